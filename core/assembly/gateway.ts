@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { BackendState } from '../contract/backend.ts';
+import type { Reply } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject } from '../contract/json.ts';
+
+/** A running gateway: one plan, assembled and sealed. */
+export interface Gateway {
+  readonly name: string;
+  /** Answers one Node HTTP request on the endpoint path or a mounted route; anything else gets 404. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** The same for web-standard servers. Slower: the hosts use `handle`. */
+  fetch(request: Request): Promise<Response>;
+  /** Calls a tool from code, with all hooks. The anonymous caller when none is given. */
+  perform(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
+  /** The catalogue of a capability class; `''` for clients that declare nothing. */
+  catalog(capabilityClass?: string): Catalog;
+  backends(): readonly BackendState[];
+  /** Resolves when backends have their first lists or the discovery time has passed. */
+  settled(): Promise<void>;
+  /** Who taps which hook, in running order. */
+  taps(): Readonly<Record<string, readonly string[]>>;
+  /** Live things, for status pages and leak checks. */
+  counts(): {
+    links: number;
+    processes: number;
+    callsInFlight: number;
+    sessions: number;
+    streams: number;
+    parked: number;
+  };
+  /** Ends streams, finishes calls within `limits.stopMs`, closes backends, stops plugins in reverse order. */
+  stop(): Promise<void>;
+}

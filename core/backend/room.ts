@@ -1,0 +1,85 @@
+import type { Backend, BackendHello, BackendState } from '../contract/backend.ts';
+import type { Call, CallResult, LinkOwner } from '../contract/call.ts';
+import type { Era } from '../contract/era.ts';
+import type { BackendChanged } from '../contract/event.ts';
+import type { RawJson } from '../contract/json.ts';
+import type { MirroredParam } from '../contract/tool.ts';
+
+/** One item of a backend's list, as it came. */
+export interface ListedItem {
+  /** `name`, `uri` or `uriTemplate`. */
+  readonly key: string;
+  readonly definition: RawJson;
+  /** Tools only: valid `x-mcp-header` annotations, compiled. Absent when there are none. */
+  readonly mirrored?: readonly MirroredParam[];
+}
+
+/** All lists of one backend as one capability class sees them. */
+export interface BackendListing {
+  readonly workload: string;
+  readonly era: Era;
+  readonly hello: BackendHello;
+  readonly tools: readonly ListedItem[];
+  readonly prompts: readonly ListedItem[];
+  readonly resources: readonly ListedItem[];
+  readonly templates: readonly ListedItem[];
+}
+
+/** The far side as the floors above see it. */
+export interface BackendRoom {
+  /** Replaces the set of backends: new ones are opened, gone ones closed, equal ones left alone. */
+  replace(backends: readonly Backend[]): void;
+  /** Resolves when every backend has its first lists or an error, or `limits.discoveryMs` has passed. */
+  settled(): Promise<void>;
+  /** Sorted by name. */
+  states(): readonly BackendState[];
+  /** Lists as a class sees them, by workload; a backend without lists for the class gives those of the base class `''`. */
+  listings(capabilityClass: string): ReadonlyMap<string, BackendListing>;
+  /**
+   * Opens the owner's sessions to legacy backends whose lists its class has not seen, and lists through them.
+   * Resolves when done or after `limits.discoveryMs`; a backend known to be away is not waited for.
+   */
+  welcome(owner: LinkOwner): Promise<void>;
+  /**
+   * Sends one call to `call.target.workload` and resolves with its result.
+   *
+   * The params get the backend's own name, the backend's progress token and, towards a modern backend, the envelope
+   * with `call.asker.owner.capabilities`. Progress and log notifications go to `call.asker.tell`, questions to
+   * `call.asker.ask`. A lost backend session is made again once, and only a request that surely did not run is
+   * repeated. `input_required` results come back as they are.
+   * @throws GatewayFault BACKEND_* · BackendError with the backend's own JSON-RPC error
+   */
+  send(call: Call): Promise<CallResult>;
+  /** Subscribes to a resource on the owner's session; updates arrive at the owner's sink. */
+  watch(workload: string, uri: string, owner: LinkOwner): Promise<void>;
+  unwatch(workload: string, uri: string, owner: LinkOwner): Promise<void>;
+  setLogLevel(owner: LinkOwner, level: string): void;
+  rootsChanged(owner: LinkOwner): void;
+  /** Closes every session of an owner. */
+  release(ownerKey: string): void;
+  /** Counts for leak checks and status pages. */
+  counts(): { readonly links: number; readonly processes: number; readonly callsInFlight: number };
+  stop(): Promise<void>;
+}
+
+/** What the room tells the floors above. */
+export interface BackendRoomEvents {
+  /** A backend's lists are there, changed, or have left (after the grace time) for one class. */
+  listed(workload: string, capabilityClass: string): void;
+  changed(event: BackendChanged): void;
+}
+
+/** A JSON-RPC error that a backend answered. It is the backend's word, so it travels to the client as it is. */
+export class BackendError extends Error {
+  readonly workload: string;
+  readonly code: number;
+  readonly data: RawJson | undefined;
+
+  constructor(workload: string, code: number, message: string, data: RawJson | undefined) {
+    super(message);
+    this.name = 'BackendError';
+    this.workload = workload;
+    this.code = code;
+    this.data = data;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Era } from '../contract/era.ts';
+import type { RawJson } from '../contract/json.ts';
+import type { CatalogEntry, EntryKind, ToolEntry } from '../contract/tool.ts';
+
+/** What one capability class may call and see. Immutable; replaced as a whole on change. */
+export interface Catalog {
+  readonly capabilityClass: string;
+  /** A visible entry by its advertised name: what clients may reach. One Map.get. */
+  find(kind: 'tool' | 'prompt', name: string): CatalogEntry | undefined;
+  /** A tool for inner calls: advertised name first, then `workload.original`; hidden ones included. */
+  findInside(name: string): ToolEntry | undefined;
+  /** The entry that answers for a URI: the resource itself, else the first template that matches (RFC 6570). */
+  findResource(uri: string): CatalogEntry | undefined;
+  /** The template whose text is exactly this, for completion refs. */
+  findTemplate(uriTemplate: string): CatalogEntry | undefined;
+  /** Visible entries of a kind, sorted by key. */
+  visible(kind: EntryKind): readonly CatalogEntry[];
+  /** Every tool, hidden ones too, sorted by key; for `explain` and virtual tools. */
+  allTools(): readonly ToolEntry[];
+  /** Sentences for the operator about what was dropped. */
+  readonly warnings: readonly string[];
+  /**
+   * One page of a list as a whole result object of the era, serialised once and kept.
+   * `undefined` for a cursor that is malformed or of another list.
+   */
+  page(kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
+}
+
+/** The catalogues of all capability classes. */
+export interface Catalogs {
+  /** The catalogue of a class, built on first use from what is known then. */
+  of(capabilityClass: string): Catalog;
+  /** A backend's lists changed for one class (`''` = for every class): rebuild, compare, tell, coalesced. */
+  changed(workload: string, capabilityClass: string): void;
+  onChanged(listener: (change: CatalogChange) => void): () => void;
+  /** Classes that were asked for. */
+  classes(): readonly string[];
+  stop(): void;
+}
+
+/** Lists of a class that differ from those before. */
+export interface CatalogChange {
+  readonly capabilityClass: string;
+  readonly kinds: readonly ('tools' | 'prompts' | 'resources')[];
+}

@@ -1,0 +1,137 @@
+import type { Caller } from './caller.ts';
+import type { Era } from './era.ts';
+import type { JsonObject, RawJson } from './json.ts';
+import type { Refusal } from './refusal.ts';
+import type { CatalogEntry } from './tool.ts';
+
+/** The methods that reach one catalogue entry and pass every room of the flow. */
+export type CallMethod =
+  | 'tools/call'
+  | 'prompts/get'
+  | 'resources/read'
+  | 'resources/subscribe'
+  | 'completion/complete';
+
+/** One call on its way down. Immutable; a tap that changes something returns `callWith(call, changes)`. */
+export interface Call {
+  /** Correlation id: the same in every round, inner call, audit line and log line of one call. */
+  readonly id: string;
+  readonly method: CallMethod;
+  /** Advertised tool or prompt name, or resource URI. */
+  readonly name: string;
+  /** What `name` stood for in the catalogue when it was resolved. */
+  readonly target: CatalogEntry;
+  /** The params object without `_meta`, as the asker sent it; only its members named `name` or `uri` are rewritten below. */
+  readonly params: RawJson;
+  /** `params.arguments` decoded; decoded on first read, `{}` when absent. */
+  readonly arguments: JsonObject;
+  /** The asker's end-to-end `_meta` members: reserved per-hop keys and the progress token are already gone. */
+  readonly meta: RawJson | undefined;
+  readonly caller: Caller;
+  readonly asker: Asker;
+  /** Allowed client headers, lower-case name to value (`passthroughHeaders`). */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The call that made this one (composite step, script, `call_tool`). */
+  readonly parent?: Call;
+  /** 1 for the first round; grows with every answered `input_required`. */
+  readonly round: number;
+  /** Opaque state of the backend, from a sealed `requestState` that was checked. */
+  readonly backendState?: string;
+  /** Answers of the asker to the questions of the last round: the raw `inputResponses` object. */
+  readonly inputResponses?: RawJson;
+  readonly signal: AbortSignal;
+}
+
+/** What a backend or a virtual entry answered. */
+export interface CallResult {
+  /** The result object as it came. A tap that returns other bytes makes a new result with `resultFromValue`. */
+  readonly bytes: RawJson;
+  /** The result object decoded; decoded on first read. */
+  readonly value: JsonObject;
+  /** `complete`, `input_required`, or what an extension defines. */
+  readonly resultType: string;
+  /** A tool's own failure (`isError: true`). */
+  readonly isError: boolean;
+}
+
+/** The end of one call. */
+export type Reply = { readonly result: CallResult } | { readonly refusal: Refusal } | { readonly error: WireError };
+
+/** A JSON-RPC error object. */
+export interface WireError {
+  readonly code: number;
+  readonly message: string;
+  /** Raw JSON, when there is any. */
+  readonly data?: RawJson;
+  /** HTTP status where the era asks for another than 200. */
+  readonly status?: number;
+}
+
+/** Runs the call at its target. Layers wrap it once, at boot. */
+export type Dispatch = (call: Call) => Promise<CallResult>;
+
+/** The asking side of a call: what it declared, and how a backend's messages reach it before the result. */
+export interface Asker {
+  readonly era: Era;
+  /** The capabilities the client declared (session or request), decoded. */
+  readonly capabilities: JsonObject;
+  /** `clientInfo` as declared; for display and logs only. */
+  readonly clientInfo: JsonObject | undefined;
+  /** Whose backend sessions serve this asker. */
+  readonly owner: LinkOwner;
+  /** The client wants progress: the raw token it gave. */
+  readonly progressToken: RawJson | undefined;
+  /** Least severe level the client wants to see (RFC 5424 names), `undefined` for none. */
+  readonly logLevel: string | undefined;
+  /** Passes one progress or log notification of this call on. `params` carries the asker's own token. */
+  tell(method: string, params: RawJson): void;
+  /**
+   * Puts a backend's question (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
+   * Absent when the client cannot be asked in the middle of a call.
+   */
+  readonly ask?: Ask;
+}
+
+/** Puts one question; resolves with the client's answer. */
+export type Ask = (method: string, params: RawJson, signal: AbortSignal) => Promise<AskAnswer>;
+
+/** A client's answer: a raw result object or a JSON-RPC error. */
+export type AskAnswer = { readonly result: RawJson } | { readonly error: WireError };
+
+/**
+ * Who owns the backend sessions that a call uses.
+ *
+ * A legacy client session owns its own; modern callers share one owner per caller and declared capabilities.
+ */
+export interface LinkOwner {
+  /** Pool key, e.g. `session:{id}` or `caller:{key}:{capability class}`. */
+  readonly key: string;
+  readonly caller: Caller;
+  /** What is declared to a backend on this owner's behalf. */
+  readonly capabilities: JsonObject;
+  /** `capabilityClass(capabilities)`: which lists this owner sees. */
+  readonly capabilityClass: string;
+  /** Hears what a backend says outside any call. */
+  readonly sink?: LinkSink;
+}
+
+/** Unsolicited messages of one backend session. */
+export interface LinkSink {
+  resourceUpdated(workload: string, params: RawJson): void;
+  logged(workload: string, params: RawJson): void;
+  /** A question outside any call; absent when nobody can be asked. */
+  readonly ask?: Ask;
+}
+
+/** What is told about a call after its reply. */
+export interface CallRecord {
+  readonly call: Call;
+  readonly outcome: 'ok' | 'toolError' | 'refused' | 'error' | 'fault' | 'cancelled' | 'abandoned';
+  readonly refusal?: Refusal;
+  readonly error?: WireError;
+  readonly cause?: unknown;
+  readonly startedMs: number;
+  readonly durationMs: number;
+  readonly rounds: number;
+  readonly resultBytes: number;
+}

@@ -1,0 +1,22 @@
+/** Slot `stores`: keyed bytes with a time to live, and token buckets. */
+export interface Store {
+  /** Resolves `undefined` for an unknown or expired key. */
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string, ttlMs: number): Promise<void>;
+  delete(key: string): Promise<void>;
+  /**
+   * Takes one token from every bucket, or from none.
+   *
+   * Units: `capacity` in tokens; `refillPeriodMs` from empty to full; the result in whole milliseconds, 0 = granted,
+   * otherwise the longest wait. Fails with STORE_UNAVAILABLE when the store does not answer.
+   */
+  take(buckets: readonly Bucket[], nowMs: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** One token bucket; made full when first seen. */
+export interface Bucket {
+  readonly key: string;
+  readonly capacity: number;
+  readonly refillPeriodMs: number;
+}

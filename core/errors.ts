@@ -1,0 +1,73 @@
+/**
+ * Every way the house can break, by code: HTTP status when it reaches a client, and what it means.
+ * The reference page of errors is generated from this table.
+ */
+export const FAULTS = {
+  PLUGIN_FAILED: { status: 500, means: 'a plugin threw while the stage it tapped was running' },
+  PLUGIN_TAPPED_TWICE: { status: 500, means: 'a plugin tapped the same hook twice under one address' },
+  PLUGIN_TAPPED_LATE: { status: 500, means: 'a plugin tapped a hook after the gateway was sealed' },
+  PLUGIN_INVALID: { status: 500, means: 'a module does not export a plugin: address, config and apply are required' },
+  PLUGIN_UNKNOWN: { status: 500, means: 'the plan uses an address that no catalogue entry and no file has' },
+  PLAN_INVALID: { status: 500, means: 'a plan or a plugin configuration does not fit its schema' },
+  PLAN_INCOMPLETE: {
+    status: 500,
+    means: 'the plan lacks something without which the gateway would be open or useless',
+  },
+  SLOT_UNKNOWN: { status: 500, means: 'a slot has no implementation of the name that the plan asks for' },
+  SLOT_TAKEN: { status: 500, means: 'two plugins filled the same slot under one name' },
+  ROUTE_TAKEN: { status: 500, means: 'two plugins mounted the same method and path' },
+  AUTH_STRATEGY_INVALID: { status: 500, means: 'the options of an outgoing-auth strategy do not fit' },
+  AUTH_STRATEGY_FAILED: { status: 502, means: 'an outgoing-auth strategy could not authorize a request to a backend' },
+  CATALOG_CONFLICT: { status: 500, means: 'tool names collide and the strategy does not resolve them' },
+  BACKEND_UNREACHABLE: { status: 502, means: 'no connection to the backend, or it closed before it answered' },
+  BACKEND_TIMEOUT: { status: 504, means: 'the backend did not answer within its time' },
+  BACKEND_PROTOCOL: { status: 502, means: 'the backend answered something that is not MCP' },
+  BACKEND_UNAUTHENTICATED: { status: 502, means: 'the backend refused the credentials of the gateway' },
+  BACKEND_TOO_LARGE: { status: 502, means: 'an answer or frame of the backend is over its limit' },
+  BACKEND_BUSY: { status: 503, means: 'the backend has its number of calls in flight and the queue is full' },
+  BACKEND_UNKNOWN: { status: 502, means: 'a catalogue entry names a backend that has gone' },
+  SESSION_LIMIT: { status: 503, means: 'the gateway or the caller has its number of sessions' },
+  STREAM_LIMIT: { status: 429, means: 'the caller has its number of open streams' },
+  STORE_UNAVAILABLE: { status: 503, means: 'a store did not answer' },
+  SECRET_MISSING: { status: 500, means: 'a secret or environment variable is unknown or empty' },
+  STEP_INVALID: { status: 500, means: 'a composite step is wrong' },
+  WORKLOAD_FAILED: { status: 500, means: 'a workload could not be started or ended for good' },
+  LISTEN_FAILED: { status: 500, means: 'the HTTP port could not be opened' },
+} as const satisfies Record<string, { readonly status: number; readonly means: string }>;
+
+/** A code of {@link FAULTS}. */
+export type FaultCode = keyof typeof FAULTS;
+
+/** Something is broken: a coded exception. `message` is for operators and logs, never for the wire as it stands. */
+export class GatewayFault extends Error {
+  readonly code: FaultCode;
+
+  constructor(code: FaultCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'GatewayFault';
+    this.code = code;
+  }
+
+  /** HTTP status of this fault, from the table. */
+  get status(): number {
+    return FAULTS[this.code].status;
+  }
+}
+
+/** Returns the fault itself, or wraps anything else thrown as `code`, keeping it as the cause. */
+export function faultFrom(cause: unknown, code: FaultCode, message: string): GatewayFault {
+  if (cause instanceof GatewayFault) return cause;
+  return new GatewayFault(code, message, { cause });
+}
+
+/** One line that says what went wrong, innermost causes last, for logs. */
+export function explainCause(cause: unknown): string {
+  const lines: string[] = [];
+  for (let at: unknown = cause, depth = 0; at !== undefined && depth < MAX_CAUSE_DEPTH; depth++) {
+    lines.push(at instanceof Error ? at.message : String(at));
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return lines.join(' <- ');
+}
+
+const MAX_CAUSE_DEPTH = 8;

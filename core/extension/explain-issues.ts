@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { nearest } from './nearest.ts';
+
+/**
+ * One sentence per problem of a zod reading: `where.path: what is wrong, did you mean X?`.
+ *
+ * Unknown keys name the nearest key that the schema knows at that place. Values are not repeated: they may be secret.
+ */
+export function explainIssues(where: string, schema: z.ZodType, error: z.ZodError): string[] {
+  return error.issues.flatMap((issue) => explainIssue(where, schema, issue));
+}
+
+function explainIssue(where: string, schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
+  const place = [where, ...issue.path.map(String)].filter((part) => part !== '').join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeysAt(schema, issue.path);
+    return issue.keys.map((key) => `${place}: unknown key "${key}"${suggestion(key, known)}`);
+  }
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    const closest = [...issue.errors].sort((a, b) => a.length - b.length)[0] ?? [];
+    return closest.flatMap((inner) => explainIssue(place, schema, inner));
+  }
+  return [`${place}: ${lowerFirst(issue.message)}`];
+}
+
+function suggestion(key: string, known: readonly string[]): string {
+  const hint = nearest(key, known);
+  if (hint !== undefined) return `, did you mean "${hint}"?`;
+  return known.length === 0 ? '' : ` (known: ${known.join(', ')})`;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** Keys that the schema allows at a path; several alternatives of a union are joined. */
+function knownKeysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.core.$ZodType[] = [schema];
+  for (const part of path) at = at.flatMap((inner) => step(unwrap(inner), part));
+  const keys = at
+    .flatMap((inner) => unwrap(inner))
+    .flatMap((inner) => (inner instanceof z.ZodObject ? Object.keys(inner.shape) : []));
+  return [...new Set(keys)];
+}
+
+function step(schemas: z.core.$ZodType[], part: PropertyKey): z.core.$ZodType[] {
+  return schemas.flatMap((schema) => {
+    if (schema instanceof z.ZodObject) {
+      const member = schema.shape[String(part)];
+      return member === undefined ? [] : [member as z.core.$ZodType];
+    }
+    if (schema instanceof z.ZodArray) return [schema.element as z.core.$ZodType];
+    if (schema instanceof z.ZodRecord) return [schema.valueType as z.core.$ZodType];
+    return [];
+  });
+}
+
+/** Looks through defaults, optionals, pipes and unions. */
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return unwrap(schema.unwrap() as z.core.$ZodType);
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
+    return unwrap(schema.unwrap() as z.core.$ZodType);
+  if (schema instanceof z.ZodPipe) return unwrap(schema.in as z.core.$ZodType);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => unwrap(option as z.core.$ZodType));
+  return [schema];
+}

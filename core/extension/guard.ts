@@ -1,0 +1,78 @@
+import type { AsyncHook, FullTap, Hook } from 'tapable';
+import { GatewayFault } from '../errors.ts';
+
+/** What stops when a tap fails: the whole stage, or only that tap. */
+export type Blast = 'stage' | 'tap';
+
+/** What {@link guard} adds to a hook. */
+export interface Guarded {
+  /** Refuses every later tap. */
+  seal(): void;
+  /** Whether any plugin tapped. tapable's `isUsed()` also counts interceptors. */
+  tapped(): boolean;
+  /** Plugin addresses in the order they run. */
+  taps(): readonly string[];
+}
+
+type AnyTap = FullTap & { fn: (...values: unknown[]) => unknown };
+
+/**
+ * Makes every tap of a hook safe, named, unique, and closed after boot.
+ *
+ * tapable calls a later `tapPromise` callback outside any catch, so a synchronous throw there would leave the caller
+ * waiting for ever; the async wrapper turns it into a rejection. A cause that is already a GatewayFault passes as it is.
+ * @throws GatewayFault PLUGIN_TAPPED_TWICE, PLUGIN_TAPPED_LATE when tapping; PLUGIN_FAILED when running
+ */
+// biome-ignore lint/suspicious/noExplicitAny: tapable's own bound for "any hook"
+export function guard<H extends Hook<any, any> | AsyncHook<any, any>>(
+  stage: string,
+  hook: H,
+  blast: Blast = 'stage',
+  report: (fault: GatewayFault) => void = () => {},
+): H & Guarded {
+  let sealed = false;
+  const names = new Set<string>();
+  const fail = (tap: FullTap, cause: unknown): undefined => {
+    const fault =
+      cause instanceof GatewayFault
+        ? cause
+        : new GatewayFault('PLUGIN_FAILED', `${tap.name} failed in ${stage}`, { cause });
+    if (blast === 'stage') throw fault;
+    report(fault);
+  };
+  hook.intercept({
+    register(raw: FullTap): FullTap {
+      const tap = raw as AnyTap;
+      if (sealed)
+        throw new GatewayFault('PLUGIN_TAPPED_LATE', `${tap.name} tapped ${stage} after the gateway was sealed`);
+      if (names.has(tap.name)) throw new GatewayFault('PLUGIN_TAPPED_TWICE', `${tap.name} tapped ${stage} twice`);
+      names.add(tap.name);
+      const run = tap.fn;
+      const fn =
+        tap.type === 'promise'
+          ? async (...values: unknown[]) => {
+              try {
+                return await run(...values);
+              } catch (cause) {
+                return fail(tap, cause);
+              }
+            }
+          : (...values: unknown[]) => {
+              try {
+                return run(...values);
+              } catch (cause) {
+                return fail(tap, cause);
+              }
+            };
+      return { ...tap, fn } as FullTap;
+    },
+  });
+  const order = (): string[] => (hook as unknown as { taps: FullTap[] }).taps.map((tap) => tap.name);
+  return Object.assign(hook, {
+    seal: () => {
+      sealed = true;
+    },
+    tapped: () => names.size > 0,
+    taps: order,
+  });
+}

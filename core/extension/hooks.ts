@@ -1,0 +1,48 @@
+import {
+  AsyncParallelHook,
+  AsyncSeriesBailHook,
+  AsyncSeriesHook,
+  AsyncSeriesWaterfallHook,
+  SyncHook,
+  SyncWaterfallHook,
+} from 'tapable';
+import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { BackendChanged, CatalogRebuilt, SessionEnded } from '../contract/event.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { RouteTable } from '../contract/route.ts';
+import type { CatalogDraft, CatalogEntry, CatalogInputs } from '../contract/tool.ts';
+import type { GatewayFault } from '../errors.ts';
+import { guard } from './guard.ts';
+
+/** The whole hook table. Imperative names use the answer; past participles ignore it. */
+export function createHooks(report: (fault: GatewayFault) => void) {
+  return {
+    // ask: the first answer wins
+    authenticate: guard('authenticate', new AsyncSeriesBailHook<[Inbound], Caller | Refusal | undefined>(['inbound'])),
+    authorize: guard('authorize', new AsyncSeriesBailHook<[Call], Refusal | undefined>(['call'])),
+    limit: guard('limit', new AsyncSeriesBailHook<[Call], Refusal | undefined>(['call'])),
+    // shape: each answer feeds the next
+    rewriteCall: guard('rewriteCall', new AsyncSeriesWaterfallHook<[Call]>(['call'])),
+    rewriteResult: guard('rewriteResult', new AsyncSeriesWaterfallHook<[CallResult, Call]>(['result', 'call'])),
+    shapeCatalog: guard('shapeCatalog', new SyncWaterfallHook<[CatalogDraft, CatalogInputs]>(['draft', 'inputs'])),
+    advertise: guard(
+      'advertise',
+      new AsyncSeriesWaterfallHook<[readonly CatalogEntry[], Caller]>(['entries', 'caller']),
+    ),
+    wrapDispatch: guard('wrapDispatch', new SyncWaterfallHook<[Dispatch]>(['dispatch'])),
+    // tell: answers are ignored, one failing listener never silences another
+    callSettled: guard('callSettled', new SyncHook<[CallRecord]>(['record']), 'tap', report),
+    sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
+    backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
+    catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),
+    // live: boot and stop
+    mount: guard('mount', new SyncHook<[RouteTable]>(['routes'])),
+    starting: guard('starting', new AsyncSeriesHook<[]>([])),
+    stopping: guard('stopping', new AsyncParallelHook<[]>([]), 'tap', report),
+  };
+}
+
+/** The hooks of one gateway. */
+export type Hooks = ReturnType<typeof createHooks>;

@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+import type { Call, Reply } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject } from '../contract/json.ts';
+import type { Hooks } from './hooks.ts';
+import type { Slots } from './slots.ts';
+
+/** One feature. `apply` only taps and registers: no file, socket, timer or wasm is opened before `starting`. */
+export interface Plugin<S extends z.ZodType = z.ZodType> {
+  /** Folder path, YAML key, tap name and metric label are the same word, e.g. `authorization/cedar`. */
+  readonly address: string;
+  readonly stability?: 'stable' | 'alpha';
+  /** One sentence for the reference page. */
+  readonly summary?: string;
+  /** The key of the contract's `spec.config` that this plugin owns, when it owns one. */
+  readonly contractKey?: string;
+  /** One source for strict reading, defaults, the docs page and the CRD fragment. */
+  readonly config: S;
+  apply(core: Core, config: z.output<S>): void;
+}
+
+/** What a plugin gets to work with. */
+export interface Core {
+  readonly hooks: Hooks;
+  readonly slots: Slots;
+  /** The only way in for inner calls: limited, authorized and audited like outer ones. */
+  perform(inner: InnerCall): Promise<Reply>;
+  /** Epoch milliseconds; a test replaces it. */
+  now(): number;
+  readonly log: Log;
+}
+
+/** A call that a plugin makes on a caller's behalf. */
+export interface InnerCall {
+  readonly parent: Call;
+  /** Advertised name, or `workload.original` for entries hidden from clients. */
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly caller?: Caller;
+  readonly signal?: AbortSignal;
+}
+
+/** Structured log lines: constant message, variable fields. Debug lines cost nothing when the level is off. */
+export interface Log {
+  debug(message: string, fields?: JsonObject): void;
+  info(message: string, fields?: JsonObject): void;
+  warn(message: string, fields?: JsonObject): void;
+  error(message: string, fields?: JsonObject): void;
+}
+
+/** Returns the plugin as it is, with `config` and `apply` typed from its schema. */
+export function definePlugin<S extends z.ZodType>(plugin: Plugin<S>): Plugin<S> {
+  return plugin;
+}

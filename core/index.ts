@@ -1,0 +1,1 @@
+export { definePlugin, type Core, type Plugin } from './extension/plugin.ts';

@@ -1,0 +1,71 @@
+import type { Asker, Reply } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Era } from '../contract/era.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import type { RawObject } from './raw-json.ts';
+
+/** One decoded request on its way from a client edge into the flow. */
+export interface Intent {
+  readonly method: string;
+  /** The params object, `_meta` included; empty when the request had none. */
+  readonly params: RawObject;
+  readonly caller: Caller;
+  readonly asker: Asker;
+  readonly inbound: Inbound;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The end of one request. `ready` is a whole result object in the client's era, sent as it is (pre-serialised lists);
+ * a `result` still gets the era's own members and loses reserved `_meta`.
+ */
+export type Answer = Reply | { readonly ready: RawJson };
+
+/** What the client edges need from the floors above them; assembly joins the two. */
+export interface House {
+  identify(inbound: Inbound): Promise<Caller | Refusal | undefined> | Caller | Refusal | undefined;
+  /**
+   * Answers tools/list, prompts/list, resources/list, resources/templates/list, tools/call, prompts/get,
+   * resources/read and completion/complete. Never rejects for what a backend or plugin did: that is an `error`.
+   */
+  answer(intent: Intent): Promise<Answer>;
+  /** What this gateway says about itself to one asker. */
+  face(asker: Asker): Face;
+  /** Decides `resources/subscribe` and listen filters: the entry behind a URI, or a refusal or error. */
+  mayWatch(
+    intent: Intent,
+    uri: string,
+  ): Promise<{ readonly entry: CatalogEntry } | Exclude<Reply, { result: unknown }>>;
+  /** Starts watching a resource for an owner; updates arrive at `owner.sink.resourceUpdated`. Counted: one unwatch each. */
+  watch(entry: CatalogEntry, uri: string, asker: Asker): Promise<void>;
+  unwatch(entry: CatalogEntry, uri: string, asker: Asker): Promise<void>;
+  /** Starts opening the owner's backend sessions when its capability class has no lists of its own yet. */
+  welcome(asker: Asker): void;
+  /** The owner has ended: its backend sessions are closed. */
+  release(ownerKey: string): void;
+  /** Hears which lists changed for a capability class. Returns the unsubscribe. */
+  onListsChanged(listener: (change: ListsChanged) => void): () => void;
+  /** Passes the client's `logging/setLevel` on to its backend sessions. */
+  setLogLevel(asker: Asker, level: string): void;
+  /** Tells that the client's roots changed. */
+  rootsChanged(asker: Asker): void;
+}
+
+/** Lists that differ from what clients of one capability class saw before. */
+export interface ListsChanged {
+  readonly capabilityClass: string;
+  readonly kinds: readonly ('tools' | 'prompts' | 'resources')[];
+}
+
+/** The gateway's own hello: `initialize` and `server/discover` are answered from it. */
+export interface Face {
+  readonly serverInfo: JsonObject;
+  /** Capabilities in the shape both eras share: tools, prompts, resources, completions, logging, extensions. */
+  readonly capabilities: JsonObject;
+  readonly instructions: string | undefined;
+  /** Eras served on this endpoint. */
+  readonly eras: readonly Era[];
+}

@@ -1,0 +1,16 @@
+/** RFC 5424 severities as MCP spells them, least severe first. */
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+
+/** A level of {@link LOG_LEVELS}. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Whether a text is a known level. */
+export function isLogLevel(level: unknown): level is LogLevel {
+  return LOG_LEVELS.includes(level as LogLevel);
+}
+
+/** Whether a message of `level` is wanted by someone who asked for `threshold`; an unknown level always is. */
+export function isWanted(level: string, threshold: string): boolean {
+  const at = LOG_LEVELS.indexOf(level as LogLevel);
+  return at === -1 || at >= LOG_LEVELS.indexOf(threshold as LogLevel);
+}

@@ -1,0 +1,41 @@
+import type { RawJson } from '../contract/json.ts';
+import { RawObject } from './raw-json.ts';
+
+/** The per-hop keys of `_meta` (MCP 2026-07-28, request envelope and results). */
+export const META = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  progressToken: 'progressToken',
+} as const;
+
+/** Reserved keys that belong to the conversation end to end, not to one hop. */
+const END_TO_END: ReadonlySet<string> = new Set([
+  'io.modelcontextprotocol/related-task',
+  'io.modelcontextprotocol/model-immediate-response',
+]);
+
+/**
+ * Whether a `_meta` key belongs to one hop and is dropped on the next.
+ * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`).
+ */
+export function isPerHop(key: string): boolean {
+  const slash = key.indexOf('/');
+  if (slash === -1) return key === META.progressToken;
+  const label = key.slice(0, slash).split('.', 3)[1];
+  if (label !== 'modelcontextprotocol' && label !== 'mcp') return false;
+  return !END_TO_END.has(key);
+}
+
+/** `_meta` without its per-hop members; `undefined` when nothing is left or it is not an object. */
+export function endToEndMeta(meta: RawJson | undefined): RawJson | undefined {
+  if (meta === undefined) return undefined;
+  if (meta[0] !== 0x7b) return undefined;
+  const members = RawObject.parse(meta);
+  const perHop = [...members.keys()].filter(isPerHop);
+  const kept = members.without(...perHop);
+  return kept.size === 0 ? undefined : kept.toBytes();
+}

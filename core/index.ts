@@ -1,1 +1,67 @@
-export { definePlugin, type Core, type Plugin } from './extension/plugin.ts';
+// The public words of the core; named exports only.
+export type { Gateway } from './assembly/gateway.ts';
+export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
+export type { Catalog } from './catalog/catalog.ts';
+export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
+export type {
+  Backend,
+  BackendHello,
+  BackendState,
+  BackendStatus,
+  Command,
+  Errand,
+  Outbound,
+} from './contract/backend.ts';
+export type { BackendSource } from './contract/backend-source.ts';
+export type {
+  Ask,
+  AskAnswer,
+  Asker,
+  Call,
+  CallMethod,
+  CallRecord,
+  CallResult,
+  Dispatch,
+  LinkOwner,
+  LinkSink,
+  Reply,
+  WireError,
+} from './contract/call.ts';
+export type { Caller } from './contract/caller.ts';
+export type { Era, EraSetting } from './contract/era.ts';
+export type { BackendChanged, CatalogRebuilt, SessionEnded } from './contract/event.ts';
+export type { Inbound, Responder, ResponseStream } from './contract/inbound.ts';
+export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
+export type { Refusal } from './contract/refusal.ts';
+export type { RouteAnswer, RouteTable } from './contract/route.ts';
+export type { Sandbox, ScriptLimits, ScriptOutcome, ScriptTools } from './contract/sandbox.ts';
+export type { Embedder, Searcher, SearchIndex, SearchMatch } from './contract/searcher.ts';
+export type { Secret } from './contract/secret.ts';
+export type { SecretSource } from './contract/secret-source.ts';
+export type { SessionView } from './contract/session.ts';
+export type { CompiledStep, StepType } from './contract/step.ts';
+export type { Bucket, Store } from './contract/store.ts';
+export type {
+  CatalogDraft,
+  CatalogEntry,
+  CatalogInputs,
+  EntryKind,
+  HiddenBy,
+  MirroredParam,
+  PromptEntry,
+  ResourceEntry,
+  TemplateEntry,
+  ToolEntry,
+} from './contract/tool.ts';
+export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } from './contract/workload-runtime.ts';
+export { explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
+export { explainIssues } from './extension/explain-issues.ts';
+export type { Hooks } from './extension/hooks.ts';
+export { nearest } from './extension/nearest.ts';
+export { type Core, definePlugin, type InnerCall, type Log, type Plugin } from './extension/plugin.ts';
+export { Registry } from './extension/registry.ts';
+export type { Slots } from './extension/slots.ts';
+export { STAGE, type StageName } from './extension/stages.ts';
+export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
+export { decode, decodeObject, encode, isObject } from './protocol/raw-json.ts';
+export { resultFromValue, toolFailure } from './protocol/result.ts';

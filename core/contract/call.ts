@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts';
 import type { Era } from './era.ts';
-import type { JsonObject, RawJson } from './json.ts';
+import type { JsonObject, RawJson, RawMembers } from './json.ts';
 import type { Refusal } from './refusal.ts';
 import type { CatalogEntry } from './tool.ts';
 
@@ -23,6 +23,8 @@ export interface Call {
   readonly target: CatalogEntry;
   /** The params object without `_meta`, as the asker sent it; only its members named `name` or `uri` are rewritten below. */
   readonly params: RawJson;
+  /** The same by member, for those who rewrite some of it: nothing is scanned twice. */
+  readonly members: RawMembers;
   /** `params.arguments` decoded; decoded on first read, `{}` when absent. */
   readonly arguments: JsonObject;
   /** The asker's end-to-end `_meta` members: reserved per-hop keys and the progress token are already gone. */

@@ -12,3 +12,17 @@ export interface JsonObject {
  * What no plugin reads travels in this form, so unknown fields, big integers and key order arrive byte-equal.
  */
 export type RawJson = Buffer;
+
+/** A JSON object by its members: keys decoded, values not. Immutable. */
+export interface RawMembers {
+  get(key: string): RawJson | undefined;
+  has(key: string): boolean;
+  keys(): IterableIterator<string>;
+  /** The member when it is a string, else `undefined`. */
+  string(key: string): string | undefined;
+  /** A copy with one member set; an existing member keeps its place. */
+  with(key: string, value: RawJson): RawMembers;
+  /** A copy without the members named. */
+  without(...keys: readonly string[]): RawMembers;
+  toBytes(): RawJson;
+}

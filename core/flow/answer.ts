@@ -1,0 +1,54 @@
+import type { CallMethod, Reply } from '../contract/call.ts';
+import { CODE, wireError } from '../protocol/errors.ts';
+import type { Answer, Intent } from '../protocol/intent.ts';
+import { resultFromValue } from '../protocol/result.ts';
+import { answerList, LISTS, type ListParts } from './list.ts';
+import { type Journey, perform } from './perform.ts';
+import { type ResolveParts, resolveCall } from './resolve.ts';
+
+/** All that answering needs, joined by assembly. */
+export interface AnswerParts extends ListParts, ResolveParts {
+  readonly journey: Journey;
+  catalog(intent: Intent): ReturnType<ListParts['catalog']>;
+}
+
+/** Answers one request that reaches the catalogue. Never rejects for what a backend or plugin did. */
+export async function answer(parts: AnswerParts, intent: Intent): Promise<Answer> {
+  const kind = LISTS.get(intent.method);
+  if (kind !== undefined) {
+    return answerList(parts, intent, kind).catch((cause: unknown) => failedList(parts, intent, cause));
+  }
+  if (!CALLS.has(intent.method)) return { error: wireError(CODE.methodNotFound, 'method not found', undefined, 404) };
+  return answerCall(parts, intent);
+}
+
+/** Resolves and performs one call. */
+export async function answerCall(parts: AnswerParts, intent: Intent): Promise<Reply> {
+  const resolved = resolveCall(parts, intent);
+  if ('error' in resolved) {
+    if (intent.method === 'completion/complete' && resolved.error.code === CODE.invalidParams) {
+      return noCompletions(intent) ?? resolved;
+    }
+    return resolved;
+  }
+  return perform(parts.journey, resolved.call);
+}
+
+const CALLS: ReadonlySet<string> = new Set<CallMethod>([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+]);
+
+/** A well-formed ref that no backend owns completes to nothing. */
+function noCompletions(intent: Intent): Reply | undefined {
+  const ref = intent.params.object('ref');
+  if (ref?.string('name') === undefined && ref?.string('uri') === undefined) return undefined;
+  return { result: resultFromValue({ completion: { values: [] } }) };
+}
+
+function failedList(parts: AnswerParts, intent: Intent, cause: unknown): Answer {
+  parts.journey.reportList(intent, cause);
+  return { error: wireError(CODE.internalError, 'the list could not be made', undefined, 200) };
+}

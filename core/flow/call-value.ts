@@ -1,0 +1,103 @@
+import type { Asker, Call, CallMethod } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject, RawJson, RawMembers } from '../contract/json.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import { decodeObject, encode } from '../protocol/raw-json.ts';
+
+/** Everything a call is made of; `params` and `arguments` follow from `members`. */
+export interface CallFields {
+  readonly id: string;
+  readonly method: CallMethod;
+  readonly name: string;
+  readonly target: CatalogEntry;
+  readonly members: RawMembers;
+  readonly meta: RawJson | undefined;
+  readonly caller: Caller;
+  readonly asker: Asker;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parent: Call | undefined;
+  readonly round: number;
+  readonly backendState: string | undefined;
+  readonly inputResponses: RawJson | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What a tap may change about a call. New `arguments` are encoded once; everything else of the params stays raw. */
+export interface CallChanges extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent'>> {
+  readonly arguments?: JsonObject;
+}
+
+/** Makes a call from its fields. */
+export function createCall(fields: CallFields): Call {
+  return new CallValue(fields);
+}
+
+/** A copy of `call` with changes; the call itself stays as it was. */
+export function callWith(call: Call, changes: CallChanges): Call {
+  const { arguments: argumentsValue, ...rest } = changes;
+  const members = argumentsValue === undefined ? call.members : call.members.with('arguments', encode(argumentsValue));
+  return new CallValue({
+    id: call.id,
+    method: call.method,
+    name: call.name,
+    target: call.target,
+    meta: call.meta,
+    caller: call.caller,
+    asker: call.asker,
+    headers: call.headers,
+    parent: call.parent,
+    round: call.round,
+    backendState: call.backendState,
+    inputResponses: call.inputResponses,
+    signal: call.signal,
+    ...rest,
+    members,
+  });
+}
+
+/** One shape for all calls, so that the hot path stays monomorphic; decoding waits until somebody reads. */
+class CallValue implements Call {
+  readonly id: string;
+  readonly method: CallMethod;
+  readonly name: string;
+  readonly target: CatalogEntry;
+  readonly members: RawMembers;
+  readonly meta: RawJson | undefined;
+  readonly caller: Caller;
+  readonly asker: Asker;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parent: Call | undefined;
+  readonly round: number;
+  readonly backendState: string | undefined;
+  readonly inputResponses: RawJson | undefined;
+  readonly signal: AbortSignal;
+  #arguments: JsonObject | undefined;
+
+  constructor(fields: CallFields) {
+    this.id = fields.id;
+    this.method = fields.method;
+    this.name = fields.name;
+    this.target = fields.target;
+    this.members = fields.members;
+    this.meta = fields.meta;
+    this.caller = fields.caller;
+    this.asker = fields.asker;
+    this.headers = fields.headers;
+    this.parent = fields.parent;
+    this.round = fields.round;
+    this.backendState = fields.backendState;
+    this.inputResponses = fields.inputResponses;
+    this.signal = fields.signal;
+  }
+
+  get params(): RawJson {
+    return this.members.toBytes();
+  }
+
+  get arguments(): JsonObject {
+    if (this.#arguments !== undefined) return this.#arguments;
+    const raw = this.members.get('arguments');
+    this.#arguments = raw === undefined ? {} : (decodeObject(raw) ?? {});
+    return this.#arguments;
+  }
+}

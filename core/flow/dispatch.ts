@@ -1,0 +1,176 @@
+import type { BackendRoom } from '../backend/room.ts';
+import { BackendError } from '../backend/room.ts';
+import type { Call, CallResult, Dispatch } from '../contract/call.ts';
+import type { JsonValue } from '../contract/json.ts';
+import { fulfil } from '../protocol/bridge/fulfil.ts';
+import type { ParkingLot, RoundEnd } from '../protocol/bridge/parking.ts';
+import {
+  canAnswer,
+  capabilityFor,
+  inputRequired,
+  modernQuestion,
+  type Question,
+  questionsOf,
+} from '../protocol/bridge/questions.ts';
+import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
+import { CODE, wireError } from '../protocol/errors.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { decode, encode, isObject, RawObject } from '../protocol/raw-json.ts';
+import { BytesResult, membersOf, toolFailure } from '../protocol/result.ts';
+import { callWith } from './call-value.ts';
+import { CallError, staleState } from './wire-faults.ts';
+
+/** A call that goes on with one that is parked in this process. */
+export interface Parking {
+  readonly parked?: string;
+}
+
+/** What dispatching needs below it. */
+export interface DispatchParts {
+  readonly room: Pick<BackendRoom, 'send'>;
+  readonly lot: ParkingLot;
+  readonly seal: StateSeal;
+  readonly limits: Limits;
+  /** Era of a backend when it is known. */
+  eraOf(workload: string): string | undefined;
+}
+
+/** Runs a call at its target: a virtual entry answers itself, everything else goes to its backend. */
+export function createTargetDispatch(room: Pick<BackendRoom, 'send'>): Dispatch {
+  return (call) => (call.target.run === undefined ? room.send(call) : call.target.run(call));
+}
+
+/**
+ * The four client x backend cells around a dispatch: questions of backends reach clients of either era.
+ *
+ * modern x modern: `input_required` is relayed, its state sealed. legacy x modern: fulfilled with real requests.
+ * modern x legacy: the call is parked between requests. legacy x legacy: `asker.ask` does it, nothing to add.
+ */
+export function createBridge(parts: DispatchParts, dispatch: Dispatch): Dispatch {
+  return async (call) => {
+    if (call.asker.era === '2025-11-25') return legacyAsker(parts, dispatch, call);
+    const { parked } = call as Call & Parking;
+    if (parked !== undefined) return resumed(parts, call, parked);
+    if (mayBeParked(parts, call)) return parkable(parts, dispatch, call);
+    return modernRelay(parts, call, await dispatch(call));
+  };
+}
+
+/** Only a client that can be asked, and a target that may ask in the legacy way, need a place to wait. */
+function mayBeParked({ eraOf }: DispatchParts, call: Call): boolean {
+  if (call.asker.owner.capabilityClass === '' || call.asker.ask !== undefined) return false;
+  return call.target.run !== undefined || eraOf(call.target.workload) === '2025-11-25';
+}
+
+async function parkable(parts: DispatchParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  const end = await parts.lot.run(call, (asker, signal) => dispatch(callWith(call, { asker, signal })));
+  return afterRound(parts, call, end);
+}
+
+async function resumed(parts: DispatchParts, call: Call, handle: string): Promise<CallResult> {
+  const end = parts.lot.resume(handle, call, call.inputResponses);
+  if (end === undefined) throw new CallError(staleState());
+  return afterRound(parts, call, await end);
+}
+
+function afterRound(parts: DispatchParts, call: Call, end: RoundEnd): CallResult | Promise<CallResult> {
+  if ('result' in end) return modernRelay(parts, call, end.result);
+  return asked(parts, call, end.questions, { parked: end.parked });
+}
+
+/** Seals the backend's own state, so that a retry is bound to this caller, target and arguments. */
+function modernRelay(parts: DispatchParts, call: Call, result: CallResult): CallResult {
+  if (result.resultType !== 'input_required') return result;
+  const members = membersOf(result);
+  const inner = members.string('requestState');
+  return asked(parts, call, questionsOf(members), inner === undefined ? {} : { inner });
+}
+
+function asked(
+  parts: DispatchParts,
+  call: Call,
+  questions: ReadonlyMap<string, Question>,
+  carried: Pick<RoundState, 'inner' | 'parked'>,
+): CallResult {
+  if (call.round >= parts.limits.rounds) {
+    throw new CallError(
+      wireError(CODE.internalError, `the backend asked for input more than ${parts.limits.rounds} times`),
+    );
+  }
+  for (const question of questions.values()) {
+    // A client must never be asked for what it did not declare (MCP 2026-07-28, input required).
+    if (!canAnswer(call.asker.capabilities, question)) throw new CallError(missingCapability(question));
+  }
+  const state = { callId: call.id, round: call.round + 1, workload: call.target.workload, ...carried };
+  const sealed = parts.seal.seal(state, call);
+  if (sealed.length > parts.limits.requestStateBytes) {
+    throw new CallError(wireError(CODE.internalError, 'the state of the backend is too large to carry'));
+  }
+  return new BytesResult(inputRequired(questions, sealed));
+}
+
+async function legacyAsker(parts: DispatchParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  const first = await dispatch(call);
+  if (first.resultType !== 'input_required') return withObjectContent(call, first);
+  const end = await fulfil(first, {
+    ask: call.asker.ask,
+    maxRounds: parts.limits.rounds,
+    signal: call.signal,
+    again: (responses, backendState, round) =>
+      dispatch(callWith(call, { inputResponses: responses, backendState, round })),
+  });
+  if (!('unanswered' in end)) return withObjectContent(call, end);
+  if (call.method === 'tools/call') return toolFailure(end.unanswered);
+  throw new CallError(wireError(CODE.internalError, end.unanswered));
+}
+
+/** Legacy clients take objects only as `structuredContent`; the listed output schema is wrapped the same way. */
+function withObjectContent(call: Call, result: CallResult): CallResult {
+  if (call.method !== 'tools/call') return result;
+  const members = membersOf(result);
+  const structured = members.get('structuredContent');
+  if (structured === undefined || structured[0] === OPEN_BRACE) return result;
+  const wrapped = RawObject.empty().with('result', structured);
+  return new BytesResult(members.with('structuredContent', wrapped.toBytes()).toBytes());
+}
+
+/**
+ * A legacy backend may say "open this URL first" by error -32042; a modern client hears it as a question.
+ * Answering it means calling again: the backend kept what it needs.
+ */
+export function withUrlQuestions(parts: DispatchParts, dispatch: Dispatch): Dispatch {
+  return async (call) => {
+    try {
+      return await dispatch(call);
+    } catch (thrown) {
+      if (call.asker.era !== '2026-07-28' || !(thrown instanceof BackendError)) throw thrown;
+      if (thrown.code !== CODE.legacyUrlElicitationRequired || thrown.data === undefined) throw thrown;
+      const questions = urlQuestions(decode(thrown.data));
+      if (questions.size === 0) throw thrown;
+      return asked(parts, call, questions, {});
+    }
+  };
+}
+
+function urlQuestions(data: JsonValue): ReadonlyMap<string, Question> {
+  const elicitations = isObject(data) && Array.isArray(data.elicitations) ? (data.elicitations as JsonValue[]) : [];
+  const questions = elicitations
+    .filter(isObject)
+    .map((params, index): [string, Question] => [
+      `url${index + 1}`,
+      modernQuestion({ method: 'elicitation/create', params: encode({ ...params, mode: 'url' }) }),
+    ]);
+  return new Map(questions);
+}
+
+function missingCapability(question: Question) {
+  const required = capabilityFor(question) ?? {};
+  return wireError(
+    CODE.missingCapability,
+    'the backend needs input of a kind that the client did not declare',
+    { requiredCapabilities: required },
+    400,
+  );
+}
+
+const OPEN_BRACE = 0x7b;

@@ -1,0 +1,77 @@
+import type { Call, CallRecord, CallResult, Reply, WireError } from '../contract/call.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import type { Intent } from '../protocol/intent.ts';
+import { callWith } from './call-value.ts';
+import type { Rooms } from './rooms.ts';
+import type { Rounds } from './rounds.ts';
+import { replyFromFault, UnknownEntry } from './wire-faults.ts';
+
+/** What one call needs besides the rooms. */
+export interface Journey {
+  readonly rooms: Rooms;
+  readonly rounds: Rounds;
+  /** The visible entry under a name that a rewrite gave the call. */
+  resolve(call: Call): CatalogEntry | undefined;
+  /** Whether a failing tap or backend deserves a log line. */
+  report(call: Call, cause: unknown): void;
+  reportList(intent: Intent, cause: unknown): void;
+}
+
+/**
+ * One call, top to bottom: rewrite, authorize, limit, dispatch, rewrite the result, settle.
+ *
+ * Authorize comes after rewriting, so that no rewrite slips past policy; limit after authorize, so that a denied call
+ * spends nobody's tokens; settle always runs, once for all rounds of a call. Never rejects.
+ */
+export async function perform(journey: Journey, asked: Call): Promise<Reply> {
+  const { rooms, rounds } = journey;
+  const resumed = rounds.resume(asked);
+  const startedMs = resumed?.startedMs ?? rooms.now();
+  let call = asked;
+  let outcome: CallRecord['outcome'] = 'fault';
+  let refusal: Refusal | undefined;
+  let error: WireError | undefined;
+  let cause: unknown;
+  let result: CallResult | undefined;
+  try {
+    call = rewritten(journey, asked, await rooms.rewriteCall(asked));
+    refusal = (await rooms.authorize(call)) ?? (resumed === undefined ? await rooms.limit(call) : undefined);
+    if (refusal !== undefined) {
+      outcome = 'refused';
+      return { refusal };
+    }
+    result = await rooms.rewriteResult(await rooms.dispatch(call), call);
+    outcome = result.isError ? 'toolError' : 'ok';
+    return { result };
+  } catch (thrown) {
+    cause = thrown;
+    const reply = replyFromFault(call, thrown);
+    if ('error' in reply) error = reply.error;
+    outcome = call.signal.aborted ? 'cancelled' : reply.outcome;
+    if (reply.isOurs) journey.report(call, thrown);
+    return 'error' in reply ? { error: reply.error } : { result: reply.result };
+  } finally {
+    const record: CallRecord = {
+      call,
+      outcome,
+      ...(refusal === undefined ? {} : { refusal }),
+      ...(error === undefined ? {} : { error }),
+      ...(cause === undefined ? {} : { cause }),
+      startedMs,
+      durationMs: rooms.now() - startedMs,
+      rounds: call.round,
+      resultBytes: result?.bytes.length ?? 0,
+    };
+    if (result?.resultType === 'input_required') rounds.pause(record);
+    else rooms.settle(record);
+  }
+}
+
+/** A rewrite that changed the name is a call of another entry: it is looked up again, and authorized under that name. */
+function rewritten(journey: Journey, asked: Call, call: Call): Call {
+  if (call.name === asked.name || call.target !== asked.target) return call;
+  const target = journey.resolve(call);
+  if (target === undefined) throw new UnknownEntry(call);
+  return callWith(call, { target });
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Call, CallMethod, WireError } from '../contract/call.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { RawJson } from '../contract/json.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
+import { CODE, wireError } from '../protocol/errors.ts';
+import type { Intent } from '../protocol/intent.ts';
+import { endToEndMeta } from '../protocol/meta.ts';
+import { decodeObject, type RawObject } from '../protocol/raw-json.ts';
+import { createCall } from './call-value.ts';
+import type { Parking } from './dispatch.ts';
+import { notFound, staleState } from './wire-faults.ts';
+
+/** What resolving needs. */
+export interface ResolveParts {
+  catalog(intent: Intent): Catalog;
+  readonly seal: StateSeal;
+  /** Lower-case names of client headers that travel on. */
+  readonly passthroughHeaders: readonly string[];
+}
+
+/** The target of a call: an entry under a name; or what to answer instead. */
+export type Resolved = { readonly call: Call & Parking } | { readonly error: WireError };
+
+/** Reads the params of a call method and finds what it names. */
+export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
+  const method = intent.method as CallMethod;
+  const { params } = intent;
+  const named = NAMED[method](params);
+  if ('error' in named) return named;
+  const { name } = named;
+  const target = findTarget(parts.catalog(intent), method, name, params);
+  if (target === undefined) return { error: notFound({ method, name, asker: intent.asker }) };
+  const round = roundOf(parts, intent, method, name, target);
+  if ('error' in round) return round;
+  const call = createCall({
+    id: round.state?.callId ?? randomUUID(),
+    method,
+    name,
+    target,
+    members: params.without('_meta', 'inputResponses', 'requestState'),
+    meta: endToEndMeta(params.get('_meta')),
+    caller: intent.caller,
+    asker: intent.asker,
+    headers: passedHeaders(parts.passthroughHeaders, intent.inbound),
+    parent: undefined,
+    round: round.state?.round ?? 1,
+    backendState: round.state?.inner,
+    inputResponses: params.get('inputResponses'),
+    signal: intent.signal,
+  });
+  return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };
+}
+
+/** The entry a method and name stand for; also used when a rewrite gave a call another name. */
+export function findTarget(
+  catalog: Catalog,
+  method: CallMethod,
+  name: string,
+  params: Pick<RawObject, 'get'>,
+): CatalogEntry | undefined {
+  if (method === 'tools/call') return catalog.find('tool', name);
+  if (method === 'prompts/get') return catalog.find('prompt', name);
+  if (method !== 'completion/complete') return catalog.findResource(name);
+  const ref = params.get('ref');
+  const isPrompt = ref !== undefined && decodeObject(ref)?.type === 'ref/prompt';
+  if (isPrompt) return catalog.find('prompt', name);
+  return catalog.findTemplate(name) ?? catalog.findResource(name);
+}
+
+type Named = { readonly name: string } | { readonly error: WireError };
+
+/** Where each method carries the name of its target, and what else must have a shape. */
+const NAMED: Readonly<Record<CallMethod, (params: RawObject) => Named>> = {
+  'tools/call': (params) => memberNamed(params, 'name', 'tools/call'),
+  'prompts/get': (params) => memberNamed(params, 'name', 'prompts/get'),
+  'resources/read': (params) => memberNamed(params, 'uri', 'resources/read'),
+  'resources/subscribe': (params) => memberNamed(params, 'uri', 'resources/subscribe'),
+  'completion/complete': (params) => {
+    const ref = params.object('ref');
+    const name = ref?.string('name') ?? ref?.string('uri');
+    return name === undefined
+      ? invalid('completion/complete: params.ref must be a ref/prompt or ref/resource')
+      : { name };
+  },
+};
+
+function memberNamed(params: RawObject, member: 'name' | 'uri', method: string): Named {
+  const name = params.string(member);
+  if (name === undefined) return invalid(`${method}: params.${member} must be a string`);
+  const given = params.get('arguments');
+  if (given !== undefined && given[0] !== OPEN_BRACE && !given.equals(NULL)) {
+    return invalid(`${method}: params.arguments must be an object`);
+  }
+  return { name };
+}
+
+function invalid(message: string): { readonly error: WireError } {
+  return { error: wireError(CODE.invalidParams, message) };
+}
+
+/** Checks a retry's `requestState`; a first round has none. */
+function roundOf(
+  parts: ResolveParts,
+  intent: Intent,
+  method: string,
+  name: string,
+  target: CatalogEntry,
+): { readonly state: RoundState | undefined } | { readonly error: WireError } {
+  const sealed = intent.params.get('requestState');
+  if (sealed === undefined) return { state: undefined };
+  const text = intent.params.string('requestState');
+  if (text === undefined) return { error: staleState() };
+  const binding = { caller: intent.caller, method, name, arguments: argumentsOf(intent.params) };
+  const state = parts.seal.open(text, binding);
+  if (state === undefined || state.workload !== target.workload) return { error: staleState() };
+  return { state };
+}
+
+function argumentsOf(params: RawObject) {
+  const raw: RawJson | undefined = params.get('arguments');
+  return raw === undefined ? {} : (decodeObject(raw) ?? {});
+}
+
+function passedHeaders(names: readonly string[], inbound: Inbound): Readonly<Record<string, string>> {
+  if (names.length === 0) return NO_HEADERS;
+  const passed: Record<string, string> = {};
+  for (const name of names) {
+    const value = inbound.headers[name];
+    if (value !== undefined) passed[name] = value;
+  }
+  return passed;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+const OPEN_BRACE = 0x7b;
+const NULL = Buffer.from('null');

@@ -1,0 +1,45 @@
+import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import type { Hooks } from '../extension/hooks.ts';
+
+/** A stage that nobody tapped answers at once; one that somebody tapped may wait. */
+type Soon<T> = T | Promise<T>;
+
+/** The stages of one request as plain functions, in the order a call passes them. */
+export interface Rooms {
+  identify(inbound: Inbound): Soon<Caller | Refusal | undefined>;
+  rewriteCall(call: Call): Soon<Call>;
+  authorize(call: Call): Soon<Refusal | undefined>;
+  limit(call: Call): Soon<Refusal | undefined>;
+  dispatch: Dispatch;
+  rewriteResult(result: CallResult, call: Call): Soon<CallResult>;
+  /** Absent when nobody filters lists: then ready pages are sent. */
+  readonly advertise:
+    | ((entries: readonly CatalogEntry[], caller: Caller) => Promise<readonly CatalogEntry[]>)
+    | undefined;
+  settle(record: CallRecord): void;
+  now(): number;
+}
+
+/**
+ * Seals the hooks and turns them into functions; an untapped stage becomes the identity, so it costs nothing.
+ * @throws GatewayFault PLUGIN_FAILED when a `wrapDispatch` tap throws
+ */
+export function freezeRooms(hooks: Hooks, dispatch: Dispatch, now: () => number): Rooms {
+  for (const hook of Object.values(hooks)) hook.seal();
+  const { authenticate, rewriteCall, authorize, limit, rewriteResult, advertise, wrapDispatch, callSettled } = hooks;
+  return {
+    identify: (inbound) => authenticate.promise(inbound),
+    rewriteCall: rewriteCall.tapped() ? (call) => rewriteCall.promise(call) : (call) => call,
+    authorize: authorize.tapped() ? (call) => authorize.promise(call) : () => undefined,
+    limit: limit.tapped() ? (call) => limit.promise(call) : () => undefined,
+    dispatch: wrapDispatch.call(dispatch),
+    rewriteResult: rewriteResult.tapped() ? (result, call) => rewriteResult.promise(result, call) : (result) => result,
+    advertise: advertise.tapped() ? (entries, caller) => advertise.promise(entries, caller) : undefined,
+    settle: callSettled.tapped() ? (record) => callSettled.call(record) : () => {},
+    now,
+  };
+}

@@ -1,0 +1,56 @@
+import type { Call, CallRecord } from '../contract/call.ts';
+
+/** Calls that wait between two rounds, so that each call is counted, limited and recorded once. */
+export interface Rounds {
+  /**
+   * Takes a paused call up again; `undefined` in a first round, for a state that was used before, and on another
+   * replica. Then the call is limited like a new one: a replayed `requestState` buys nothing.
+   */
+  resume(call: Call): { readonly startedMs: number } | undefined;
+  /** A round ended with a question to the client; the record is told when the call ends or is abandoned. */
+  pause(record: CallRecord): void;
+  /** Tells what was left longer than the time to live ago. */
+  sweep(): void;
+  readonly size: number;
+}
+
+/** Keeps at most `max` paused calls; the oldest is told as abandoned when one more comes. */
+export function createRounds(
+  max: number,
+  ttlMs: number,
+  now: () => number,
+  abandoned: (record: CallRecord) => void,
+): Rounds {
+  const paused = new Map<string, { readonly record: CallRecord; readonly atMs: number }>();
+  const abandon = (id: string): void => {
+    const found = paused.get(id);
+    if (found === undefined) return;
+    paused.delete(id);
+    abandoned({ ...found.record, outcome: 'abandoned', durationMs: now() - found.record.startedMs });
+  };
+  return {
+    resume(call) {
+      if (call.round === 1) return undefined;
+      const found = paused.get(call.id);
+      if (found === undefined || found.record.call.round !== call.round - 1) return undefined;
+      paused.delete(call.id);
+      return { startedMs: found.record.startedMs };
+    },
+    pause(record) {
+      paused.set(record.call.id, { record, atMs: now() });
+      if (paused.size <= max) return;
+      const oldest = paused.keys().next().value;
+      if (oldest !== undefined) abandon(oldest);
+    },
+    sweep() {
+      const before = now() - ttlMs;
+      for (const [id, { atMs }] of paused) {
+        if (atMs > before) return;
+        abandon(id);
+      }
+    },
+    get size() {
+      return paused.size;
+    },
+  };
+}

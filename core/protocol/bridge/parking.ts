@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto';
+import type { AskAnswer, Asker, CallResult } from '../../contract/call.ts';
+import type { Caller } from '../../contract/caller.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { CODE, wireError } from '../errors.ts';
+import { RawObject } from '../raw-json.ts';
+import { answerFor, canAnswer, modernQuestion, type Question } from './questions.ts';
+
+/** What one round of a parkable call ended with. */
+export type RoundEnd =
+  | { readonly result: CallResult }
+  | { readonly questions: ReadonlyMap<string, Question>; readonly parked: string };
+
+/** Runs the call with an asker that may ask and a signal that outlives one request. */
+export type Parkable = (asker: Asker, signal: AbortSignal) => Promise<CallResult>;
+
+/**
+ * Modern client, legacy backend: a call whose backend asks something stays open here while its client, in a new
+ * request, brings the answers.
+ */
+export interface ParkingLot {
+  /** Runs a call until it ends or asks. */
+  run(
+    call: { readonly asker: Asker; readonly caller: Caller; readonly signal: AbortSignal },
+    body: Parkable,
+  ): Promise<RoundEnd>;
+  /** Goes on with a parked call; `undefined` when there is none of that handle for this caller. */
+  resume(
+    handle: string,
+    call: { readonly asker: Asker; readonly caller: Caller; readonly signal: AbortSignal },
+    responses: RawJson | undefined,
+  ): Promise<RoundEnd> | undefined;
+  /** Ends what nobody came back for. */
+  sweep(): void;
+  readonly size: number;
+  stop(): void;
+}
+
+/** Keeps at most `max` calls waiting, each for at most `ttlMs`; a call that finds no place is answered in its stead. */
+export function createParkingLot(max: number, ttlMs: number, now: () => number): ParkingLot {
+  const parked = new Map<string, ParkedCall>();
+  const roundOf = async (call: ParkedCall): Promise<RoundEnd> => {
+    const end = await call.nextEnd().catch((cause: unknown) => {
+      parked.delete(call.handle);
+      throw cause;
+    });
+    if ('result' in end) {
+      parked.delete(call.handle);
+      return end;
+    }
+    if (!parked.has(call.handle) && parked.size >= max) {
+      call.answerAll({ error: wireError(CODE.internalError, 'too many calls are waiting for an answer') });
+      return roundOf(call);
+    }
+    parked.set(call.handle, call);
+    call.waitUntilMs = now() + ttlMs;
+    return { questions: end.questions, parked: call.handle };
+  };
+  const give = (call: ParkedCall, why: string): void => {
+    parked.delete(call.handle);
+    call.abort(why);
+  };
+  return {
+    run(asking, body) {
+      const call = new ParkedCall(asking);
+      call.start(body);
+      return roundOf(call);
+    },
+    resume(handle, asking, responses) {
+      const call = parked.get(handle);
+      if (call === undefined || call.callerKey !== asking.caller.key || call.isInRound) return undefined;
+      call.enter(asking);
+      call.answer(responses);
+      return roundOf(call);
+    },
+    sweep() {
+      for (const call of parked.values()) {
+        if (!call.isInRound && call.waitUntilMs <= now()) give(call, 'nobody came back with the answers');
+      }
+    },
+    get size() {
+      return parked.size;
+    },
+    stop() {
+      for (const call of parked.values()) give(call, 'the gateway stopped');
+    },
+  };
+}
+
+type PendingQuestion = { readonly question: Question; readonly settle: (answer: AskAnswer) => void };
+
+/** One call that may wait between requests. */
+class ParkedCall {
+  readonly handle = randomUUID();
+  readonly callerKey: string;
+  waitUntilMs = Number.POSITIVE_INFINITY;
+  /** A request of the client is waiting on this call right now. */
+  isInRound = true;
+  readonly #controller = new AbortController();
+  readonly #pending = new Map<string, PendingQuestion>();
+  #asker: Asker;
+  #asked = 0;
+  #outcome: Promise<CallResult> | undefined;
+  #wake: (() => void) | undefined;
+  #leave: (() => void) | undefined;
+
+  constructor(asking: { readonly asker: Asker; readonly caller: Caller; readonly signal: AbortSignal }) {
+    this.callerKey = asking.caller.key;
+    this.#asker = asking.asker;
+    this.enter(asking);
+  }
+
+  /** A request of the client takes the call over: its disconnect cancels, its stream gets what is told. */
+  enter(asking: { readonly asker: Asker; readonly signal: AbortSignal }): void {
+    this.#leave?.();
+    this.#asker = asking.asker;
+    this.isInRound = true;
+    const cancel = (): void => this.abort('the client cancelled');
+    if (asking.signal.aborted) cancel();
+    asking.signal.addEventListener('abort', cancel, { once: true });
+    this.#leave = () => asking.signal.removeEventListener('abort', cancel);
+  }
+
+  start(body: Parkable): void {
+    const first = this.#asker;
+    const asker: Asker = {
+      era: first.era,
+      capabilities: first.capabilities,
+      clientInfo: first.clientInfo,
+      owner: first.owner,
+      progressToken: first.progressToken,
+      logLevel: first.logLevel,
+      tell: (method, params) => {
+        if (this.isInRound) this.#asker.tell(method, params);
+      },
+      ask: (method, params, signal) => this.#ask({ method, params }, signal),
+    };
+    this.#outcome = body(asker, this.#controller.signal);
+    this.#outcome.catch(() => {}); // read again in nextEnd, or nobody is left to hear it
+  }
+
+  /** Waits for the end of the call or for a question; several questions of one moment come together. */
+  async nextEnd(): Promise<{ readonly result: CallResult } | { readonly questions: ReadonlyMap<string, Question> }> {
+    const outcome = this.#outcome as Promise<CallResult>;
+    if (this.#pending.size === 0) {
+      const asked = new Promise<undefined>((resolve) => {
+        this.#wake = () => resolve(undefined);
+      });
+      const result = await Promise.race([outcome, asked]).catch((cause: unknown) => {
+        this.#end();
+        throw cause;
+      });
+      this.#wake = undefined;
+      if (result !== undefined) {
+        this.#end();
+        return { result };
+      }
+    }
+    this.isInRound = false;
+    this.#leave?.();
+    return { questions: new Map([...this.#pending].map(([key, { question }]) => [key, question])) };
+  }
+
+  /** Gives the client's answers to the questions they belong to; unknown keys are ignored, missing ones asked again. */
+  answer(responses: RawJson | undefined): void {
+    const given = responses === undefined ? undefined : RawObject.parse(responses);
+    for (const [key, pending] of this.#pending) {
+      const answer = answerFor(given, key);
+      if (answer === undefined) continue;
+      this.#pending.delete(key);
+      pending.settle(answer);
+    }
+  }
+
+  answerAll(answer: AskAnswer): void {
+    for (const pending of this.#pending.values()) pending.settle(answer);
+    this.#pending.clear();
+    this.isInRound = true;
+  }
+
+  abort(why: string): void {
+    this.#controller.abort(new Error(why));
+    this.answerAll({ error: wireError(CODE.internalError, why) });
+    this.#end();
+  }
+
+  #end(): void {
+    this.isInRound = false;
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  #ask(legacy: Question, signal: AbortSignal): Promise<AskAnswer> {
+    const question = modernQuestion(legacy);
+    if (!canAnswer(this.#asker.capabilities, question)) {
+      return Promise.resolve({ error: wireError(CODE.methodNotFound, `the client does not support ${legacy.method}`) });
+    }
+    const key = `q${++this.#asked}`;
+    return new Promise((resolve) => {
+      const gone = (): void => {
+        this.#pending.delete(key);
+        resolve({ error: wireError(CODE.internalError, 'the question was withdrawn') });
+      };
+      signal.addEventListener('abort', gone, { once: true });
+      this.#pending.set(key, {
+        question,
+        settle: (answer) => {
+          signal.removeEventListener('abort', gone);
+          resolve(answer);
+        },
+      });
+      queueMicrotask(() => this.#wake?.());
+    });
+  }
+}

@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { architectureFaults } from './support/architecture.ts';
+import { repositoryTextFaults } from './support/repository-text.ts';
+import { readTree } from './support/tree.ts';
+
+/** Breaks that still stand; the test fails when one is mended, so the list only shrinks. Empty, it proves `ask.core.floors`. */
+const OPEN: readonly string[] = ['circle: core/contract/call.ts -> core/contract/tool.ts -> core/contract/call.ts'];
+
+describe('the house', () => {
+  it('keeps floors, walls, circles, doors and names, but for what is known to be open', () => {
+    expect(architectureFaults(readTree())).toEqual(OPEN);
+  });
+
+  it('says nothing about the place where it was built', () => {
+    expect(repositoryTextFaults(readTree())).toEqual([]);
+  });
+});
+
+const faults = (files: Record<string, string>) => architectureFaults(new Map(Object.entries(files)));
+
+describe('the architecture check accepts', () => {
+  it('a small house that keeps every rule', () => {
+    expect(
+      faults({
+        'core/errors.ts': 'export class GatewayFault extends Error {}',
+        'core/contract/call.ts': `import type { GatewayFault } from '../errors.ts';\nexport interface Call { f: GatewayFault }`,
+        'core/contract/brand.ts': `declare const brand: unique symbol;\nexport type Id = string & { [brand]: true };`,
+        'core/extension/hooks.ts': `import { SyncHook } from 'tapable';\nimport type { Call } from '../contract/call.ts';`,
+        'core/session/sessions.ts': `import { hooks } from '../extension/hooks.ts';`,
+        'core/protocol/era-2025-11-25/codec.ts': `import { sessions } from '../../session/sessions.ts';`,
+        'core/backend/pool.ts': `import { Pool } from 'undici';`,
+        'core/flow/perform.ts': `import type { Call } from '../contract/call.ts';`,
+        'core/assembly/assemble.ts': `import { perform } from '../flow/perform.ts';`,
+        'core/index.ts': `export { assemble } from './assembly/assemble.ts';\nexport type * from './contract/call.ts';`,
+        'core/testing/index.ts': `import { assemble } from '../index.ts';`,
+        'plugins/shared/duration.ts': `import { z } from 'zod';`,
+        'plugins/audit/index.ts': `import { STAGE } from '@toolmgr/core';\nimport { d } from '../shared/duration.ts';\nimport { row } from './row.ts';\nexport default { address: 'audit' };`,
+        'plugins/audit/row.ts': 'export const row = 1;',
+        'plugins/stores/redis/index.ts': `import Redis from 'ioredis';\nexport default { address: 'stores/redis' };`,
+        'plugins/index.ts': `export const catalogue = { audit: () => import('./audit/index.ts'), 'stores/redis': () => import('./stores/redis/index.ts') };`,
+        'hosts/http/listen.ts': `import fastify from 'fastify';`,
+        'hosts/manager/main.ts': `import { catalogue } from '@toolmgr/plugins';\nimport { listen } from '../http/listen.ts';`,
+        'examples/fastify/story.ts': `import fastify from 'fastify';`,
+        'test/audit.test.ts': `import audit from '../plugins/audit/index.ts';`,
+      }),
+    ).toEqual([]);
+  });
+
+  it('import words that are no imports', () => {
+    expect(
+      faults({
+        'core/flow/a.ts': [
+          `// import x from '../index.ts'`,
+          `const text = "import x from '../index.ts'";`,
+          ['const page = `import x from "../index.ts" $', '{`export * from "../index.ts"`}`;'].join(''),
+          `const pattern = /import x from '..\\/index.ts'/;`,
+          'const here = import.meta.url;',
+        ].join('\n'),
+        'core/index.ts': `export { text } from './flow/a.ts';`,
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe('the architecture check refuses', () => {
+  it('a file that imports a higher floor, in every way to write it', () => {
+    const index = { 'core/index.ts': 'export const x = 1;' };
+    const sentence = ['core/flow/a.ts reaches up to core/index.ts'];
+    for (const statement of [
+      `import { x } from '../index.ts';`,
+      `import type { x } from '../index.ts';`,
+      `import '../index.ts';`,
+      `export * from '../index.ts';`,
+      `export { x } from '../index.ts';`,
+      `export type { x } from '../index.ts';`,
+      `const late = await import('../index.ts');`,
+      `type X = import('../index.ts').X;`,
+      `import { x } from '../index.js';`,
+      `import { x } from '@toolmgr/core';`,
+    ]) {
+      expect(faults({ 'core/flow/a.ts': statement, ...index }), statement).toEqual(sentence);
+    }
+  });
+
+  it('each step up the floors', () => {
+    const floors = ['errors', 'contract/a', 'extension/a', 'backend/a', 'flow/a', 'assembly/a', 'index', 'testing/a'];
+    for (const [rank, low] of floors.entries()) {
+      for (const high of floors.slice(rank + 1)) {
+        const up = `import type { X } from '${low.includes('/') ? '..' : '.'}/${high}.ts';`;
+        expect(faults({ [`core/${low}.ts`]: up, [`core/${high}.ts`]: 'export {};' })).toContain(
+          `core/${low}.ts reaches up to core/${high}.ts`,
+        );
+      }
+    }
+  });
+
+  it('a core that knows plugins or hosts', () => {
+    expect(faults({ 'core/flow/a.ts': `import { catalogue } from '@toolmgr/plugins';` })).toEqual([
+      'core/flow/a.ts reaches up to plugins/index.ts',
+    ]);
+    expect(faults({ 'plugins/audit/a.ts': `import { main } from '../../hosts/vmcp/main.ts';` })).toEqual([
+      'plugins/audit/a.ts reaches up to hosts/vmcp/main.ts',
+    ]);
+  });
+
+  it('a file of the core outside its rooms', () => {
+    expect(faults({ 'core/extras/a.ts': '' })).toEqual(['core/extras/a.ts lies on no floor']);
+  });
+
+  it('a plugin that knows another plugin', () => {
+    expect(
+      faults({
+        'plugins/audit/index.ts': `import { limit } from '../rate-limit/index.ts';`,
+        'plugins/rate-limit/index.ts': 'export const limit = 1;',
+      }),
+    ).toEqual(['plugins/audit/index.ts reaches into plugins/rate-limit/index.ts']);
+    expect(faults({ 'plugins/stores/redis/a.ts': `import { a } from '../memory/a.ts';` })).toEqual([
+      'plugins/stores/redis/a.ts reaches into plugins/stores/memory/a.ts',
+    ]);
+    expect(faults({ 'plugins/audit/a.ts': `import { catalogue } from '@toolmgr/plugins';` })).toEqual([
+      'plugins/audit/a.ts reaches into plugins/index.ts',
+    ]);
+    expect(faults({ 'plugins/shared/a.ts': `import { a } from '../audit/a.ts';` })).toEqual([
+      'plugins/shared/a.ts reaches into plugins/audit/a.ts',
+    ]);
+  });
+
+  it('a plugin or host that goes past the face of another workspace', () => {
+    expect(faults({ 'plugins/audit/a.ts': `import { a } from '../../core/flow/a.ts';` })).toEqual([
+      'plugins/audit/a.ts reaches into core/flow/a.ts',
+    ]);
+    expect(faults({ 'plugins/audit/a.ts': `import { a } from '@toolmgr/core/testing';` })).toEqual([
+      'plugins/audit/a.ts reaches into core/testing/index.ts',
+    ]);
+    expect(faults({ 'hosts/vmcp/plan.ts': `import audit from '../../plugins/audit/index.ts';` })).toEqual([
+      'hosts/vmcp/plan.ts reaches into plugins/audit/index.ts',
+    ]);
+    expect(faults({ 'hosts/vmcp/plan.ts': `import audit from '@toolmgr/plugins/audit';` })).toEqual([
+      'hosts/vmcp/plan.ts reaches into plugins/audit',
+    ]);
+  });
+
+  it('a circle, type-only imports included', () => {
+    expect(
+      faults({
+        'core/flow/a.ts': `import { b } from '../extension/b.ts';`,
+        'core/extension/b.ts': `import type { A } from '../flow/a.ts';`,
+      }),
+    ).toEqual([
+      'core/extension/b.ts reaches up to core/flow/a.ts',
+      'circle: core/flow/a.ts -> core/extension/b.ts -> core/flow/a.ts',
+    ]);
+    expect(
+      faults({
+        'hosts/vmcp/a.ts': `import { b } from './b.ts';`,
+        'hosts/vmcp/b.ts': `import { c } from './c.ts';`,
+        'hosts/vmcp/c.ts': `import { a } from './a.ts';`,
+      }),
+    ).toEqual(['circle: hosts/vmcp/a.ts -> hosts/vmcp/b.ts -> hosts/vmcp/c.ts -> hosts/vmcp/a.ts']);
+    expect(faults({ 'hosts/vmcp/a.ts': `import { a } from './a.ts';` })).toEqual([
+      'circle: hosts/vmcp/a.ts -> hosts/vmcp/a.ts',
+    ]);
+  });
+
+  it('a runtime statement in the contract', () => {
+    for (const [statement, word] of [
+      ['export const x = 1;', 'const'],
+      ['export function f(): void {}', 'function'],
+      ['export abstract class C {}', 'class'],
+      [`import { z } from 'zod';`, 'import'],
+      [`import 'node:fs';`, 'import'],
+      [`export { x } from './y.ts';`, 'export'],
+      [`export * from './y.ts';`, 'export'],
+    ] as const) {
+      expect(faults({ 'core/contract/x.ts': statement }), statement).toEqual([
+        `core/contract/x.ts has a runtime statement, '${word}'; core/contract holds types only`,
+      ]);
+    }
+  });
+
+  it('a heavy package outside its door', () => {
+    expect(faults({ 'plugins/rate-limit/a.ts': `import Redis from 'ioredis';` })).toEqual([
+      `'ioredis' belongs in plugins/stores/redis, not in plugins/rate-limit/a.ts`,
+    ]);
+    expect(faults({ 'core/flow/a.ts': `import { SyncHook } from 'tapable';` })).toEqual([
+      `'tapable' belongs in core/extension, not in core/flow/a.ts`,
+    ]);
+    expect(faults({ 'hosts/vmcp/a.ts': `const cors = await import('@fastify/cors');` })).toEqual([
+      `'@fastify/cors' belongs in hosts/http, not in hosts/vmcp/a.ts`,
+    ]);
+    expect(faults({ 'plugins/audit/a.ts': `import { parse } from 'yaml/dist';` })).toEqual([
+      `'yaml' belongs in hosts, not in plugins/audit/a.ts`,
+    ]);
+    expect(faults({ 'core/flow/a.ts': `import { Client } from '@modelcontextprotocol/client';` })).toEqual([
+      `core/flow/a.ts runs '@modelcontextprotocol/client'; the core takes types only from it`,
+    ]);
+    expect(faults({ 'core/flow/a.ts': `import type { Tool } from '@modelcontextprotocol/core';` })).toEqual([]);
+  });
+
+  it('names that say nothing or are not kebab-case', () => {
+    expect(faults({ 'core/flow/utils.ts': '' })).toEqual([
+      `core/flow/utils.ts uses the name 'utils', which says nothing`,
+    ]);
+    expect(faults({ 'plugins/helpers/index.ts': '' })).toEqual([
+      `plugins/helpers/index.ts uses the name 'helpers', which says nothing`,
+    ]);
+    expect(faults({ 'hosts/vmcp/manager.ts': '' })).toEqual([
+      `hosts/vmcp/manager.ts uses the name 'manager', which says nothing`,
+    ]);
+    expect(faults({ 'core/flow/toolCall.ts': '' })).toEqual([
+      `core/flow/toolCall.ts has the part 'toolCall.ts', which is not kebab-case`,
+    ]);
+  });
+
+  it('a default export that is not that of a plugin', () => {
+    const sentence = [`core/flow/a.ts has a default export; only a plugin's index.ts has one`];
+    expect(faults({ 'core/flow/a.ts': 'export default 1;' })).toEqual(sentence);
+    expect(faults({ 'core/flow/a.ts': 'const a = 1; export { a as default };' })).toEqual(sentence);
+    expect(faults({ 'core/flow/a.ts': `import { default as x } from 'zod';` })).toEqual([]);
+    expect(faults({ 'plugins/index.ts': 'export default {};' })).toEqual([
+      `plugins/index.ts has a default export; only a plugin's index.ts has one`,
+    ]);
+  });
+
+  it('a catalogue that differs from the folders and addresses', () => {
+    expect(
+      faults({
+        'plugins/index.ts': `const c = { audit: () => import('./rate-limit/index.ts'), health: () => import('./health/index.ts'), gone: () => import('./gone/index.ts') };`,
+        'plugins/rate-limit/index.ts': `export default { address: 'rate-limit' };`,
+        'plugins/health/index.ts': `export default { address: 'healthy' };`,
+      }),
+    ).toEqual([
+      `'audit' leads to plugins/rate-limit/index.ts`,
+      `plugins/health/index.ts does not give 'health' as its address`,
+      `'gone' is in the catalogue, but plugins/gone/index.ts is not there`,
+      'plugins/rate-limit is not in the catalogue',
+    ]);
+  });
+});
+
+describe('the text check', () => {
+  const textFaults = (text: string) => repositoryTextFaults(new Map([['docs/a.md', text]]));
+  const [workplace, bookshelf, neighbour] = ['/wor'.concat('k/'), '.lib'.concat('rary'), '../sha'.concat('red')];
+
+  it('finds the words of the workplace', () => {
+    expect(textFaults(`fine\nsee ${workplace}x`)).toEqual([`docs/a.md:2 says '${workplace}'`]);
+    expect(textFaults(`see ${bookshelf}/x`)).toEqual([`docs/a.md:1 says '${bookshelf}'`]);
+    expect(textFaults(`see ${neighbour}/x`)).toEqual([`docs/a.md:1 says '${neighbour}'`]);
+  });
+
+  it('leaves paths, properties and imports alone that only look like them', () => {
+    for (const text of [`home${workplace}x`, `book${bookshelf}`, `import { d } from '${neighbour}/duration.ts';`]) {
+      expect(textFaults(text), text).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { pending } from './requirements/pending.ts';
+import { requirements } from './requirements.ts';
+import { coverageFaults } from './support/coverage.ts';
+import { readTree } from './support/tree.ts';
+
+describe('the ledger', () => {
+  it('agrees with the tests that cite it', () => {
+    const sources = new Map(
+      [...readTree()].filter(([path]) => /^test\/.*\.test\.ts$|^examples\/.*\/?story\.ts$/.test(path)),
+    );
+    expect(coverageFaults({ ledger: requirements, sources, pending })).toEqual([]);
+  });
+
+  it('holds ids in kebab-case with dots and lines that say something', () => {
+    const odd = requirements.filter(
+      ({ id, says, source }) => !/^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$/.test(id) || says.length < 10 || source === '',
+    );
+    expect(odd).toEqual([]);
+  });
+
+  it('holds no line twice', () => {
+    const lines = requirements.map(({ source, says }) => `${source}: ${says}`);
+    expect(lines.filter((line, index) => lines.indexOf(line) !== index)).toEqual([]);
+  });
+});
+
+describe('the coverage check can fail', () => {
+  const ledger = [{ id: 'a.one' }, { id: 'a.two' }, { id: 'a.later', deferred: 'comes with spring' }];
+  const faults = (text: string, pendingIds: readonly string[] = [], path = 'test/a.test.ts') =>
+    coverageFaults({ ledger, sources: new Map([[path, text]]), pending: pendingIds });
+
+  it('is silent when every line is cited, deferred or pending', () => {
+    expect(faults(`proves(['a.one', "a.two"], 'both', () => {});`)).toEqual([]);
+    expect(faults(`proves.skipIf(isCold(), 'cold')('a.one', 'one', () => {});`, ['a.two'])).toEqual([]);
+    expect(faults(`const rows = [['a.one'], ['a.two']]; for (const [id] of rows) proves(id, 'row', f);`)).toEqual([]);
+    expect(faults('// proves a.one, a.two\n', [], 'examples/b/story.ts')).toEqual([]);
+  });
+
+  it('names a line that nobody cites', () => {
+    expect(faults(`proves('a.one', 'one', f);`)).toEqual(['a.two is neither cited nor deferred']);
+    expect(faults(`// proves('a.one')\nit('a.two', f);`)).toEqual([
+      'a.one is neither cited nor deferred',
+      'a.two is neither cited nor deferred',
+    ]);
+  });
+
+  it('names a citation that is not known', () => {
+    expect(faults(`proves(['a.one', 'a.two', 'a.tree'], 'three', f);`)).toEqual([
+      'test/a.test.ts cites a.tree, which is not known',
+    ]);
+  });
+
+  it('names a stale deferral', () => {
+    expect(faults(`proves(['a.one', 'a.two', 'a.later'], 'all', f);`)).toEqual([
+      'a.later is cited, yet deferred: comes with spring',
+    ]);
+  });
+
+  it('lets pending only shrink', () => {
+    expect(faults(`proves('a.one', 'one', f);`, ['a.one', 'a.two', 'a.two', 'a.gone', 'a.later'])).toEqual([
+      'a.two stands twice in pending',
+      'a.one is cited and must leave pending',
+      'a.gone is pending, yet not known',
+      'a.later is pending and deferred',
+    ]);
+  });
+
+  it('names an id that stands twice', () => {
+    const twice = [{ id: 'a.one' }, { id: 'a.one' }];
+    const sources = new Map([['test/a.test.ts', `proves('a.one', 'one', f);`]]);
+    expect(coverageFaults({ ledger: twice, sources, pending: [] })).toEqual(['a.one stands twice in the ledger']);
+  });
+});

@@ -1,0 +1,8 @@
+import { aggregation } from './choices/aggregation.ts';
+import { house } from './choices/house.ts';
+import { passing } from './choices/passing.ts';
+import { revisions } from './choices/revisions.ts';
+import { wire } from './choices/wire.ts';
+
+/** Decisions where the three documents show nothing, so that invented behaviour is visible. */
+export const choices = [...wire, ...revisions, ...passing, ...aggregation, ...house] as const;

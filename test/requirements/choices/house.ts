@@ -1,0 +1,139 @@
+import type { Section } from '../section.ts';
+
+/** Decisions about configuration, standalone use and the hazards of ordering. */
+export const house = [
+  {
+    source: 'choice: general',
+    says: {
+      'choice.general.unknown-key-refused': 'an unknown key is refused and the nearest known one is named',
+      'choice.general.unknown-flag-refused': 'an unknown flag is refused and the nearest known one is named',
+      'choice.general.never-ignored': 'a setting either works or is refused with the reason',
+      'choice.general.durations-at-edge': 'durations are Go duration strings at every edge',
+      'choice.general.secrets-by-reference': 'secrets stand in files only by reference',
+      'choice.general.secrets-redacted': 'secrets are redacted in every read, log and error',
+      'choice.general.no-phoning-home': 'nothing is reported to anyone',
+      'choice.general.paths': 'files live in XDG folders named toolmgr',
+      'choice.general.one-order': 'one order of stages holds for all hosts',
+      'choice.general.extension-keys': 'extensions have plugin keys of their own and change no meaning of a spec key',
+    },
+  },
+  {
+    source: 'choice: standalone',
+    says: {
+      'choice.standalone.yaml-is-config': 'the YAML file is the shape of spec.config at top level',
+      'choice.standalone.required-sections': 'name, groupRef, incomingAuth, outgoingAuth and aggregation are required',
+      'choice.standalone.order-free': 'the order of sections is free',
+      'choice.standalone.env-name-unset': 'an environment name that is unset or empty stops the start and names it',
+      'choice.standalone.discovered-refused': 'source discovered outside a cluster is refused',
+      'choice.standalone.static-or-group':
+        'backends make the list static, and without them the workloads of the group are discovered',
+      'choice.standalone.group-change-seen': 'a workload that joins or leaves the group reaches the endpoint',
+    },
+  },
+  {
+    source: 'choice: ordering hazards',
+    says: {
+      'choice.order.rename-decided-again':
+        'a rewrite that changes the tool name resolves and authorises again under the new name',
+      'choice.order.headers-after-rewrite': 'headers to the backend follow the rewritten call',
+      'choice.order.list-and-call-agree': 'the same decision serves the list and the call',
+      'choice.order.refusal-everywhere': 'a refusing plugin is heard on every transport, method and inner call',
+      'choice.order.no-buffering': 'no hook forces a stream to be buffered',
+      'choice.order.denied-spends-nothing': 'a denied call spends no token of a limit',
+      'choice.order.settle-always': 'every call settles, also a refused and a failed one',
+    },
+  },
+  {
+    source: 'choice: hot reload',
+    deferred: 'comes with hot reload',
+    says: {
+      'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
+      'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',
+    },
+  },
+  {
+    source: 'choice: partial failure',
+    deferred: 'comes with health checks and the breaker',
+    says: {
+      'choice.partial-failure.fail': 'fail answers an error that names the backend for lists that would be incomplete',
+      'choice.partial-failure.best-effort': 'best_effort serves what is there',
+      'choice.partial-failure.healthy-calls': 'calls to healthy backends always work',
+      'choice.partial-failure.health-both': 'probes and live calls both count for the health of a backend',
+    },
+  },
+  {
+    source: 'choice: composite tools',
+    deferred: 'comes with composite tools',
+    says: {
+      'choice.composite.nested-templates': 'strings nested in objects and arrays are expanded too',
+      'choice.composite.parallel-without-depends': 'steps without dependsOn run at once',
+      'choice.composite.missing-depends': 'a template that reads a step that is no ancestor is refused at the start',
+      'choice.composite.policy-once':
+        'policy and limit apply to the composite once, and its steps run without a decision of their own',
+      'choice.composite.authorize-steps': 'authorizeSteps true decides each step as well',
+    },
+  },
+  {
+    source: 'choice: later plugins',
+    deferred: 'comes with code mode',
+    says: {
+      'choice.code-mode.javascript': 'scripts are JavaScript in QuickJS',
+      'choice.code-mode.inner-names': 'inner calls are decided and limited under the real name of the tool',
+    },
+  },
+  {
+    source: 'choice: later plugins',
+    deferred: 'comes with the optimizer',
+    says: {
+      'choice.optimizer.with-policy': 'only permitted tools are found and callable',
+    },
+  },
+  {
+    source: 'choice: later plugins',
+    deferred: 'comes with policy plugins',
+    says: {
+      'choice.rate-limit.memory-without-redis':
+        'without Redis limits are kept in memory, with one warning when replicas are known',
+      'choice.rate-limit.store-away-open':
+        'limits fail open when the store is away, with a counted warning, by the setting onStoreFailure',
+      'choice.rate-limit.sessions-store-away': 'sessions answer 503 when the store is away',
+      'choice.rate-limit.other-methods': 'an extension key may limit other methods than tools/call',
+    },
+  },
+  {
+    source: 'choice: run',
+    deferred: 'comes with container workloads',
+    says: {
+      'choice.run.engine-order': 'the container engine is DOCKER_HOST, else docker, else podman',
+      'choice.run.no-engine': 'without an engine the sentence names the fix and --runtime process',
+      'choice.run.supervised': 'the manager restarts what should run, also after a reboot',
+    },
+  },
+  {
+    source: 'choice: run',
+    says: {
+      'choice.run.runtime-process':
+        '--runtime process runs a workload without an engine and says that it isolates nothing',
+      'choice.run.npx-needs-no-engine': 'npx:// on the process runtime needs no container engine',
+      'choice.run.url-needs-no-engine': 'a URL needs no container engine',
+      'choice.run.one-process-per-proxy': 'the detached proxy is one process per workload',
+    },
+  },
+  {
+    source: 'choice: manager API',
+    deferred: 'comes with the manager API',
+    says: {
+      'choice.manager.problem-json': 'errors are RFC 9457 problem documents with type, title, status, detail and code',
+      'choice.manager.token': 'a local bearer token is needed on TCP and none on the unix socket',
+      'choice.manager.operations': '202 answers carry Location of an operation',
+      'choice.manager.events': 'events travel over SSE',
+    },
+  },
+  {
+    source: 'choice: operator',
+    deferred: 'comes with the operator',
+    says: {
+      'choice.operator.phase-owner': 'the operator alone writes phase',
+    },
+  },
+] as const satisfies readonly Section[];

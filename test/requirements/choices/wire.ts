@@ -1,0 +1,140 @@
+import type { Section } from '../section.ts';
+
+/** The wire of the endpoint: the ladder of checks, both revisions and their errors. */
+export const wire = [
+  {
+    source: 'choice: endpoint',
+    says: {
+      'choice.endpoint.path-mcp': 'the MCP endpoint is served at /mcp',
+      'choice.endpoint.port-default': 'the default port of the endpoint is 4483',
+      'choice.endpoint.host-default': 'the default host of a standalone endpoint is 127.0.0.1',
+      'choice.endpoint.health': 'GET /health and GET /ping answer 200 with {"status":"ok"} whatever the backends do',
+      'choice.endpoint.readyz': 'GET /readyz answers 200 with {"status":"ready"} for static backends',
+      'choice.endpoint.status':
+        'GET and HEAD /status answer backends, healthy, version and group_ref, other methods 405',
+      'choice.endpoint.status-headers': '/status carries X-Content-Type-Options nosniff and Cache-Control no-store',
+      'choice.endpoint.status-no-urls': '/status never shows the URL of a backend',
+      'choice.endpoint.protected-resource-404':
+        'the protected-resource path answers a JSON 404 when authentication is off',
+    },
+  },
+  {
+    source: 'choice: http limits',
+    says: {
+      'choice.http.body-limit': 'a body above the limit of 8 MiB answers 413 with -32600',
+      'choice.http.header-limit': 'headers are limited to 1 MiB',
+      'choice.http.result-limit': 'a backend answer is limited to 100 MiB',
+      'choice.http.batch-refused': 'a JSON array body answers 400 with -32600',
+      'choice.http.get-not-acceptable': 'GET without Accept text/event-stream answers 406 with -32600',
+      'choice.http.lenient-accept': 'a POST with a JSON-only, odd or missing Accept is served',
+      'choice.http.keep-alive': 'an open event stream gets a comment line as keep-alive',
+      'choice.http.sse-headers': 'event streams carry X-Accel-Buffering no and Cache-Control no-cache, no-transform',
+      'choice.http.no-write-deadline': 'a tools/call answered after 30 s still reaches the client',
+      'choice.http.graceful-shutdown': 'open requests get 10 s to finish at shutdown',
+    },
+  },
+  {
+    source: 'choice: ladder of checks',
+    says: {
+      'choice.wire.invalid-origin': 'a present Origin that is not allowed answers 403',
+      'choice.wire.null-origin': 'the Origin null answers 403',
+      'choice.wire.missing-origin': 'a missing Origin passes',
+      'choice.wire.invalid-host': 'a Host that is not allowed answers 403 on a loopback bind',
+      'choice.wire.modern-get-and-delete':
+        'GET and DELETE without a legacy session answer as the session rules say, never as modern',
+      'choice.wire.other-methods-405': 'HTTP methods other than POST, GET and DELETE answer 405',
+      'choice.wire.content-type': 'a POST whose media type is not application/json answers 415',
+      'choice.wire.parse-error': 'a body that is not JSON answers 400 with -32700',
+      'choice.wire.not-single-message': 'JSON that is no single JSON-RPC message answers 400 with -32600',
+      'choice.wire.modern-in-array': 'a modern element inside an array is refused',
+      'choice.wire.initialize-without-claim': 'initialize without a modern claim is legacy',
+      'choice.wire.no-claim-legacy': 'a body without a modern claim is legacy traffic',
+      'choice.wire.modern-header-without-envelope':
+        'a modern version header over a body without envelope answers 400 with -32602',
+      'choice.wire.legacy-header-with-session-wins':
+        'a legacy version header with a valid session id wins over stray reserved _meta keys',
+      'choice.wire.modern-header-missing': 'a modern body without MCP-Protocol-Version answers 400 with -32020',
+      'choice.wire.modern-header-mismatch': 'MCP-Protocol-Version that differs from the body answers 400 with -32020',
+      'choice.wire.modern-version-unsupported':
+        'a version that is not spoken answers 400 with -32022 and data.supported and data.requested',
+      'choice.wire.method-header-missing': 'a modern request without Mcp-Method answers 400 with -32020',
+      'choice.wire.method-header-mismatch': 'Mcp-Method that differs from the body answers 400 with -32020',
+      'choice.wire.method-header-case': 'the value of Mcp-Method is case-sensitive and its header name is not',
+      'choice.wire.name-header-missing':
+        'tools/call, prompts/get and resources/read without Mcp-Name answer 400 with -32020',
+      'choice.wire.name-header-mismatch':
+        'Mcp-Name that differs from params.name or params.uri answers 400 with -32020',
+      'choice.wire.name-header-whitespace': 'white space around Mcp-Name is trimmed before it is compared',
+      'choice.wire.name-header-tasks':
+        'Mcp-Name of tasks/get, tasks/update and tasks/cancel is compared with params.taskId',
+      'choice.wire.client-capabilities-missing': 'a modern request without clientCapabilities answers 400 with -32602',
+      'choice.wire.method-unknown': 'an unknown modern method answers 404 with -32601',
+      'choice.wire.method-removed':
+        'initialize, ping, logging/setLevel and resources/subscribe with a modern envelope answer 404 with -32601',
+      'choice.wire.param-header-mismatch': 'an Mcp-Param header that differs from its argument answers 400 with -32020',
+      'choice.wire.capability-missing':
+        'a needed and undeclared client capability answers 400 with -32021 and data.requiredCapabilities',
+      'choice.wire.method-error-200': 'what the method itself produces answers 200 with the error in the body',
+      'choice.wire.id-echo': 'every error answer carries the id of its request',
+      'choice.wire.notification-202': 'a notification POST answers 202 with an empty body',
+      'choice.wire.retired-codes': '-32002 and -32042 are never sent to a modern client',
+      'choice.wire.disconnect-cancels':
+        'a modern client that closes its response stream cancels the call and gets nothing more',
+      'choice.wire.stream-upgrade':
+        'an answer starts as JSON and becomes an event stream only when a message precedes the result',
+    },
+  },
+  {
+    source: 'choice: header encoding',
+    says: {
+      'choice.encoding.plain': 'visible ASCII with inner blanks travels plain in Mcp-Name',
+      'choice.encoding.sentinel': 'any other value travels as =?base64?…?= of its UTF-8 bytes',
+      'choice.encoding.looks-like-sentinel': 'a plain value that looks like the sentinel is encoded too',
+      'choice.encoding.bad-base64': 'a sentinel with a bad alphabet or padding answers 400 with -32020',
+      'choice.encoding.literal': 'a value without the full prefix and suffix is a literal',
+      'choice.encoding.markers-case-sensitive': 'the markers of the sentinel are lower case only',
+      'choice.encoding.param-omitted': 'an absent or null argument sends no Mcp-Param header',
+      'choice.encoding.param-integers': 'integers in Mcp-Param headers are compared as numbers',
+      'choice.encoding.param-types':
+        'x-mcp-header is allowed only on string, integer and boolean properties reached by properties',
+      'choice.encoding.param-invalid-dropped':
+        'a tool with an invalid x-mcp-header is dropped from the list and the reason is logged',
+      'choice.encoding.header-bounds': 'header count and size are bounded before base64 is decoded',
+    },
+  },
+  {
+    source: 'choice: error table',
+    says: {
+      'choice.error.envelope-key': 'a missing or malformed envelope key answers 400 with -32602 and names the key',
+      'choice.error.unknown-tool': 'an unknown tool answers 200 with -32602',
+      'choice.error.unknown-prompt': 'an unknown prompt answers 200 with -32602',
+      'choice.error.bad-arguments': 'arguments that are not an object answer -32602',
+      'choice.error.resource-not-found-modern':
+        'a resource that is not found answers -32602 with its uri to a modern client',
+      'choice.error.resource-not-found-legacy': 'a resource that is not found answers -32002 to a legacy client',
+      'choice.error.bad-cursor': 'a bad cursor answers 200 with -32602',
+      'choice.error.request-state-invalid':
+        'an invalid or expired requestState answers 200 with -32602 and a constant reason',
+      'choice.error.backend-unreachable-tool':
+        'a tools/call to an unreachable backend answers 200 with an isError result that names the backend',
+      'choice.error.backend-unreachable-other':
+        'another method to an unreachable backend answers 200 with -32603 that names the backend',
+      'choice.error.no-internals': 'an error to a client shows no backend URL, environment or stack',
+      'choice.error.legacy-unknown-session': 'an unknown legacy session answers 404',
+      'choice.error.legacy-missing-session': 'a legacy request without its session id answers 400',
+      'choice.error.listing-fault': 'a fault while listing answers -32603 with a general text',
+      'choice.error.policy-denied':
+        'a call that a plugin refuses answers 403 with a JSON-RPC error and names the kind only',
+      'choice.error.unauthenticated': 'a caller nobody recognises answers 401',
+    },
+  },
+  {
+    source: 'choice: error table',
+    deferred: 'comes with policy plugins',
+    says: {
+      'choice.error.rate-limited-modern': 'a limited modern call answers the limit error with retryAfterSeconds',
+      'choice.error.rate-limited-legacy': 'a limited legacy call answers an isError result with structuredContent',
+      'choice.error.insufficient-scope': 'insufficient scope answers 403 with WWW-Authenticate',
+    },
+  },
+] as const satisfies readonly Section[];

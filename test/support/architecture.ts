@@ -1,0 +1,289 @@
+import { dirname, join } from 'node:path/posix';
+import { type Import, importsOf, type Token, tokensOf } from './source-text.ts';
+
+/**
+ * Checks floors, walls, circles, doors, names and default exports of a set of files.
+ *
+ * Shape: `files` maps a path from the root to its text; the answer is one sentence per break, empty when all is well.
+ * Source: house §5 floors 1-4, §7 names.
+ */
+export function architectureFaults(files: ReadonlyMap<string, string>): readonly string[] {
+  const house = readHouse(files);
+  const sources = [...house.sources.values()];
+  return [
+    ...sources.flatMap((source) => source.imports.flatMap((wanted) => wallFaults(house, source.path, wanted))),
+    ...sources.flatMap(placeFaults),
+    ...circles(house),
+    ...sources.flatMap(doorFaults),
+    ...[...files.keys()].flatMap(nameFaults),
+    ...sources.flatMap((source) => defaultExportFaults(house, source)),
+    ...catalogueFaults(house),
+  ];
+}
+
+interface Source {
+  readonly path: string;
+  readonly tokens: readonly Token[];
+  readonly imports: readonly Import[];
+}
+
+interface House {
+  readonly sources: ReadonlyMap<string, Source>;
+  /** Folders under `plugins/` that hold an `index.ts`, the outermost ones. */
+  readonly pluginFolders: readonly string[];
+}
+
+function readHouse(files: ReadonlyMap<string, string>): House {
+  const paths = [...files.keys()].filter((path) => /^(core|plugins|hosts|examples|test|scripts)\/.*\.ts$/.test(path));
+  const sources = new Map(
+    paths.map((path) => {
+      const tokens = tokensOf(files.get(path) ?? '');
+      return [path, { path, tokens, imports: importsOf(tokens) }];
+    }),
+  );
+  const folders = paths.filter((path) => /^plugins\/.+\/index\.ts$/.test(path)).map((path) => dirname(path));
+  const pluginFolders = folders
+    .filter((folder) => folder !== 'plugins/shared' && !folder.startsWith('plugins/shared/'))
+    .filter((folder) => !folders.some((outer) => folder.startsWith(`${outer}/`)));
+  return { sources, pluginFolders };
+}
+
+// ---- floors and walls (house §5.1, §5.3, §5.5) ----
+
+/** Bottom first; a file may import its own floor or a lower one, rooms of one line are one floor. */
+const FLOORS = [
+  ['core/errors'],
+  ['core/contract'],
+  ['core/extension'],
+  ['core/protocol', 'core/backend', 'core/catalog', 'core/session'],
+  ['core/flow'],
+  ['core/assembly'],
+  ['core/index'],
+  ['core/testing'],
+  ['plugins'],
+  ['hosts'],
+  ['examples', 'test', 'scripts'],
+] as const satisfies readonly (readonly string[])[];
+
+/** What another workspace may name, and where that leads. */
+const FACES: Readonly<Record<string, string>> = {
+  '@toolmgr/core': 'core/index.ts',
+  '@toolmgr/core/testing': 'core/testing/index.ts',
+  '@toolmgr/plugins': 'plugins/index.ts',
+};
+const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;
+
+function wallFaults(house: House, from: string, { from: specifier }: Import): readonly string[] {
+  const target = targetOf(house, from, specifier);
+  if (target === undefined) return [];
+  const [here, there] = [floorOf(from), floorOf(target)];
+  if (there > here) return [`${from} reaches up to ${target}`];
+  return mayReach(house, from, target, specifier) ? [] : [`${from} reaches into ${target}`];
+}
+
+function mayReach(house: House, from: string, target: string, specifier: string): boolean {
+  const byFace = FACES[specifier] !== undefined;
+  if (from.startsWith('core/')) return target.startsWith('core/');
+  if (from.startsWith('hosts/')) return byFace || target.startsWith('hosts/');
+  if (!from.startsWith('plugins/')) return true;
+  if (!target.startsWith('plugins/')) return specifier === '@toolmgr/core';
+  if (from === 'plugins/index.ts' || target.startsWith('plugins/shared/')) return true;
+  return target !== 'plugins/index.ts' && pluginOf(house, from) === pluginOf(house, target);
+}
+
+function pluginOf({ pluginFolders }: House, path: string): string {
+  return pluginFolders.find((folder) => path.startsWith(`${folder}/`)) ?? dirname(path);
+}
+
+function targetOf({ sources }: House, from: string, specifier: string): string | undefined {
+  if (OWN_PACKAGE.test(specifier)) return FACES[specifier] ?? specifier.replace(/^@toolmgr\//, '');
+  if (!specifier.startsWith('.')) return undefined;
+  const path = join(dirname(from), specifier);
+  const typed = path.replace(/\.js$/, '.ts');
+  return sources.has(typed) ? typed : path;
+}
+
+function floorOf(path: string): number {
+  return FLOORS.findIndex((rooms) => rooms.some((room) => liesIn(path, room)));
+}
+
+function liesIn(path: string, room: string): boolean {
+  return path === `${room}.ts` || path.startsWith(`${room}/`);
+}
+
+function placeFaults({ path, tokens }: Source): readonly string[] {
+  const homeless = floorOf(path) < 0 ? [`${path} lies on no floor`] : [];
+  return liesIn(path, 'core/contract') ? [...homeless, ...runtimeFaults(path, tokens)] : homeless;
+}
+
+const RUNTIME_WORDS = new Set(['const', 'let', 'var', 'function', 'class', 'enum', 'await', 'throw', 'if', 'for']);
+
+function runtimeFaults(path: string, tokens: readonly Token[]): readonly string[] {
+  let depth = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'mark' && '([{'.includes(token.text)) depth += 1;
+    if (token.kind === 'mark' && ')]}'.includes(token.text)) depth -= 1;
+    if (depth === 0 && token.kind === 'word' && isRuntime(tokens, index)) {
+      return [`${path} has a runtime statement, '${token.text}'; core/contract holds types only`];
+    }
+  }
+  return [];
+}
+
+function isRuntime(tokens: readonly Token[], index: number): boolean {
+  const [before, token, next] = [tokens[index - 1]?.text, tokens[index]?.text ?? '', tokens[index + 1]];
+  if (before === 'declare' || before === '<' || before === '.') return false;
+  if (token === 'import') return next?.kind === 'string' || (next?.text !== 'type' && next?.text !== '(');
+  if (token === 'export') return next?.text === '{' || next?.text === '*' || next?.text === 'default';
+  return RUNTIME_WORDS.has(token);
+}
+
+// ---- circles (house §5.2) ----
+
+function circles(house: House): readonly string[] {
+  const found = new Map<string, string>();
+  const done = new Set<string>();
+  const walk = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) {
+      const ring = highestFirst(trail.slice(start));
+      found.set([...ring].sort().join(' '), `circle: ${[...ring, ring[0]].join(' -> ')}`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const { from } of house.sources.get(path)?.imports ?? []) {
+      const target = targetOf(house, path, from);
+      if (target !== undefined && house.sources.has(target)) walk(target, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of house.sources.keys()) walk(path, []);
+  return [...found.values()];
+}
+
+function highestFirst(ring: readonly string[]): readonly string[] {
+  const top = Math.max(...ring.map(floorOf));
+  const first = [...ring].filter((path) => floorOf(path) === top).sort()[0] ?? '';
+  const at = ring.indexOf(first);
+  return [...ring.slice(at), ...ring.slice(0, at)];
+}
+
+// ---- doors (house §1.2, §5.4) ----
+
+/** Package, or its scope with `/*`, -> the rooms that may import it; examples, tests and scripts are free. */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  tapable: ['core/extension'],
+  undici: ['core/backend', 'core/testing', 'hosts/cli', 'hosts/run', 'hosts/start', 'hosts/client'],
+  'eventsource-parser': ['core/protocol', 'core/backend', 'core/testing'],
+  fastify: ['hosts/http'],
+  '@fastify/http-proxy': ['hosts/run'],
+  '@fastify/*': ['hosts/http'],
+  yaml: ['hosts'],
+  commander: ['hosts'],
+  'proper-lockfile': ['hosts'],
+  ioredis: ['plugins/stores/redis'],
+  dockerode: ['plugins/workloads/container'],
+  '@cedar-policy/*': ['plugins/authorization/cedar'],
+  'quickjs-emscripten': ['plugins/code-mode/quickjs'],
+  'quickjs-emscripten-core': ['plugins/code-mode/quickjs'],
+  '@jitl/*': ['plugins/code-mode/quickjs'],
+  'cel-js': ['plugins/outgoing-auth/aws-sts'],
+  '@marcbachmann/cel-js': ['plugins/outgoing-auth/aws-sts'],
+  '@huggingface/transformers': ['plugins/optimizer/embed-local'],
+  'onnxruntime-node': ['plugins/optimizer/embed-local'],
+  '@kubernetes/client-node': ['hosts/vmcp/operator'],
+};
+
+function doorFaults({ path, imports }: Source): readonly string[] {
+  if (!/^(core|plugins|hosts)\//.test(path)) return [];
+  return [...new Set(imports.flatMap((wanted) => doorFault(path, wanted)))];
+}
+
+function doorFault(path: string, { from, typeOnly }: Import): readonly string[] {
+  const name = packageOf(from);
+  if (name === undefined) return [];
+  if (name.startsWith('@modelcontextprotocol/') && path.startsWith('core/') && !typeOnly) {
+    return [`${path} runs '${name}'; the core takes types only from it`];
+  }
+  const rooms = DOORS[name] ?? DOORS[name.replace(/\/.*/, '/*')];
+  if (rooms === undefined || rooms.some((room) => liesIn(path, room))) return [];
+  return [`'${name}' belongs in ${rooms.join(', ')}, not in ${path}`];
+}
+
+function packageOf(specifier: string): string | undefined {
+  if (/^(\.|node:)/.test(specifier) || OWN_PACKAGE.test(specifier)) return undefined;
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+// ---- names and default exports (house §7) ----
+
+const FORBIDDEN_NAMES = new Set(
+  'utils helpers common misc types base manager service handler impl interfaces'.split(' '),
+);
+/** The product word of the third host, and what mirrors it. */
+const NAMED_MANAGER = /^(hosts|test\/hosts|test\/golden\/plan|test\/requirements|docs\/.*)\/manager(\/|\.|$)/;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
+
+function nameFaults(path: string): readonly string[] {
+  if (!/^(core|plugins|hosts|examples|test|scripts)\//.test(path) || NAMED_MANAGER.test(path)) return [];
+  const parts = path.split('/');
+  const forbidden = parts.map((part) => part.split('.')[0] ?? '').filter((word) => FORBIDDEN_NAMES.has(word));
+  const odd = path.endsWith('.ts') ? parts.filter((part) => !KEBAB.test(part)) : [];
+  return [
+    ...forbidden.map((word) => `${path} uses the name '${word}', which says nothing`),
+    ...odd.map((part) => `${path} has the part '${part}', which is not kebab-case`),
+  ];
+}
+
+function defaultExportFaults({ pluginFolders }: House, { path, tokens }: Source): readonly string[] {
+  const isPluginIndex = path.endsWith('/index.ts') && pluginFolders.some((folder) => path.startsWith(`${folder}/`));
+  if (isPluginIndex || !/^(core|plugins|hosts)\//.test(path)) return [];
+  const exported = tokens.some(({ kind, text }, index) => {
+    if (kind !== 'word' || text !== 'default') return false;
+    const before = tokens[index - 1]?.text;
+    return before === 'export' || (before === 'as' && isInsideExport(tokens, index));
+  });
+  return exported ? [`${path} has a default export; only a plugin's index.ts has one`] : [];
+}
+
+function isInsideExport(tokens: readonly Token[], index: number): boolean {
+  const open = tokens.slice(0, index).findLastIndex(({ kind, text }) => kind === 'mark' && text === '{');
+  return tokens[open - 1]?.text === 'export';
+}
+
+// ---- the catalogue (house §3) ----
+
+function catalogueFaults({ sources, pluginFolders }: House): readonly string[] {
+  const catalogue = sources.get('plugins/index.ts');
+  if (catalogue === undefined) return [];
+  const entries = entriesOf(catalogue.tokens);
+  const listed = new Set(entries.map(({ address }) => address));
+  return [
+    ...entries.flatMap(({ address, from }) => {
+      const folder = `plugins/${address}`;
+      const index = sources.get(`${folder}/index.ts`);
+      if (join('plugins', from) !== `${folder}/index.ts`) return [`'${address}' leads to ${join('plugins', from)}`];
+      if (index === undefined) return [`'${address}' is in the catalogue, but ${folder}/index.ts is not there`];
+      const says = index.tokens.some(({ kind, text }) => kind === 'string' && text === address);
+      return says ? [] : [`${folder}/index.ts does not give '${address}' as its address`];
+    }),
+    ...pluginFolders
+      .map((folder) => folder.slice('plugins/'.length))
+      .filter((address) => !listed.has(address))
+      .map((address) => `plugins/${address} is not in the catalogue`),
+  ];
+}
+
+function entriesOf(tokens: readonly Token[]): readonly { readonly address: string; readonly from: string }[] {
+  const shape = [':', '(', ')', '=', '>', 'import', '('];
+  return tokens.flatMap((token, index) => {
+    const from = tokens[index + 1 + shape.length];
+    const matches = shape.every((text, step) => tokens[index + 1 + step]?.text === text);
+    return token.kind !== 'mark' && matches && from?.kind === 'string'
+      ? [{ address: token.text, from: from.text }]
+      : [];
+  });
+}

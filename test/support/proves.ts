@@ -1,0 +1,43 @@
+import { it, type TestContext } from 'vitest';
+import type { RequirementId } from '../requirements.ts';
+
+/** Body of a proving test; it gets what vitest hands to a test. */
+export type Proof = (context: TestContext) => unknown;
+
+/** Declares a test that proves one or more lines of the ledger. */
+export type Proves = (
+  ids: RequirementId | readonly RequirementId[],
+  sentence: string,
+  proof: Proof,
+  timeoutMs?: number,
+) => void;
+
+/**
+ * Declares a test whose name ends with the ids it proves.
+ *
+ * Shape: `proves('choice.wire.parse-error', 'answers 400 to a torn body', async () => …)`; several ids as an array.
+ * `proves.skipIf(condition, reason)` gives the same function, which skips and prints the reason when the condition holds.
+ */
+export const proves: Proves & { skipIf(condition: unknown, reason: string): Proves } = Object.assign(declare, {
+  skipIf: (condition: unknown, reason: string): Proves => (condition ? skipping(reason) : declare),
+});
+
+function declare(
+  ids: RequirementId | readonly RequirementId[],
+  sentence: string,
+  proof: Proof,
+  timeoutMs?: number,
+): void {
+  it(named(ids, sentence), proof, timeoutMs);
+}
+
+function skipping(reason: string): Proves {
+  return (ids, sentence) => {
+    console.warn(`skipped: ${sentence} (${reason})`);
+    it.skip(`${named(ids, sentence)} (skipped: ${reason})`);
+  };
+}
+
+function named(ids: RequirementId | readonly RequirementId[], sentence: string): string {
+  return `${sentence} [${[ids].flat().join(', ')}]`;
+}

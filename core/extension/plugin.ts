@@ -16,6 +16,11 @@ export interface Plugin<S extends z.ZodType = z.ZodType> {
   readonly contractKey?: string;
   /** One source for strict reading, defaults, the docs page and the CRD fragment. */
   readonly config: S;
+  /**
+   * Options that one use of a slot entry of this plugin takes, by slot name, e.g. `{ header_injection: … }`.
+   * Hosts read their YAML with it, so a wrong option is found with its line before anything starts.
+   */
+  readonly slotOptions?: Readonly<Record<string, z.ZodType>>;
   apply(core: Core, config: z.output<S>): void;
 }
 

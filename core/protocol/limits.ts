@@ -6,6 +6,11 @@ import { z } from 'zod';
  */
 export const limitsSchema = z.strictObject({
   bodyBytes: z.int().min(1024).default(8_388_608).describe('largest request body; over it 413 with JSON-RPC -32600'),
+  headerBytes: z
+    .int()
+    .min(1024)
+    .default(65_536)
+    .describe('largest request head; over it 431. The listener of a host applies it'),
   bodyTimeoutMs: z.int().min(100).default(30_000).describe('longest time a request body may take to arrive; then 408'),
   mirroredHeaders: z.int().min(0).default(64).describe('most Mcp-Param-* headers in one request; over it 400 -32020'),
   resultBytes: z

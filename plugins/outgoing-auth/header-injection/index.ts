@@ -1,0 +1,15 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { createHeaderInjection, headerInjectionOptions } from './strategy.ts';
+
+/** Strategy `header_injection`: one fixed header on every request to the backend. */
+export default definePlugin({
+  address: 'outgoing-auth/header-injection',
+  stability: 'stable',
+  summary: 'puts one fixed header on every request to a backend',
+  config: z.strictObject({}),
+  slotOptions: { header_injection: headerInjectionOptions },
+  apply(core) {
+    core.slots.authStrategies.register('header_injection', createHeaderInjection(process.env));
+  },
+});

@@ -1,0 +1,91 @@
+import { type AuthStrategy, explainIssues, GatewayFault } from '@toolmgr/core';
+import { z } from 'zod';
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/; // RFC 9110 §5.6.2 token
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a header value must not have
+const FORBIDDEN_IN_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/; // RFC 9110 §5.5
+
+/** Headers that belong to the hop or to MCP itself; setting them would break the request. */
+const OWNED_BY_THE_HOP: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'transfer-encoding',
+  'content-length',
+  'content-type',
+  'accept',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'last-event-id',
+]);
+
+/**
+ * Options of one use: the header and where its value comes from.
+ * Source: vmcp spec §2 outgoingAuth `headerInjection` (only one of the two values).
+ */
+export const headerInjectionOptions = z
+  .strictObject({
+    headerName: z
+      .string()
+      .regex(HEADER_NAME, 'expected a header name (RFC 9110 token)')
+      .refine(
+        (name) => !OWNED_BY_THE_HOP.has(name.toLowerCase()),
+        'this header belongs to the connection, not to credentials',
+      )
+      .describe('name of the header'),
+    headerValue: z
+      .string()
+      .min(1, 'expected a value that is not empty')
+      .refine((value) => !FORBIDDEN_IN_VALUE.test(value), 'expected a value without line breaks and control characters')
+      .optional()
+      .describe('the value itself; prefer headerValueEnv for secrets'),
+    headerValueEnv: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('environment variable that holds the value; read once at the start'),
+  })
+  .refine((given) => (given.headerValue === undefined) !== (given.headerValueEnv === undefined), {
+    message: 'set exactly one of headerValue and headerValueEnv',
+  });
+
+/** Makes the strategy over an environment. */
+export function createHeaderInjection(environment: NodeJS.ProcessEnv): AuthStrategy {
+  return {
+    async prepare(given, where) {
+      const read = headerInjectionOptions.safeParse(given);
+      if (!read.success) {
+        const problems = explainIssues(where, headerInjectionOptions, read.error);
+        throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
+      }
+      const name = read.data.headerName.toLowerCase();
+      const value = read.data.headerValue ?? valueFromEnvironment(environment, read.data.headerValueEnv ?? '', where);
+      return {
+        headerNames: [name],
+        apply(outbound) {
+          outbound.headers[name] = value;
+        },
+      };
+    },
+  };
+}
+
+function valueFromEnvironment(environment: NodeJS.ProcessEnv, variable: string, where: string): string {
+  const value = environment[variable];
+  if (value === undefined || value === '') {
+    throw new GatewayFault(
+      'SECRET_MISSING',
+      `${where}.headerValueEnv: the environment variable ${variable} is ${value === undefined ? 'not set' : 'empty'}; export it before the start`,
+    );
+  }
+  if (!FORBIDDEN_IN_VALUE.test(value)) return value;
+  throw new GatewayFault(
+    'AUTH_STRATEGY_INVALID',
+    `${where}.headerValueEnv: the value of ${variable} has line breaks or control characters, which a header cannot carry`,
+  );
+}

@@ -1,0 +1,28 @@
+import { type Authorizer, type AuthStrategy, definePlugin, explainIssues, GatewayFault } from '@toolmgr/core';
+import { z } from 'zod';
+
+const ADDRESS = 'outgoing-auth/unauthenticated';
+
+const options = z.strictObject({});
+
+const SENDS_NOTHING: Authorizer = { apply: () => {}, headerNames: [] };
+
+const unauthenticated: AuthStrategy = {
+  async prepare(given, where) {
+    const read = options.safeParse(given ?? {});
+    if (read.success) return SENDS_NOTHING;
+    throw new GatewayFault('AUTH_STRATEGY_INVALID', explainIssues(where, options, read.error).join('\n'));
+  },
+};
+
+/** Strategy `unauthenticated`: no credential is sent to the backend. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'stable',
+  summary: 'sends no credential to a backend',
+  config: z.strictObject({}),
+  slotOptions: { unauthenticated: options },
+  apply(core) {
+    core.slots.authStrategies.register('unauthenticated', unauthenticated);
+  },
+});

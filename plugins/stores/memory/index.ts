@@ -1,0 +1,28 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { MemoryStore } from './memory-store.ts';
+
+const ADDRESS = 'stores/memory';
+
+/** Store `memory`: values and token buckets of this process. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'stable',
+  summary: 'keeps values and token buckets in this process',
+  config: z.strictObject({
+    maxKeys: z.int().min(1).default(100_000).describe('values and buckets kept at most; over it STORE_UNAVAILABLE'),
+    sweepMs: z.int().min(10).default(30_000).describe('time between two searches for expired keys'),
+  }),
+  apply(core, { maxKeys, sweepMs }) {
+    const store = new MemoryStore({ maxKeys, now: core.now });
+    let sweeping: NodeJS.Timeout | undefined;
+    core.slots.stores.register('memory', store);
+    core.hooks.starting.tap(ADDRESS, () => {
+      sweeping = setInterval(() => store.sweep(), sweepMs).unref();
+    });
+    core.hooks.stopping.tapPromise(ADDRESS, async () => {
+      clearInterval(sweeping);
+      await store.close();
+    });
+  },
+});

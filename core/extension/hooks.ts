@@ -1,5 +1,4 @@
 import {
-  AsyncParallelHook,
   AsyncSeriesBailHook,
   AsyncSeriesHook,
   AsyncSeriesWaterfallHook,
@@ -40,9 +39,16 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     // live: boot and stop
     mount: guard('mount', new SyncHook<[RouteTable]>(['routes'])),
     starting: guard('starting', new AsyncSeriesHook<[]>([])),
-    stopping: guard('stopping', new AsyncParallelHook<[]>([]), 'tap', report),
+    stopping: lastFirst(guard('stopping', new AsyncSeriesHook<[]>([]), 'tap', report)),
   };
 }
 
 /** The hooks of one gateway. */
 export type Hooks = ReturnType<typeof createHooks>;
+
+/** Runs the taps in reverse plan order: what was opened last is closed first. */
+function lastFirst<H extends ReturnType<typeof guard<AsyncSeriesHook<[]>>>>(hook: H): H {
+  let tapped = 0;
+  hook.intercept({ register: (tap) => ({ ...tap, stage: -++tapped }) });
+  return hook;
+}

@@ -28,7 +28,6 @@ export const pending: readonly string[] = [
   'ask.cli.tools',
   'ask.cli.two-commands',
   'ask.core.custom-plugin-by-path',
-  'ask.core.floors',
   'ask.core.guard-late',
   'ask.core.guard-named',
   'ask.core.guard-sync-throw',

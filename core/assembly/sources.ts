@@ -1,0 +1,80 @@
+import type { Backend } from '../contract/backend.ts';
+import type { BackendSource } from '../contract/backend-source.ts';
+import { explainCause } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+
+/** The backend sources of one gateway, kept running. */
+export interface Sources {
+  /** Resolves when every source has pushed once, or after `ms`. */
+  first(ms: number): Promise<void>;
+}
+
+/**
+ * Runs every source and hands each of its snapshots on. A source that fails is started again with back-off; its last
+ * snapshot stays.
+ */
+export function watchSources(
+  sources: ReadonlyMap<string, BackendSource>,
+  push: (source: string, snapshot: readonly Backend[]) => void,
+  log: Log,
+  signal: AbortSignal,
+): Sources {
+  const firsts = [...sources].map(
+    ([name, source]) =>
+      new Promise<void>((resolve) => {
+        const onSnapshot = (snapshot: readonly Backend[]): void => {
+          if (signal.aborted) return;
+          push(name, snapshot);
+          resolve();
+        };
+        void keepWatching(name, source, onSnapshot, log, signal).then(resolve);
+      }),
+  );
+  return {
+    async first(ms) {
+      const late = timer(ms, signal);
+      await Promise.race([Promise.all(firsts), late.done]);
+      late.clear();
+    },
+  };
+}
+
+async function keepWatching(
+  name: string,
+  source: BackendSource,
+  push: (snapshot: readonly Backend[]) => void,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      await source.watch(push, signal);
+      return;
+    } catch (cause) {
+      if (signal.aborted) return;
+      const waitMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS * 2 ** Math.min(attempt, 10));
+      log.error('backend source failed, its last backends stay', { source: name, cause: explainCause(cause), waitMs });
+      await timer(waitMs, signal).done;
+    }
+  }
+}
+
+const BACKOFF_MIN_MS = 500;
+const BACKOFF_MAX_MS = 30_000;
+
+/** Ends after `ms` or when the signal aborts; keeps no process alive. */
+function timer(ms: number, signal: AbortSignal): { readonly done: Promise<void>; clear(): void } {
+  let clear = (): void => {};
+  const done = new Promise<void>((resolve) => {
+    const handle = setTimeout(() => clear(), ms);
+    handle.unref();
+    clear = () => {
+      clearTimeout(handle);
+      signal.removeEventListener('abort', clear);
+      resolve();
+    };
+    signal.addEventListener('abort', clear, { once: true });
+    if (signal.aborted) clear();
+  });
+  return { done, clear };
+}

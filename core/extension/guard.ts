@@ -10,8 +10,8 @@ export interface Guarded {
   seal(): void;
   /** Whether any plugin tapped. tapable's `isUsed()` also counts interceptors. */
   tapped(): boolean;
-  /** Plugin addresses in the order they run. */
-  taps(): readonly string[];
+  /** Plugin addresses in the order they run. (`taps` is tapable's own list.) */
+  tapNames(): readonly string[];
 }
 
 type AnyTap = FullTap & { fn: (...values: unknown[]) => unknown };
@@ -73,6 +73,6 @@ export function guard<H extends Hook<any, any> | AsyncHook<any, any>>(
       sealed = true;
     },
     tapped: () => names.size > 0,
-    taps: order,
+    tapNames: order,
   });
 }

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Bucket, Store } from '../../core/contract/store.ts';
+
+/** A store under test and the clock it reads. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  /** Moves the store's clock. */
+  advance(ms: number): Promise<void> | void;
+  nowMs(): number;
+}
+
+/** What every implementation of the slot `stores` keeps to. */
+export function storeContract(open: () => Promise<StoreUnderTest>): void {
+  let under: StoreUnderTest;
+  beforeEach(async () => {
+    under = await open();
+  });
+  afterEach(() => under.store.close().catch(() => {}));
+
+  const take = (...buckets: Bucket[]) => under.store.take(buckets, under.nowMs());
+  const bucket = (key: string, capacity: number, refillPeriodMs: number): Bucket => ({ key, capacity, refillPeriodMs });
+
+  it('gives undefined for a key it never saw', async () => {
+    expect(await under.store.get('never')).toBeUndefined();
+  });
+
+  it('gives back exactly what was set, whatever the text', async () => {
+    for (const text of ['', 'plain', '{"a":1}', 'ä 😀 \u0000 \n', 'x'.repeat(100_000)]) {
+      await under.store.set('key', text, 1000);
+      expect(await under.store.get('key')).toBe(text);
+    }
+  });
+
+  it('keeps keys apart that look alike', async () => {
+    await under.store.set('a', '1', 1000);
+    await under.store.set('a:b', '2', 1000);
+    await under.store.set('__proto__', '3', 1000);
+    expect(await Promise.all(['a', 'a:b', '__proto__', 'constructor'].map((key) => under.store.get(key)))).toEqual([
+      '1',
+      '2',
+      '3',
+      undefined,
+    ]);
+  });
+
+  it('forgets a value when its time is over and not before', async () => {
+    await under.store.set('key', 'value', 1000);
+    await under.advance(999);
+    expect(await under.store.get('key')).toBe('value');
+    await under.advance(1);
+    expect(await under.store.get('key')).toBeUndefined();
+  });
+
+  it('starts the time again when a key is set again', async () => {
+    await under.store.set('key', 'old', 1000);
+    await under.advance(900);
+    await under.store.set('key', 'new', 1000);
+    await under.advance(900);
+    expect(await under.store.get('key')).toBe('new');
+  });
+
+  it('deletes a value, and deleting an unknown key is no error', async () => {
+    await under.store.set('key', 'value', 1000);
+    await under.store.delete('key');
+    await under.store.delete('key');
+    expect(await under.store.get('key')).toBeUndefined();
+  });
+
+  it('grants the whole capacity at once, then says how long one token takes', async () => {
+    const minute = bucket('b', 3, 60_000);
+    expect([await take(minute), await take(minute), await take(minute)]).toEqual([0, 0, 0]);
+    expect(await take(minute)).toBe(20_000);
+  });
+
+  it('grants again after exactly the wait it named', async () => {
+    const slow = bucket('b', 1, 7_000);
+    await take(slow);
+    const waitMs = await take(slow);
+    expect(waitMs).toBe(7_000);
+    await under.advance(waitMs - 1);
+    expect(await take(slow)).toBe(1);
+    await under.advance(1);
+    expect(await take(slow)).toBe(0);
+  });
+
+  it('counts the part of a token that has grown already', async () => {
+    const one = bucket('b', 1, 10_000);
+    await take(one);
+    await under.advance(4_000);
+    expect(await take(one)).toBe(6_000);
+  });
+
+  it('never holds more than the capacity, however long nobody asks', async () => {
+    const two = bucket('b', 2, 1_000);
+    await take(two);
+    await under.advance(3_600_000);
+    expect([await take(two), await take(two)]).toEqual([0, 0]);
+    expect(await take(two)).toBeGreaterThan(0);
+  });
+
+  it('grants exactly capacity plus refill over a long time', async () => {
+    const ten = bucket('b', 10, 1_000);
+    let granted = 0;
+    for (let elapsed = 0; elapsed <= 10_000; elapsed += 10) {
+      while ((await take(ten)) === 0) granted++;
+      await under.advance(10);
+    }
+    expect(granted).toBe(10 + 100);
+  });
+
+  it('takes from no bucket when one of them is empty', async () => {
+    const narrow = bucket('narrow', 1, 10_000);
+    const wide = bucket('wide', 2, 10_000);
+    expect(await take(narrow, wide)).toBe(0);
+    expect(await take(wide, narrow)).toBe(10_000);
+    expect(await take(narrow, wide)).toBe(10_000);
+    expect(await take(wide)).toBe(0);
+  });
+
+  it('names the longest wait of several buckets', async () => {
+    const short = bucket('short', 1, 1_000);
+    const long = bucket('long', 1, 9_000);
+    await take(short, long);
+    expect(await take(short, long)).toBe(9_000);
+  });
+
+  it('takes twice from a bucket that is named twice', async () => {
+    const two = bucket('b', 2, 10_000);
+    expect(await take(two, two)).toBe(0);
+    expect(await take(two)).toBe(5_000);
+  });
+
+  it('grants when asked for no bucket at all', async () => {
+    expect(await take()).toBe(0);
+  });
+
+  it('keeps buckets and values of one key apart', async () => {
+    await under.store.set('key', 'value', 1000);
+    await take(bucket('key', 1, 1_000));
+    expect(await under.store.get('key')).toBe('value');
+    await under.store.delete('key');
+    expect(await take(bucket('key', 1, 1_000))).toBeGreaterThan(0);
+  });
+
+  it('loses no token when the clock steps back', async () => {
+    const two = bucket('b', 2, 1_000);
+    expect(await take(two)).toBe(0);
+    expect(await under.store.take([two], under.nowMs() - 500_000)).toBe(0);
+    expect(await under.store.take([two], under.nowMs() - 500_000)).toBeGreaterThan(0);
+  });
+
+  it('grants no token twice to calls that arrive together', async () => {
+    const five = bucket('b', 5, 60_000);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => take(five)));
+    expect(answers.filter((waitMs) => waitMs === 0)).toHaveLength(5);
+  });
+
+  it('refuses with STORE_UNAVAILABLE after it is closed', async () => {
+    await under.store.close();
+    await expect(under.store.get('key')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(under.store.set('key', 'value', 1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(under.store.take([], 0)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  it('may be closed twice', async () => {
+    await under.store.close();
+    await under.store.close();
+  });
+}

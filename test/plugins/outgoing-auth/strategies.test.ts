@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { Errand, Outbound } from '../../../core/contract/backend.ts';
+import headerInjection from '../../../plugins/outgoing-auth/header-injection/index.ts';
+import { createHeaderInjection } from '../../../plugins/outgoing-auth/header-injection/strategy.ts';
+import unauthenticated from '../../../plugins/outgoing-auth/unauthenticated/index.ts';
+import { bootPlugin } from '../../support/plugin-core.ts';
+import { proves } from '../../support/proves.ts';
+
+const outbound = (): Outbound => ({
+  backend: { name: 'github', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' },
+  headers: { 'content-type': 'application/json' },
+});
+const errand: Errand = {
+  caller: { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} },
+  purpose: 'call',
+  signal: new AbortController().signal,
+};
+
+describe('outgoing-auth/unauthenticated', () => {
+  proves('ask.plugin.unauthenticated', 'adds no header to a request', async () => {
+    const core = await bootPlugin(unauthenticated, {});
+    const authorizer = await core.slots.authStrategies
+      .get('unauthenticated')
+      .prepare(undefined, 'outgoingAuth.default');
+    const request = outbound();
+    await authorizer.apply(request, errand);
+    expect(request.headers).toEqual({ 'content-type': 'application/json' });
+  });
+
+  it('refuses options, because it has none', async () => {
+    const core = await bootPlugin(unauthenticated, {});
+    const strategy = core.slots.authStrategies.get('unauthenticated');
+    await expect(strategy.prepare({ headerName: 'x' }, 'outgoingAuth.default')).rejects.toMatchObject({
+      code: 'AUTH_STRATEGY_INVALID',
+      message: expect.stringContaining('outgoingAuth.default'),
+    });
+  });
+});
+
+describe('outgoing-auth/header-injection', () => {
+  const prepare = (options: unknown, environment: NodeJS.ProcessEnv = {}) =>
+    createHeaderInjection(environment).prepare(options, 'outgoingAuth.backends.github');
+
+  proves('ask.plugin.header-injection', 'puts its header on every request, in lower case', async () => {
+    const core = await bootPlugin(headerInjection, {});
+    const strategy = core.slots.authStrategies.get('header_injection');
+    const authorizer = await strategy.prepare({ headerName: 'X-Api-Key', headerValue: 'v1' }, 'here');
+    expect(authorizer.headerNames).toEqual(['x-api-key']);
+    for (let round = 0; round < 2; round++) {
+      const request = outbound();
+      await authorizer.apply(request, errand);
+      expect(request.headers).toEqual({ 'content-type': 'application/json', 'x-api-key': 'v1' });
+    }
+  });
+
+  it('reads the value from the environment once, when it is prepared', async () => {
+    const environment = { TOKEN: 'Bearer abc' };
+    const authorizer = await prepare({ headerName: 'Authorization', headerValueEnv: 'TOKEN' }, environment);
+    environment.TOKEN = 'changed';
+    const request = outbound();
+    await authorizer.apply(request, errand);
+    expect(request.headers.authorization).toBe('Bearer abc');
+  });
+
+  proves('choice.standalone.env-name-unset', 'names the variable that is not set or empty', async () => {
+    const options = { headerName: 'Authorization', headerValueEnv: 'GITHUB_TOKEN' };
+    await expect(prepare(options)).rejects.toMatchObject({
+      code: 'SECRET_MISSING',
+      message: expect.stringMatching(/outgoingAuth\.backends\.github.*GITHUB_TOKEN is not set/),
+    });
+    await expect(prepare(options, { GITHUB_TOKEN: '' })).rejects.toThrow(/GITHUB_TOKEN is empty/);
+  });
+
+  it.each([
+    ['both values', { headerName: 'X-A', headerValue: 'v', headerValueEnv: 'V' }, /exactly one/],
+    ['no value', { headerName: 'X-A' }, /exactly one/],
+    ['a name with a space', { headerName: 'X A', headerValue: 'v' }, /headerName: expected a header name/],
+    ['a header of the connection', { headerName: 'Host', headerValue: 'v' }, /headerName: this header belongs/],
+    ['a header of MCP', { headerName: 'Mcp-Session-Id', headerValue: 'v' }, /headerName: this header belongs/],
+    ['a value with a line break', { headerName: 'X-A', headerValue: 'v\r\nX-B: w' }, /headerValue: expected a value/],
+    ['a misspelt key', { headerName: 'X-A', headerValu: 'v' }, /unknown key "headerValu", did you mean "headerValue"/],
+  ])('refuses %s', async (_what, options, sentence) => {
+    await expect(prepare(options)).rejects.toMatchObject({ code: 'AUTH_STRATEGY_INVALID' });
+    await expect(prepare(options)).rejects.toThrow(sentence);
+  });
+
+  it('never repeats a value in an error', async () => {
+    const secret = 'top-secret\u0000value';
+    await expect(prepare({ headerName: 'X-A', headerValue: secret })).rejects.not.toThrow(/top-secret/);
+    await expect(prepare({ headerName: 'X-A', headerValueEnv: 'S' }, { S: secret })).rejects.not.toThrow(/top-secret/);
+  });
+});

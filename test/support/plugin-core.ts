@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import type { JsonObject } from '../../core/contract/json.ts';
+import { createHooks } from '../../core/extension/hooks.ts';
+import type { Core, Plugin } from '../../core/extension/plugin.ts';
+import { createSlots } from '../../core/extension/slots.ts';
+
+/** One line that a plugin logged. */
+export interface LoggedLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: JsonObject;
+}
+
+/** A core with real hooks and slots and nothing behind them, for tests of one plugin. */
+export interface PluginCore extends Core {
+  readonly lines: readonly LoggedLine[];
+  readonly clock: { nowMs: number };
+}
+
+/** Makes a core, applies the plugin with the configuration read by its own schema, and starts it. */
+export async function bootPlugin<S extends z.ZodType>(plugin: Plugin<S>, config: z.input<S>): Promise<PluginCore> {
+  const core = pluginCore();
+  plugin.apply(core, plugin.config.parse(config));
+  await core.hooks.starting.promise();
+  return core;
+}
+
+/** Makes the core alone. */
+export function pluginCore(): PluginCore {
+  const lines: LoggedLine[] = [];
+  const clock = { nowMs: 1_800_000_000_000 };
+  const log =
+    (level: LoggedLine['level']) =>
+    (message: string, fields: JsonObject = {}) => {
+      lines.push({ level, message, fields });
+    };
+  return {
+    hooks: createHooks((fault) => lines.push({ level: 'error', message: fault.message, fields: {} })),
+    slots: createSlots(),
+    perform: async () => {
+      throw new Error('this core has no gateway behind it');
+    },
+    now: () => clock.nowMs,
+    log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    lines,
+    clock,
+  };
+}

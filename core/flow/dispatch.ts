@@ -1,7 +1,7 @@
 import type { BackendRoom } from '../backend/room.ts';
 import { BackendError } from '../backend/room.ts';
 import type { Call, CallResult, Dispatch } from '../contract/call.ts';
-import type { JsonValue } from '../contract/json.ts';
+import type { JsonValue, RawMembers } from '../contract/json.ts';
 import { fulfil } from '../protocol/bridge/fulfil.ts';
 import type { ParkingLot, RoundEnd } from '../protocol/bridge/parking.ts';
 import {
@@ -80,10 +80,16 @@ function afterRound(parts: DispatchParts, call: Call, end: RoundEnd): CallResult
 
 /** Seals the backend's own state, so that a retry is bound to this caller, target and arguments. */
 function modernRelay(parts: DispatchParts, call: Call, result: CallResult): CallResult {
-  if (result.resultType !== 'input_required') return result;
   const members = membersOf(result);
+  if (result.resultType !== 'input_required') return withContent(call, result, members);
   const inner = members.string('requestState');
   return asked(parts, call, questionsOf(members), inner === undefined ? {} : { inner });
+}
+
+/** Legacy servers may leave `content` out of a tool result; modern clients may rely on it. */
+function withContent(call: Call, result: CallResult, members: RawMembers): CallResult {
+  if (call.method !== 'tools/call' || result.resultType !== 'complete' || members.has('content')) return result;
+  return new BytesResult(members.with('content', NO_CONTENT).toBytes());
 }
 
 function asked(
@@ -173,4 +179,5 @@ function missingCapability(question: Question) {
   );
 }
 
+const NO_CONTENT = Buffer.from('[]');
 const OPEN_BRACE = 0x7b;

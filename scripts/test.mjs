@@ -1,0 +1,52 @@
+// `npm test`: types, lint, then every test with the real parts; ends with the runner's summary in one line.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'node_modules', '.bin');
+const env = { ...process.env, PATH: `${bin}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH}` };
+const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-test-'));
+const report = join(scratch, 'report.json');
+const filters = process.argv.slice(2);
+
+const steps = [
+  { name: 'types', argv: ['tsc', '-b'] },
+  { name: 'types of tests', argv: ['tsc', '-p', 'test/tsconfig.json'] },
+  { name: 'lint', argv: ['biome', 'check', '--error-on-warnings', '.'] },
+];
+
+let failed = 0;
+for (const { name, argv } of steps) {
+  const started = Date.now();
+  const [file, ...args] = argv;
+  const run = spawnSync(join(bin, file), args, { cwd: root, env, stdio: 'inherit' });
+  const isGood = run.status === 0;
+  if (!isGood) failed += 1;
+  console.log(`${isGood ? 'ok' : 'FAILED'}: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+}
+
+// Vitest needs the pinned Node: its reporter does not run on Node 20.
+const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+const run = spawnSync(
+  join(bin, 'node'),
+  [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...filters],
+  { cwd: root, env, stdio: 'inherit' },
+);
+
+let passed = 0;
+let skipped = 0;
+try {
+  const summary = JSON.parse(readFileSync(report, 'utf8'));
+  passed = summary.numPassedTests;
+  failed += summary.numFailedTests;
+  skipped = summary.numPendingTests + summary.numTodoTests;
+  if (run.status !== 0 && summary.numFailedTests === 0) failed += 1; // a file that could not be loaded, an unhandled error
+} catch (cause) {
+  console.error(`no report of the test run: ${cause.message}`);
+  failed += 1;
+}
+rmSync(scratch, { recursive: true, force: true });
+console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { BackendError } from '../../../core/backend/room.ts';
+import type { Asker, Call, CallRecord, CallResult } from '../../../core/contract/call.ts';
+import { GatewayFault } from '../../../core/errors.ts';
+import { createHooks } from '../../../core/extension/hooks.ts';
+import { callWith, createCall } from '../../../core/flow/call-value.ts';
+import { type Journey, perform } from '../../../core/flow/perform.ts';
+import { freezeRooms } from '../../../core/flow/rooms.ts';
+import { createRounds } from '../../../core/flow/rounds.ts';
+import { encode, RawObject } from '../../../core/protocol/raw-json.ts';
+import { resultFromValue } from '../../../core/protocol/result.ts';
+import { proves } from '../../support/proves.ts';
+
+const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+const entry = (key: string) => ({
+  kind: 'tool' as const,
+  key,
+  workload: 'w',
+  original: key,
+  definition: encode({ name: key }),
+  shapedBy: [],
+});
+
+function askerOf(era: Asker['era']): Asker {
+  const owner = { key: 'o', caller, capabilities: {}, capabilityClass: '' };
+  return {
+    era,
+    capabilities: {},
+    clientInfo: undefined,
+    owner,
+    progressToken: undefined,
+    logLevel: undefined,
+    tell: () => {},
+  };
+}
+
+function callOf(name = 'echo', round = 1, era: Asker['era'] = '2026-07-28'): Call {
+  return createCall({
+    id: 'c1',
+    method: 'tools/call',
+    name,
+    target: entry(name),
+    members: RawObject.parse(Buffer.from(`{"name":"${name}","arguments":{"n":12345678901234567890}}`)),
+    meta: undefined,
+    caller,
+    asker: askerOf(era),
+    headers: {},
+    parent: undefined,
+    round,
+    backendState: undefined,
+    inputResponses: undefined,
+    signal: new AbortController().signal,
+  });
+}
+
+function journeyOf(dispatch: (call: Call) => Promise<CallResult>, known = ['echo', 'other']) {
+  const hooks = createHooks(() => {});
+  const settled: CallRecord[] = [];
+  const reported: unknown[] = [];
+  let nowMs = 1000;
+  const now = () => nowMs++;
+  hooks.callSettled.tap('test', (record) => {
+    settled.push(record);
+  });
+  const freeze = (): Journey => {
+    const rooms = freezeRooms(hooks, dispatch, now);
+    return {
+      rooms,
+      rounds: createRounds(2, 60_000, now, (record) => settled.push(record)),
+      resolve: (call) => (known.includes(call.name) ? entry(call.name) : undefined),
+      report: (_call, cause) => reported.push(cause),
+      reportList: () => {},
+    };
+  };
+  return { hooks, settled, reported, freeze };
+}
+
+const echo = async (call: Call) => resultFromValue({ content: [], called: call.name });
+
+describe('a call', () => {
+  it('passes rewrite, authorize, limit, dispatch and the result rewrite in this order, and is told last', async () => {
+    const order: string[] = [];
+    const { hooks, freeze, settled } = journeyOf(async (call) => {
+      order.push('dispatch');
+      return echo(call);
+    });
+    hooks.rewriteCall.tap('t', (call) => {
+      order.push('rewriteCall');
+      return call;
+    });
+    hooks.authorize.tap('t', () => void order.push('authorize'));
+    hooks.limit.tap('t', () => void order.push('limit'));
+    hooks.rewriteResult.tap('t', (result) => {
+      order.push('rewriteResult');
+      return result;
+    });
+    const reply = await perform(freeze(), callOf());
+    expect(order).toEqual(['rewriteCall', 'authorize', 'limit', 'dispatch', 'rewriteResult']);
+    expect('result' in reply && reply.result.value.called).toBe('echo');
+    expect(settled.map(({ outcome }) => outcome)).toEqual(['ok']);
+  });
+
+  it('that is denied spends nobody a token and reaches no backend', async () => {
+    let reached = 0;
+    const { hooks, freeze, settled } = journeyOf(async (call) => {
+      reached++;
+      return echo(call);
+    });
+    hooks.authorize.tap('policy', () => ({ refused: true, status: 403, reason: 'no' }));
+    hooks.limit.tap('limit', () => {
+      reached++;
+      return undefined;
+    });
+    const reply = await perform(freeze(), callOf());
+    expect(reply).toMatchObject({ refusal: { status: 403 } });
+    expect(reached).toBe(0);
+    expect(settled[0]).toMatchObject({ outcome: 'refused', refusal: { reason: 'no' } });
+  });
+
+  it('that a rewrite renames is authorized and dispatched as the new one, or unknown', async () => {
+    const { hooks, freeze } = journeyOf(echo);
+    const authorized: string[] = [];
+    hooks.rewriteCall.tap('rename', (call) => callWith(call, { name: call.name === 'echo' ? 'other' : 'missing' }));
+    hooks.authorize.tap('policy', (call) => void authorized.push(`${call.name}/${call.target.key}`));
+    const journey = freeze();
+    const reply = await perform(journey, callOf());
+    expect('result' in reply && reply.result.value.called).toBe('other');
+    expect(authorized).toEqual(['other/other']);
+    const unknown = await perform(journey, callOf('other'));
+    expect(unknown).toMatchObject({ error: { code: -32602 } });
+    expect(authorized).toHaveLength(1);
+  });
+
+  it('fails closed when a policy throws, without internals on the wire', async () => {
+    const { hooks, freeze, settled, reported } = journeyOf(echo);
+    hooks.authorize.tap('policy', () => {
+      throw new Error('secret internals');
+    });
+    const reply = await perform(freeze(), callOf());
+    expect(reply).toEqual({ error: { code: -32603, message: 'internal error', status: 500 } });
+    expect(settled[0]?.outcome).toBe('fault');
+    expect(reported).toHaveLength(1);
+  });
+
+  it('to a backend that failed is a tool failure that says so, and an error for other methods', async () => {
+    const { freeze } = journeyOf(() =>
+      Promise.reject(new GatewayFault('BACKEND_TIMEOUT', 'backend w did not answer in 30000 ms')),
+    );
+    const journey = freeze();
+    const reply = await perform(journey, callOf());
+    expect('result' in reply && reply.result.isError).toBe(true);
+    expect('result' in reply && reply.result.bytes.toString()).toContain('BACKEND_TIMEOUT');
+    const call = callOf();
+    const prompt = createCall({ ...call, method: 'prompts/get', members: call.members });
+    expect(await perform(journey, prompt)).toMatchObject({ error: { code: -32603 } });
+  });
+
+  proves(
+    'choice.bridge.modern-to-legacy-not-found',
+    'maps the not-found of a legacy backend for a modern client only',
+    async () => {
+      const { freeze } = journeyOf(() => Promise.reject(new BackendError('w', -32002, 'gone', encode({ uri: 'x' }))));
+      const journey = freeze();
+      expect(await perform(journey, callOf())).toMatchObject({ error: { code: -32602, message: 'gone' } });
+      const legacy = await perform(journey, callOf('echo', 1, '2025-11-25'));
+      expect(legacy).toMatchObject({ error: { code: -32002, data: encode({ uri: 'x' }) } });
+    },
+  );
+
+  proves(
+    'choice.request-state.one-call',
+    'of several rounds is limited and told once, and a replayed state is limited again',
+    async () => {
+      let limited = 0;
+      const { hooks, freeze, settled } = journeyOf(async (call) =>
+        call.round === 1 ? resultFromValue({ resultType: 'input_required', requestState: 's' }) : echo(call),
+      );
+      hooks.limit.tap('limit', () => {
+        limited++;
+        return undefined;
+      });
+      const journey = freeze();
+      await perform(journey, callOf('echo', 1));
+      expect(settled).toHaveLength(0);
+      await perform(journey, callOf('echo', 2));
+      expect(limited).toBe(1);
+      expect(settled).toMatchObject([{ outcome: 'ok', rounds: 2, startedMs: 1000 }]);
+      await perform(journey, callOf('echo', 2)); // the same state once more
+      expect(limited).toBe(2);
+    },
+  );
+
+  it('that nobody comes back for is told as abandoned', async () => {
+    const { freeze, settled } = journeyOf(async () => resultFromValue({ resultType: 'input_required' }));
+    const journey = freeze();
+    for (const id of ['a', 'b', 'c']) {
+      const call = callOf();
+      await perform(journey, createCall({ ...call, id, members: call.members }));
+    }
+    expect(settled).toMatchObject([{ call: { id: 'a' }, outcome: 'abandoned' }]);
+    expect(journey.rounds.size).toBe(2);
+  });
+
+  it('keeps big integers of its arguments when a plugin changes nothing or something else', () => {
+    const call = callOf();
+    expect(call.params.toString()).toContain('12345678901234567890');
+    expect(callWith(call, { name: 'other' }).params.toString()).toContain('12345678901234567890');
+    expect(callWith(call, { arguments: { n: 1 } }).arguments).toEqual({ n: 1 });
+  });
+});

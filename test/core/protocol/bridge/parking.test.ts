@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { AskAnswer, Asker, CallResult } from '../../../../core/contract/call.ts';
+import { createParkingLot, type RoundEnd } from '../../../../core/protocol/bridge/parking.ts';
+import { resultFromValue } from '../../../../core/protocol/result.ts';
+
+const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+const other = { ...caller, key: 'other' };
+const asker: Asker = {
+  era: '2026-07-28',
+  capabilities: { elicitation: {} },
+  clientInfo: undefined,
+  owner: { key: 'o', caller, capabilities: { elicitation: {} }, capabilityClass: 'elicitation' },
+  progressToken: undefined,
+  logLevel: undefined,
+  tell: () => {},
+};
+const never = () => new AbortController().signal;
+const asking = (signal = never()) => ({ asker, caller, signal });
+const form = Buffer.from('{"message":"sure?","requestedSchema":{"type":"object","properties":{}}}');
+
+function questionsIn(end: RoundEnd): string[] {
+  return 'questions' in end ? [...end.questions.keys()] : [];
+}
+
+/** A call that asks `times` times, one after another, and ends with what it heard. */
+async function askInTurn(from: Asker, times: number): Promise<CallResult> {
+  const heard: string[] = [];
+  for (let n = 0; n < times; n++) {
+    const answer = (await from.ask?.('elicitation/create', form, never())) as AskAnswer;
+    heard.push('result' in answer ? answer.result.toString() : answer.error.message);
+  }
+  return resultFromValue({ heard });
+}
+
+describe('a parked call', () => {
+  it('waits between two requests and ends with the answers', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    const first = await lot.run(asking(), (from) => askInTurn(from, 2));
+    expect(questionsIn(first)).toEqual(['q1']);
+    expect(lot.size).toBe(1);
+    const handle = 'parked' in first ? first.parked : '';
+    const second = await lot.resume(handle, asking(), Buffer.from('{"q1":{"action":"accept"}}'));
+    expect(second && questionsIn(second)).toEqual(['q2']);
+    const last = await lot.resume(handle, asking(), Buffer.from('{"q2":{"action":"decline"},"unknown":{}}'));
+    expect(last && 'result' in last && last.result.value).toEqual({
+      heard: ['{"action":"accept"}', '{"action":"decline"}'],
+    });
+    expect(lot.size).toBe(0);
+  });
+
+  it('asks again for answers that are missing', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    const end = await lot.run(asking(), (from) => askInTurn(from, 1));
+    const handle = 'parked' in end ? end.parked : '';
+    const again = await lot.resume(handle, asking(), Buffer.from('{"other":{}}'));
+    expect(again && questionsIn(again)).toEqual(['q1']);
+    const unspoken = await lot.resume(handle, asking(), undefined);
+    expect(unspoken && questionsIn(unspoken)).toEqual(['q1']);
+    lot.stop();
+  });
+
+  it('belongs to its caller, and to one request at a time', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    const end = await lot.run(asking(), (from) => askInTurn(from, 2));
+    const handle = 'parked' in end ? end.parked : '';
+    expect(lot.resume(handle, { ...asking(), caller: other }, undefined)).toBeUndefined();
+    expect(lot.resume('guessed', asking(), undefined)).toBeUndefined();
+    lot.stop();
+  });
+
+  it('is cancelled when its client goes away in the middle of a round', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    const gone = new AbortController();
+    let cancelled: unknown;
+    const running = lot.run(asking(gone.signal), (_from, signal) => {
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          cancelled = signal.reason;
+          reject(signal.reason);
+        });
+      });
+    });
+    gone.abort();
+    await expect(running).rejects.toThrow('the client cancelled');
+    expect(cancelled).toBeInstanceOf(Error);
+    expect(lot.size).toBe(0);
+  });
+
+  it('is given up when nobody comes back in time', async () => {
+    let nowMs = 0;
+    const lot = createParkingLot(10, 1000, () => nowMs);
+    let heard: AskAnswer | undefined;
+    await lot.run(asking(), async (from) => {
+      heard = await from.ask?.('elicitation/create', form, never());
+      return resultFromValue({});
+    });
+    nowMs = 999;
+    lot.sweep();
+    expect(lot.size).toBe(1);
+    nowMs = 1000;
+    lot.sweep();
+    expect(lot.size).toBe(0);
+    await Promise.resolve();
+    expect(heard && 'error' in heard && heard.error.message).toBe('nobody came back with the answers');
+  });
+
+  it('finds no place when the lot is full: the backend hears an error and the call goes on', async () => {
+    const lot = createParkingLot(1, 1000, () => 0);
+    await lot.run(asking(), (from) => askInTurn(from, 1));
+    const end = await lot.run(asking(), (from) => askInTurn(from, 1));
+    expect('result' in end && end.result.value).toEqual({ heard: ['too many calls are waiting for an answer'] });
+    lot.stop();
+  });
+
+  it('is never asked for what its client did not declare', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    const end = await lot.run(asking(), async (from) => {
+      const answer = (await from.ask?.('sampling/createMessage', Buffer.from('{}'), never())) as AskAnswer;
+      return resultFromValue({ code: 'error' in answer ? answer.error.code : 0 });
+    });
+    expect('result' in end && end.result.value).toEqual({ code: -32601 });
+  });
+
+  it('fails when its body fails, and leaves nothing behind', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    await expect(lot.run(asking(), () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(lot.size).toBe(0);
+  });
+});

@@ -1,0 +1,48 @@
+import type { ChildProcess } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import type { Spawn } from '../backend/create-room.ts';
+import type { FakeServer } from './fake-server.ts';
+
+/** Prefix of the program name that {@link fakeSpawn} answers to. */
+export const FAKE_PROGRAM = 'fake-server:';
+
+/** Starts fake servers where a stdio backend would start a program: streams in this process, nothing else. */
+export function fakeSpawn(servers: ReadonlyMap<string, FakeServer>): Spawn {
+  return (file) => {
+    const server = servers.get(file.slice(FAKE_PROGRAM.length));
+    if (!file.startsWith(FAKE_PROGRAM) || server === undefined) throw new Error(`no fake server is named ${file}`);
+    return fakeProcess(server);
+  };
+}
+
+function fakeProcess(server: FakeServer): ChildProcess {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const child = Object.assign(new EventEmitter(), {
+    stdin,
+    stdout,
+    stderr,
+    pid: undefined,
+    kill: () => exit('SIGTERM'),
+  });
+  const conversation = server.converse((line) => stdout.write(line));
+  let isOver = false;
+  const exit = (signal: NodeJS.Signals | null): boolean => {
+    if (isOver) return false;
+    isOver = true;
+    conversation.end();
+    stdout.end();
+    queueMicrotask(() => {
+      child.emit('exit', signal === null ? 0 : null, signal);
+      child.emit('close', signal === null ? 0 : null, signal);
+    });
+    return true;
+  };
+  const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
+  lines.on('line', (line) => conversation.hear(line));
+  stdin.on('finish', () => exit(null));
+  return child as unknown as ChildProcess;
+}

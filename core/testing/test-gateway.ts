@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { createGateway, type GatewayOptions } from '../assembly/assemble.ts';
+import type { Gateway } from '../assembly/gateway.ts';
+import type { PlanInput } from '../assembly/plan.ts';
+import type { Backend } from '../contract/backend.ts';
+import { createLog } from '../extension/log.ts';
+import { definePlugin, type Plugin } from '../extension/plugin.ts';
+import { FAKE_PROGRAM, fakeSpawn } from './fake-process.ts';
+import type { FakeServer } from './fake-server.ts';
+import { type TestClient, type TestClientOptions, testClient } from './test-client.ts';
+
+/** A gateway in memory, and how to talk to it. Dispose of it: `await using gateway = await testGateway(…)`. */
+export interface TestGateway extends AsyncDisposable {
+  readonly gateway: Gateway;
+  /** A client over `gateway.fetch`: no sockets. */
+  client(options?: TestClientOptions): Promise<TestClient>;
+  /** Replaces the backends as a backend source would. */
+  setBackends(backends: TestBackends): void;
+  /** Warnings and errors that were logged. */
+  readonly logged: readonly string[];
+}
+
+/** Backends by name: fake servers, or descriptions of real ones. */
+export type TestBackends = Readonly<Record<string, FakeServer | Omit<Backend, 'name'>>>;
+
+/** What a test gateway is made of; everything has a default. */
+export interface TestGatewayOptions extends Omit<GatewayOptions, 'spawn' | 'log'> {
+  readonly backends?: TestBackends;
+  readonly plan?: Partial<PlanInput>;
+}
+
+/**
+ * Assembles a gateway with an anonymous caller and no outgoing credentials around the given plugins and backends.
+ *
+ * `plan.plugins` come after those two; a plan with an incoming-auth plugin of its own leaves the anonymous one out.
+ * Boots in well under 150 ms: nothing listens and no process starts unless a backend describes a real one.
+ */
+export async function testGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const { backends = {}, plan = {}, plugins = [], ...rest } = options;
+  const logged: string[] = [];
+  const servers = new Map<string, FakeServer>();
+  const source = backendSource(describe(backends, servers));
+  const used = plan.plugins ?? plugins.map(({ address }) => ({ use: address }));
+  const authenticates = used.some(({ use }) => use.includes('auth') && use !== 'outgoing-auth/unauthenticated');
+  const gateway = await createGateway(
+    {
+      ...plan,
+      plugins: [
+        ...(authenticates ? [] : [{ use: everybody.address }]),
+        { use: noCredentials.address },
+        { use: source.plugin.address },
+        ...used,
+      ],
+    },
+    {
+      ...rest,
+      plugins: [everybody, noCredentials, source.plugin, ...plugins],
+      log: createLog('warn', (line) => logged.push(line)),
+      spawn: fakeSpawn(servers),
+    },
+  );
+  await gateway.settled();
+  return {
+    gateway,
+    logged,
+    client: (clientOptions) => testClient((request) => gateway.fetch(request), 'http://localhost/mcp', clientOptions),
+    setBackends: (next) => source.push(describe(next, servers)),
+    [Symbol.asyncDispose]: () => gateway.stop(),
+  };
+}
+
+/** Everybody is the same caller. */
+const everybody: Plugin = definePlugin({
+  address: 'testing/everybody',
+  config: z.strictObject({}),
+  apply(core) {
+    const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+    core.hooks.authenticate.tap('testing/everybody', () => caller);
+  },
+});
+
+/** The strategy that adds nothing, unless a plugin brought its own. */
+const noCredentials: Plugin = definePlugin({
+  address: 'testing/no-credentials',
+  config: z.strictObject({}),
+  apply({ slots: { authStrategies } }) {
+    if (authStrategies.has('unauthenticated')) return;
+    authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
+  },
+});
+
+function backendSource(first: readonly Backend[]) {
+  let current = first;
+  let pushed: ((snapshot: readonly Backend[]) => void) | undefined;
+  const plugin: Plugin = definePlugin({
+    address: 'testing/backends',
+    config: z.strictObject({}),
+    apply(core) {
+      core.slots.backendSources.register('testing/backends', {
+        watch(push, signal) {
+          pushed = push;
+          push(current);
+          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+        },
+      });
+    },
+  });
+  return {
+    plugin,
+    push(next: readonly Backend[]): void {
+      current = next;
+      pushed?.(next);
+    },
+  };
+}
+
+function describe(backends: TestBackends, servers: Map<string, FakeServer>): readonly Backend[] {
+  return Object.entries(backends).map(([name, backend]) => {
+    if ('transport' in backend) return { ...backend, name };
+    servers.set(name, backend);
+    return { name, transport: 'stdio', command: { file: `${FAKE_PROGRAM}${name}`, args: [] } };
+  });
+}

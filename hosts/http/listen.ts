@@ -1,0 +1,123 @@
+import type { AddressInfo } from 'node:net';
+import { DEFAULT_LIMITS, type Gateway, GatewayFault } from '@toolmgr/core';
+import fastify, { type FastifyInstance } from 'fastify';
+import { type HostRoute, mountHostRoutes } from './mount.ts';
+
+/** Where and how a gateway is served. */
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Routes of the host beside those of the gateway. */
+  readonly routes?: readonly HostRoute[];
+  /** Names that the `Host` header of a host route may have; any when absent. */
+  readonly allowedHosts?: readonly string[];
+  /** Largest request head in bytes; over it 431. */
+  readonly headerBytes?: number;
+  /** Closes the listener when aborted. */
+  readonly signal?: AbortSignal;
+}
+
+/** A served gateway. */
+export interface Served {
+  /** Of the endpoint's origin, e.g. `http://127.0.0.1:4483`. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connection, waits for answers under way at most `graceMs`, then cuts what is left. */
+  close(graceMs?: number): Promise<void>;
+}
+
+const HEADER_TIMEOUT_MS = 10_000; // a request head that trickles in is cut
+const KEEP_ALIVE_MS = 65_000; // longer than the 60 s of usual proxies in front, so that they close first
+const CLOSE_GRACE_MS = 2_000;
+const REAP_MS = 20;
+
+/**
+ * Serves a gateway over HTTP/1.1.
+ *
+ * fastify only listens: every request that is not a host route goes raw to `gateway.handle`, its body unread, since the
+ * core bounds and reads bodies itself. There is no time for a whole request: calls may take long, and the core bounds
+ * the time a body may take.
+ * @throws GatewayFault LISTEN_FAILED saying which address, why, and the way out
+ */
+export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: ListenOptions): Promise<Served> {
+  const app = fastify({
+    logger: false,
+    forceCloseConnections: false, // closing is ours: see close()
+    exposeHeadRoutes: false,
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { maxHeaderSize: options.headerBytes ?? DEFAULT_LIMITS.headerBytes, headersTimeout: HEADER_TIMEOUT_MS },
+  });
+  mountHostRoutes(app, options.routes ?? [], options.allowedHosts);
+  app.all(
+    '*',
+    {
+      // before any parsing: the request never becomes a fastify one
+      onRequest: (request, reply, _done) => {
+        reply.hijack();
+        gateway.handle(request.raw, reply.raw);
+      },
+    },
+    () => undefined,
+  );
+  await listen(app, options);
+  const { port } = app.server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  const close = (graceMs = CLOSE_GRACE_MS): Promise<void> => {
+    closing ??= closeWithin(app, graceMs);
+    return closing;
+  };
+  options.signal?.addEventListener('abort', () => void close(), { once: true });
+  if (options.signal?.aborted) await close();
+  return { url: `http://${hostForUrl(options.host)}:${port}`, port, close };
+}
+
+/** Whether an address to bind is reachable from this machine only. */
+export function isLoopbackHost(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare);
+}
+
+async function listen(app: FastifyInstance, { host, port }: ListenOptions): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    await app.close().catch(() => {});
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new GatewayFault('LISTEN_FAILED', whyNot(code, host, port), { cause });
+  }
+}
+
+function whyNot(code: string, host: string, port: number): string {
+  const explain = WAYS_OUT[code as keyof typeof WAYS_OUT];
+  return explain === undefined ? `cannot listen on ${host}:${port} (${code})` : explain(host, port);
+}
+
+const WAYS_OUT = {
+  EADDRINUSE: (host: string, port: number) =>
+    `port ${port} on ${host} is taken by another program; stop it or choose another port (--port ${port + 1})`,
+  EACCES: (host: string, port: number) =>
+    `port ${port} on ${host} is not allowed for this user; choose one above 1023 (--port 4483)`,
+  EADDRNOTAVAIL: (host: string) => `this machine has no address ${host}; use --host 127.0.0.1, or 0.0.0.0 for all`,
+  ENOTFOUND: (host: string) => `the name ${host} is unknown; use an IP address such as --host 127.0.0.1`,
+} as const;
+
+async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
+  const { server } = app;
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  // a connection whose answer ends now turns idle, and Node would keep it for the whole keep-alive time
+  const reap = setInterval(() => server.closeIdleConnections(), REAP_MS);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(cut);
+    clearInterval(reap);
+  }
+}
+
+function hostForUrl(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::' || host === '[::]') return '[::1]';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}

@@ -1,0 +1,281 @@
+import { type limitsSchema, planSchema } from '@toolmgr/core';
+import { z } from 'zod';
+import { goDuration } from './duration.ts';
+
+/** What a plugin's own schema reads: kept as written here, checked by `read-config.ts`. */
+const owned = z.unknown();
+
+const text = z.string();
+const name = z.string().min(1, 'expected a name that is not empty');
+const texts = z.array(z.string());
+const textMap = z.record(z.string(), z.string());
+const int32 = (minimum: number) => z.int().min(minimum).max(2_147_483_647);
+const httpUrl = z.string().regex(/^https?:\/\//, 'expected a URL that starts with http:// or https://');
+
+/** A decimal that is written as text, because YAML floats differ between readers. */
+const decimal = (from: number, to: number) =>
+  z
+    .string('expected a decimal in quotes')
+    .refine((value) => /^\d+(\.\d+)?$/.test(value) && Number(value) >= from && Number(value) <= to, {
+      message: `expected a decimal from ${from} to ${to} in quotes`,
+    });
+
+const codeMode = z.strictObject({
+  enabled: z.boolean().default(false),
+  parallelMaxConcurrency: z.int().min(1).default(10),
+  stepLimit: z.int().min(1).default(100_000),
+  toolCallTimeout: goDuration.default(30_000),
+});
+
+const onAnswer = z.strictObject({ action: z.enum(['skip_remaining', 'abort', 'continue']).default('abort') });
+
+const toolStepShape = {
+  id: name,
+  tool: text.optional(),
+  arguments: z.record(z.string(), z.unknown()).optional(),
+  condition: text.optional(),
+  dependsOn: texts.optional(),
+  timeout: goDuration.optional(),
+  onError: z
+    .strictObject({
+      action: z.enum(['abort', 'continue', 'retry']).default('abort'),
+      retryCount: z.int().min(0).optional(),
+      retryDelay: goDuration.optional(),
+    })
+    .optional(),
+  defaultResults: z.record(z.string(), z.unknown()).optional(),
+};
+
+const compositeTool = z.strictObject({
+  name,
+  description: text.optional(),
+  parameters: z.looseObject({ type: z.literal('object').optional() }).optional(),
+  timeout: goDuration.optional(),
+  output: z
+    .strictObject({ properties: z.record(z.string(), z.looseObject({})), required: texts.optional() })
+    .optional(),
+  steps: z.array(
+    z.strictObject({
+      ...toolStepShape,
+      type: z.enum(['tool', 'elicitation', 'forEach']).default('tool'),
+      message: text.optional(),
+      schema: z.looseObject({}).optional(),
+      onDecline: onAnswer.optional(),
+      onCancel: onAnswer.optional(),
+      collection: text.optional(),
+      itemVar: text.default('item'),
+      maxIterations: z.int().min(1).max(1000).default(100),
+      maxParallel: z.int().min(1).default(10),
+      step: z.strictObject({ ...toolStepShape, type: z.literal('tool').default('tool') }).optional(),
+    }),
+  ),
+});
+
+const incomingAuth = z.strictObject({
+  type: z.enum(['anonymous', 'local', 'oidc']),
+  oidc: z
+    .strictObject({
+      issuer: httpUrl,
+      clientId: name,
+      audience: name,
+      clientSecretEnv: text.optional(),
+      scopes: texts.optional(),
+      resource: text.optional(),
+      introspectionUrl: httpUrl.optional(),
+      jwksUrl: httpUrl.optional(),
+      caBundlePath: text.optional(),
+      insecureAllowHttp: z.boolean().default(false),
+      jwksAllowPrivateIp: z.boolean().default(false),
+      protectedResourceAllowPrivateIp: z.boolean().default(false),
+    })
+    .optional(),
+  authz: z
+    .strictObject({
+      type: z.enum(['cedar', 'none']),
+      policies: texts.optional(),
+      entitiesJson: text.default('[]'),
+      groupClaimName: text.max(253).optional(),
+      groupEntityType: text.max(63).default('THVGroup'),
+      roleClaimName: text.max(253).optional(),
+      primaryUpstreamProvider: text.optional(),
+    })
+    .optional(),
+});
+
+const strategy = z.strictObject({
+  type: z.enum(['unauthenticated', 'header_injection', 'token_exchange', 'upstream_inject', 'aws_sts', 'obo', 'xaa']),
+  headerInjection: owned.optional(),
+  tokenExchange: z
+    .strictObject({
+      tokenUrl: text,
+      audience: text.optional(),
+      clientId: text.optional(),
+      clientSecret: text.optional(),
+      clientSecretEnv: text.optional(),
+      scopes: texts.optional(),
+      subjectProviderName: text.optional(),
+      subjectTokenType: text.default('urn:ietf:params:oauth:token-type:access_token'),
+    })
+    .optional(),
+  upstreamInject: z.strictObject({ providerName: text }).optional(),
+  awsSts: z
+    .strictObject({
+      region: text,
+      fallbackRoleArn: text.optional(),
+      roleClaim: text.optional(),
+      roleMappings: z
+        .array(
+          z.strictObject({
+            roleArn: text,
+            claim: text.optional(),
+            matcher: text.optional(),
+            priority: z.int().optional(),
+          }),
+        )
+        .optional(),
+      service: text.optional(),
+      sessionDuration: int32(0).optional(),
+      sessionNameClaim: text.optional(),
+      subjectProviderName: text.optional(),
+    })
+    .optional(),
+  obo: z
+    .strictObject({
+      tokenUrl: text,
+      audience: text.optional(),
+      clientId: text.optional(),
+      clientSecret: text.optional(),
+      clientSecretEnv: text.optional(),
+      scopes: texts.optional(),
+      cacheSkewSeconds: int32(0).default(0),
+      subjectTokenProviderName: text.optional(),
+    })
+    .optional(),
+  xaa: z
+    .strictObject({
+      idpTokenUrl: text,
+      targetAudience: text,
+      targetTokenUrl: text,
+      idpClientId: text.optional(),
+      idpClientSecret: text.optional(),
+      idpClientSecretEnv: text.optional(),
+      targetClientId: text.optional(),
+      targetClientSecret: text.optional(),
+      targetClientSecretEnv: text.optional(),
+      targetResource: text.optional(),
+      scopes: texts.optional(),
+      subjectProviderName: text.optional(),
+      subjectTokenType: z.literal('urn:ietf:params:oauth:token-type:id_token').optional(),
+      insecureTargetTokenUrl: z.boolean().default(false),
+    })
+    .optional(),
+});
+
+/** One entry of `outgoingAuth.default` or `outgoingAuth.backends`. */
+export type StrategyConfig = z.output<typeof strategy>;
+
+const operational = z.strictObject({
+  logLevel: z.enum(['debug']).optional(),
+  timeouts: z
+    .strictObject({ default: goDuration.optional(), perWorkload: z.record(z.string(), goDuration).optional() })
+    .optional(),
+  failureHandling: z
+    .strictObject({
+      healthCheckInterval: goDuration.optional(),
+      healthCheckTimeout: goDuration.optional(),
+      partialFailureMode: z.enum(['fail', 'best_effort']).optional(),
+      statusReportingInterval: goDuration.optional(),
+      unhealthyThreshold: z.int().min(1).optional(),
+      circuitBreaker: z
+        .strictObject({
+          enabled: z.boolean().default(false),
+          failureThreshold: z.int().min(1).optional(),
+          timeout: goDuration.refine((ms) => ms >= 1000, 'expected at least 1s').optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+const optimizer = z.strictObject({
+  embeddingProvider: z.enum(['tei', 'openai']).default('tei'),
+  embeddingService: text.optional(),
+  embeddingModel: text.optional(),
+  embeddingHeaders: textMap.optional(),
+  embeddingServiceTimeout: goDuration.default(30_000),
+  hybridSearchSemanticRatio: decimal(0, 1).default('0.5'),
+  maxToolsToReturn: z.int().min(1).max(50).default(8),
+  semanticDistanceThreshold: decimal(0, 2).default('1.0'),
+});
+
+const bucket = z.strictObject({ maxTokens: int32(1), refillPeriod: goDuration });
+const rateLimiting = z.strictObject({
+  shared: bucket.optional(),
+  perUser: bucket.optional(),
+  tools: z.array(z.strictObject({ name, perUser: bucket.optional(), shared: bucket.optional() })).optional(),
+});
+
+const telemetry = z.strictObject({
+  endpoint: text.optional(),
+  headers: textMap.optional(),
+  insecure: z.boolean().default(false),
+  caCertPath: text.optional(),
+  serviceName: text.optional(),
+  serviceVersion: text.optional(),
+  tracingEnabled: z.boolean().default(false),
+  metricsEnabled: z.boolean().default(false),
+  samplingRate: decimal(0, 1).default('0.05'),
+  enablePrometheusMetricsPath: z.boolean().default(false),
+  customAttributes: textMap.optional(),
+  environmentVariables: texts.optional(),
+  useLegacyAttributes: z.boolean().default(true),
+});
+
+/**
+ * The vmcp file: the contract's `spec.config` at top level, and below the line what is ours.
+ *
+ * Shape: durations become whole milliseconds; sections of plugins stay as written.
+ * Source: vmcp spec §2 `spec.config`.
+ */
+export const configSchema = z.strictObject({
+  name,
+  groupRef: name,
+  metadata: textMap.optional(),
+  aggregation: owned,
+  audit: owned.optional(),
+  backends: owned.optional(),
+  codeMode: codeMode.optional(),
+  compositeToolRefs: z.array(z.strictObject({ name })).optional(),
+  compositeTools: z.array(compositeTool).optional(),
+  incomingAuth,
+  outgoingAuth: z.strictObject({
+    source: z.enum(['inline', 'discovered']),
+    default: strategy.optional(),
+    backends: z.record(z.string(), strategy).optional(),
+  }),
+  operational: operational.optional(),
+  optimizer: optimizer.optional(),
+  passthroughHeaders: texts.optional(),
+  rateLimiting: rateLimiting.optional(),
+  sessionStorage: z
+    .strictObject({
+      provider: z.enum(['memory', 'redis']),
+      address: name.optional(),
+      db: int32(0).default(0),
+      keyPrefix: text.optional(),
+    })
+    .optional(),
+  telemetry: telemetry.optional(),
+  // ours
+  plugins: z.array(z.strictObject({ use: name, with: z.unknown().optional() })).optional(),
+  limits: owned.optional(),
+  endpoint: planSchema.shape.endpoint.unwrap().omit({ loopback: true }).optional(),
+  maxToolNameLength: planSchema.shape.maxToolNameLength,
+});
+
+/** A vmcp file that was read. */
+export type VmcpConfig = z.output<typeof configSchema> & {
+  readonly audit?: { readonly enabled?: boolean };
+  readonly backends?: readonly { readonly name: string }[];
+  readonly limits?: z.input<typeof limitsSchema>;
+};

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+const MS_PER_UNIT = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const GROUPS = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const GROUP = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+
+/**
+ * Milliseconds of a Go duration string such as `1h30m`, `250ms`, `1.5s` or `0`; `undefined` when it is none.
+ * Source: vmcp spec, notation; both spellings of the micro sign are read, as Go does.
+ */
+export function durationMs(text: string): number | undefined {
+  if (text === '0') return 0;
+  if (!GROUPS.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount = '', unit = 'ms'] of text.matchAll(GROUP)) {
+    total += Number(amount) * MS_PER_UNIT[unit as keyof typeof MS_PER_UNIT];
+  }
+  return Number.isFinite(total) && total <= Number.MAX_SAFE_INTEGER ? total : undefined;
+}
+
+/** Reads a Go duration above zero into whole milliseconds, rounded up. */
+export const goDuration = z.string().transform((text, context) => {
+  const ms = durationMs(text);
+  if (ms !== undefined && ms > 0) return Math.ceil(ms);
+  context.addIssue({
+    code: 'custom',
+    message: ms === 0 ? 'expected a duration above zero' : 'expected a Go duration such as 30s, 250ms or 1h30m',
+  });
+  return z.NEVER;
+});

@@ -1,0 +1,86 @@
+import type { PlanInput } from '@toolmgr/core';
+import type { VmcpConfig } from './config-schema.ts';
+import { strategies } from './not-yet.ts';
+
+type Use = PlanInput['plugins'][number];
+
+/** What flags of the command line add to a file. */
+export interface PlanFlags {
+  /** Idle time of a client session; 0 means the default. */
+  readonly sessionTtlMs?: number;
+  readonly audit?: boolean;
+  /** The address to bind is a loopback one (default). */
+  readonly loopback?: boolean;
+}
+
+const LOADED_FOR = {
+  unauthenticated: 'outgoing-auth/unauthenticated',
+  header_injection: 'outgoing-auth/header-injection',
+} as const;
+
+/** The plan of a vmcp file. Pure: the same file and flags give the same plan. */
+export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanInput {
+  const limits = { ...config.limits, ...(flags.sessionTtlMs ? { sessionIdleMs: flags.sessionTtlMs } : {}) };
+  const endpoint = { ...config.endpoint, ...(flags.loopback === false ? { loopback: false } : {}) };
+  const timeouts = config.operational?.timeouts;
+  return {
+    name: config.name,
+    plugins: withCustomPlugins(pluginsOf(config, flags), config.plugins ?? []),
+    outgoingAuth: outgoingAuthOf(config),
+    ...(timeouts === undefined ? {} : { timeouts: timeoutsOf(timeouts) }),
+    ...(Object.keys(endpoint).length === 0 ? {} : { endpoint }),
+    ...(config.passthroughHeaders?.length ? { passthroughHeaders: config.passthroughHeaders } : {}),
+    ...(config.maxToolNameLength === undefined ? {} : { maxToolNameLength: config.maxToolNameLength }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+  };
+}
+
+/** In the order of one request: who asks, how backends are reached, where they come from, names, state, trail. */
+function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
+  const types = new Set(['unauthenticated', ...strategies(config).map(([, use]) => use.type)]);
+  const outgoing = Object.entries(LOADED_FOR).filter(([type]) => types.has(type));
+  return [
+    { use: 'incoming-auth/anonymous' },
+    ...outgoing.map(([, use]) => ({ use })),
+    sourceOf(config),
+    { use: 'aggregation', with: config.aggregation },
+    ...(config.sessionStorage === undefined ? [] : [{ use: 'stores/memory' }]),
+    ...auditOf(config, flags),
+  ];
+}
+
+/** Listed backends make the set static; without them it is the group's running workloads. */
+function sourceOf({ backends, groupRef }: VmcpConfig): Use {
+  if (backends === undefined || backends.length === 0)
+    return { use: 'backend-sources/group', with: { group: groupRef } };
+  return { use: 'backend-sources/static', with: { group: groupRef, backends } };
+}
+
+function auditOf({ audit }: VmcpConfig, flags: PlanFlags): Use[] {
+  const { enabled = false, ...settings } = audit ?? {};
+  if (!enabled && flags.audit !== true) return [];
+  return [{ use: 'audit', ...(Object.keys(settings).length === 0 ? {} : { with: settings }) }];
+}
+
+/** `plugins:` replaces what has the same address, where it stands, and adds the rest at the end. */
+function withCustomPlugins(planned: readonly Use[], custom: readonly Use[]): Use[] {
+  const replaced = planned.map((use) => custom.find((other) => other.use === use.use) ?? use);
+  return [...replaced, ...custom.filter((use) => !replaced.includes(use))];
+}
+
+function outgoingAuthOf(config: VmcpConfig): NonNullable<PlanInput['outgoingAuth']> {
+  const { default: fallback, backends = {} } = config.outgoingAuth;
+  const useOf = (use: { readonly type: string; readonly headerInjection?: unknown }) =>
+    use.headerInjection === undefined ? { type: use.type } : { type: use.type, options: use.headerInjection };
+  return {
+    default: useOf(fallback ?? { type: 'unauthenticated' }),
+    backends: Object.fromEntries(Object.entries(backends).map(([backend, use]) => [backend, useOf(use)])),
+  };
+}
+
+function timeoutsOf(timeouts: NonNullable<NonNullable<VmcpConfig['operational']>['timeouts']>) {
+  return {
+    ...(timeouts.default === undefined ? {} : { defaultMs: timeouts.default }),
+    ...(timeouts.perWorkload === undefined ? {} : { perWorkloadMs: timeouts.perWorkload }),
+  };
+}

@@ -1,0 +1,95 @@
+import { explainIssues, nearest } from '@toolmgr/core';
+import { type Document, isMap, type LineCounter, type Node } from 'yaml';
+import { z } from 'zod';
+import type { Problem } from './not-yet.ts';
+
+/** The problems of one zod reading, one per wrong place, in words a person can act on. */
+export function problemsFrom(
+  schema: z.ZodType,
+  error: z.ZodError,
+  value: unknown,
+  prefix: Problem['path'] = [],
+): Problem[] {
+  return error.issues.flatMap((issue) => {
+    const path = [...prefix, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))];
+    const given = valueAt(value, issue.path);
+    if (issue.code === 'unrecognized_keys') {
+      const sentences = explainIssues('', schema, new z.ZodError([issue]));
+      return issue.keys.map((key, index) => ({ path: [...path, key], message: afterPlace(sentences[index] ?? '') }));
+    }
+    if (issue.code === 'invalid_type' && given === undefined) {
+      return [{ path, message: `missing, expected ${article(issue.expected)}` }];
+    }
+    if (issue.code === 'invalid_value') return [{ path, message: unlisted(issue.values, given) }];
+    return explainIssues('', schema, new z.ZodError([issue])).map((sentence) => ({
+      path,
+      message: afterPlace(sentence),
+    }));
+  });
+}
+
+/** `file:line: path: message`, sorted by line. */
+export function problemLines(
+  file: string,
+  document: Document,
+  lines: LineCounter,
+  problems: readonly Problem[],
+): string[] {
+  return problems
+    .map(({ path, message }) => ({ line: lineOf(document, lines, path), place: path.join('.'), message }))
+    .sort((a, b) => a.line - b.line)
+    .map(({ line, place, message }) => `${file}:${line}: ${place === '' ? '' : `${place}: `}${message}`);
+}
+
+/** The line of the key at `path`, or of the nearest thing around it that is there. */
+function lineOf(document: Document, lines: LineCounter, path: Problem['path']): number {
+  let offset = 0;
+  let node: unknown = document.contents;
+  for (const part of path) {
+    const next = stepInto(node, part);
+    if (next === undefined) break;
+    offset = next.offset ?? offset;
+    node = next.node;
+  }
+  return lines.linePos(offset).line;
+}
+
+function stepInto(node: unknown, part: string | number): { node: unknown; offset: number | undefined } | undefined {
+  if (isMap(node)) {
+    const pair = node.items.find((item) => keyText(item.key) === String(part));
+    return pair === undefined ? undefined : { node: pair.value, offset: (pair.key as Node | null)?.range?.[0] };
+  }
+  if (typeof part !== 'number' || node === null || typeof node !== 'object' || !('items' in node)) return undefined;
+  const item = (node.items as unknown[])[part];
+  return item === undefined ? undefined : { node: item, offset: (item as Node).range?.[0] };
+}
+
+function keyText(key: unknown): string {
+  return typeof key === 'object' && key !== null && 'value' in key ? String(key.value) : String(key);
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const part of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return undefined;
+    at = (at as Record<PropertyKey, unknown>)[part];
+  }
+  return at;
+}
+
+/** `.path: sentence` of explainIssues without the place, which is said in file words instead. */
+function afterPlace(sentence: string): string {
+  const end = sentence.indexOf(': ');
+  return end === -1 ? sentence : sentence.slice(end + 2);
+}
+
+function unlisted(values: readonly unknown[], given: unknown): string {
+  const words = values.map(String);
+  const hint = typeof given === 'string' ? nearest(given, words) : undefined;
+  return `expected ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${hint === undefined ? '' : `, did you mean "${hint}"?`}`;
+}
+
+function article(kind: string): string {
+  const word = kind === 'record' ? 'map' : kind === 'object' ? 'section' : kind === 'array' ? 'list' : kind;
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
+}

@@ -1,0 +1,176 @@
+import { readFile } from 'node:fs/promises';
+import { GatewayFault, limitsSchema, nearest, type Plugin } from '@toolmgr/core';
+import { LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { configSchema, type VmcpConfig } from './config-schema.ts';
+import { type Problem, strategies, unavailable, unknownWorkloads } from './not-yet.ts';
+import { passthroughProblems } from './passthrough.ts';
+import { problemLines, problemsFrom } from './problem-lines.ts';
+
+/** Loads a plugin by its address; `undefined` when the catalogue has none. */
+export type LoadPlugin = (address: string) => Promise<Plugin | undefined>;
+
+/** A file that was read, and what is odd about it but not wrong. */
+export interface ReadConfig {
+  readonly config: VmcpConfig;
+  readonly warnings: readonly string[];
+}
+
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_ALIASES = 100; // of YAML anchors; more is a bomb, not a configuration
+
+/**
+ * Reads a vmcp file strictly.
+ * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
+ */
+export async function readConfigFile(file: string, load: LoadPlugin): Promise<ReadConfig> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown error'})`;
+    throw new GatewayFault('PLAN_INVALID', `${file}: ${why}`, { cause });
+  }
+  return readConfig(text, file, load);
+}
+
+/**
+ * As {@link readConfigFile}, for text that is at hand.
+ *
+ * Sections of plugins are read by the plugin's own schema, so the file, `validate` and the start agree.
+ */
+export async function readConfig(text: string, file: string, load: LoadPlugin): Promise<ReadConfig> {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
+    throw new GatewayFault('PLAN_INVALID', `${file}: larger than ${MAX_FILE_BYTES} bytes`);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const fail = (problems: readonly Problem[]): never => {
+    throw new GatewayFault('PLAN_INVALID', problemLines(file, document, lines, problems).join('\n'));
+  };
+  if (document.errors.length > 0) {
+    const sentences = document.errors.map((error) => `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
+    throw new GatewayFault('PLAN_INVALID', sentences.join('\n'));
+  }
+  const given = withoutNulls(document.toJS({ maxAliasCount: MAX_ALIASES }));
+  const read = configSchema.safeParse(given);
+  const problems = read.success ? [] : problemsFrom(configSchema, read.error, given);
+  problems.push(...(await ownedProblems(given, load)));
+  if (!read.success) return fail(problems);
+  const config = read.data as VmcpConfig;
+  problems.push(...(await strategyProblems(config, load)));
+  problems.push(...unavailable(config));
+  // names can only be compared when the lists themselves are sound
+  if (problems.length === 0) problems.push(...unknownWorkloads(config));
+  problems.push(...passthroughProblems(config.passthroughHeaders ?? []));
+  if (problems.length > 0) return fail(problems);
+  return { config, warnings: problemLines(file, document, lines, odd(config)) };
+}
+
+/** A section that is there but empty reads as absent, as in other YAML readers. */
+function withoutNulls(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}
+
+/** Sections that plugins own, by the address whose schema reads them. */
+export const OWNERS = {
+  aggregation: 'aggregation',
+  audit: 'audit',
+  backends: 'backend-sources/static',
+} as const;
+
+async function ownedProblems(given: unknown, load: LoadPlugin): Promise<Problem[]> {
+  if (typeof given !== 'object' || given === null) return [];
+  const sections = given as Readonly<Record<string, unknown>>;
+  const problems: Problem[] = [];
+  for (const [key, address] of Object.entries(OWNERS)) {
+    if (sections[key] === undefined) {
+      if (key === 'aggregation') problems.push({ path: [key], message: 'missing, expected a section' });
+      continue;
+    }
+    const plugin = await load(address);
+    if (plugin === undefined) problems.push({ path: [key], message: `the plugin ${address} is not installed` });
+    else problems.push(...sectionProblems(key, plugin, sections[key]));
+  }
+  if (sections.limits !== undefined) problems.push(...check(limitsSchema, sections.limits, ['limits']));
+  problems.push(...(await pluginProblems(sections.plugins, load)));
+  return problems;
+}
+
+/** A plugin reads its section as its whole configuration, or as the one member that has the section's name. */
+function sectionProblems(key: string, plugin: Plugin, section: unknown): Problem[] {
+  const { config } = plugin;
+  if (!(config instanceof z.ZodObject)) return check(config, section, [key]);
+  if (Object.hasOwn(config.shape, key)) return check(config, { [key]: section }, []);
+  // `enabled` says whether the plugin is loaded at all, so it is the host's word
+  const hosted = key === 'audit' ? config.safeExtend({ enabled: z.boolean().default(false) }) : config;
+  return check(hosted, section, [key]);
+}
+
+function check(schema: z.ZodType, value: unknown, prefix: Problem['path']): Problem[] {
+  const read = schema.safeParse(value);
+  return read.success ? [] : problemsFrom(schema, read.error, value, prefix);
+}
+
+async function strategyProblems(config: VmcpConfig, load: LoadPlugin): Promise<Problem[]> {
+  const used = strategies(config).filter(
+    ([, use]) => use.type === 'header_injection' && use.headerInjection !== undefined,
+  );
+  if (used.length === 0) return [];
+  const schema = (await load('outgoing-auth/header-injection'))?.slotOptions?.header_injection;
+  if (schema === undefined) return used.map(([path]) => ({ path, message: 'the strategy is not installed' }));
+  return used.flatMap(([path, use]) => check(schema, use.headerInjection, [...path, 'headerInjection']));
+}
+
+/** Configurations under `plugins:`; an address that nobody has is left to the start unless it looks like a slip. */
+async function pluginProblems(given: unknown, load: LoadPlugin): Promise<Problem[]> {
+  if (!Array.isArray(given)) return [];
+  const problems: Problem[] = [];
+  const seen = new Set<string>();
+  for (const [index, entry] of (given as unknown[]).entries()) {
+    const use = typeof entry === 'object' && entry !== null && 'use' in entry ? entry.use : undefined;
+    if (typeof use !== 'string') continue;
+    if (seen.has(use)) problems.push({ path: ['plugins', index, 'use'], message: `${use} stands twice` });
+    seen.add(use);
+    if (/^(\.\.?)?\//.test(use)) continue;
+    const plugin = await load(use);
+    if (plugin === undefined) {
+      problems.push({
+        path: ['plugins', index, 'use'],
+        message: `no plugin has the address ${use}; a custom plugin is a path that starts with ./ or ../`,
+      });
+      continue;
+    }
+    const config: unknown = 'with' in (entry as object) ? (entry as { readonly with: unknown }).with : {};
+    problems.push(...check(plugin.config, config ?? {}, ['plugins', index, 'with']));
+  }
+  return problems;
+}
+
+/** Names in the aggregation that no static backend has: only odd, since the group may get one. */
+function odd(config: VmcpConfig): Problem[] {
+  const names = config.backends?.map((backend) => backend.name) ?? [];
+  if (names.length === 0) return [];
+  const { tools = [], conflictResolutionConfig } = config.aggregation as {
+    readonly tools?: readonly { readonly workload: string }[];
+    readonly conflictResolutionConfig?: { readonly priorityOrder?: readonly string[] };
+  };
+  const given = [
+    ...tools.map(({ workload }, index) => ({ path: ['aggregation', 'tools', index, 'workload'], workload })),
+    ...(conflictResolutionConfig?.priorityOrder ?? []).map((workload, index) => ({
+      path: ['aggregation', 'conflictResolutionConfig', 'priorityOrder', index],
+      workload,
+    })),
+  ];
+  return given
+    .filter(({ workload }) => !names.includes(workload))
+    .map(({ path, workload }) => {
+      const hint = nearest(workload, names);
+      return {
+        path,
+        message: `no backend is named "${workload}"${hint === undefined ? '' : `, did you mean "${hint}"?`}`,
+      };
+    });
+}

@@ -1,0 +1,242 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { BackendState } from '../../../core/contract/backend.ts';
+import { isLoopbackHost, type ListenOptions, type Served, serveGateway } from '../../../hosts/http/listen.ts';
+import { statusRoutes } from '../../../hosts/http/status-routes.ts';
+
+let served: Served | undefined;
+afterEach(async () => {
+  await served?.close(0);
+  served = undefined;
+});
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers what reached the gateway: method, URL and body. */
+const echo: Handle = (request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({ method: request.method, url: request.url, body: Buffer.concat(chunks).toString('utf8') }),
+    );
+  });
+};
+
+const serve = async (handle: Handle, options: Partial<ListenOptions> = {}): Promise<Served> => {
+  served = await serveGateway({ handle }, { host: '127.0.0.1', port: 0, ...options });
+  return served;
+};
+
+/** Writes bytes to the port and gives back all that comes until the far side closes. */
+const raw = (port: number, text: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+
+describe('the listener', () => {
+  it.each([
+    ['POST', '/mcp', 'application/json', '{"a":1}'],
+    ['POST', '/mcp?x=1', 'text/plain', 'not json'],
+    ['POST', '/elsewhere', ';;; no type', '{}'],
+    ['DELETE', '/mcp', undefined, undefined],
+    ['PUT', '/mcp', 'application/json', '{'],
+    ['GET', '/%E2%82%AC/a%20b', undefined, undefined],
+  ])('hands %s %s with type %s over as it came', async (method, path, type, body) => {
+    const { url } = await serve(echo);
+    const answer = await fetch(url + path, {
+      method,
+      ...(type === undefined ? {} : { headers: { 'content-type': type } }),
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(await answer.json()).toEqual({ method, url: path, body: body ?? '' });
+  });
+
+  it('does not read a body itself, however long', async () => {
+    const { url } = await serve(echo);
+    const body = 'x'.repeat(5_000_000);
+    const answer = await fetch(`${url}/mcp`, { method: 'POST', body });
+    expect(((await answer.json()) as { body: string }).body).toHaveLength(body.length);
+  });
+
+  it('has no time limit of its own for an answer and streams it', async () => {
+    let finish: () => void = () => {};
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: first\n\n');
+      finish = () => response.end('data: last\n\n');
+    });
+    const answer = await fetch(`${url}/mcp`);
+    const reader = answer.body?.getReader();
+    const first = await reader?.read();
+    expect(Buffer.from(first?.value ?? []).toString()).toBe('data: first\n\n');
+    finish();
+    const last = await reader?.read();
+    expect(Buffer.from(last?.value ?? []).toString()).toBe('data: last\n\n');
+  });
+
+  it('answers 431 to a request head over the limit, and serves one below it', async () => {
+    const { port } = await serve(echo, { headerBytes: 2048 });
+    const head = (bytes: number) =>
+      `GET /mcp HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'a'.repeat(bytes)}\r\n\r\n`;
+    expect(await raw(port, head(4000))).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await raw(port, head(1000))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('says which port is taken and how to go on', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    try {
+      await expect(serve(echo, { port })).rejects.toMatchObject({
+        code: 'LISTEN_FAILED',
+        message: `port ${port} on 127.0.0.1 is taken by another program; stop it or choose another port (--port ${port + 1})`,
+      });
+    } finally {
+      other.close();
+    }
+  });
+
+  it('says so when the machine has no such address', async () => {
+    await expect(serve(echo, { host: '203.0.113.7' })).rejects.toThrow(/this machine has no address 203\.0\.113\.7/);
+  });
+
+  it('closes without waiting for idle connections, and cuts busy ones after the grace time', async () => {
+    const { url, close } = await serve((_request, response) => void response.writeHead(200).write('x'));
+    const answer = await fetch(`${url}/mcp`);
+    const end = answer.text().then(
+      () => 'ended',
+      () => 'cut',
+    );
+    await close(50);
+    expect(await end).toBe('cut');
+    await expect(fetch(`${url}/mcp`)).rejects.toThrow();
+  });
+
+  it('waits for an answer that is under way', async () => {
+    const { url, close } = await serve((_request, response) => {
+      response.writeHead(200).write('one ');
+      setTimeout(() => response.end('two'), 100);
+    });
+    const answer = await fetch(`${url}/mcp`);
+    const [text] = await Promise.all([answer.text(), close(10_000)]);
+    expect(text).toBe('one two');
+  });
+
+  it('closes when its signal aborts', async () => {
+    const controller = new AbortController();
+    const { url, close } = await serve(echo, { signal: controller.signal });
+    controller.abort();
+    await close();
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it.each([
+    ['127.0.0.1', true],
+    ['127.8.9.10', true],
+    ['localhost', true],
+    ['::1', true],
+    ['[::1]', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['192.168.0.1', false],
+    ['127.example.org', false],
+  ])('knows whether %s is loopback: %s', (host, expected) => {
+    expect(isLoopbackHost(host)).toBe(expected);
+  });
+});
+
+describe('the status pages', () => {
+  const state = (name: string, status: BackendState['status']): BackendState => ({
+    backend: { name, transport: 'streamable-http', url: 'http://secret.internal/mcp' },
+    status,
+    era: status === 'ready' ? '2025-11-25' : undefined,
+    cause: status === 'unavailable' ? { category: 'unreachable', message: 'connect ECONNREFUSED' } : undefined,
+    sinceMs: 0,
+    hello: undefined,
+  });
+
+  const serveStates = (states: BackendState[], more: { settled?: Promise<void>; mode?: 'static' | 'dynamic' } = {}) =>
+    serve(echo, {
+      allowedHosts: ['127.0.0.1'],
+      routes: statusRoutes(
+        { backends: () => states, settled: () => more.settled ?? Promise.resolve() },
+        { version: '1.2.3', groupRef: 'dev', mode: more.mode ?? 'static', authTypeOf: () => 'unauthenticated' },
+      ),
+    });
+
+  it.each(['/health', '/ping'])('%s is alive whatever backends do', async (path) => {
+    const { url } = await serveStates([state('a', 'unavailable')]);
+    const answer = await fetch(url + path);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+  });
+
+  it('/status tells health, transport, strategy and revision of each backend, and neither URLs nor error texts', async () => {
+    const { url } = await serveStates([state('a', 'ready'), state('b', 'unavailable'), state('c', 'unknown')]);
+    const answer = await fetch(`${url}/status`);
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const one = { transport: 'streamable-http', auth_type: 'unauthenticated' };
+    expect(await answer.json()).toEqual({
+      healthy: true,
+      version: '1.2.3',
+      group_ref: 'dev',
+      backends: [
+        { name: 'a', health: 'healthy', ...one, mcp_revision: '2025-11-25' },
+        { name: 'b', health: 'unhealthy', ...one },
+        { name: 'c', health: 'unknown', ...one },
+      ],
+    });
+  });
+
+  it('/status is not healthy without one healthy backend', async () => {
+    const { url } = await serveStates([state('a', 'unavailable')]);
+    expect(await (await fetch(`${url}/status`)).json()).toMatchObject({ healthy: false });
+  });
+
+  it('/status answers HEAD without a body and refuses other methods', async () => {
+    const { url } = await serveStates([]);
+    const head = await fetch(`${url}/status`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const post = await fetch(`${url}/status`, { method: 'POST', body: '{}' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('/readyz is ready at once for listed backends', async () => {
+    const { url } = await serveStates([], { settled: new Promise(() => {}) });
+    const answer = await fetch(`${url}/readyz`);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ready', mode: 'static' }]);
+  });
+
+  it('/readyz waits for the first backends of a group', async () => {
+    let settle: () => void = () => {};
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const { url } = await serveStates([], { settled, mode: 'dynamic' });
+    const early = await fetch(`${url}/readyz`);
+    expect([early.status, await early.json()]).toEqual([
+      503,
+      { status: 'not_ready', mode: 'dynamic', reason: 'cache_sync_pending' },
+    ]);
+    settle();
+    const late = await fetch(`${url}/readyz`);
+    expect([late.status, await late.json()]).toEqual([200, { status: 'ready', mode: 'dynamic' }]);
+  });
+
+  it('is not read by a web page that points a name of its own here', async () => {
+    const { port } = await serveStates([state('a', 'ready')]);
+    const answer = await raw(port, 'GET /status HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    expect(answer).not.toContain('"name"');
+  });
+});

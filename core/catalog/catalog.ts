@@ -28,7 +28,10 @@ export interface Catalog {
 
 /** The catalogues of all capability classes. */
 export interface Catalogs {
-  /** The catalogue of a class, built on first use from what is known then. */
+  /**
+   * The catalogue of a class, built on first use from what is known then.
+   * @throws GatewayFault when it could not be built and there is no older one to keep, e.g. CATALOG_CONFLICT
+   */
   of(capabilityClass: string): Catalog;
   /** A backend's lists changed for one class (`''` = for every class): rebuild, compare, tell, coalesced. */
   changed(workload: string, capabilityClass: string): void;

@@ -152,6 +152,8 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   readonly workload: string;
   /** The backend's own name for it; equals `key` for URIs and templates. */
   readonly original: string;
+  /** Era of the backend that listed it; absent for virtual entries. */
+  readonly era?: Era;
   /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */
   readonly definition: RawJson;
   readonly hiddenBy?: HiddenBy;

@@ -1,0 +1,150 @@
+import type { BackendListing } from '../backend/room.ts';
+import type {
+  CatalogDraft,
+  CatalogEntry,
+  CatalogInputs,
+  EntryKind,
+  TemplateEntry,
+  ToolEntry,
+} from '../contract/tool.ts';
+import type { Catalog } from './catalog.ts';
+import { settleCollisions } from './collisions.ts';
+import { definitionNamed } from './definition.ts';
+import { draftFromListings } from './discovered.ts';
+import { createPageStore, type PageParts } from './pages.ts';
+import { boundNames } from './short-names.ts';
+import { compileUriTemplate, type UriMatcher } from './uri-template.ts';
+
+/** What a catalogue is built with, the same for every class. */
+export interface BuildParts extends PageParts {
+  /** Names of all configured backends. */
+  workloads(): readonly string[];
+  /** The `shapeCatalog` hook. */
+  shape(draft: CatalogDraft, inputs: CatalogInputs): CatalogDraft;
+  readonly maxToolNameLength?: number;
+}
+
+/** A catalogue, and those of its warnings that are errors. */
+export interface Built {
+  readonly catalog: Catalog;
+  readonly errors: readonly string[];
+}
+
+/**
+ * Listings to catalogue: discover, shape, settle collisions, bound names, index.
+ *
+ * Pure but for what `shape` does: the same listings give the same catalogue, whatever the order they came in.
+ * @throws whatever `shape` throws; RawJsonError when a plugin made a definition that is not a JSON object
+ */
+export function buildCatalog(
+  capabilityClass: string,
+  listings: ReadonlyMap<string, BackendListing>,
+  parts: BuildParts,
+): Built {
+  const workloads = [...parts.workloads()].sort();
+  const shaped = parts.shape(draftFromListings(listings), { workloads });
+  const { draft, errors } = settleCollisions(shaped);
+  const tools = parts.maxToolNameLength === undefined ? draft.tools : boundNames(draft.tools, parts.maxToolNameLength);
+  const lists = {
+    tool: sorted(tools.map(withOwnName)),
+    prompt: sorted(draft.prompts.map(withOwnName)),
+    resource: sorted(draft.resources),
+    template: sorted(draft.templates),
+  };
+  return { catalog: catalogFrom(capabilityClass, lists, draft.warnings, parts), errors };
+}
+
+/** Lists by kind, hidden entries included, sorted by key. */
+interface Lists {
+  readonly tool: readonly ToolEntry[];
+  readonly prompt: readonly CatalogEntry[];
+  readonly resource: readonly CatalogEntry[];
+  readonly template: readonly CatalogEntry[];
+}
+
+function catalogFrom(capabilityClass: string, lists: Lists, fromDraft: readonly string[], parts: PageParts): Catalog {
+  const visible: Readonly<Record<EntryKind, readonly CatalogEntry[]>> = {
+    tool: lists.tool.filter(isVisible),
+    prompt: lists.prompt.filter(isVisible),
+    resource: lists.resource.filter(isVisible),
+    template: lists.template.filter(isVisible),
+  };
+  const byKey = {
+    tool: keyed(visible.tool),
+    prompt: keyed(visible.prompt),
+    resource: keyed(visible.resource),
+    template: keyed(visible.template),
+  };
+  const { matchers, unmatchable } = compileTemplates(visible.template);
+  const warnings = [...fromDraft, ...unmatchable];
+  const pages = createPageStore((kind) => visible[kind], parts);
+  let inside: ReadonlyMap<string, ToolEntry> | undefined;
+  return {
+    capabilityClass,
+    find: (kind, name) => byKey[kind].get(name),
+    findInside(name) {
+      inside ??= insideNames(lists.tool);
+      return inside.get(name);
+    },
+    findResource: (uri) => byKey.resource.get(uri) ?? matchers.find(({ matches }) => matches(uri))?.entry,
+    findTemplate: (uriTemplate) => byKey.template.get(uriTemplate),
+    visible: (kind) => visible[kind],
+    allTools: () => lists.tool,
+    warnings,
+    page: pages.page,
+  };
+}
+
+function isVisible(entry: CatalogEntry): boolean {
+  return entry.hiddenBy === undefined;
+}
+
+function keyed(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry> {
+  return new Map(entries.map((entry) => [entry.key, entry]));
+}
+
+/** A plugin that gave an entry another key need not have rewritten its definition: clients must read the name they call. */
+function withOwnName<E extends CatalogEntry>(entry: E): E {
+  const definition = definitionNamed(entry.definition, entry.key);
+  return definition === entry.definition ? entry : { ...entry, definition };
+}
+
+/** By key; hidden entries may share one, then the workload decides. Code units, not a locale: the same everywhere. */
+function sorted<E extends CatalogEntry>(entries: readonly E[]): E[] {
+  return [...entries].sort((a, b) => compare(a.key, b.key) || compare(a.workload, b.workload));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Names for inner calls, best first: advertised, `workload.original`, `workload.advertised`; visible before hidden. */
+function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
+  const names = new Map<string, ToolEntry>();
+  const ranked = [...tools.filter(isVisible), ...tools.filter((tool) => !isVisible(tool))];
+  for (const nameOf of [
+    (tool: ToolEntry) => tool.key,
+    (tool: ToolEntry) => `${tool.workload}.${tool.original}`,
+    (tool: ToolEntry) => `${tool.workload}.${tool.key}`,
+  ]) {
+    for (const tool of ranked) if (!names.has(nameOf(tool))) names.set(nameOf(tool), tool);
+  }
+  return names;
+}
+
+interface Matcher {
+  readonly matches: UriMatcher;
+  readonly entry: TemplateEntry | CatalogEntry;
+}
+
+function compileTemplates(templates: readonly CatalogEntry[]) {
+  const matchers: Matcher[] = [];
+  const unmatchable: string[] = [];
+  for (const entry of templates) {
+    const matches = compileUriTemplate(entry.key);
+    if (matches !== undefined) matchers.push({ matches, entry });
+    else
+      unmatchable.push(`template "${entry.key}" of ${entry.workload} is listed, but no URI can be matched against it`);
+  }
+  return { matchers, unmatchable };
+}

@@ -1,0 +1,157 @@
+import type { BackendRoom } from '../backend/room.ts';
+import type { CatalogRebuilt } from '../contract/event.ts';
+import type { EntryKind } from '../contract/tool.ts';
+import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { type BuildParts, type Built, buildCatalog } from './build.ts';
+import type { Catalog, CatalogChange, Catalogs } from './catalog.ts';
+
+/** What the catalogues are made of and whom they tell. */
+export interface CatalogsParts extends BuildParts {
+  readonly room: Pick<BackendRoom, 'listings'>;
+  readonly limits: Pick<Limits, 'pageSize' | 'coalesceMs'>;
+  now(): number;
+  readonly log: Log;
+  /** The `catalogRebuilt` hook: the first build of a class, and every one that differs from the one before. */
+  onRebuilt(event: CatalogRebuilt): void;
+}
+
+/** A class that was asked for: its catalogue, or why there is none. */
+type State = { readonly catalog: Catalog } | { readonly fault: GatewayFault };
+
+/**
+ * Catalogues by capability class, each built when first asked for and again when lists it is made of change.
+ *
+ * A rebuild that fails leaves the old catalogue in place and says why in the log. Where there is nothing to keep (no
+ * catalogue yet, or one without entries) `of` throws the fault until a change repairs it: an empty list would be a lie.
+ */
+export function createCatalogs(parts: CatalogsParts): Catalogs {
+  const { log, limits } = parts;
+  const states = new Map<string, State>();
+  const listeners = new Set<(change: CatalogChange) => void>();
+  const pending = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  const build = (capabilityClass: string): void => {
+    const before = states.get(capabilityClass);
+    const old = before !== undefined && 'catalog' in before ? before.catalog : undefined;
+    const startedMs = parts.now();
+    const state = stateFrom(() => buildCatalog(capabilityClass, parts.room.listings(capabilityClass), parts), old, log);
+    if (state === undefined) return;
+    states.set(capabilityClass, state);
+    if ('fault' in state) return;
+    const { catalog } = state;
+    const kinds = kindsThatDiffer(old, catalog);
+    const tools = catalog.visible('tool').length;
+    log.debug('catalogue built', { capabilityClass, tools, durationMs: parts.now() - startedMs });
+    if (before !== undefined && kinds.length === 0 && sameTexts(old?.warnings, catalog.warnings)) return;
+    parts.onRebuilt({ capabilityClass, kinds, tools, warnings: catalog.warnings });
+    if (before !== undefined && kinds.length > 0) tell({ capabilityClass, kinds });
+  };
+
+  const tell = (change: CatalogChange): void => {
+    for (const listener of listeners) {
+      try {
+        listener(change);
+      } catch (cause) {
+        log.error('a listener of list changes failed', { cause: explainCause(cause) });
+      }
+    }
+  };
+
+  const rebuildPending = (): void => {
+    timer = undefined;
+    const asked = [...states.keys()];
+    const due = pending.has(EVERY_CLASS) ? asked : asked.filter((capabilityClass) => pending.has(capabilityClass));
+    pending.clear();
+    for (const capabilityClass of due) build(capabilityClass);
+  };
+
+  return {
+    of(capabilityClass) {
+      if (!states.has(capabilityClass)) build(capabilityClass);
+      const state = states.get(capabilityClass);
+      if (state !== undefined && 'catalog' in state) return state.catalog;
+      throw state?.fault ?? new GatewayFault('PLUGIN_FAILED', `no catalogue for class "${capabilityClass}"`);
+    },
+    changed(_workload, capabilityClass) {
+      if (isStopped) return;
+      pending.add(capabilityClass);
+      // Not started again by later changes: a backend that changes all the time must not keep others' changes back.
+      timer ??= setTimeout(rebuildPending, limits.coalesceMs).unref();
+    },
+    onChanged(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    classes: () => [...states.keys()].sort(),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      timer = undefined;
+      listeners.clear();
+    },
+  };
+}
+
+/** `changed` with the base class means every class: those without lists of their own are served the base's. */
+const EVERY_CLASS = '';
+
+/** The new state of a class; `undefined` when the build failed and the old catalogue stays. */
+function stateFrom(build: () => Built, old: Catalog | undefined, log: Log): State | undefined {
+  try {
+    const { catalog, errors } = build();
+    report(catalog, errors, old, log);
+    return { catalog };
+  } catch (cause) {
+    const fault = faultFrom(cause, 'PLUGIN_FAILED', 'the catalogue could not be built');
+    const keepsOld = old !== undefined && KINDS.some((kind) => old.visible(kind).length > 0);
+    const { code } = fault;
+    log.error(
+      keepsOld ? 'the catalogue stays as it was: building it again failed' : 'no catalogue: building it failed',
+      {
+        code,
+        cause: explainCause(fault),
+      },
+    );
+    return keepsOld ? undefined : { fault };
+  }
+}
+
+/** Logs what the old catalogue did not warn of already. */
+function report(catalog: Catalog, errors: readonly string[], old: Catalog | undefined, log: Log): void {
+  const { capabilityClass } = catalog;
+  const told = new Set(old?.warnings);
+  const grave = new Set(errors);
+  for (const warning of catalog.warnings) {
+    if (told.has(warning)) continue;
+    if (grave.has(warning)) log.error('the catalogue is incomplete', { capabilityClass, warning });
+    else log.warn('the catalogue was trimmed', { capabilityClass, warning });
+  }
+}
+
+const KINDS = ['tool', 'prompt', 'resource', 'template'] as const satisfies readonly EntryKind[];
+const TOLD_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', template: 'resources' } as const;
+
+/** Which lists clients would see differ; without an old catalogue, which have something in them. */
+function kindsThatDiffer(old: Catalog | undefined, catalog: Catalog): CatalogChange['kinds'] {
+  const differing = KINDS.filter((kind) => !isSameList(old, catalog, kind));
+  return [...new Set(differing.map((kind) => TOLD_AS[kind]))];
+}
+
+function isSameList(old: Catalog | undefined, catalog: Catalog, kind: EntryKind): boolean {
+  const before = old?.visible(kind) ?? [];
+  const after = catalog.visible(kind);
+  if (before.length !== after.length) return false;
+  return after.every((entry, at) => {
+    const was = before[at];
+    if (was === undefined || was.key !== entry.key || was.era !== entry.era) return false;
+    return was.definition === entry.definition || was.definition.equals(entry.definition);
+  });
+}
+
+function sameTexts(a: readonly string[] | undefined, b: readonly string[]): boolean {
+  return a !== undefined && a.length === b.length && a.every((text, at) => text === b[at]);
+}

@@ -1,0 +1,73 @@
+import type { EntryKind } from '../contract/tool.ts';
+import { isObject } from '../protocol/raw-json.ts';
+
+/** Where a page begins: after `skip` entries whose key starts with `after`, or after `after` itself. */
+export interface Position {
+  /** The last key delivered, or its start when the key is too long for a cursor. */
+  readonly after: string;
+  /** Set when `after` is only the start of a key: how many entries that begin so were delivered. */
+  readonly skip?: number;
+}
+
+/** Entries of one list, sorted by key. */
+type Keyed = readonly { readonly key: string }[];
+
+/**
+ * The cursor for the page that follows entry `last`: base64url of a small JSON, at most 512 characters. It holds keys,
+ * not positions, so it stays good when the list is built again.
+ */
+export function cursorAfter(kind: EntryKind, entries: Keyed, last: number): string {
+  const key = entries[last]?.key ?? '';
+  const whole = encodeCursor(kind, { after: key });
+  if (whole.length <= MAX_CURSOR) return whole;
+  const after = key.slice(0, LONG_KEY_START);
+  return encodeCursor(kind, { after, skip: last + 1 - firstFrom(entries, after) });
+}
+
+/** The index of the first entry of the page, `undefined` for a cursor that is malformed or of another list. */
+export function startOf(cursor: string, kind: EntryKind, entries: Keyed): number | undefined {
+  const position = decodeCursor(cursor, kind);
+  if (position === undefined) return undefined;
+  const from = firstFrom(entries, position.after);
+  if (position.skip !== undefined) return Math.min(entries.length, from + position.skip);
+  return entries[from]?.key === position.after ? from + 1 : from;
+}
+
+function encodeCursor(kind: EntryKind, { after, skip }: Position): string {
+  return Buffer.from(JSON.stringify({ k: kind, a: after, ...(skip === undefined ? {} : { n: skip }) })).toString(
+    'base64url',
+  );
+}
+
+function decodeCursor(cursor: string, kind: EntryKind): Position | undefined {
+  if (cursor.length > MAX_CURSOR || !BASE64URL.test(cursor)) return undefined;
+  const value = parsed(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (!isObject(value) || value.k !== kind || typeof value.a !== 'string') return undefined;
+  const { a: after, n: skip } = value;
+  if (skip === undefined) return { after };
+  return typeof skip === 'number' && Number.isSafeInteger(skip) && skip >= 0 ? { after, skip } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // not ours
+  }
+}
+
+/** Index of the first entry whose key is not below `key`. */
+function firstFrom(entries: Keyed, key: string): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.key ?? '') < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const MAX_CURSOR = 512;
+const LONG_KEY_START = 50; // 6 bytes each at worst (\udXXX escapes), and base64 adds a third: 464 characters with the rest
+const BASE64URL = /^[A-Za-z0-9_-]+$/;

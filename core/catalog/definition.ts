@@ -1,0 +1,119 @@
+import type { Era } from '../contract/era.ts';
+import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import { decode, encode, isObject, RawObject } from '../protocol/raw-json.ts';
+
+/**
+ * A copy of a tool or prompt under another key; of its definition only `name` changes, all other bytes stay.
+ *
+ * Shape: `by` is appended to `shapedBy`. The same question gives the same definition bytes again, so that what is kept
+ * per definition (serialised items) survives a rebuild.
+ */
+export function renamed<E extends CatalogEntry>(entry: E, key: string, by: string): E {
+  return { ...entry, key, definition: definitionNamed(entry.definition, key), shapedBy: [...entry.shapedBy, by] };
+}
+
+/** The definition with `name` set, the very same bytes when it has that name already. */
+export function definitionNamed(definition: RawJson, name: string): RawJson {
+  const facts = factsOf(definition);
+  if (facts.name === name) return definition;
+  if (facts.renamed?.name === name) return facts.renamed.definition;
+  const changed = facts.members.with('name', encode(name)).toBytes();
+  facts.renamed = { name, definition: changed };
+  return changed;
+}
+
+/** The list item as clients of an era get it. Made once per definition. */
+export function itemBytes(entry: CatalogEntry, era: Era): RawJson {
+  if (entry.kind !== 'tool') return entry.definition;
+  const facts = factsOf(entry.definition);
+  if (era === '2026-07-28') {
+    facts.modern ??= facts.members.without('execution').toBytes(); // tasks are an extension there (MCP 2026-07-28)
+    return facts.modern;
+  }
+  if (!needsWrapping(entry)) return entry.definition;
+  facts.wrapped ??= facts.members.with('outputSchema', wrappedSchema(facts.members.get('outputSchema'))).toBytes();
+  return facts.wrapped;
+}
+
+/**
+ * Whether legacy clients see this tool's output under `result`: its schema is not an object schema, and 2025-11-25
+ * knows no other. Whoever answers its call wraps `structuredContent` the same way. A legacy backend's own schema is
+ * passed on as it is.
+ */
+export function needsWrapping(entry: Pick<CatalogEntry, 'definition' | 'era'>): boolean {
+  if (entry.era === '2025-11-25') return false;
+  const facts = factsOf(entry.definition);
+  facts.isWrapping ??= hasOtherRoot(facts.members);
+  return facts.isWrapping;
+}
+
+/** What was found out about one definition; kept as long as the definition is. */
+interface Facts {
+  readonly members: RawObject;
+  readonly name: string | undefined;
+  renamed?: { readonly name: string; readonly definition: RawJson };
+  modern?: RawJson;
+  wrapped?: RawJson;
+  isWrapping?: boolean;
+}
+
+const known = new WeakMap<RawJson, Facts>();
+
+function factsOf(definition: RawJson): Facts {
+  const found = known.get(definition);
+  if (found !== undefined) return found;
+  const members = RawObject.parse(definition);
+  const facts: Facts = { members, name: members.string('name') };
+  known.set(definition, facts);
+  return facts;
+}
+
+function hasOtherRoot(members: RawObject): boolean {
+  return members.has('outputSchema') && members.object('outputSchema')?.string('type') !== 'object';
+}
+
+/** `{type: object, properties: {result: schema}, required: [result]}`, pointers inside moved along with the schema. */
+function wrappedSchema(schema: RawJson = TRUE): RawJson {
+  const natural = decode(schema);
+  const dialect = isObject(natural) && typeof natural.$schema === 'string' ? { $schema: natural.$schema } : {};
+  const moved = schema.includes('Ref"') || schema.includes('ref"') ? encode(withMovedRefs(natural)) : schema;
+  return RawObject.parse(encode({ ...dialect, type: 'object', properties: {}, required: ['result'] }))
+    .with('properties', RawObject.empty().with('result', moved).toBytes())
+    .toBytes();
+}
+
+/** Same-document pointers start at the wrapper now; a part with an `$id` of its own keeps its own root. */
+function withMovedRefs(schema: JsonValue): JsonValue {
+  if (Array.isArray(schema)) return schema.map(withMovedRefs);
+  if (!isObject(schema)) return schema;
+  if (typeof schema.$id === 'string' && !schema.$id.startsWith('#')) return schema;
+  const entries = Object.entries(schema).map(([keyword, value = null]) => [keyword, movedKeyword(keyword, value)]);
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+function movedKeyword(keyword: string, value: JsonValue): JsonValue {
+  if (POINTERS.has(keyword) && typeof value === 'string') return movedPointer(value);
+  if (DATA.has(keyword)) return value;
+  if (!NAME_MAPS.has(keyword) || !isObject(value)) return withMovedRefs(value);
+  const entries = Object.entries(value).map(([name, inner = null]) => [name, withMovedRefs(inner)]);
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+function movedPointer(pointer: string): string {
+  return pointer === '#' || pointer.startsWith('#/') ? `#/properties/result${pointer.slice(1)}` : pointer;
+}
+
+const TRUE = Buffer.from('true');
+const POINTERS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef']);
+/** Keywords whose value is data, not a schema. */
+const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+/** Keywords whose keys are names that an author chose, so that a name like `default` is no keyword. */
+const NAME_MAPS: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);

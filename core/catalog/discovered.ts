@@ -1,0 +1,92 @@
+import { isUtf8 } from 'node:buffer';
+import type { BackendListing, ListedItem } from '../backend/room.ts';
+import type { RawJson } from '../contract/json.ts';
+import type { CatalogDraft, CatalogEntry, EntryKind } from '../contract/tool.ts';
+import { isPerHop } from '../protocol/meta.ts';
+import { decodeObject, RawJsonError, RawObject } from '../protocol/raw-json.ts';
+
+/**
+ * Everything that backends listed, under their own names: workloads sorted, items in backend order.
+ *
+ * Reserved per-hop `_meta` of an item belongs to the hop it came over and is dropped. A name that one backend lists
+ * twice counts once, an item that is not a JSON object not at all; both give a warning.
+ */
+export function draftFromListings(listings: ReadonlyMap<string, BackendListing>): CatalogDraft {
+  const warnings: string[] = [];
+  const sorted = [...listings.values()].sort((a, b) => (a.workload < b.workload ? -1 : 1));
+  const collect = <K extends EntryKind>(kind: K): CatalogEntry<K>[] =>
+    sorted.flatMap((listing) => entriesOf(kind, listing, warnings));
+  return {
+    tools: collect('tool'),
+    prompts: collect('prompt'),
+    resources: collect('resource'),
+    templates: collect('template'),
+    warnings,
+  };
+}
+
+function entriesOf<K extends EntryKind>(kind: K, listing: BackendListing, warnings: string[]): CatalogEntry<K>[] {
+  const byKey = new Map<string, CatalogEntry<K>>();
+  for (const item of itemsOf(kind, listing)) {
+    if (byKey.has(item.key)) {
+      warnings.push(`backend ${listing.workload} lists ${kind} "${item.key}" more than once: the first counts`);
+      continue;
+    }
+    const entry = entryFrom(kind, listing, item);
+    if (entry === undefined) warnings.push(`backend ${listing.workload} lists ${kind} "${item.key}" as no JSON object`);
+    else byKey.set(item.key, entry);
+  }
+  return [...byKey.values()];
+}
+
+function itemsOf(kind: EntryKind, listing: BackendListing): readonly ListedItem[] {
+  return { tool: listing.tools, prompt: listing.prompts, resource: listing.resources, template: listing.templates }[
+    kind
+  ];
+}
+
+/** Entries of items seen before: a listing that did not change costs nothing in a rebuild. */
+const known = new WeakMap<ListedItem, CatalogEntry>();
+
+function entryFrom<K extends EntryKind>(
+  kind: K,
+  { workload, era }: BackendListing,
+  item: ListedItem,
+): CatalogEntry<K> | undefined {
+  const found = known.get(item);
+  if (found?.kind === kind && found.workload === workload && found.era === era) return found as CatalogEntry<K>;
+  const definition = cleanDefinition(item.definition);
+  if (definition === undefined) return undefined;
+  const { key, mirrored } = item;
+  const entry: CatalogEntry<K> = {
+    kind,
+    key,
+    workload,
+    original: key,
+    era,
+    definition,
+    shapedBy: [],
+    ...(mirrored === undefined ? {} : { mirrored }),
+  };
+  known.set(item, entry);
+  return entry;
+}
+
+/**
+ * The definition without per-hop `_meta`, its bytes untouched when there is none; `undefined` when it is no JSON.
+ * It is decoded once to be sure: one torn item in a page would cost clients the lists of all backends.
+ */
+function cleanDefinition(definition: RawJson): RawJson | undefined {
+  try {
+    if (!isUtf8(definition) || decodeObject(definition) === undefined) return undefined;
+    const members = RawObject.parse(definition);
+    const meta = members.object('_meta');
+    const perHop = [...(meta?.keys() ?? [])].filter(isPerHop);
+    if (meta === undefined || perHop.length === 0) return definition;
+    const kept = meta.without(...perHop);
+    return (kept.size === 0 ? members.without('_meta') : members.with('_meta', kept.toBytes())).toBytes();
+  } catch (cause) {
+    if (cause instanceof RawJsonError || cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}

@@ -1,0 +1,102 @@
+import type { Era } from '../contract/era.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { META } from '../protocol/meta.ts';
+import { encode } from '../protocol/raw-json.ts';
+import { cursorAfter, startOf } from './cursor.ts';
+import { itemBytes } from './definition.ts';
+
+/** What a page needs besides its entries. */
+export interface PageParts {
+  readonly serverInfo: JsonObject;
+  readonly limits: Pick<Limits, 'pageSize'>;
+}
+
+/**
+ * One page of a list as a whole result object of the era; `undefined` for a cursor that is malformed or of another
+ * list. The bytes of the entries are joined, never encoded again.
+ *
+ * Shape: `entries` are of one kind and sorted by key. Modern pages carry `resultType`, `ttlMs: 0`,
+ * `cacheScope: "private"` and `_meta` with the server's info; legacy ones are plain and ten times as long.
+ * Source: MCP 2025-11-25 pagination; MCP 2026-07-28 caching and results.
+ */
+export function pageOf(
+  entries: readonly CatalogEntry[],
+  kind: EntryKind,
+  era: Era,
+  cursor: string | undefined,
+  parts: PageParts,
+): RawJson | undefined {
+  const start = cursor === undefined ? 0 : startOf(cursor, kind, entries);
+  return start === undefined ? undefined : pageFrom(entries, kind, era, start, parts);
+}
+
+function pageFrom(
+  entries: readonly CatalogEntry[],
+  kind: EntryKind,
+  era: Era,
+  start: number,
+  { serverInfo, limits }: PageParts,
+): RawJson {
+  const size = era === '2026-07-28' ? limits.pageSize : limits.pageSize * LEGACY_PAGE_FACTOR;
+  const end = Math.min(entries.length, start + size);
+  const parts: RawJson[] = [Buffer.from(`{"${LISTED_AS[kind]}":[`)];
+  for (const entry of entries.slice(start, end)) {
+    if (parts.length > 1) parts.push(COMMA);
+    parts.push(itemBytes(entry, era));
+  }
+  const nextCursor = end < entries.length ? { nextCursor: cursorAfter(kind, entries, end - 1) } : {};
+  const hints =
+    era === '2026-07-28'
+      ? { ttlMs: 0, cacheScope: 'private', resultType: 'complete', _meta: { [META.serverInfo]: serverInfo } }
+      : {};
+  const rest = encode({ ...nextCursor, ...hints }).subarray(1);
+  parts.push(rest.length === 1 ? LIST_END : LIST_END_MORE, rest);
+  return Buffer.concat(parts);
+}
+
+/** Pages of one catalogue, serialised once: first pages for good, later ones while they fit in a bound. */
+export interface PageStore {
+  page(kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
+}
+
+/** Makes the pages of lists that never change. */
+export function createPageStore(visible: (kind: EntryKind) => readonly CatalogEntry[], parts: PageParts): PageStore {
+  const first = new Map<string, RawJson>();
+  const later = new Map<string, RawJson>();
+  let laterBytes = 0;
+  const keep = (key: string, page: RawJson): void => {
+    if (!later.delete(key)) laterBytes += page.length; // one that is asked for again becomes the youngest
+    later.set(key, page);
+    for (const [oldest, { length }] of later) {
+      if (laterBytes <= MAX_LATER_BYTES) return;
+      later.delete(oldest);
+      laterBytes -= length;
+    }
+  };
+  return {
+    page(kind, era, cursor) {
+      const entries = visible(kind);
+      const list = `${kind} ${era}`;
+      if (cursor === undefined) {
+        const ready = first.get(list) ?? pageFrom(entries, kind, era, 0, parts);
+        first.set(list, ready);
+        return ready;
+      }
+      const start = startOf(cursor, kind, entries);
+      if (start === undefined) return undefined;
+      const key = `${list} ${start}`; // not the cursor: many cursors of a stranger's making lead to one place
+      const page = later.get(key) ?? pageFrom(entries, kind, era, start, parts);
+      keep(key, page);
+      return page;
+    },
+  };
+}
+
+const MAX_LATER_BYTES = 16_777_216;
+const LEGACY_PAGE_FACTOR = 10; // legacy clients often read one page only
+const LISTED_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', template: 'resourceTemplates' } as const;
+const COMMA = Buffer.from(',');
+const LIST_END = Buffer.from(']');
+const LIST_END_MORE = Buffer.from('],');

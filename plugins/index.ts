@@ -6,5 +6,34 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'outgoing-auth/header-injection': () => import('./outgoing-auth/header-injection/index.ts'),
   'outgoing-auth/unauthenticated': () => import('./outgoing-auth/unauthenticated/index.ts'),
   audit: () => import('./audit/index.ts'),
+  'backend-sources/group': () => import('./backend-sources/group/index.ts'),
+  'backend-sources/static': () => import('./backend-sources/static/index.ts'),
+  'backend-sources/workloads': () => import('./backend-sources/workloads/index.ts'),
+  'workloads/process': () => import('./workloads/process/index.ts'),
+  'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
   'stores/memory': () => import('./stores/memory/index.ts'),
 };
+
+// What hosts share with the plugins that read or start the same workloads.
+export { type LogFile, openLogFile } from './shared/log-file.ts';
+export { isRunning, markProcess, type ProcessMark } from './shared/process-identity.ts';
+export {
+  readWorkload,
+  readWorkloads,
+  stateDir,
+  WORKLOAD_FILES,
+  type WorkloadConfig,
+  type WorkloadRecord,
+  type WorkloadStatus,
+  workloadConfig,
+  workloadDir,
+  workloadName,
+  workloadsDir,
+} from './shared/workload-record.ts';
+export {
+  commandFromScheme,
+  type SchemeCommand,
+  type SchemeOutcome,
+  WHAT_WORKS,
+} from './workloads/process/command-from-scheme.ts';
+export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';

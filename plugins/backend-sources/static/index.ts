@@ -1,0 +1,76 @@
+import { type Backend, definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+
+const ADDRESS = 'backend-sources/static';
+
+const httpUrl = z
+  .string()
+  .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'url must begin with http:// or https://')
+  .refine((text) => !URL.canParse(text) || new URL(text).password === '', 'url must not hold a password');
+
+const command = z.strictObject({
+  file: z.string().min(1).describe('path of the program, or its name on PATH'),
+  args: z.array(z.string()).default([]),
+  env: z.record(z.string(), z.string()).default({}).describe('variables beside the minimal environment'),
+  cwd: z.string().optional(),
+});
+
+/** One backend: the keys of the contract's `backends[]`, and our own `command`, `era` and `sessions`. */
+const backend = z
+  .strictObject({
+    name: z.string().min(1),
+    url: httpUrl.optional(),
+    transport: z.enum(['sse', 'streamable-http', 'stdio']),
+    type: z.enum(['entry', '']).optional().describe('`entry` = a remote server reached directly'),
+    caBundlePath: z.string().optional().describe('PEM file; only for type `entry`'),
+    metadata: z.record(z.string(), z.string()).optional(),
+    command: command.optional().describe('the program of a stdio backend (an extension of the contract)'),
+    era: z.enum(['auto', 'legacy', 'modern']).optional().describe('how its MCP revision is found (extension)'),
+    sessions: z.enum(['perClient', 'shared']).optional().describe('one backend session per client, or one (extension)'),
+  })
+  .superRefine((read, context) => {
+    const wrong = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
+    const isStdio = read.transport === 'stdio';
+    if (isStdio && read.command === undefined) wrong('command', 'transport stdio needs a command');
+    if (isStdio && read.url !== undefined) wrong('url', 'transport stdio has a command and no url');
+    if (!isStdio && read.url === undefined) wrong('url', `transport ${read.transport} needs a url`);
+    if (!isStdio && read.command !== undefined) wrong('command', 'a command needs transport stdio');
+    if (read.caBundlePath !== undefined && read.type !== 'entry') {
+      wrong('caBundlePath', 'caBundlePath is only for backends of type entry');
+    }
+  });
+
+const config = z
+  .strictObject({
+    group: z.string().optional().describe('becomes `metadata.group` of every backend, whatever it says itself'),
+    backends: z.array(backend),
+  })
+  .superRefine(({ backends }, context) => {
+    const seen = new Set<string>();
+    for (const [index, { name }] of backends.entries()) {
+      if (seen.has(name)) {
+        context.addIssue({ code: 'custom', path: ['backends', index, 'name'], message: `name ${name} stands twice` });
+      }
+      seen.add(name);
+    }
+  });
+
+/** Backends that the configuration lists. */
+export default definePlugin({
+  address: ADDRESS,
+  summary: 'Serves the backends that are listed in its configuration.',
+  contractKey: 'backends',
+  config,
+  apply(core, { group, backends }) {
+    const snapshot: readonly Backend[] = backends.map((listed) =>
+      group === undefined ? listed : { ...listed, metadata: { ...listed.metadata, group } },
+    );
+    core.slots.backendSources.register(ADDRESS, {
+      async watch(push, signal) {
+        push(snapshot);
+        if (!signal.aborted)
+          await new Promise<void>((end) => signal.addEventListener('abort', () => end(), { once: true }));
+      },
+    });
+  },
+});

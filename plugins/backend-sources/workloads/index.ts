@@ -1,0 +1,59 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { workloadName } from '../../shared/workload-record.ts';
+import { serveWorkloads } from './serve-workloads.ts';
+
+const ADDRESS = 'backend-sources/workloads';
+
+const workload = z.strictObject({
+  runtime: z.string().min(1).describe('name in the slot workloadRuntimes: `process` or `remote-url`'),
+  name: workloadName,
+  group: workloadName.default('default'),
+  transport: z.enum(['stdio', 'sse', 'streamable-http']),
+  command: z.strictObject({ file: z.string().min(1), args: z.array(z.string()).default([]) }).optional(),
+  url: z.string().optional(),
+  env: z.record(z.string(), z.string()).default({}),
+  cwd: z.string().optional(),
+  targetPort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe('where the program listens; default: a free port it is told'),
+  logFile: z.string().optional().describe('file for what the program prints'),
+});
+
+/** Workloads that this gateway starts itself. */
+export default definePlugin({
+  address: ADDRESS,
+  summary: 'Starts workloads through their runtime, serves them as backends, and stops them with the gateway.',
+  config: z.strictObject({
+    workloads: z.array(workload),
+    stopMs: z.int().min(0).default(5_000).describe('time a workload has to end by itself'),
+  }),
+  apply(core, { workloads, stopMs }) {
+    const running = new Set<Promise<void>>();
+    const stopped = new AbortController();
+    core.slots.backendSources.register(ADDRESS, {
+      watch(push, signal) {
+        const { slots, log } = core;
+        const until = AbortSignal.any([signal, stopped.signal]);
+        const serving = serveWorkloads({
+          workloads,
+          stopMs,
+          runtimes: slots.workloadRuntimes,
+          log,
+          push,
+          signal: until,
+        });
+        running.add(serving);
+        return serving.finally(() => running.delete(serving));
+      },
+    });
+    // a gateway that has stopped leaves no process behind, so its stopping waits for them
+    core.hooks.stopping.tapPromise(ADDRESS, async () => {
+      stopped.abort();
+      await Promise.allSettled(running);
+    });
+  },
+});

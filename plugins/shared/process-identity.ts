@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** A process that is told apart from a later one with the same number. */
+export interface ProcessMark {
+  readonly pid: number;
+  /** When it started, as the system says: opaque, equal for the same process only. */
+  readonly started: string;
+}
+
+/** Marks a running process; `undefined` when there is none of this number, or it only waits to be reaped. */
+export async function markProcess(pid: number): Promise<ProcessMark | undefined> {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  const started = process.platform === 'linux' ? await startedOnLinux(pid) : await startedByPs(pid);
+  return started === undefined ? undefined : { pid, started };
+}
+
+/** Whether exactly this process still runs. A recycled number is not the process. */
+export async function isRunning(mark: ProcessMark): Promise<boolean> {
+  const found = await markProcess(mark.pid);
+  return found?.started === mark.started;
+}
+
+/** `{boot id}:{start in ticks since boot}`: ticks alone would repeat after a reboot. Fields as in proc(5). */
+async function startedOnLinux(pid: number): Promise<string | undefined> {
+  try {
+    const [stat, boot] = await Promise.all([readFile(`/proc/${pid}/stat`, 'utf8'), bootId()]);
+    // the program's name stands in parentheses and may itself hold blanks and parentheses
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z' || state === 'X') return undefined;
+    return `${boot}:${fields[START_TIME]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+const START_TIME = 18; // field 22, counted after the state, which is field 3
+
+let boot: Promise<string> | undefined;
+
+function bootId(): Promise<string> {
+  boot ??= readFile('/proc/sys/kernel/random/boot_id', 'utf8').then((text) => text.trim());
+  return boot;
+}
+
+async function startedByPs(pid: number): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      timeout: PS_TIMEOUT_MS,
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+    });
+    const [state = '', ...started] = stdout.trim().split(/\s+/);
+    return state === '' || state.startsWith('Z') ? undefined : started.join(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+const PS_TIMEOUT_MS = 5_000;

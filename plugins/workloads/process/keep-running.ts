@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayFault, type WorkloadHandle, type WorkloadSpec, type WorkloadState } from '@toolmgr/core';
+import { freePort, portAnswers, waitForPort } from './answering-port.ts';
+import { nextRestart, type RestartPolicy } from './back-off.ts';
+import { workloadEnvironment } from './environment.ts';
+import { createOutput, type Output } from './output.ts';
+import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.ts';
+
+/** What the process runtime may be told. */
+export interface ProcessSettings {
+  readonly restart: RestartPolicy;
+  /** Time a program has to accept connections on its port. */
+  readonly startTimeoutMs: number;
+}
+
+/** The program of a workload with an HTTP transport, on its port. */
+interface Program {
+  readonly spec: WorkloadSpec;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly port: number;
+  readonly output: Output;
+}
+
+/**
+ * Starts a program that listens on a port, and keeps it running until it is stopped or given up.
+ *
+ * The first start must succeed: a program that ends before it listens is a fault with its last words, not a restart.
+ * @throws GatewayFault WORKLOAD_FAILED
+ */
+export async function keepRunning(
+  spec: WorkloadSpec,
+  command: { readonly file: string; readonly args: readonly string[] },
+  settings: ProcessSettings,
+  signal: AbortSignal,
+): Promise<WorkloadHandle> {
+  const port = spec.targetPort ?? (await freePort());
+  if (await portAnswers(port)) {
+    // proxying to whatever listens there would hand it the clients' calls
+    throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: port ${port} is taken by another program`);
+  }
+  const output = createOutput(spec.logFile);
+  const program: Program = { spec, ...command, port, output };
+  try {
+    const first = await startAnswering(program, settings.startTimeoutMs, signal);
+    return superviseFrom(first, program, settings);
+  } catch (cause) {
+    output.close();
+    throw cause;
+  }
+}
+
+/** Starts the program once and resolves when its port answers. What it started is gone when this rejects. */
+async function startAnswering(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
+  const { spec, port, output } = program;
+  const group = await startGroup({
+    name: spec.name,
+    file: program.file,
+    args: program.args,
+    env: workloadEnvironment({ ...portVariables(spec, port), ...spec.env }),
+    cwd: spec.cwd,
+    onOutput: (chunk) => output.add(chunk),
+  });
+  const over = new AbortController();
+  const limit = AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]);
+  let end: ProgramEnd | undefined;
+  void group.ended.then((how) => {
+    end = how;
+    over.abort();
+  });
+  const answers = await waitForPort(port, limit);
+  if (answers && end === undefined) return group;
+  const why = whyNot(end, port, timeoutMs, signal);
+  await group.stop(FAILED_START_GRACE_MS);
+  throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name} ${why}`);
+}
+
+function whyNot(end: ProgramEnd | undefined, port: number, timeoutMs: number, signal: AbortSignal): string {
+  if (end !== undefined) return `ended (${describeEnd(end)}) before it listened on port ${port}`;
+  if (signal.aborted) return 'was stopped while it started';
+  return `did not listen on 127.0.0.1:${port} within ${timeoutMs} ms (it is told through PORT and MCP_PORT)`;
+}
+
+/** How servers learn where to listen; the names that their frameworks read. */
+function portVariables(spec: WorkloadSpec, port: number): Record<string, string> {
+  return {
+    PORT: String(port),
+    MCP_PORT: String(port),
+    FASTMCP_PORT: String(port),
+    MCP_HOST: '127.0.0.1',
+    MCP_TRANSPORT: spec.transport,
+  };
+}
+
+function superviseFrom(first: ProcessGroup, program: Program, settings: ProcessSettings): WorkloadHandle {
+  const { spec, port, output } = program;
+  const stopping = new AbortController();
+  let group: ProcessGroup | undefined = first;
+  let startedAtMs = Date.now();
+  let state: WorkloadState = { name: spec.name, status: 'running', pid: first.pid, startedAtMs, restarts: 0 };
+
+  const ended = watch();
+  return {
+    get state() {
+      return state;
+    },
+    reach: { transport: spec.transport, url: `http://127.0.0.1:${port}${ENDPOINT_PATHS[spec.transport]}` },
+    ended,
+    logs: () => output.tail(),
+    async stop(graceMs) {
+      stopping.abort();
+      await group?.stop(graceMs);
+      await ended;
+    },
+  };
+
+  async function watch(): Promise<WorkloadState> {
+    let inARow = 0;
+    let restarts = 0;
+    for (;;) {
+      const end = group === undefined ? 'it could not be started' : describeEnd(await group.ended);
+      // what the program left behind would hold its port
+      await group?.stop(0);
+      if (stopping.signal.aborted) return finish({ status: 'stopped' });
+      const next = nextRestart(settings.restart, inARow, group === undefined ? 0 : Date.now() - startedAtMs);
+      if (next === undefined) {
+        return finish({ status: 'error', message: `given up after ${inARow} restarts in a row: ${end}` });
+      }
+      output.note(`[toolmgr] ${spec.name} ended (${end}); starting it again in ${next.delayMs} ms`);
+      inARow = next.restarts;
+      state = { name: spec.name, status: 'starting', restarts, message: end };
+      await delay(next.delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return finish({ status: 'stopped' });
+      restarts++;
+      startedAtMs = Date.now();
+      group = await startAnswering(program, settings.startTimeoutMs, stopping.signal).catch(() => undefined);
+      if (group !== undefined) {
+        state = { name: spec.name, status: 'running', pid: group.pid, startedAtMs, restarts };
+      }
+    }
+  }
+
+  function finish(last: Pick<WorkloadState, 'status' | 'message'>): WorkloadState {
+    state = { name: spec.name, restarts: state.restarts, ...last };
+    output.note(`[toolmgr] ${spec.name} ${last.message ?? 'stopped'}`);
+    output.close();
+    return state;
+  }
+}
+
+function describeEnd(end: ProgramEnd): string {
+  return end.signal === null ? `exit code ${end.code ?? 'unknown'}` : `signal ${end.signal}`;
+}
+
+/** Where servers of each transport have their endpoint unless someone moved it. */
+const ENDPOINT_PATHS = { 'streamable-http': '/mcp', sse: '/sse', stdio: '' } as const;
+const FAILED_START_GRACE_MS = 2_000;

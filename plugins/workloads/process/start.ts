@@ -1,0 +1,66 @@
+import { stat } from 'node:fs/promises';
+import {
+  GatewayFault,
+  type WorkloadHandle,
+  type WorkloadRuntime,
+  type WorkloadSpec,
+  type WorkloadState,
+} from '@toolmgr/core';
+import { findProgram } from './find-program.ts';
+import { keepRunning, type ProcessSettings } from './keep-running.ts';
+
+/** Local commands as workloads: no isolation, the rights of whoever started toolmgr. */
+export function createProcessRuntime(settings: ProcessSettings): WorkloadRuntime {
+  return {
+    async start(spec, signal) {
+      const command = await checkedCommand(spec);
+      if (spec.transport === 'stdio') return heldForSessions(spec, command);
+      return keepRunning(spec, command, settings, signal);
+    },
+  };
+}
+
+/**
+ * A stdio workload has no process of its own: the gateway starts one per client session, so that a server's state
+ * belongs to one client. It is running as long as it may be started.
+ */
+function heldForSessions(
+  spec: WorkloadSpec,
+  command: { readonly file: string; readonly args: readonly string[] },
+): WorkloadHandle {
+  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
+  let end: (state: WorkloadState) => void = () => {};
+  const ended = new Promise<WorkloadState>((resolve) => {
+    end = resolve;
+  });
+  return {
+    get state() {
+      return state;
+    },
+    reach: {
+      transport: 'stdio',
+      command: { ...command, env: spec.env, ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }) },
+    },
+    ended,
+    logs: () => '',
+    async stop() {
+      state = { name: spec.name, status: 'stopped', restarts: 0 };
+      end(state);
+    },
+  };
+}
+
+/** Finds the program now, so that a typing slip is a sentence and not a backend that never answers. */
+async function checkedCommand(
+  spec: WorkloadSpec,
+): Promise<{ readonly file: string; readonly args: readonly string[] }> {
+  const refuse = (what: string): GatewayFault => new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: ${what}`);
+  if (spec.command === undefined) throw refuse('the process runtime needs a command');
+  const cwd = spec.cwd ?? process.cwd();
+  const folder = await stat(cwd).catch(() => undefined);
+  if (!folder?.isDirectory()) throw refuse(`its working directory ${cwd} is not there`);
+  const found = await findProgram(spec.command.file, cwd, spec.env.PATH ?? process.env.PATH);
+  if (found.kind === 'missing') throw refuse(`there is no program ${spec.command.file}`);
+  if (found.kind === 'notExecutable') throw refuse(`${found.path} is not executable`);
+  return { file: found.path, args: spec.command.args };
+}

@@ -1,0 +1,51 @@
+import { definePlugin, GatewayFault, type WorkloadHandle, type WorkloadSpec, type WorkloadState } from '@toolmgr/core';
+import { z } from 'zod';
+
+const ADDRESS = 'workloads/remote-url';
+
+/** Remote servers as workloads. */
+export default definePlugin({
+  address: ADDRESS,
+  summary: 'Serves a remote MCP server, reached by its URL, as a workload.',
+  config: z.strictObject({}).prefault({}),
+  apply(core) {
+    core.slots.workloadRuntimes.register('remote-url', { start: async (spec) => remoteWorkload(spec) });
+  },
+});
+
+/** Nothing is started: the workload is running as long as it is wanted, whether its server answers or not. */
+function remoteWorkload(spec: WorkloadSpec): WorkloadHandle {
+  const url = checkedUrl(spec);
+  if (spec.transport === 'stdio') throw refusal(spec, 'a URL has the transport streamable-http or sse, not stdio');
+  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
+  let end: (state: WorkloadState) => void = () => {};
+  const ended = new Promise<WorkloadState>((resolve) => {
+    end = resolve;
+  });
+  return {
+    get state() {
+      return state;
+    },
+    reach: { transport: spec.transport, url },
+    ended,
+    logs: () => '',
+    async stop() {
+      state = { name: spec.name, status: 'stopped', restarts: 0 };
+      end(state);
+    },
+  };
+}
+
+function checkedUrl(spec: WorkloadSpec): string {
+  if (spec.url === undefined || !URL.canParse(spec.url)) throw refusal(spec, 'the remote runtime needs a URL');
+  const url = new URL(spec.url);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw refusal(spec, 'its URL must begin with http or https');
+  // credentials in a URL end in logs and process lists
+  if (url.username !== '' || url.password !== '') throw refusal(spec, 'its URL must not hold a user name or password');
+  return spec.url;
+}
+
+function refusal(spec: WorkloadSpec, what: string): GatewayFault {
+  return new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: ${what}`);
+}

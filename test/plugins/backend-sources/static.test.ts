@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { Backend } from '../../../core/contract/backend.ts';
+import { explainIssues } from '../../../core/extension/explain-issues.ts';
+import plugin from '../../../plugins/backend-sources/static/index.ts';
+import { bootPlugin } from '../../support/plugin-core.ts';
+import { proves } from '../../support/proves.ts';
+
+const memory = { name: 'memory', url: 'http://127.0.0.1:1/mcp', transport: 'streamable-http' } as const;
+
+function problems(config: unknown): readonly string[] {
+  const read = plugin.config.safeParse(config);
+  return read.success ? [] : explainIssues('', plugin.config, read.error);
+}
+
+describe('backend-sources/static', () => {
+  proves('ask.plugin.static', 'gives the listed backends once and stays until it is ended', async () => {
+    const command = { file: 'node', args: ['s.js'], env: { A: '1' } };
+    const core = await bootPlugin(plugin, { backends: [memory, { name: 'local', transport: 'stdio', command }] });
+    const source = core.slots.backendSources.get('backend-sources/static');
+    const snapshots: (readonly Backend[])[] = [];
+    const abort = new AbortController();
+    const watching = source.watch((snapshot) => snapshots.push(snapshot), abort.signal);
+    abort.abort();
+    await watching;
+    expect(snapshots).toEqual([[memory, { name: 'local', transport: 'stdio', command }]]);
+  });
+
+  it('forces the group into the metadata', async () => {
+    const listed = { ...memory, metadata: { group: 'mine', team: 'a' } };
+    const core = await bootPlugin(plugin, { group: 'theirs', backends: [listed] });
+    const abort = new AbortController();
+    abort.abort();
+    let got: readonly Backend[] = [];
+    await core.slots.backendSources.get('backend-sources/static').watch((snapshot) => {
+      got = snapshot;
+    }, abort.signal);
+    expect(got).toEqual([{ ...memory, metadata: { group: 'theirs', team: 'a' } }]);
+  });
+
+  it('names every mistake with its place', () => {
+    const wrong: readonly [object, RegExp][] = [
+      [{ ...memory, transprot: 'sse' }, /backends\.0: unknown key "transprot", did you mean "transport"/],
+      [{ ...memory, url: 'ftp://x' }, /backends\.0\.url: url must begin with http:\/\/ or https:\/\//],
+      [{ ...memory, url: 'http://u:geheim@x' }, /url must not hold a password/],
+      [{ ...memory, url: undefined }, /backends\.0\.url: transport streamable-http needs a url/],
+      [{ ...memory, transport: 'stdio' }, /backends\.0\.command: transport stdio needs a command/],
+      [{ ...memory, command: { file: 'x' } }, /backends\.0\.command: a command needs transport stdio/],
+      [{ ...memory, caBundlePath: '/ca' }, /backends\.0\.caBundlePath: .* only for backends of type entry/],
+      [{ ...memory, type: 'other' }, /backends\.0\.type/],
+      [{ ...memory, name: '' }, /backends\.0\.name/],
+    ];
+    for (const [backend, sentence] of wrong) expect(problems({ backends: [backend] }).join('\n')).toMatch(sentence);
+    expect(problems({ backends: [{ ...memory, url: 'http://u:geheim@x' }] }).join()).not.toContain('geheim');
+    expect(problems({ backends: [memory, memory] })).toEqual(['backends.1.name: name memory stands twice']);
+    expect(
+      problems({ backends: [{ ...memory, type: 'entry', caBundlePath: '/ca', era: 'modern', sessions: 'shared' }] }),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkloadHandle, WorkloadSpec } from '../../../core/contract/workload-runtime.ts';
+import plugin from '../../../plugins/workloads/remote-url/index.ts';
+import { bootPlugin } from '../../support/plugin-core.ts';
+import { proves } from '../../support/proves.ts';
+
+const spec = (more: Partial<WorkloadSpec> = {}): WorkloadSpec => ({
+  name: 'far',
+  group: 'default',
+  transport: 'streamable-http',
+  url: 'https://mcp.example/mcp?key=1',
+  env: {},
+  ...more,
+});
+
+async function start(of: WorkloadSpec): Promise<WorkloadHandle> {
+  const core = await bootPlugin(plugin, {});
+  return core.slots.workloadRuntimes.get('remote-url').start(of, new AbortController().signal);
+}
+
+describe('workloads/remote-url', () => {
+  proves('ask.plugin.remote-url', 'serves a URL as a workload that runs until it is stopped', async () => {
+    const handle = await start(spec());
+    expect(handle.reach).toEqual({ transport: 'streamable-http', url: 'https://mcp.example/mcp?key=1' });
+    expect(handle.state).toMatchObject({ name: 'far', status: 'running' });
+    await handle.stop(0);
+    expect(await handle.ended).toMatchObject({ status: 'stopped' });
+    expect(handle.state.status).toBe('stopped');
+  });
+
+  it('refuses what is no address of a remote server', async () => {
+    await expect(start(spec({ url: undefined }))).rejects.toThrow('workload far: the remote runtime needs a URL');
+    await expect(start(spec({ url: 'ftp://x' }))).rejects.toThrow(/must begin with http or https/);
+    await expect(start(spec({ url: 'https://u:p@x' }))).rejects.toThrow(/must not hold a user name or password/);
+    await expect(start(spec({ transport: 'stdio' }))).rejects.toThrow(/not stdio/);
+  });
+});

@@ -1,0 +1,156 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commandFromScheme, packageFromNpx } from '../../../plugins/workloads/process/command-from-scheme.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-scheme-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function put(path: string, text: string, mode = 0o644): Promise<string> {
+  const whole = join(folder, path);
+  await mkdir(dirname(whole), { recursive: true });
+  await writeFile(whole, text);
+  await chmod(whole, mode);
+  return whole;
+}
+
+const install = (name: string, manifest: object): Promise<string> =>
+  put(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.2.3', ...manifest }));
+
+const resolve = (target: string, args: readonly string[] = [], env: Record<string, string> = {}) =>
+  commandFromScheme(target, args, { cwd: folder, env });
+
+describe('commandFromScheme', () => {
+  it('runs an installed package with the current Node and no wrapper', async () => {
+    await install('pkg', { bin: { other: 'a.js', pkg: 'main.js' } });
+    const main = await put('node_modules/pkg/main.js', '#!/usr/bin/env node\n');
+    expect(await resolve('npx://pkg', ['--port', 'x y'])).toEqual({
+      kind: 'command',
+      via: 'installed',
+      package: 'pkg',
+      command: { file: process.execPath, args: [main, '--port', 'x y'], env: {} },
+    });
+  });
+
+  it('finds it in a folder above, scoped names and single bins included', async () => {
+    await install('@scope/pkg', { bin: './run.sh' });
+    const run = await put('node_modules/@scope/pkg/run.sh', '#!/bin/sh\n', 0o755);
+    const deep = join(folder, 'a/b');
+    await mkdir(deep, { recursive: true });
+    expect(await commandFromScheme('npx://@scope/pkg', [], { cwd: deep })).toMatchObject({
+      via: 'installed',
+      command: { file: run, args: [] },
+    });
+  });
+
+  it('finds what is installed beside toolmgr', async () => {
+    const found = await resolve('npx://@modelcontextprotocol/server-everything');
+    expect(found).toMatchObject({ kind: 'command', via: 'installed', command: { file: process.execPath } });
+  });
+
+  it('takes an installed package only in exactly the version asked for', async () => {
+    await install('pkg', { bin: 'main.js' });
+    await put('node_modules/pkg/main.js', '');
+    const npx = await put('bin/npx', '', 0o755);
+    const env = { PATH: dirname(npx) };
+    expect(await resolve('npx://pkg@1.2.3', [], env)).toMatchObject({ via: 'installed' });
+    for (const version of ['1.2.4', 'latest', '^1.2.0']) {
+      expect(await resolve(`npx://pkg@${version}`, ['a'], env)).toMatchObject({
+        via: 'npx',
+        command: { file: npx, args: ['-y', `pkg@${version}`, 'a'] },
+      });
+    }
+  });
+
+  it('leaves a package without a clear bin to npx', async () => {
+    await install('pkg', { bin: { one: '1.js', two: '2.js' } });
+    const npx = await put('bin/npx', '', 0o755);
+    expect(await resolve('npx://pkg', [], { PATH: dirname(npx) })).toMatchObject({ via: 'npx' });
+  });
+
+  it('hands npx the settings of npm and no credential', async () => {
+    const npx = await put('bin/npx', '', 0o755);
+    const env = {
+      PATH: dirname(npx),
+      npm_config_registry: 'https://mirror.example/',
+      NO_PROXY: 'localhost',
+      npm_config__authToken: 'secret',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    };
+    expect(await resolve('npx://not-installed-anywhere', [], env)).toMatchObject({
+      command: { env: { npm_config_registry: 'https://mirror.example/', NO_PROXY: 'localhost' } },
+    });
+  });
+
+  it('refuses npx when there is none, with a way out', async () => {
+    expect(await resolve('npx://not-installed-anywhere', [], { PATH: '/nowhere' })).toEqual({
+      kind: 'refused',
+      reason:
+        'npx://not-installed-anywhere: the package is not installed here and npx is not on PATH. Install npm, or npm install not-installed-anywhere',
+    });
+  });
+
+  it('refuses schemes that are to come by name, and says what works', async () => {
+    for (const scheme of ['uvx', 'go']) {
+      const outcome = await resolve(`${scheme}://tool`);
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(JSON.stringify(outcome)).toMatch(
+        new RegExp(
+          `${scheme}://tool: ${scheme}:// is not available yet, it comes with container workloads.*npx://PACKAGE`,
+        ),
+      );
+    }
+    expect(JSON.stringify(await resolve('docker://x'))).toContain('the scheme docker:// is not known');
+  });
+
+  it('has nothing to say to URLs, paths and names', async () => {
+    for (const target of ['http://127.0.0.1/mcp', 'https://x.example', './server', 'node', 'a:b']) {
+      expect(await resolve(target)).toBeUndefined();
+    }
+  });
+});
+
+describe('packageFromNpx', () => {
+  it('reads names and versions', () => {
+    expect(packageFromNpx('pkg')).toEqual({ name: 'pkg' });
+    expect(packageFromNpx('@a/b@2.0.0-rc.1')).toEqual({ name: '@a/b', version: '2.0.0-rc.1' });
+    expect(packageFromNpx('pkg@>=1 <2')).toEqual({ name: 'pkg', version: '>=1 <2' });
+  });
+
+  it('takes nothing that npx could read as an option, a path or an address', () => {
+    for (const text of [
+      '',
+      '-y',
+      '--call=x',
+      '../up',
+      './here',
+      'a/b',
+      'http://x',
+      'git+ssh://x',
+      'a b',
+      '@a',
+      '.hid',
+      '@a/../b',
+    ]) {
+      expect(packageFromNpx(text), text).toBeUndefined();
+    }
+  });
+
+  it('reads every package name of the registry form', async () => {
+    const lock = JSON.parse(await readFile(join(import.meta.dirname, '../../../package-lock.json'), 'utf8'));
+    const names = Object.keys(lock.packages).flatMap((path) =>
+      path
+        .split('node_modules/')
+        .slice(-1)
+        .filter((n) => path.includes('node_modules/') && n),
+    );
+    expect(names.length).toBeGreaterThan(100);
+    for (const name of names) expect(packageFromNpx(name), name).toEqual({ name });
+  });
+});

@@ -62,6 +62,7 @@ export { type Core, definePlugin, type InnerCall, type Log, type Plugin } from '
 export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';
+export { type CallChanges, callWith } from './flow/call-value.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
 export { decode, decodeObject, encode, isObject } from './protocol/raw-json.ts';
 export { resultFromValue, toolFailure } from './protocol/result.ts';

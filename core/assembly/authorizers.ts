@@ -29,7 +29,10 @@ function checkHeaders(where: string, { headerNames }: Authorizer, passthrough: r
   const lower = new Set(passthrough.map((name) => name.toLowerCase()));
   const clash = headerNames?.find((name) => lower.has(name));
   if (clash === undefined) return;
-  throw new GatewayFault('PLAN_INVALID', `passthroughHeaders: ${clash} is set by ${where} and cannot be passed through`);
+  throw new GatewayFault(
+    'PLAN_INVALID',
+    `passthroughHeaders: ${clash} is set by ${where} and cannot be passed through`,
+  );
 }
 
 /** Failures name the strategy's place, never its secrets; a synchronous authorizer stays synchronous. */

@@ -15,7 +15,11 @@ export interface FaceMaker {
  * tools, prompts and resources are always offered, since backends may come later; completions, subscriptions and
  * logging when a backend has them. Instructions come with the backend's configured name above each part.
  */
-export function createFace(serverInfo: JsonObject, room: Pick<BackendRoom, 'states'>, maxInstructions: number): FaceMaker {
+export function createFace(
+  serverInfo: JsonObject,
+  room: Pick<BackendRoom, 'states'>,
+  maxInstructions: number,
+): FaceMaker {
   let kept: Face | undefined;
   return {
     face() {
@@ -58,5 +62,8 @@ function compose(serverInfo: JsonObject, room: Pick<BackendRoom, 'states'>, maxI
 /** At most `maxBytes` of UTF-8, never in the middle of a character. */
 function cut(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
-  return Buffer.from(text).subarray(0, maxBytes).toString('utf8').replace(/\uFFFD+$/, '');
+  return Buffer.from(text)
+    .subarray(0, maxBytes)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
 }

@@ -1,6 +1,6 @@
 import type { BackendRoom } from '../backend/room.ts';
 import { BackendError } from '../backend/room.ts';
-import type { Call, CallResult, Dispatch } from '../contract/call.ts';
+import type { Asker, Call, CallResult, Dispatch } from '../contract/call.ts';
 import type { JsonValue, RawMembers } from '../contract/json.ts';
 import { fulfil } from '../protocol/bridge/fulfil.ts';
 import type { ParkingLot, RoundEnd } from '../protocol/bridge/parking.ts';
@@ -51,20 +51,40 @@ export function createBridge(parts: DispatchParts, dispatch: Dispatch): Dispatch
     if (call.asker.era === '2025-11-25') return legacyAsker(parts, dispatch, call);
     const { parked } = call as Call & Parking;
     if (parked !== undefined) return resumed(parts, call, parked);
-    if (mayBeParked(parts, call)) return parkable(parts, dispatch, call);
+    if (mayAsk(parts, call)) return parkable(parts, dispatch, call);
     return modernRelay(parts, call, await dispatch(call));
   };
 }
 
-/** Only a client that can be asked, and a target that may ask in the legacy way, need a place to wait. */
-function mayBeParked({ eraOf }: DispatchParts, call: Call): boolean {
-  if (call.asker.owner.capabilityClass === '' || call.asker.ask !== undefined) return false;
+/** Only a legacy backend, or a virtual entry, asks in the middle of a call. */
+function mayAsk({ eraOf }: DispatchParts, call: Call): boolean {
+  if (call.asker.ask !== undefined) return false; // an inner call: the outer one is parked already
   return call.target.run !== undefined || eraOf(call.target.workload) === '2025-11-25';
 }
 
+/** A client that can be asked gets a place to wait; one that cannot hears what it would have needed. */
 async function parkable(parts: DispatchParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
-  const end = await parts.lot.run(call, (asker, signal) => dispatch(callWith(call, { asker, signal })));
-  return afterRound(parts, call, end);
+  const run = (asker: Asker, signal: AbortSignal): Promise<CallResult> => {
+    return withDeclaredOnly(asker, (checked) => dispatch(callWith(call, { asker: checked, signal })));
+  };
+  if (call.asker.owner.capabilityClass === '') return modernRelay(parts, call, await run(call.asker, call.signal));
+  return afterRound(parts, call, await parts.lot.run(call, run));
+}
+
+/** Ends a call with -32021 when its backend asked for what the client did not declare; the backend hears an error. */
+async function withDeclaredOnly(asker: Asker, run: (asker: Asker) => Promise<CallResult>): Promise<CallResult> {
+  let undeclared: Question | undefined;
+  const result = await run({
+    ...asker,
+    ask: async (method, params, signal) => {
+      const question = modernQuestion({ method, params });
+      if (asker.ask !== undefined && canAnswer(asker.capabilities, question)) return asker.ask(method, params, signal);
+      undeclared ??= question;
+      return { error: wireError(CODE.methodNotFound, `the client does not support ${method}`) };
+    },
+  });
+  if (undeclared !== undefined) throw new CallError(missingCapability(undeclared));
+  return result;
 }
 
 async function resumed(parts: DispatchParts, call: Call, handle: string): Promise<CallResult> {

@@ -28,7 +28,10 @@ export interface TestReply {
 
 /** A client of either era over any `fetch`: a gateway in memory, or a real URL. */
 export interface TestClient {
-  request(method: string, params?: JsonObject): Promise<TestReply>;
+  /** Aborting `signal` closes the request's connection. */
+  request(method: string, params?: JsonObject, signal?: AbortSignal): Promise<TestReply>;
+  /** Resolves with the HTTP status. */
+  notify(method: string, params?: JsonObject): Promise<number>;
   /** The result of a tool; rejects on a JSON-RPC error. Answers questions on the way. */
   callTool(name: string, given?: JsonObject, meta?: JsonObject): Promise<JsonObject>;
   /** Names in the order they are listed, all pages. */
@@ -72,7 +75,13 @@ class Client implements TestClient {
     await this.#post({ jsonrpc: '2.0', method: 'notifications/initialized' }, {});
   }
 
-  async request(method: string, params: JsonObject = {}): Promise<TestReply> {
+  async notify(method: string, params: JsonObject = {}): Promise<number> {
+    const version = this.#isModern ? '2026-07-28' : '2025-11-25';
+    const headers = { 'mcp-protocol-version': version, ...(this.#isModern ? { 'mcp-method': method } : {}) };
+    return (await this.#post({ jsonrpc: '2.0', method, params }, headers)).status;
+  }
+
+  async request(method: string, params: JsonObject = {}, signal?: AbortSignal): Promise<TestReply> {
     const id = this.#nextId++;
     const full = this.#isModern ? { ...params, _meta: { ...this.#envelope(), ...asObject(params._meta) } } : params;
     const name = params.name ?? params.uri;
@@ -80,7 +89,7 @@ class Client implements TestClient {
       ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method }
       : { 'mcp-protocol-version': '2025-11-25' };
     if (this.#isModern && typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
-    const response = await this.#post({ jsonrpc: '2.0', id, method, params: full }, headers);
+    const response = await this.#post({ jsonrpc: '2.0', id, method, params: full }, headers, signal);
     this.#session ??= response.headers.get('mcp-session-id') ?? undefined;
     return this.#read(response, id);
   }
@@ -141,9 +150,9 @@ class Client implements TestClient {
     };
   }
 
-  #post(message: JsonObject, headers: Readonly<Record<string, string>>): Promise<Response> {
-    const body = JSON.stringify(message);
-    return this.#fetch(new Request(this.#url, { method: 'POST', headers: this.#headers(headers), body }));
+  #post(message: JsonObject, more: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response> {
+    const init = { method: 'POST', headers: this.#headers(more), body: JSON.stringify(message) };
+    return this.#fetch(new Request(this.#url, signal === undefined ? init : { ...init, signal }));
   }
 
   async #read(response: Response, id: number): Promise<TestReply> {

@@ -1,16 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
-/** Polls until `look` gives something, and returns it; fails with `what` when the deadline passes. */
-export async function until<T>(
-  what: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 10_000,
-): Promise<T> {
-  const endMs = performance.now() + deadlineMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > endMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
-    await delay(20);
+/** Resolves when the condition holds; rejects with a sentence after `ms`. Looks every few milliseconds. */
+export async function until(condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!(await condition())) {
+    if (Date.now() > deadline)
+      throw new Error(`did not become true within ${ms} ms: ${condition.toString().slice(0, 200)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -1,0 +1,95 @@
+import type { Spawn } from '../backend/create-room.ts';
+import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
+import { createHooks, type Hooks } from '../extension/hooks.ts';
+import { stderrLog } from '../extension/log.ts';
+import type { Core, Log, Plugin } from '../extension/plugin.ts';
+import { createSlots } from '../extension/slots.ts';
+import { prepareAuthorizers } from './authorizers.ts';
+import type { Gateway } from './gateway.ts';
+import { joinHouse } from './join-house.ts';
+import { type Catalogue, type Loaded, loadPlugins } from './load-plugins.ts';
+import type { Performing } from './perform-inner.ts';
+import { type PlanInput, readPlan } from './plan.ts';
+
+/** What a host or an embedder hands over besides the plan. */
+export interface GatewayOptions {
+  /** Addresses that a plan may use; `@toolmgr/plugins` exports one. */
+  readonly catalogue?: Catalogue;
+  /** Plugins given as objects; a plan uses them by their address. */
+  readonly plugins?: readonly Plugin[];
+  /** Where `./custom-plugin.ts` in a plan is looked for; default: the working directory. */
+  readonly baseDir?: string;
+  readonly log?: Log;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+  /** Starts the program of a stdio backend; a test replaces it. */
+  readonly spawn?: Spawn;
+}
+
+/**
+ * Plan in, gateway out: read, load, apply, check, prepare, seal, start.
+ *
+ * Backends are opened in the background; `gateway.settled()` says when they have answered. When a step fails, what was
+ * started is stopped again in reverse order.
+ * @throws GatewayFault PLAN_*, PLUGIN_*, SLOT_*, AUTH_STRATEGY_INVALID, SECRET_MISSING
+ */
+export async function createGateway(input: PlanInput, options: GatewayOptions = {}): Promise<Gateway> {
+  const plan = readPlan(input);
+  const log = options.log ?? stderrLog();
+  const now = options.now ?? Date.now;
+  const hooks = createHooks((fault) => log.error('a plugin failed to listen', { cause: explainCause(fault) }));
+  const slots = createSlots();
+  let performing: Performing | undefined;
+  const core: Core = {
+    hooks,
+    slots,
+    now,
+    log,
+    perform: (asked) => (performing === undefined ? Promise.reject(tooEarly()) : performing.inner(asked)),
+  };
+  const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
+  applyAll(core, await loadPlugins(plan, catalogue, plugins, baseDir));
+  requireAuthentication(hooks);
+  const authorizer = await prepareAuthorizers(plan, slots);
+  const joined = joinHouse({
+    plan,
+    hooks,
+    slots,
+    log,
+    now,
+    authorizer,
+    ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
+  });
+  performing = joined.performing;
+  try {
+    await hooks.starting.promise();
+    await joined.open();
+  } catch (cause) {
+    await joined.gateway.stop();
+    throw cause;
+  }
+  return joined.gateway;
+}
+
+function applyAll(core: Core, loaded: readonly Loaded[]): void {
+  for (const { plugin, config } of loaded) {
+    try {
+      plugin.apply(core, config);
+    } catch (cause) {
+      throw faultFrom(cause, 'PLUGIN_FAILED', `${plugin.address} could not be applied`);
+    }
+  }
+}
+
+/** Never open by omission: somebody must say who callers are, even if the answer is "anybody". */
+function requireAuthentication(hooks: Hooks): void {
+  if (hooks.authenticate.tapped()) return;
+  throw new GatewayFault(
+    'PLAN_INCOMPLETE',
+    'plugins: none of them authenticates callers; add incoming-auth/anonymous to let everybody in',
+  );
+}
+
+function tooEarly(): GatewayFault {
+  return new GatewayFault('PLAN_INCOMPLETE', 'perform was used before the gateway was assembled');
+}

@@ -1,0 +1,108 @@
+import type { BackendRoom } from '../backend/room.ts';
+import type { Catalog, Catalogs } from '../catalog/catalog.ts';
+import type { Asker, LinkOwner } from '../contract/call.ts';
+import { explainCause } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+import { type AnswerParts, answer } from '../flow/answer.ts';
+import { resolveCall } from '../flow/resolve.ts';
+import type { Rooms } from '../flow/rooms.ts';
+import { replyFromFault } from '../flow/wire-faults.ts';
+import type { House, Intent } from '../protocol/intent.ts';
+import { RawObject } from '../protocol/raw-json.ts';
+import type { FaceMaker } from './face.ts';
+
+/** What the client edges are joined to. */
+export interface HouseParts {
+  readonly rooms: Rooms;
+  readonly room: BackendRoom;
+  readonly catalogs: Catalogs;
+  readonly answering: AnswerParts;
+  readonly faces: FaceMaker;
+  readonly log: Log;
+  /** Whether every backend has its first lists or an error. */
+  isSettled(): boolean;
+  settled(): Promise<void>;
+}
+
+/** Joins the client edges to the flow, the catalogues and the far side. */
+export function createHouse(parts: HouseParts): House {
+  const { rooms, room, catalogs, answering, faces, log } = parts;
+  const welcomes = createWelcomes(room, log);
+  const ready = (asker: Asker): Promise<unknown> | undefined => {
+    const welcome = welcomes.of(asker.owner);
+    if (parts.isSettled()) return welcome;
+    return welcome === undefined ? parts.settled() : Promise.all([welcome, parts.settled()]);
+  };
+  return {
+    identify: rooms.identify,
+    answer(intent) {
+      // The first lists are worth a bounded wait: a list that is empty because a backend was a second late lies.
+      const waiting = ready(intent.asker);
+      return waiting === undefined ? answer(answering, intent) : waiting.then(() => answer(answering, intent));
+    },
+    face: faces.face,
+    async mayWatch(intent, uri) {
+      await ready(intent.asker);
+      const params = RawObject.empty().with('uri', Buffer.from(JSON.stringify(uri)));
+      const resolved = resolveCall(answering, { ...intent, method: 'resources/subscribe', params });
+      if ('error' in resolved) return resolved;
+      try {
+        const refusal = await rooms.authorize(resolved.call);
+        return refusal === undefined ? { entry: resolved.call.target } : { refusal };
+      } catch (thrown) {
+        log.error('a plugin failed to decide a subscription', { uri, cause: explainCause(thrown) });
+        const reply = replyFromFault(resolved.call, thrown);
+        return 'error' in reply ? reply : { error: { code: -32603, message: 'internal error' } };
+      }
+    },
+    watch: (entry, uri, asker) => room.watch(entry.workload, uri, asker.owner),
+    unwatch: (entry, uri, asker) => room.unwatch(entry.workload, uri, asker.owner),
+    welcome: (asker) => {
+      welcomes.of(asker.owner);
+    },
+    release: (ownerKey) => {
+      welcomes.forget(ownerKey);
+      room.release(ownerKey);
+    },
+    onListsChanged: (listener) => catalogs.onChanged(listener),
+    setLogLevel: (asker, level) => room.setLogLevel(asker.owner, level),
+    rootsChanged: (asker) => room.rootsChanged(asker.owner),
+    mirrored: (name, asker) => catalogFor(catalogs, asker).find('tool', name)?.mirrored,
+  };
+}
+
+/** The catalogue that an asker's capability class sees. */
+export function catalogFor(catalogs: Catalogs, asker: Asker): Catalog {
+  return catalogs.of(asker.owner.capabilityClass);
+}
+
+/** As {@link catalogFor}, for an intent. */
+export function catalogOf(catalogs: Catalogs): (intent: Intent) => Catalog {
+  return (intent) => catalogFor(catalogs, intent.asker);
+}
+
+/** Owners whose capability class may see other lists: each is welcomed once, and waited for while that lasts. */
+function createWelcomes(room: Pick<BackendRoom, 'welcome'>, log: Log) {
+  const known = new Map<string, Promise<void> | undefined>();
+  return {
+    /** The welcome that is under way; `undefined` when there is nothing to wait for. */
+    of(owner: LinkOwner): Promise<void> | undefined {
+      if (owner.capabilityClass === '') return undefined;
+      if (known.has(owner.key)) return known.get(owner.key);
+      const welcome = room
+        .welcome(owner)
+        .catch((cause: unknown) => log.warn('lists of a capability class are missing', { cause: explainCause(cause) }))
+        .then(() => {
+          if (known.has(owner.key)) known.set(owner.key, undefined);
+        });
+      known.set(owner.key, welcome);
+      if (known.size > MAX_WELCOMES) known.delete(known.keys().next().value ?? '');
+      return welcome;
+    },
+    forget(ownerKey: string): void {
+      known.delete(ownerKey);
+    },
+  };
+}
+
+const MAX_WELCOMES = 20_000; // a forgotten owner is welcomed again, which costs one look at known lists

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { Catalogs } from '../catalog/catalog.ts';
+import type { Asker, Call, Reply } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject } from '../contract/json.ts';
+import type { InnerCall } from '../extension/plugin.ts';
+import { createCall } from '../flow/call-value.ts';
+import { type Journey, perform } from '../flow/perform.ts';
+import { notFound } from '../flow/wire-faults.ts';
+import { encode, RawObject } from '../protocol/raw-json.ts';
+
+/** How plugins and embedders call tools: down the same rooms as a client's call. */
+export interface Performing {
+  inner(asked: InnerCall): Promise<Reply>;
+  outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
+}
+
+/** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
+export function createPerforming(journey: Journey, catalogs: Catalogs): Performing {
+  return {
+    async inner({ parent, name, arguments: given, caller, signal }) {
+      if (depthOf(parent) >= MAX_DEPTH) {
+        return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
+      }
+      const asker: Asker = { ...parent.asker, progressToken: undefined, tell: parent.asker.tell };
+      const target = catalogs.of(asker.owner.capabilityClass).findInside(name);
+      if (target === undefined) return { error: notFound({ method: 'tools/call', name, asker }) };
+      return perform(
+        journey,
+        createCall({
+          ...toolCall(target.key, given),
+          target,
+          caller: caller ?? parent.caller,
+          asker,
+          headers: parent.headers,
+          parent,
+          id: parent.id,
+          signal: signal ?? parent.signal,
+        }),
+      );
+    },
+    async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
+      const asker = silentAsker(caller);
+      const target = catalogs.of('').find('tool', name);
+      if (target === undefined) return { error: notFound({ method: 'tools/call', name, asker }) };
+      return perform(
+        journey,
+        createCall({
+          ...toolCall(name, given ?? {}),
+          target,
+          caller,
+          asker,
+          headers: {},
+          parent: undefined,
+          id: randomUUID(),
+          signal: signal ?? new AbortController().signal,
+        }),
+      );
+    },
+  };
+}
+
+/** Nobody in particular. */
+export const ANONYMOUS: Caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+
+const MAX_DEPTH = 16; // composite in script in call_tool, and room to spare
+
+function depthOf(call: Call): number {
+  let depth = 1;
+  for (let at = call.parent; at !== undefined; at = at.parent) depth++;
+  return depth;
+}
+
+function toolCall(name: string, given: JsonObject) {
+  const members = RawObject.empty().with('name', encode(name)).with('arguments', encode(given));
+  return {
+    method: 'tools/call',
+    name,
+    members,
+    meta: undefined,
+    round: 1,
+    backendState: undefined,
+    inputResponses: undefined,
+  } as const;
+}
+
+/** An asker in code: it hears nothing on the way and cannot be asked. */
+function silentAsker(caller: Caller): Asker {
+  return {
+    era: '2026-07-28',
+    capabilities: {},
+    clientInfo: undefined,
+    owner: { key: `caller:${caller.key}:`, caller, capabilities: {}, capabilityClass: '' },
+    progressToken: undefined,
+    logLevel: undefined,
+    tell: () => {},
+  };
+}

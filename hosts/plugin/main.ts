@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { scaffold } from './scaffold.ts';
+
+/** Adds `toolmgr plugin new NAME`. */
+export function addPluginCommands(program: Command): void {
+  const plugin = program.command('plugin').description('write your own plugins');
+  plugin
+    .command('new')
+    .argument('<name>', 'folder and address of the plugin, e.g. business-hours')
+    .option('--into <dir>', 'folder to make it in', '.')
+    .description('write a plugin that works: typed configuration, test, README')
+    .addHelpText(
+      'after',
+      '\nExample:\n  toolmgr plugin new business-hours && cd business-hours && npm install && npm test',
+    )
+    .action(async (name: string, { into }: { into: string }, command: Command) => {
+      const made = await scaffold({ name, into });
+      if ('problem' in made) command.error(`toolmgr: ${made.problem}`, { exitCode: 1 });
+      else print(name, made.folder, made.files);
+    });
+}
+
+function print(name: string, folder: string, files: readonly string[]): void {
+  process.stdout.write(
+    [
+      `made ${folder}: ${files.join(', ')}`,
+      `next: cd ${folder} && npm install && npm test`,
+      `use it in a gateway file: plugins: [{ use: ./${name}/index.ts, with: { blocked: [] } }]`,
+      '',
+    ].join('\n'),
+  );
+}

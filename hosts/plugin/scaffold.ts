@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where a new plugin goes and what it is called. */
+export interface ScaffoldRequest {
+  /** Folder name and address of the plugin, e.g. `business-hours`. */
+  readonly name: string;
+  /** Folder to make it in. */
+  readonly into: string;
+}
+
+/** Names that are fit for a folder, an npm package and a plugin address. */
+export const PLUGIN_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+
+/** What a scaffold left behind. */
+export interface Scaffolded {
+  readonly folder: string;
+  /** Paths written, relative to `folder`, sorted. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Writes a plugin that already works: typed configuration, a test against a gateway in memory, and a README.
+ * Fails as a sentence when the name does not fit or the folder is there: nothing is overwritten.
+ */
+export async function scaffold({ name, into }: ScaffoldRequest): Promise<Scaffolded | { readonly problem: string }> {
+  if (!PLUGIN_NAME.test(name)) {
+    return {
+      problem: `${JSON.stringify(name)} is not a plugin name: lower-case words joined by "-", such as business-hours`,
+    };
+  }
+  const folder = resolve(into, name);
+  if (existsSync(folder)) return { problem: `${folder} exists already; choose another name or remove it` };
+  await mkdir(folder, { recursive: true });
+  const files = filesOf(name, coreDependency());
+  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { flag: 'wx' });
+  return { folder, files: Object.keys(files).sort() };
+}
+
+/** How the new plugin reaches the core: by version when this program is installed, by path when it runs from a clone. */
+interface CoreDependency {
+  readonly spec: string;
+  readonly nodeFlags: string;
+}
+
+function coreDependency(): CoreDependency {
+  const core = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'core');
+  const isClone = existsSync(join(core, 'index.ts'));
+  return isClone ? { spec: `file:${core}`, nodeFlags: '--conditions=development ' } : { spec: '^0.1.0', nodeFlags: '' };
+}
+
+function filesOf(name: string, core: CoreDependency): Readonly<Record<string, string>> {
+  return {
+    'package.json': `${JSON.stringify(packageOf(name, core), undefined, 2)}\n`,
+    'index.ts': pluginText(name),
+    'index.test.ts': testText(),
+    'README.md': readmeText(name),
+  };
+}
+
+function packageOf(name: string, { spec, nodeFlags }: CoreDependency) {
+  return {
+    name: `toolmgr-plugin-${name}`,
+    version: '0.1.0',
+    type: 'module',
+    keywords: ['toolmgr-plugin'],
+    engines: { node: '>=24' },
+    exports: './index.ts',
+    scripts: { test: `node ${nodeFlags}--test` },
+    dependencies: { '@toolmgr/core': spec, zod: '^4.6.7' },
+  };
+}
+
+function pluginText(name: string): string {
+  return `import { type Call, definePlugin, type Refusal } from '@toolmgr/core';
+import { z } from 'zod';
+
+const ADDRESS = '${name}';
+
+/** One schema: it gives the type below, the checks at boot with paths and suggestions, and the defaults. */
+const config = z.strictObject({
+  blocked: z.array(z.string()).default([]).describe('tools that nobody may call'),
+});
+
+/** Refuses calls of blocked tools. A tap that has no opinion answers undefined. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  config,
+  apply(core, { blocked }) {
+    const names = new Set(blocked);
+    core.hooks.authorize.tap(ADDRESS, (call) => decide(names, call));
+  },
+});
+
+function decide(blocked: ReadonlySet<string>, call: Call): Refusal | undefined {
+  if (!blocked.has(call.name)) return undefined;
+  return { refused: true, status: 403, reason: 'this tool is blocked' };
+}
+`;
+}
+
+function testText(): string {
+  return `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
+import plugin from './index.ts';
+
+test('refuses a blocked tool and lets others through', async () => {
+  const { address } = plugin;
+  await using gateway = await testGateway({
+    plugins: [plugin],
+    plan: { plugins: [{ use: address, with: { blocked: ['danger'] } }] },
+    backends: { demo: fakeServer().tool('danger').tool('safe', 'done') },
+  });
+  const client = await gateway.client();
+  const safe = await client.callTool('safe');
+  assert.deepEqual(safe.content, [{ type: 'text', text: 'done' }]);
+  const refused = await client.request('tools/call', { name: 'danger', arguments: {} });
+  assert.equal(refused.status, 403);
+});
+
+test('does not start with a key it does not know', async () => {
+  const { address } = plugin;
+  const started = testGateway({ plugins: [plugin], plan: { plugins: [{ use: address, with: { blokced: [] } }] } });
+  await assert.rejects(started, /did you mean "blocked"/);
+});
+`;
+}
+
+function readmeText(name: string): string {
+  return `# ${name}
+
+A plugin for toolmgr. It refuses calls of the tools that its configuration names; make it do what you need.
+
+\`\`\`yaml
+plugins:
+  - use: ./${name}/index.ts
+    with:
+      blocked: [delete_everything]
+\`\`\`
+
+\`npm install && npm test\` runs its tests against a gateway in memory: no sockets, no containers.
+
+Stability: alpha. Trusts: nobody.
+`;
+}

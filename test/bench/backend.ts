@@ -1,0 +1,78 @@
+// A backend that costs next to nothing: raw node:http, answers prepared. Speaks both eras on one URL.
+// Arguments: PORT, TOOLS.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+const [port = '0', tools = '10'] = process.argv.slice(2);
+const list = JSON.stringify(
+  Array.from({ length: Number(tools) }, (_, n) => ({
+    name: `tool_${n}`,
+    description: `Tool number ${n} of this server. It echoes a text and is here to be listed.`,
+    inputSchema: { type: 'object', properties: { text: { type: 'string', description: 'what to echo' } } },
+  })),
+);
+const SMALL = '"content":[{"type":"text","text":"The quick brown fox jumps over the lazy dog."}]';
+const MEGABYTE = `"content":[{"type":"text","text":"${'x'.repeat(1_048_576)}"}]`;
+const MODERN = '"resultType":"complete",';
+const CACHE = ',"ttlMs":0,"cacheScope":"private"';
+const CAPABILITIES = '"capabilities":{"tools":{"listChanged":true}}';
+
+const server = createServer((request, response) => {
+  if (request.method !== 'POST') return void response.writeHead(request.method === 'DELETE' ? 200 : 405).end();
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => answer(request, response, Buffer.concat(chunks).toString('latin1')));
+});
+
+function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+  const id = /"id":("[^"]*"|\d+)/.exec(body)?.[1];
+  if (id === undefined) return void response.writeHead(202).end();
+  const method = /"method":"([^"]+)"/.exec(body)?.[1] ?? '';
+  const isModern = request.headers['mcp-protocol-version'] === '2026-07-28';
+  const era = isModern ? MODERN : '';
+  const cache = isModern ? CACHE : '';
+  if (method === 'initialize') {
+    const result = `{"protocolVersion":"2025-11-25","serverInfo":{"name":"bench","version":"1"},${CAPABILITIES}}`;
+    return send(response, id, result, { 'mcp-session-id': `s${++sessions}` });
+  }
+  if (method === 'server/discover') {
+    return send(response, id, `{${MODERN}"supportedVersions":["2026-07-28"],${CAPABILITIES}${CACHE}}`);
+  }
+  if (method === 'tools/list') return send(response, id, `{${era}"tools":${list}${cache}}`);
+  if (method === 'subscriptions/listen') return listen(response, id);
+  const name = /"name":"([^"]+)"/.exec(body)?.[1];
+  if (name === 'tool_1') return send(response, id, `{${era}${MEGABYTE}}`);
+  if (name === 'tool_2') return stream(response, id, body, era);
+  send(response, id, `{${era}${SMALL}}`);
+}
+
+let sessions = 0;
+
+function send(response: ServerResponse, id: string, result: string, more: Record<string, string> = {}): void {
+  const body = `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...more });
+  response.end(body);
+}
+
+/** Ten progress notifications, then the result, on one event stream. */
+function stream(response: ServerResponse, id: string, body: string, era: string): void {
+  const token = /"progressToken":("[^"]*"|\d+)/.exec(body)?.[1];
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  for (let n = 1; token !== undefined && n <= 10; n++) {
+    const params = `{"progressToken":${token},"progress":${n},"total":10}`;
+    response.write(`data: {"jsonrpc":"2.0","method":"notifications/progress","params":${params}}\n\n`);
+  }
+  response.end(`data: {"jsonrpc":"2.0","id":${id},"result":{${era}${SMALL}}}\n\n`);
+}
+
+function listen(response: ServerResponse, id: string): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  const meta = `{"io.modelcontextprotocol/subscriptionId":${id}}`;
+  const params = `{"notifications":{"toolsListChanged":true},"_meta":${meta}}`;
+  response.write(`data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":${params}}\n\n`);
+}
+
+server.keepAliveTimeout = 60_000;
+server.listen(Number(port), '127.0.0.1', () => {
+  const address = server.address();
+  console.log(`listening ${typeof address === 'object' && address !== null ? address.port : 0}`);
+});

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchProcess } from './processes.ts';
+import { OTHER_CORE } from './processes.ts';
+
+/** One request, sent over and over. */
+export interface LoadRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What one run of the load tool gave. */
+export interface LoadResult {
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Answers that were not 2xx, and broken connections. */
+  readonly failures: number;
+  /** CPU time of the measured process per request, in microseconds. */
+  readonly cpuMicrosPerRequest: number;
+  readonly residentBytes: number;
+}
+
+/** Runs wrk (one thread, on the other core) against a process and reads that process's CPU time around it. */
+export async function measure(
+  measured: BenchProcess,
+  request: LoadRequest,
+  connections: number,
+  seconds: number,
+): Promise<LoadResult> {
+  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-bench-'));
+  const script = join(scratch, 'request.lua');
+  writeFileSync(script, luaScript(request));
+  try {
+    const cpuBefore = measured.cpuMicros();
+    const out = await wrk(['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, '--timeout', '30s', measured.url]);
+    const cpu = measured.cpuMicros() - cpuBefore;
+    const summary = JSON.parse(out.slice(out.lastIndexOf('RESULT ') + 7)) as Record<string, number>;
+    const { requests = 0, duration = 1, p50 = 0, p99 = 0, failures = 0 } = summary;
+    return {
+      requestsPerSecond: requests / (duration / 1e6),
+      p50Ms: p50 / 1000,
+      p99Ms: p99 / 1000,
+      failures,
+      cpuMicrosPerRequest: requests === 0 ? 0 : cpu / requests,
+      residentBytes: measured.residentBytes(),
+    };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function luaScript({ headers, body }: LoadRequest): string {
+  const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
+  return [
+    'wrk.method = "POST"',
+    `wrk.body = ${lua(body)}`,
+    ...lines,
+    'done = function(summary, latency, requests)',
+    '  local e = summary.errors',
+    '  local failures = e.connect + e.read + e.write + e.status + e.timeout',
+    '  io.write(string.format(\'RESULT {"requests":%d,"duration":%d,"p50":%d,"p99":%d,"failures":%d}\\n\',',
+    '    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), failures))',
+    'end',
+    '',
+  ].join('\n');
+}
+
+function lua(text: string): string {
+  return `[==[${text}]==]`;
+}
+
+function wrk(args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('taskset', ['-c', OTHER_CORE, 'wrk', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => (code === 0 ? resolve(out) : reject(new Error(`wrk ended with ${code}: ${out}`))));
+  });
+}

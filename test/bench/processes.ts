@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+
+/** A program of the bench that said which port it listens on. */
+export interface BenchProcess extends AsyncDisposable {
+  readonly pid: number;
+  readonly url: string;
+  /** Further words of its `listening` line. */
+  readonly words: readonly string[];
+  /** User and system time spent so far, in microseconds. */
+  cpuMicros(): number;
+  /** Resident memory in bytes. */
+  residentBytes(): number;
+}
+
+/** Cores: what is measured runs alone on the first, everything else shares the second. */
+export const MEASURED_CORE = '0';
+export const OTHER_CORE = cpus().length > 1 ? '1' : '0';
+
+const START_MS = 30_000;
+const TICK_MICROS = 10_000; // USER_HZ is 100 on every Linux that Node runs on
+
+/** Starts a bench program on a core and waits for its `listening PORT` line. */
+export async function startProcess(core: string, file: string, args: readonly string[]): Promise<BenchProcess> {
+  const path = join(import.meta.dirname, file);
+  const child = spawn('taskset', ['-c', core, process.execPath, '--conditions=development', path, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const line = await firstLine(child, file);
+  const [, port, ...words] = line.split(' ');
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${file} has no pid`);
+  return {
+    pid,
+    url: `http://127.0.0.1:${port}/mcp`,
+    words,
+    cpuMicros: () => cpuMicros(pid),
+    residentBytes: () => residentBytes(pid),
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 3_000);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}
+
+function firstLine(child: ChildProcess, name: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const late = setTimeout(() => reject(new Error(`${name} did not start within ${START_MS} ms`)), START_MS);
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code} before it listened`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const line = text.split('\n').find((candidate) => candidate.startsWith('listening '));
+      if (line === undefined || !text.includes('\n')) return;
+      clearTimeout(late);
+      resolve(line);
+    });
+  });
+}
+
+function cpuMicros(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS; // proc(5): utime and stime
+}
+
+function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+}

@@ -33,6 +33,8 @@ export interface BackendRoom {
   settled(): Promise<void>;
   /** Sorted by name. */
   states(): readonly BackendState[];
+  /** The era a backend was found to speak; `undefined` for an unknown one and until it answered. */
+  eraOf(workload: string): Era | undefined;
   /** Lists as a class sees them, by workload; a backend without lists for the class gives those of the base class `''`. */
   listings(capabilityClass: string): ReadonlyMap<string, BackendListing>;
   /**
@@ -47,7 +49,8 @@ export interface BackendRoom {
    * with `call.asker.owner.capabilities`. Progress and log notifications go to `call.asker.tell`, questions to
    * `call.asker.ask`. A lost backend session is made again once, and only a request that surely did not run is
    * repeated. `input_required` results come back as they are.
-   * @throws GatewayFault BACKEND_* · BackendError with the backend's own JSON-RPC error
+   * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED · BackendError with the backend's own JSON-RPC error ·
+   * the reason of `call.signal` when it aborts
    */
   send(call: Call): Promise<CallResult>;
   /** Subscribes to a resource on the owner's session; updates arrive at the owner's sink. */

@@ -1,0 +1,205 @@
+import type { Authorizer } from '../contract/auth-strategy.ts';
+import type { Backend, BackendHello } from '../contract/backend.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Era } from '../contract/era.ts';
+import type { JsonObject } from '../contract/json.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { isObject } from '../protocol/raw-json.ts';
+import { Conversation, resultValue } from './conversation.ts';
+import { LinkFailure } from './failure.ts';
+import type { Asked, LinkEvents, Wire, WireSink } from './link.ts';
+import { partsFromValue } from './message.ts';
+import { probe, type Verdict } from './probe.ts';
+import { HttpTarget } from './transports/http-target.ts';
+import type { Spawn } from './transports/process-group.ts';
+import { SseWire } from './transports/sse.ts';
+import { StdioWire } from './transports/stdio.ts';
+import { StreamableHttpWire } from './transports/streamable-http.ts';
+
+/** The revisions that open with `initialize` and are spoken here; the first is asked for. */
+const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+/** A program that is still being installed (npx) gets this many times `limits.helloMs` at most. */
+const MAX_PATIENCE = 6;
+
+/** What links of one backend are made with. */
+export interface ConnectorOptions {
+  readonly backend: Backend;
+  readonly authorizer: Authorizer;
+  readonly clientInfo: JsonObject;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly spawn: Spawn | undefined;
+  readonly tally: { processes: number };
+  now(): number;
+}
+
+/** For whom a link is opened. */
+export interface LinkFor {
+  readonly caller: Caller;
+  readonly purpose: 'discovery' | 'session';
+  /** Declared to the backend. */
+  readonly capabilities: JsonObject;
+  readonly events: LinkEvents;
+  readonly signal: AbortSignal;
+}
+
+/** Opens links to one backend and remembers which era it speaks. */
+export class Connector {
+  readonly #options: ConnectorOptions;
+  #verdict: Era | undefined;
+  #target: HttpTarget | undefined;
+  #skipProbe = false;
+  #patience = 1;
+
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
+    this.#verdict = settledEra(options.backend);
+  }
+
+  /** The era set or found; `undefined` until a backend has shown it. */
+  get era(): Era | undefined {
+    return this.#verdict;
+  }
+
+  /** Something contradicts what was found: the next link asks again. */
+  forget(): void {
+    this.#verdict = settledEra(this.#options.backend);
+  }
+
+  /**
+   * Opens one link up to the end of the hello.
+   * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED; nothing is left open then
+   */
+  async open(who: LinkFor): Promise<Conversation> {
+    const started = await this.#start(who);
+    try {
+      const verdict = await this.#ask(started.talk, who);
+      if (verdict.is === 'modern') {
+        this.#verdict = '2026-07-28';
+        started.talk.agree('2026-07-28', verdict.hello);
+        started.open();
+        return started.talk;
+      }
+      return await this.#openLegacy(started, verdict, who);
+    } catch (cause) {
+      // What was started must not outlive the failed hello.
+      await started.talk.close().catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#target?.close();
+    this.#target = undefined;
+  }
+
+  async #ask(talk: Conversation, who: LinkFor): Promise<Verdict> {
+    const { backend } = this.#options;
+    if (this.#verdict === '2025-11-25' || this.#skipProbe) return { is: 'legacy' };
+    const verdict = await probe(talk, this.#hello(who));
+    if (backend.era === 'modern' && verdict.is !== 'modern') {
+      const facts = { category: 'protocol' } as const;
+      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'is set to `era: modern` and does not speak it', facts);
+    }
+    return verdict;
+  }
+
+  async #openLegacy(first: Started, verdict: Verdict, who: LinkFor): Promise<Conversation> {
+    const started = first.talk.alive ? first : await this.#start(who);
+    const { talk, wire } = started;
+    try {
+      talk.agree('2025-11-25', await this.#initialize(talk, who));
+      await talk.notify('notifications/initialized');
+    } catch (cause) {
+      const silent = cause instanceof LinkFailure && cause.code === 'BACKEND_TIMEOUT';
+      if (silent) this.#patience = Math.min(this.#patience + 1, MAX_PATIENCE);
+      // Silent twice: perhaps it broke on the probe. The next link begins with initialize.
+      this.#skipProbe = silent && verdict.is === 'silent';
+      await talk.close().catch(() => undefined);
+      throw cause;
+    }
+    this.#patience = 1;
+    this.#skipProbe = false;
+    const proven = verdict.is === 'legacy' || (verdict.is === 'silent' && this.#options.backend.transport === 'stdio');
+    if (proven) this.#verdict = '2025-11-25';
+    started.open();
+    if (wire instanceof StreamableHttpWire) wire.openChannel();
+    return talk;
+  }
+
+  async #initialize(talk: Conversation, who: LinkFor): Promise<BackendHello> {
+    const { backend, clientInfo } = this.#options;
+    const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: who.capabilities, clientInfo };
+    const asked = { ...this.#hello(who), method: 'initialize', params: partsFromValue(params) };
+    const result = resultValue(await talk.request({ ...asked, era: '2025-11-25' }));
+    const version = result.protocolVersion;
+    if (!LEGACY_VERSIONS.some((known) => known === version)) {
+      const facts = { category: 'protocol' } as const;
+      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'speaks no MCP revision that is known here', facts);
+    }
+    return {
+      info: isObject(result.serverInfo) ? result.serverInfo : {},
+      capabilities: isObject(result.capabilities) ? result.capabilities : {},
+      instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+      protocolVersion: String(version),
+    };
+  }
+
+  #hello(who: LinkFor): Omit<Asked, 'method' | 'params' | 'era'> {
+    const { limits, backend } = this.#options;
+    const patience = backend.transport === 'stdio' ? this.#patience : 1;
+    return {
+      caller: who.caller,
+      purpose: who.purpose,
+      capabilities: who.capabilities,
+      timeoutMs: limits.helloMs * patience,
+      totalMs: limits.helloMs * patience,
+      signal: who.signal,
+    };
+  }
+
+  async #start(who: LinkFor): Promise<Started> {
+    const { backend, clientInfo, limits, log, now } = this.#options;
+    let opened = false;
+    const events: LinkEvents = Object.create(who.events, {
+      // What ends before the hello is done is a failed hello, not a lost link.
+      lost: { value: (cause: LinkFailure) => (opened ? who.events.lost(cause) : undefined) },
+    });
+    let wire: Wire | undefined;
+    const about = { workload: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
+    const talk = new Conversation(about, (sink) => {
+      wire = this.#wire(sink, who.caller);
+      return wire;
+    });
+    if (wire instanceof SseWire) await wire.open();
+    const open = () => {
+      opened = true;
+    };
+    return { talk, wire, open };
+  }
+
+  #wire(sink: WireSink, caller: Caller): Wire {
+    const { backend, limits, log, spawn, tally, authorizer } = this.#options;
+    if (backend.transport === 'stdio') {
+      return new StdioWire({ backend, limits, log, tally, ...(spawn === undefined ? {} : { spawn }) }, sink);
+    }
+    this.#target ??= new HttpTarget(backend, authorizer);
+    if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, caller);
+    return new StreamableHttpWire(this.#target, sink, limits, caller);
+  }
+}
+
+interface Started {
+  readonly talk: Conversation;
+  readonly wire: Wire | undefined;
+  /** From now on the end of the link is told. */
+  open(): void;
+}
+
+/** The era that needs no probe: set by the operator, or given by the transport. */
+function settledEra(backend: Backend): Era | undefined {
+  if (backend.transport === 'sse' || backend.era === 'legacy') return '2025-11-25';
+  return undefined;
+}

@@ -1,0 +1,488 @@
+import type { BackendHello } from '../contract/backend.ts';
+import type { Ask, AskAnswer } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Era } from '../contract/era.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { Log } from '../extension/plugin.ts';
+import { CODE } from '../protocol/errors.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { endToEndMeta, META } from '../protocol/meta.ts';
+import { decode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
+import { LinkFailure } from './failure.ts';
+import type { Asked, Exchange, Link, LinkEvents, Wire, WireSink } from './link.ts';
+import { errorOf, idFrom, innerOf, joinParts, type Part } from './message.ts';
+import { BackendError } from './room.ts';
+
+/** Questions of one backend that may wait for people at once; more are answered with an error. */
+const MAX_OPEN_ASKS = 64;
+
+const EMPTY_PARAMS = Buffer.from('{}');
+
+/** What a conversation is made with. */
+export interface ConversationOptions {
+  readonly workload: string;
+  readonly caller: Caller;
+  readonly clientInfo: JsonObject;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly events: LinkEvents;
+  now(): number;
+}
+
+/**
+ * JSON-RPC with one backend over any wire: own ids and progress tokens, answers to requests, questions and
+ * notifications to whoever should hear them.
+ */
+export class Conversation implements Link, WireSink {
+  readonly workload: string;
+  readonly limits: Limits;
+  usedAtMs: number;
+  readonly #options: ConversationOptions;
+  readonly #wire: Wire;
+  readonly #pending = new Map<number | string, Underway>();
+  readonly #asks = new Map<string, AbortController>();
+  readonly #envelopes = new WeakMap<JsonObject, string>();
+  #nextId = 1;
+  #alive = true;
+  #retired = false;
+  #era: Era = '2025-11-25';
+  #hello: BackendHello = { info: {}, capabilities: {}, instructions: undefined, protocolVersion: '' };
+
+  constructor(options: ConversationOptions, makeWire: (sink: WireSink) => Wire) {
+    this.#options = options;
+    this.workload = options.workload;
+    this.limits = options.limits;
+    this.usedAtMs = options.now();
+    this.#wire = makeWire(this);
+  }
+
+  get era(): Era {
+    return this.#era;
+  }
+
+  get hello(): BackendHello {
+    return this.#hello;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get stateful(): boolean {
+    return this.#wire.stateful;
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  now(): number {
+    return this.#options.now();
+  }
+
+  /** Both sides know each other: later messages carry what the era asks for. */
+  agree(era: Era, hello: BackendHello): void {
+    this.#era = era;
+    this.#hello = hello;
+    this.#wire.agreed(era, hello.protocolVersion);
+  }
+
+  request(asked: Asked): Promise<RawJson> {
+    return new Promise((resolve, reject) => {
+      if (!this.#alive) return reject(this.#closed(true));
+      if (asked.signal?.aborted === true) return reject(asked.signal.reason);
+      const era = asked.era ?? this.#era;
+      const number = this.#nextId++;
+      const id = asked.listener === undefined ? number : `listen-${number}`;
+      const exchange = new Underway(this, id, asked, resolve, reject);
+      this.#pending.set(id, exchange);
+      this.usedAtMs = exchange.startedMs;
+      this.#wire.send(this.#body(id, asked, era), exchange, era);
+    });
+  }
+
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    const body = params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
+    await this.#wire.post(Buffer.from(JSON.stringify(body)), method, undefined);
+  }
+
+  async close(): Promise<void> {
+    if (this.#alive) this.#end(this.#closed(false));
+    await this.#wire.close();
+  }
+
+  /** Ends it as soon as nothing is in flight. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#pending.size === 0) this.close().catch(() => undefined);
+  }
+
+  lost(cause: LinkFailure): void {
+    if (!this.#alive) return;
+    this.#end(cause);
+    this.#options.events.lost(cause);
+    // The wire still holds a process or sockets of its own.
+    this.#wire.close().catch(() => undefined);
+  }
+
+  hear(bytes: Buffer, via: Exchange | undefined): void {
+    const message = RawObject.parse(bytes);
+    const method = message.get('method');
+    const id = message.get('id');
+    if (method === undefined) return this.#answered(message, id, via);
+    const name = message.string('method');
+    if (name === undefined) return;
+    const params = message.get('params') ?? EMPTY_PARAMS;
+    const source = via as Underway | undefined;
+    if (id !== undefined) return this.#asked(name, id, params, source);
+    if (params[0] !== 0x7b) return;
+    try {
+      this.#told(name, RawObject.parse(params), source);
+    } catch (cause) {
+      if (cause instanceof RawJsonError) throw cause;
+      // A listener above that fails must not end the stream it listens to.
+      this.#options.log.error('listener of a backend notification failed', this.#about(cause));
+    }
+  }
+
+  /** Takes an exchange off the books. */
+  forget(exchange: Underway): void {
+    this.#pending.delete(exchange.id);
+    this.usedAtMs = this.now();
+    if (this.#retired && this.#pending.size === 0) this.close().catch(() => undefined);
+  }
+
+  /** The asking side gave up: the backend is told in the way of its era, once. */
+  withdraw(exchange: Underway): void {
+    const era = exchange.asked.era ?? this.#era;
+    const closing = era === '2026-07-28' && this.#wire.closingCancels;
+    // An initialize request must not be cancelled (2025-11-25 lifecycle).
+    if (!closing && this.#alive && exchange.asked.method !== 'initialize') this.#cancel(exchange);
+    exchange.abandon?.();
+  }
+
+  #cancel(exchange: Underway): void {
+    const params = { requestId: exchange.id, reason: 'no longer wanted' };
+    const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    this.#wire
+      .post(Buffer.from(body), 'notifications/cancelled', exchange.asked.caller)
+      .catch((cause: unknown) => this.#options.log.debug('cancel not delivered', this.#about(cause)));
+  }
+
+  #body(id: number | string, asked: Asked, era: Era): Buffer {
+    const parts: Part[] = [
+      `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(asked.method)},"params":{`,
+      ...asked.params,
+    ];
+    let meta = era === '2026-07-28' ? this.#envelope(asked) : '';
+    if (asked.hearer?.progressToken !== undefined) {
+      meta += `${meta === '' ? '' : ','}"progressToken":${JSON.stringify(id)}`;
+    }
+    const own = asked.meta === undefined ? undefined : innerOf(asked.meta);
+    if (meta === '' && own === undefined) {
+      parts.push('}}');
+      return joinParts(parts);
+    }
+    parts.push(`${asked.params.length === 0 ? '' : ','}"_meta":{${meta}`);
+    if (own !== undefined) parts.push(meta === '' ? '' : ',', own);
+    parts.push('}}}');
+    return joinParts(parts);
+  }
+
+  #envelope(asked: Asked): string {
+    let text = this.#envelopes.get(asked.capabilities);
+    if (text === undefined) {
+      text =
+        `"${META.protocolVersion}":"2026-07-28","${META.clientInfo}":${JSON.stringify(this.#options.clientInfo)},` +
+        `"${META.clientCapabilities}":${JSON.stringify(asked.capabilities)}`;
+      this.#envelopes.set(asked.capabilities, text);
+    }
+    return asked.logLevel === undefined ? text : `${text},"${META.logLevel}":${JSON.stringify(asked.logLevel)}`;
+  }
+
+  #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {
+    const id = idFrom(rawId);
+    const exchange = id === undefined ? undefined : this.#pending.get(id);
+    // Late, doubled and unknown answers are nobody's.
+    if (exchange === undefined || (via !== undefined && via !== exchange)) return;
+    const error = message.object('error');
+    if (error !== undefined) {
+      const { code, message: text, data } = errorOf(error);
+      return exchange.fail(new BackendError(this.workload, code, text, data));
+    }
+    const result = message.get('result');
+    if (result === undefined || result[0] !== 0x7b) {
+      return exchange.fail(this.#broken('answered without a result object', 'protocol'));
+    }
+    if (result.length > this.limits.resultBytes) {
+      const sentence = `answered ${result.length} bytes, over the limit of ${this.limits.resultBytes}`;
+      return exchange.fail(new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' }));
+    }
+    exchange.succeed(result);
+  }
+
+  #told(method: string, params: RawObject, via: Underway | undefined): void {
+    if (method === 'notifications/progress') return this.#progressed(params, via);
+    if (method === 'notifications/cancelled') return this.#cancelled(params);
+    const listen = this.#listenOf(params, via);
+    if (listen?.asked.listener !== undefined) return listen.asked.listener(method, params);
+    if (method === 'notifications/message') return this.#logged(params, via);
+    const changed = LIST_CHANGES[method];
+    if (changed !== undefined) return this.#options.events.listChanged(changed);
+    if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
+    const hearer = (via ?? this.#sole())?.asked.hearer;
+    hearer?.tell(method, withoutHopMeta(params));
+  }
+
+  #progressed(params: RawObject, via: Underway | undefined): void {
+    const token = idFrom(params.get('progressToken'));
+    const exchange = token === undefined ? undefined : this.#pending.get(token);
+    if (exchange === undefined || (via !== undefined && via !== exchange)) return;
+    exchange.heardFrom();
+    const hearer = exchange.asked.hearer;
+    if (hearer?.progressToken === undefined) return;
+    hearer.tell('notifications/progress', withoutHopMeta(params.with('progressToken', hearer.progressToken)));
+  }
+
+  #cancelled(params: RawObject): void {
+    const id = params.get('requestId');
+    if (id !== undefined) this.#asks.get(id.toString('utf8'))?.abort();
+  }
+
+  #logged(params: RawObject, via: Underway | undefined): void {
+    const hearer = (via ?? this.#sole())?.asked.hearer;
+    const plain = withoutHopMeta(params);
+    if (hearer === undefined) return this.#options.events.logged(plain);
+    hearer.tell('notifications/message', plain);
+  }
+
+  #listenOf(params: RawObject, via: Underway | undefined): Underway | undefined {
+    if (via !== undefined) return via;
+    const meta = params.object('_meta');
+    const id = idFrom(meta?.get(META.subscriptionId));
+    return id === undefined ? undefined : this.#pending.get(id);
+  }
+
+  /** The one request in flight, when there is exactly one: only then is an untagged message its own. */
+  #sole(): Underway | undefined {
+    let sole: Underway | undefined;
+    for (const exchange of this.#pending.values()) {
+      if (exchange.asked.listener !== undefined) continue;
+      if (sole !== undefined) return undefined;
+      sole = exchange;
+    }
+    return sole;
+  }
+
+  #asked(method: string, id: RawJson, params: RawJson, via: Underway | undefined): void {
+    const caller = via?.asked.caller;
+    if (method === 'ping') return this.#respond(id, caller, '"result":{}');
+    const about = via ?? this.#sole();
+    const ask = about?.asked.hearer?.ask ?? this.#options.events.ask;
+    if (ask === undefined || !QUESTIONS.has(method)) {
+      return this.#respond(id, caller, errorText(CODE.methodNotFound, `nobody can be asked for ${method} here`));
+    }
+    if (this.#asks.size >= MAX_OPEN_ASKS) {
+      return this.#respond(id, caller, errorText(CODE.internalError, 'too many questions are open'));
+    }
+    this.#putQuestion({ method, id, params, about, caller }, ask).catch((cause: unknown) =>
+      this.#options.log.warn('answer to a backend not delivered', this.#about(cause)),
+    );
+  }
+
+  async #putQuestion(question: Question, ask: Ask): Promise<void> {
+    const { id, about, caller } = question;
+    const key = id.toString('utf8');
+    const open = new AbortController();
+    this.#asks.set(key, open);
+    const giveUp = setTimeout(() => open.abort(), this.limits.askTimeoutMs);
+    giveUp.unref();
+    // A person thinks longer than a backend works: the clocks of the requests it may belong to stand meanwhile.
+    const waiting = about === undefined ? [...this.#pending.values()] : [about];
+    for (const exchange of waiting) exchange.pause(open);
+    try {
+      const params = withoutHopMeta(RawObject.parse(question.params));
+      const answer = await ask(question.method, params, open.signal);
+      if (this.#alive) await this.#wire.post(answerBody(id, answer), question.method, caller);
+    } catch (cause) {
+      this.#options.log.debug('question of a backend failed', this.#about(cause));
+      if (this.#alive) this.#respond(id, caller, errorText(CODE.internalError, 'the question got no answer'));
+    } finally {
+      clearTimeout(giveUp);
+      this.#asks.delete(key);
+      for (const exchange of waiting) exchange.resume(open);
+    }
+  }
+
+  #respond(id: RawJson, caller: Caller | undefined, member: string): void {
+    const body = joinParts(['{"jsonrpc":"2.0","id":', id, ',', member, '}']);
+    this.#wire
+      .post(body, 'response', caller)
+      .catch((cause: unknown) => this.#options.log.debug('response not delivered', this.#about(cause)));
+  }
+
+  #end(cause: LinkFailure): void {
+    this.#alive = false;
+    for (const exchange of [...this.#pending.values()]) exchange.fail(cause);
+    for (const open of this.#asks.values()) open.abort();
+  }
+
+  #closed(notRun: boolean): LinkFailure {
+    const facts = { category: 'closed', notRun, linkLost: true } as const;
+    return new LinkFailure('BACKEND_UNREACHABLE', this.workload, 'has its session closed', facts);
+  }
+
+  #broken(sentence: string, category: 'protocol'): LinkFailure {
+    return new LinkFailure('BACKEND_PROTOCOL', this.workload, sentence, { category });
+  }
+
+  #about(cause: unknown): JsonObject {
+    return { backend: this.workload, cause: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+/** One request in flight. Also its own abort listener, so a call costs no closure. */
+class Underway implements Exchange {
+  readonly id: number | string;
+  readonly asked: Asked;
+  readonly startedMs: number;
+  abandon: (() => void) | undefined;
+  settled = false;
+  readonly #link: Conversation;
+  readonly #resolve: (result: RawJson) => void;
+  readonly #reject: (cause: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #timerMs: number;
+  readonly #asks = new Set<AbortController>();
+
+  constructor(
+    link: Conversation,
+    id: number | string,
+    asked: Asked,
+    resolve: (result: RawJson) => void,
+    reject: (cause: unknown) => void,
+  ) {
+    this.#link = link;
+    this.id = id;
+    this.asked = asked;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.startedMs = link.now();
+    this.#timerMs = asked.totalMs === 0 ? asked.timeoutMs : Math.min(asked.timeoutMs, asked.totalMs);
+    this.#timer = this.#timerMs === 0 ? undefined : setTimeout(timedOut, this.#timerMs, this);
+    asked.signal?.addEventListener('abort', this);
+  }
+
+  /** The signal of the asking side aborted. */
+  handleEvent(): void {
+    if (this.settled) return;
+    this.fail(this.asked.signal?.reason);
+    this.#link.withdraw(this);
+  }
+
+  /** A sign of life: the time for the answer starts again, within the total. */
+  heardFrom(): void {
+    if (this.settled || this.#asks.size > 0) return;
+    this.#arm();
+  }
+
+  pause(ask: AbortController): void {
+    if (this.settled) return;
+    this.#asks.add(ask);
+    clearTimeout(this.#timer);
+  }
+
+  resume(ask: AbortController): void {
+    if (!this.#asks.delete(ask) || this.settled || this.#asks.size > 0) return;
+    this.#timerMs = 0;
+    this.#arm();
+  }
+
+  succeed(result: RawJson): void {
+    if (this.settled) return;
+    this.#settle();
+    this.#resolve(result);
+  }
+
+  fail(cause: unknown): void {
+    if (this.settled) return;
+    this.#settle();
+    this.#reject(cause);
+  }
+
+  expire(): void {
+    const waitedMs = this.#link.now() - this.startedMs;
+    const sentence = `did not answer ${this.asked.method} within ${waitedMs} ms`;
+    this.fail(new LinkFailure('BACKEND_TIMEOUT', this.#link.workload, sentence, { category: 'timeout' }));
+    this.#link.withdraw(this);
+  }
+
+  #arm(): void {
+    const { timeoutMs, totalMs } = this.asked;
+    if (timeoutMs === 0) return;
+    const leftMs = totalMs === 0 ? timeoutMs : totalMs - (this.#link.now() - this.startedMs);
+    const ms = Math.max(1, Math.min(timeoutMs, leftMs));
+    if (ms === this.#timerMs) {
+      this.#timer?.refresh();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#timerMs = ms;
+    this.#timer = setTimeout(timedOut, ms, this);
+  }
+
+  #settle(): void {
+    this.settled = true;
+    clearTimeout(this.#timer);
+    this.asked.signal?.removeEventListener('abort', this);
+    this.#link.forget(this);
+    for (const ask of this.#asks) ask.abort();
+  }
+}
+
+interface Question {
+  readonly method: string;
+  readonly id: RawJson;
+  readonly params: RawJson;
+  readonly about: Underway | undefined;
+  readonly caller: Caller | undefined;
+}
+
+const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
+
+const LIST_CHANGES: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'resources',
+};
+
+function timedOut(exchange: Underway): void {
+  exchange.expire();
+}
+
+/** The params with `_meta` freed of what belonged to the backend's hop. */
+export function withoutHopMeta(params: RawObject): RawJson {
+  const meta = params.get('_meta');
+  if (meta === undefined) return params.toBytes();
+  const kept = endToEndMeta(meta);
+  if (kept === undefined) return params.without('_meta').toBytes();
+  return params.with('_meta', kept).toBytes();
+}
+
+function answerBody(id: RawJson, answer: AskAnswer): Buffer {
+  if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
+  const { code, message, data } = answer.error;
+  const parts: Part[] = ['{"jsonrpc":"2.0","id":', id, `,"error":{"code":${code},"message":${JSON.stringify(message)}`];
+  if (data !== undefined) parts.push(',"data":', data);
+  parts.push('}}');
+  return joinParts(parts);
+}
+
+function errorText(code: number, message: string): string {
+  return `"error":{"code":${code},"message":${JSON.stringify(message)}}`;
+}
+
+/** Decodes a raw result object. */
+export function resultValue(result: RawJson): JsonObject {
+  return decode(result) as JsonObject;
+}

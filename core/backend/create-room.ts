@@ -1,0 +1,160 @@
+import type { Authorizer } from '../contract/auth-strategy.ts';
+import type { Backend } from '../contract/backend.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { GatewayFault } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { sameBackend } from './directory.ts';
+import { Keeper } from './keeper.ts';
+import type { BackendListing, BackendRoom, BackendRoomEvents } from './room.ts';
+import { sendCall } from './send.ts';
+import type { Spawn } from './transports/process-group.ts';
+
+export type { Spawn } from './transports/process-group.ts';
+
+/** What the far side is made with. */
+export interface BackendRoomOptions {
+  readonly limits: Limits;
+  /** Time for one answer, by workload name where set. */
+  readonly timeouts: { readonly defaultMs: number; readonly perWorkloadMs: Readonly<Record<string, number>> };
+  /** The authorizer of a backend; asked once per description. */
+  authorizer(workload: string): Authorizer;
+  /** The gateway's own name and version, as backends get them. */
+  readonly clientInfo: JsonObject;
+  now(): number;
+  readonly log: Log;
+  readonly events: BackendRoomEvents;
+  /** Starts programs; Node's own unless set. */
+  readonly spawn?: Spawn;
+}
+
+/** Makes the far side. It is empty and idle until `replace`. */
+export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
+  const { limits, timeouts, events } = options;
+  const keepers = new Map<string, Keeper>();
+  const tally = { processes: 0 };
+  const leaving = new Set<Promise<void>>();
+  let first: Promise<unknown> = Promise.resolve();
+  let isStopped = false;
+
+  const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
+    const { clientInfo, log, now, spawn } = options;
+    const keeper = new Keeper({
+      backend,
+      authorizer: options.authorizer(backend.name),
+      clientInfo,
+      limits,
+      log,
+      events,
+      spawn,
+      tally,
+      ...(inherited === undefined ? {} : { inherited }),
+      now,
+    });
+    keepers.set(backend.name, keeper);
+    if (inherited === undefined) events.changed({ name: backend.name, change: 'added', state: keeper.state });
+    return keeper.start();
+  };
+
+  const end = (keeper: Keeper): void => {
+    const gone = keeper.stop().finally(() => leaving.delete(gone));
+    leaving.add(gone);
+  };
+
+  const remove = (keeper: Keeper): void => {
+    const { name } = keeper.backend;
+    keepers.delete(name);
+    end(keeper);
+    events.changed({ name, change: 'removed', state: undefined });
+    for (const capabilityClass of keeper.listings.keys()) events.listed(name, capabilityClass);
+  };
+
+  const sorted = () => [...keepers.values()].sort((one, other) => (one.backend.name < other.backend.name ? -1 : 1));
+
+  const keeperOf = (workload: string): Keeper => {
+    const keeper = keepers.get(workload);
+    if (keeper !== undefined) return keeper;
+    throw new GatewayFault('BACKEND_UNKNOWN', `backend "${workload}" is not configured any more`);
+  };
+
+  return {
+    replace(backends) {
+      if (isStopped) return;
+      const wanted = new Map(backends.map((backend) => [backend.name, backend]));
+      for (const keeper of [...keepers.values()]) if (!wanted.has(keeper.backend.name)) remove(keeper);
+      const started: Promise<void>[] = [];
+      for (const backend of wanted.values()) {
+        const known = keepers.get(backend.name);
+        if (known !== undefined && sameBackend(known.backend, backend)) continue;
+        if (known !== undefined) end(known);
+        started.push(begin(backend, known?.listings));
+      }
+      if (started.length > 0) first = Promise.all([first, within(Promise.all(started), limits.discoveryMs)]);
+    },
+    async settled() {
+      await first;
+    },
+    states: () => sorted().map((keeper) => keeper.state),
+    eraOf: (workload) => keepers.get(workload)?.era,
+    listings(capabilityClass) {
+      const listings = new Map<string, BackendListing>();
+      for (const keeper of sorted()) {
+        const listing = keeper.listing(capabilityClass);
+        if (listing !== undefined) listings.set(keeper.backend.name, listing);
+      }
+      return listings;
+    },
+    async welcome(owner) {
+      const welcomes = [...keepers.values()].map((keeper) => keeper.welcome(owner));
+      await within(Promise.all(welcomes), limits.discoveryMs);
+    },
+    async send(call) {
+      const { workload } = call.target;
+      const timeoutMs = timeouts.perWorkloadMs[workload] ?? timeouts.defaultMs;
+      return sendCall(call, keeperOf(workload), timeoutMs, limits);
+    },
+    async watch(workload, uri, owner) {
+      await keeperOf(workload).watch(uri, owner);
+    },
+    async unwatch(workload, uri, owner) {
+      await keepers.get(workload)?.unwatch(uri, owner);
+    },
+    setLogLevel(owner, level) {
+      for (const keeper of keepers.values()) keeper.setLogLevel(owner, level);
+    },
+    rootsChanged(owner) {
+      for (const keeper of keepers.values()) keeper.rootsChanged(owner);
+    },
+    release(ownerKey) {
+      for (const keeper of keepers.values()) {
+        const gone = keeper.release(ownerKey).finally(() => leaving.delete(gone));
+        leaving.add(gone);
+      }
+    },
+    counts() {
+      let links = 0;
+      let callsInFlight = 0;
+      for (const keeper of keepers.values()) {
+        links += keeper.countLinks();
+        callsInFlight += keeper.gate.inside;
+      }
+      return { links, processes: tally.processes, callsInFlight };
+    },
+    async stop() {
+      isStopped = true;
+      for (const keeper of keepers.values()) end(keeper);
+      await Promise.allSettled([...leaving]);
+      keepers.clear();
+    },
+  };
+}
+
+/** Resolves with the work or after the time, whichever is first; the work goes on. */
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

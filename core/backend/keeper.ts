@@ -1,0 +1,509 @@
+import type { Authorizer } from '../contract/auth-strategy.ts';
+import type { Backend, BackendHello, BackendState, BackendStatus } from '../contract/backend.ts';
+import type { LinkOwner } from '../contract/call.ts';
+import type { Era } from '../contract/era.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { explainCause } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { isObject, type RawObject } from '../protocol/raw-json.ts';
+import { Connector } from './connect.ts';
+import { type Conversation, withoutHopMeta } from './conversation.ts';
+import { categoryOf, LinkFailure } from './failure.ts';
+import { Gate } from './gate.ts';
+import type { ListKind } from './link.ts';
+import { type ListenFilter, Listening } from './listening.ts';
+import { readListing, sameListing } from './listing.ts';
+import { DISCOVERY_CALLER, LinkPool } from './pool.ts';
+import type { BackendListing, BackendRoomEvents } from './room.ts';
+import { type Seat, stopped } from './seat.ts';
+import type { Spawn } from './transports/process-group.ts';
+import { backOffMs } from './wait.ts';
+
+const RETRY_FIRST_MS = 500;
+const RETRY_MAX_MS = 30_000;
+/** A link that lived this long ended for reasons of its own; one that did not is part of a crash loop. */
+const STABLE_MS = 10_000;
+/** A suspicion this soon after a good hello is a passing one. */
+const TRUST_MS = 1_000;
+/** Readings of a changed list before its next change is waited for. */
+const MAX_RELISTS = 5;
+
+/** What one backend is kept with. */
+export interface KeeperOptions {
+  readonly backend: Backend;
+  readonly authorizer: Authorizer;
+  readonly clientInfo: JsonObject;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly events: BackendRoomEvents;
+  readonly spawn: Spawn | undefined;
+  readonly tally: { processes: number };
+  /** Lists of the description before this one; served until the backend has shown its own. */
+  readonly inherited?: ReadonlyMap<string, BackendListing>;
+  now(): number;
+}
+
+/** Keeps one backend: finds it, reads its lists, notices when it goes and comes back. */
+export class Keeper {
+  readonly backend: Backend;
+  readonly gate: Gate;
+  readonly #options: KeeperOptions;
+  readonly #connector: Connector;
+  readonly #pool: LinkPool;
+  readonly #listings: Map<string, BackendListing>;
+  readonly #stale = new Set<string>();
+  readonly #relists = new Map<string, Relist>();
+  readonly #welcomes = new Map<string, Promise<void>>();
+  readonly #watching = new Map<string, ModernWatch>();
+  readonly #stopping = new AbortController();
+  readonly #changes: Listening;
+  #status: BackendStatus = 'unknown';
+  #cause: unknown;
+  #sinceMs: number;
+  #hello: BackendHello | undefined;
+  #era: Era | undefined;
+  #attempt: Promise<void> | undefined;
+  #failures = 0;
+  #quickDeaths = 0;
+  #readyAtMs = 0;
+  #doubtedVerdict = false;
+  #retry: NodeJS.Timeout | undefined;
+  #grace: NodeJS.Timeout | undefined;
+
+  constructor(options: KeeperOptions) {
+    const { backend, limits, log, now } = options;
+    this.#options = options;
+    this.backend = backend;
+    this.gate = new Gate(backend.name, limits.inFlightPerBackend, limits.queuePerBackend);
+    this.#listings = new Map(options.inherited);
+    this.#sinceMs = now();
+    this.#connector = new Connector(options);
+    this.#pool = new LinkPool({
+      backend,
+      connector: this.#connector,
+      limits,
+      log,
+      now,
+      listChanged: (seat, kind) => this.#listChanged(seat, [kind]),
+      lost: (seat, cause) => this.#lost(seat, cause),
+    });
+    this.#changes = this.#listening(DISCOVERY_CALLER, {}, 'discovery', {
+      heard: (method) => {
+        const kind = LIST_CHANGES[method];
+        if (kind !== undefined) this.#listChanged(this.#pool.base, [kind]);
+      },
+      resumed: () => this.#listChanged(this.#pool.base, ['tools', 'prompts', 'resources']),
+    });
+  }
+
+  /** Begins; resolves after the first attempt, whatever came of it. */
+  start(): Promise<void> {
+    if (this.#listings.size > 0) this.#startGrace();
+    return this.#discover();
+  }
+
+  get state(): BackendState {
+    const cause = this.#cause;
+    return {
+      backend: this.backend,
+      status: this.#status,
+      era: this.#era,
+      cause: cause === undefined ? undefined : { category: categoryOf(cause), message: messageOf(cause) },
+      sinceMs: this.#sinceMs,
+      hello: this.#hello,
+    };
+  }
+
+  get era(): Era | undefined {
+    return this.#era;
+  }
+
+  get listings(): ReadonlyMap<string, BackendListing> {
+    return this.#listings;
+  }
+
+  /** The lists of a class, or those of the base class. */
+  listing(capabilityClass: string): BackendListing | undefined {
+    return this.#listings.get(capabilityClass) ?? this.#listings.get('');
+  }
+
+  countLinks(): number {
+    return this.#pool.countLinks();
+  }
+
+  /**
+   * The link for an owner's requests; a promise while one is being opened.
+   * @throws GatewayFault at once while the backend is known to be away
+   */
+  linkFor(owner: LinkOwner): Conversation | Promise<Conversation> {
+    const link = this.#pool.find(owner)?.link;
+    if (link !== undefined) return link;
+    if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
+    if (this.#attempt !== undefined && this.#failures === 0) return this.#attempt.then(() => this.#openFor(owner));
+    return this.#openFor(owner);
+  }
+
+  /** Something about a request says that the backend may have gone: looks at once, if it is not looking already. */
+  suspect(): void {
+    if (this.#status !== 'ready' || this.#attempt !== undefined) return;
+    if (this.#options.now() - this.#readyAtMs < TRUST_MS) return;
+    void this.#renew();
+  }
+
+  /** The backend contradicts its era: asks again and resolves when the answer is there. */
+  async doubtEra(): Promise<void> {
+    this.#connector.forget();
+    await this.#renew();
+  }
+
+  /** A modern backend answered in a legacy way. Looked into once: some servers are only sloppy. */
+  noteSloppyResult(): void {
+    if (this.#doubtedVerdict) return;
+    this.#doubtedVerdict = true;
+    this.#options.log.warn('modern backend answered without resultType', { backend: this.backend.name });
+    void this.doubtEra();
+  }
+
+  /** Reads the base lists again and resolves when they are there. @throws GatewayFault · BackendError */
+  async relistNow(): Promise<void> {
+    const { base } = this.#pool;
+    const link = await base.take();
+    this.#store('', await readListing(link, this.#errand(base)));
+  }
+
+  /** Sees that an owner's capability class has lists of its own where it may differ. Never rejects. */
+  async welcome(owner: LinkOwner): Promise<void> {
+    if (this.#attempt !== undefined && this.#failures === 0) await this.#attempt;
+    const { capabilityClass } = owner;
+    if (this.#stopping.signal.aborted || !this.#mayDiffer(owner)) return;
+    if (this.#listings.has(capabilityClass) && !this.#stale.has(capabilityClass)) return;
+    let running = this.#welcomes.get(capabilityClass);
+    if (running === undefined) {
+      running = this.#listFor(owner).finally(() => this.#welcomes.delete(capabilityClass));
+      this.#welcomes.set(capabilityClass, running);
+    }
+    await running;
+  }
+
+  /** @throws GatewayFault · BackendError */
+  async watch(uri: string, owner: LinkOwner): Promise<void> {
+    const link = await this.linkFor(owner);
+    if (link.era !== '2026-07-28') return this.#pool.seatFor(owner).watch(uri, owner);
+    const watch = this.#watching.get(owner.key) ?? this.#modernWatch(owner);
+    const before = watch.counts.get(uri) ?? 0;
+    watch.counts.set(uri, before + 1);
+    if (before > 0) return;
+    try {
+      await watch.listening.want(filterOf(watch));
+    } catch (cause) {
+      watch.counts.delete(uri);
+      throw cause;
+    }
+  }
+
+  async unwatch(uri: string, owner: LinkOwner): Promise<void> {
+    const watch = this.#watching.get(owner.key);
+    const count = watch?.counts.get(uri);
+    if (watch === undefined || count === undefined) {
+      await this.#pool.find(owner)?.unwatch(uri, owner.key);
+      return;
+    }
+    if (count > 1) {
+      watch.counts.set(uri, count - 1);
+      return;
+    }
+    watch.counts.delete(uri);
+    if (watch.counts.size > 0) return watch.listening.want(filterOf(watch));
+    watch.listening.stop();
+    this.#watching.delete(owner.key);
+  }
+
+  /** `atLeast` never makes a session quieter than it is. */
+  setLogLevel(owner: LinkOwner, level: string, atLeast = false): void {
+    this.#pool.setLevel(owner, level, atLeast);
+  }
+
+  rootsChanged(owner: LinkOwner): void {
+    if (!this.#pool.sharesBase(owner)) this.#pool.find(owner)?.rootsChanged();
+  }
+
+  async release(ownerKey: string): Promise<void> {
+    this.#watching.get(ownerKey)?.listening.stop();
+    this.#watching.delete(ownerKey);
+    await this.#pool.release(ownerKey);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(stopped(this.backend.name));
+    clearTimeout(this.#retry);
+    clearTimeout(this.#grace);
+    for (const relist of this.#relists.values()) clearTimeout(relist.timer);
+    this.#changes.stop();
+    for (const watch of this.#watching.values()) watch.listening.stop();
+    this.#watching.clear();
+    await this.#pool.close();
+    await this.#attempt;
+    await this.#connector.close();
+  }
+
+  #openFor(owner: LinkOwner): Conversation | Promise<Conversation> {
+    if (this.#status === 'unavailable' || this.#status === 'unknown') throw this.#away();
+    return this.#pool.seatFor(owner).take();
+  }
+
+  #away(): LinkFailure {
+    const category = this.#cause instanceof LinkFailure ? this.#cause.category : 'closed';
+    const facts = { category, cause: this.#cause } as const;
+    return new LinkFailure('BACKEND_UNREACHABLE', this.backend.name, `is away (${category})`, facts);
+  }
+
+  /** One look at the backend; all who ask meanwhile share it. Never rejects. */
+  #discover(): Promise<void> {
+    clearTimeout(this.#retry);
+    this.#attempt ??= this.#look()
+      .catch((cause: unknown) => this.#failed(cause))
+      .finally(() => {
+        this.#attempt = undefined;
+      });
+    return this.#attempt;
+  }
+
+  async #look(): Promise<void> {
+    const { base } = this.#pool;
+    const link = await base.take();
+    // Before the lists are read: a change in between must not go unheard.
+    if (link.era === '2026-07-28') this.#listenTo(link);
+    const listing = await readListing(link, this.#errand(base));
+    this.#ready(link, listing);
+  }
+
+  #renew(): Promise<void> {
+    if (this.#attempt !== undefined) return this.#attempt;
+    this.#changes.stop();
+    this.#pool.base.renew();
+    return this.#discover();
+  }
+
+  #ready(link: Conversation, listing: BackendListing): void {
+    this.#failures = 0;
+    this.#readyAtMs = this.#options.now();
+    clearTimeout(this.#grace);
+    this.#hello = link.hello;
+    this.#era = link.era;
+    for (const capabilityClass of [...this.#listings.keys()]) {
+      if (capabilityClass === '') continue;
+      this.#stale.add(capabilityClass);
+      if (link.era === '2026-07-28') this.#drop(capabilityClass);
+    }
+    this.#enter('ready', undefined);
+    this.#store('', listing);
+    for (const capabilityClass of this.#stale) this.#refreshClass(capabilityClass);
+    for (const watch of this.#watching.values()) {
+      watch.listening.want(filterOf(watch)).catch((cause: unknown) => this.#note('subscription not restored', cause));
+    }
+  }
+
+  #failed(cause: unknown): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#failures++;
+    this.#goAway(cause, this.#failures);
+  }
+
+  #goAway(cause: unknown, attempt: number): void {
+    this.#changes.stop();
+    this.#pool.base.renew();
+    const unauthenticated = cause instanceof LinkFailure && cause.category === 'unauthenticated';
+    if (this.#status === 'ready' || this.#status === 'unknown') this.#note('backend is away', cause);
+    if (this.#status === 'ready') this.#startGrace();
+    this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.#discover(), backOffMs(attempt, RETRY_FIRST_MS, RETRY_MAX_MS));
+    this.#retry.unref();
+  }
+
+  /** Lists that nobody can call through any more leave after a while. */
+  #startGrace(): void {
+    clearTimeout(this.#grace);
+    this.#grace = setTimeout(() => {
+      for (const capabilityClass of [...this.#listings.keys()]) this.#drop(capabilityClass);
+    }, this.#options.limits.listGraceMs);
+    this.#grace.unref();
+  }
+
+  #enter(status: BackendStatus, cause: unknown): void {
+    const same = this.#status === status && categoryOf(this.#cause) === categoryOf(cause);
+    this.#cause = cause;
+    if (same) return;
+    this.#status = status;
+    this.#sinceMs = this.#options.now();
+    this.#options.events.changed({ name: this.backend.name, change: 'status', state: this.state });
+  }
+
+  #lost(seat: Seat, cause: LinkFailure): void {
+    if (this.#stopping.signal.aborted || this.#attempt !== undefined) return;
+    if (seat !== this.#pool.base) {
+      // A server that forgot one session has most likely forgotten all.
+      if (cause.category === 'session') this.suspect();
+      return;
+    }
+    if (this.#status !== 'ready') return;
+    const livedMs = this.#options.now() - this.#readyAtMs;
+    this.#quickDeaths = livedMs < STABLE_MS ? this.#quickDeaths + 1 : 0;
+    this.#changes.stop();
+    if (this.#quickDeaths > 1) return this.#goAway(cause, this.#quickDeaths - 1);
+    this.#note('backend lost; looking for it again', cause);
+    void this.#discover();
+  }
+
+  #listChanged(seat: Seat, kinds: readonly ListKind[]): void {
+    if (this.#stopping.signal.aborted) return;
+    const { capabilityClass } = seat;
+    if (seat !== this.#pool.base && !this.#listings.has(capabilityClass)) return;
+    const relist = this.#relists.get(capabilityClass) ?? { seat, kinds: new Set<ListKind>(), tries: 0, running: false };
+    this.#relists.set(capabilityClass, relist);
+    relist.seat = seat;
+    relist.tries = 0;
+    for (const kind of kinds) relist.kinds.add(kind);
+    this.#schedule(capabilityClass, relist, this.#options.limits.coalesceMs);
+  }
+
+  #schedule(capabilityClass: string, relist: Relist, ms: number): void {
+    if (relist.timer !== undefined || relist.running) return;
+    relist.timer = setTimeout(() => {
+      relist.timer = undefined;
+      void this.#relist(capabilityClass, relist);
+    }, ms);
+    relist.timer.unref();
+  }
+
+  async #relist(capabilityClass: string, relist: Relist): Promise<void> {
+    const { link } = relist.seat;
+    const before = this.#listings.get(capabilityClass);
+    // Without a link the lists are read when it comes back.
+    if (link === undefined) return;
+    relist.running = true;
+    const kinds = relist.kinds;
+    relist.kinds = new Set();
+    try {
+      this.#store(capabilityClass, await readListing(link, this.#errand(relist.seat), kinds, before));
+      relist.tries = 0;
+    } catch (cause) {
+      this.#note('changed lists not read', cause);
+      for (const kind of kinds) relist.kinds.add(kind);
+      relist.tries++;
+    }
+    relist.running = false;
+    if (relist.kinds.size === 0 || relist.tries > MAX_RELISTS || this.#stopping.signal.aborted) return;
+    const { coalesceMs } = this.#options.limits;
+    const ms = relist.tries === 0 ? coalesceMs : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
+    this.#schedule(capabilityClass, relist, ms);
+  }
+
+  #store(capabilityClass: string, listing: BackendListing): void {
+    if (this.#stopping.signal.aborted) return;
+    const before = this.#listings.get(capabilityClass);
+    this.#stale.delete(capabilityClass);
+    this.#listings.set(capabilityClass, listing);
+    if (before !== undefined && sameListing(before, listing)) return;
+    this.#options.events.listed(this.backend.name, capabilityClass);
+  }
+
+  #drop(capabilityClass: string): void {
+    this.#stale.delete(capabilityClass);
+    if (this.#listings.delete(capabilityClass)) this.#options.events.listed(this.backend.name, capabilityClass);
+  }
+
+  /** Reads a class's lists again through any living link of it; without one the next welcome does. */
+  #refreshClass(capabilityClass: string): void {
+    const seat = this.#pool.livingOf(capabilityClass);
+    if (seat !== undefined) this.#listChanged(seat, ['tools', 'prompts', 'resources']);
+  }
+
+  #mayDiffer(owner: LinkOwner): boolean {
+    if (this.#status === 'unauthenticated') return true;
+    return this.#status === 'ready' && owner.capabilityClass !== '' && !this.#pool.sharesBase(owner);
+  }
+
+  async #listFor(owner: LinkOwner): Promise<void> {
+    try {
+      const seat = this.#pool.seatFor(owner);
+      const link = await seat.take();
+      if (this.#era === undefined) this.#era = link.era;
+      this.#store(owner.capabilityClass, await readListing(link, this.#errand(seat)));
+    } catch (cause) {
+      this.#note('lists of a capability class not read', cause);
+    }
+  }
+
+  #errand(seat: Seat) {
+    const { limits, log } = this.#options;
+    const { caller, purpose, capabilities } = seat;
+    return { backend: this.backend, caller, purpose, capabilities, limits, log, signal: this.#stopping.signal };
+  }
+
+  #listenTo(link: Conversation): void {
+    const filter: Record<string, true> = {};
+    for (const kind of ['tools', 'prompts', 'resources'] as const) {
+      const capability = link.hello.capabilities[kind];
+      if (isObject(capability) && capability.listChanged === true) filter[`${kind}ListChanged`] = true;
+    }
+    if (Object.keys(filter).length === 0) return;
+    this.#changes.want(filter).catch((cause: unknown) => this.#note('changes are not heard', cause));
+  }
+
+  #modernWatch(owner: LinkOwner): ModernWatch {
+    const { sink, caller, capabilities } = owner;
+    const heard = (method: string, params: RawObject) => {
+      if (method === 'notifications/resources/updated') {
+        sink?.resourceUpdated(this.backend.name, withoutHopMeta(params));
+      }
+    };
+    const listening = this.#listening(caller, capabilities, 'session', { heard, resumed: () => undefined });
+    const watch = { listening, counts: new Map<string, number>() };
+    this.#watching.set(owner.key, watch);
+    return watch;
+  }
+
+  #listening(
+    caller: LinkOwner['caller'],
+    capabilities: JsonObject,
+    purpose: 'discovery' | 'session',
+    hears: { heard(method: string, params: RawObject): void; resumed(): void },
+  ): Listening {
+    const { limits, log } = this.#options;
+    const link = () => this.#pool.base.take();
+    return new Listening({ workload: this.backend.name, caller, capabilities, purpose, limits, log, link, ...hears });
+  }
+
+  #note(what: string, cause: unknown): void {
+    this.#options.log.warn(what, { backend: this.backend.name, cause: explainCause(cause) });
+  }
+}
+
+interface Relist {
+  seat: Seat;
+  kinds: Set<ListKind>;
+  tries: number;
+  running: boolean;
+  timer?: NodeJS.Timeout | undefined;
+}
+
+interface ModernWatch {
+  readonly listening: Listening;
+  readonly counts: Map<string, number>;
+}
+
+const LIST_CHANGES: Readonly<Record<string, ListKind>> = {
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'resources',
+};
+
+function filterOf(watch: ModernWatch): ListenFilter {
+  return { resourceSubscriptions: [...watch.counts.keys()] };
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,183 @@
+import type { Backend } from '../contract/backend.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { Log } from '../extension/plugin.ts';
+import { CODE } from '../protocol/errors.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { RawJsonError, RawObject, rawElements } from '../protocol/raw-json.ts';
+import { LinkFailure } from './failure.ts';
+import type { Link, ListKind } from './link.ts';
+import { partsFromValue } from './message.ts';
+import { readAnnotations, stripAnnotations } from './mirrored-params.ts';
+import { BackendError, type BackendListing, type ListedItem } from './room.ts';
+
+/** On whose behalf and within which bounds lists are read. */
+export interface ListingErrand {
+  readonly backend: Backend;
+  readonly caller: Caller;
+  readonly purpose: 'discovery' | 'session';
+  readonly capabilities: JsonObject;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the lists of a backend: all that its capabilities promise, or only `kinds`, the others taken from `before`.
+ *
+ * Shape: items as they came, in their order; a name that comes twice counts once, the first.
+ * @throws BackendError · LinkFailure, also for a page walk over its bounds or a cursor that comes again
+ */
+export async function readListing(
+  link: Link,
+  errand: ListingErrand,
+  kinds: ReadonlySet<ListKind> = ALL_KINDS,
+  before?: BackendListing,
+): Promise<BackendListing> {
+  const { hello, era } = link;
+  const wants = (kind: ListKind) => kinds.has(kind) && hello.capabilities[kind] !== undefined;
+  const keep = (kind: ListKind) => !kinds.has(kind) && before !== undefined;
+  const [tools, prompts, resources, templates] = await Promise.all([
+    keep('tools') ? before?.tools : wants('tools') ? readTools(link, errand) : [],
+    keep('prompts') ? before?.prompts : wants('prompts') ? walk(link, errand, PROMPTS) : [],
+    keep('resources') ? before?.resources : wants('resources') ? walk(link, errand, RESOURCES) : [],
+    keep('resources') ? before?.templates : wants('resources') ? walk(link, errand, TEMPLATES) : [],
+  ]);
+  return {
+    workload: errand.backend.name,
+    era,
+    hello,
+    tools: tools ?? [],
+    prompts: prompts ?? [],
+    resources: resources ?? [],
+    templates: templates ?? [],
+  };
+}
+
+/** Whether two listings would look the same to everyone. */
+export function sameListing(one: BackendListing, other: BackendListing): boolean {
+  return (
+    one.era === other.era &&
+    one.hello.instructions === other.hello.instructions &&
+    JSON.stringify(one.hello) === JSON.stringify(other.hello) &&
+    LISTS.every((list) => sameItems(one[list], other[list]))
+  );
+}
+
+const LISTS = ['tools', 'prompts', 'resources', 'templates'] as const;
+
+const ALL_KINDS: ReadonlySet<ListKind> = new Set(['tools', 'prompts', 'resources']);
+
+interface ListShape {
+  readonly method: string;
+  readonly member: string;
+  readonly key: string;
+}
+
+const TOOLS: ListShape = { method: 'tools/list', member: 'tools', key: 'name' };
+const PROMPTS: ListShape = { method: 'prompts/list', member: 'prompts', key: 'name' };
+const RESOURCES: ListShape = { method: 'resources/list', member: 'resources', key: 'uri' };
+const TEMPLATES: ListShape = { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate' };
+
+async function readTools(link: Link, errand: ListingErrand): Promise<readonly ListedItem[]> {
+  const items = await walk(link, errand, TOOLS);
+  const httpModern = link.era === '2026-07-28' && errand.backend.transport !== 'stdio';
+  return items.flatMap((item) => annotated(item, httpModern, errand));
+}
+
+/** The tool with its annotations compiled. Invalid ones drop it where they matter and are taken off where not. */
+function annotated(item: ListedItem, httpModern: boolean, { backend, log }: ListingErrand): ListedItem[] {
+  const annotations = readAnnotations(item.definition);
+  if (annotations === undefined) return [item];
+  if ('mirrored' in annotations) return [{ ...item, mirrored: annotations.mirrored }];
+  const fields = { backend: backend.name, tool: item.key, why: annotations.invalid };
+  if (httpModern) {
+    log.warn('tool dropped: its x-mcp-header annotations are invalid', fields);
+    return [];
+  }
+  log.warn('x-mcp-header annotations taken off a tool: they are invalid', fields);
+  return [{ ...item, definition: stripAnnotations(item.definition) }];
+}
+
+async function walk(link: Link, errand: ListingErrand, shape: ListShape): Promise<readonly ListedItem[]> {
+  const { limits } = errand;
+  const items = new Map<string, ListedItem>();
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < limits.pageWalk; page++) {
+    const result = await readPage(link, errand, shape, cursor);
+    if (result === undefined) return [];
+    collect(result, shape, items, errand);
+    if (items.size > limits.listItems) throw tooMuch(errand, shape, `has over ${limits.listItems} items`);
+    cursor = result.string('nextCursor');
+    if (cursor === undefined) return [...items.values()];
+    if (cursors.has(cursor)) throw tooMuch(errand, shape, 'gave the same cursor twice');
+    cursors.add(cursor);
+  }
+  throw tooMuch(errand, shape, `has over ${limits.pageWalk} pages`);
+}
+
+/** One page; `undefined` when the backend does not know the method. */
+async function readPage(
+  link: Link,
+  errand: ListingErrand,
+  shape: ListShape,
+  cursor: string | undefined,
+): Promise<RawObject | undefined> {
+  const { caller, purpose, capabilities, limits, signal } = errand;
+  try {
+    const raw = await link.request({
+      method: shape.method,
+      params: cursor === undefined ? [] : partsFromValue({ cursor }),
+      caller,
+      purpose,
+      capabilities,
+      timeoutMs: limits.callTimeoutMs,
+      totalMs: limits.callTimeoutMs,
+      signal,
+    });
+    return RawObject.parse(raw);
+  } catch (cause) {
+    if (cause instanceof BackendError && cause.code === CODE.methodNotFound) return undefined;
+    throw cause;
+  }
+}
+
+function collect(page: RawObject, shape: ListShape, items: Map<string, ListedItem>, errand: ListingErrand): void {
+  const { backend, log } = errand;
+  for (const definition of elementsOf(page.get(shape.member), errand, shape)) {
+    const key = definition[0] === 0x7b ? RawObject.parse(definition).string(shape.key) : undefined;
+    const fields = { backend: backend.name, list: shape.method };
+    if (key === undefined || key === '') log.warn('list item without a name skipped', fields);
+    else if (items.has(key)) log.warn('list item with a name that came before skipped', { ...fields, item: key });
+    else items.set(key, { key, definition });
+  }
+}
+
+function elementsOf(list: RawJson | undefined, errand: ListingErrand, shape: ListShape): RawJson[] {
+  if (list === undefined) return [];
+  try {
+    return rawElements(list);
+  } catch (cause) {
+    if (!(cause instanceof RawJsonError)) throw cause;
+    throw tooMuch(errand, shape, 'is not an array');
+  }
+}
+
+function tooMuch({ backend }: ListingErrand, shape: ListShape, sentence: string): LinkFailure {
+  const facts = { category: 'protocol' } as const;
+  return new LinkFailure(
+    'BACKEND_PROTOCOL',
+    backend.name,
+    `answered ${shape.method} badly: the list ${sentence}`,
+    facts,
+  );
+}
+
+function sameItems(one: readonly ListedItem[], other: readonly ListedItem[]): boolean {
+  if (one.length !== other.length) return false;
+  return one.every((item, at) => {
+    const twin = other[at];
+    return twin !== undefined && twin.key === item.key && twin.definition.equals(item.definition);
+  });
+}

@@ -1,0 +1,49 @@
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import { decode, type RawObject } from '../protocol/raw-json.ts';
+
+/** A piece of a message: text that is still to be encoded, or bytes that pass as they are. */
+export type Part = string | Buffer;
+
+/** Joins parts into one buffer with one allocation. */
+export function joinParts(parts: readonly Part[]): Buffer {
+  let size = 0;
+  for (const part of parts) size += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
+  const joined = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const part of parts) at += typeof part === 'string' ? joined.write(part, at) : part.copy(joined, at);
+  return joined;
+}
+
+/** The members of a value as parts, without its braces. */
+export function partsFromValue(value: JsonObject): readonly Part[] {
+  return [JSON.stringify(value).slice(1, -1)];
+}
+
+/** The members of a raw object without its braces; `undefined` when there are none. */
+export function innerOf(object: RawJson): Buffer | undefined {
+  const open = object.indexOf(0x7b);
+  const close = object.lastIndexOf(0x7d);
+  const inner = object.subarray(open + 1, close);
+  return inner.every(isSpace) ? undefined : inner;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+/** A message id as a Map key; `undefined` for anything that is neither a string nor a number. */
+export function idFrom(raw: RawJson | undefined): number | string | undefined {
+  if (raw === undefined) return undefined;
+  const id = decode(raw);
+  return typeof id === 'number' || typeof id === 'string' ? id : undefined;
+}
+
+/** The error object of a message. Loose: whatever a server calls an error is one. */
+export function errorOf(error: RawObject): { code: number; message: string; data: RawJson | undefined } {
+  const code = error.value('code');
+  return {
+    code: typeof code === 'number' && Number.isInteger(code) ? code : -32603,
+    message: error.string('message') ?? 'unnamed error',
+    data: error.get('data'),
+  };
+}

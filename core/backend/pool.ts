@@ -1,0 +1,152 @@
+import type { Backend } from '../contract/backend.ts';
+import type { LinkOwner } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../protocol/limits.ts';
+import type { Connector } from './connect.ts';
+import { LinkFailure } from './failure.ts';
+import type { ListKind } from './link.ts';
+import { Seat } from './seat.ts';
+
+/** The gateway's own name towards backends, where no caller is behind a request. */
+export const DISCOVERY_CALLER: Caller = { issuer: '', subject: 'gateway', key: '\u0000gateway', claims: {} };
+
+const SWEEP_MAX_MS = 30_000;
+
+/** What the links of one backend are made with. */
+export interface PoolOptions {
+  readonly backend: Backend;
+  readonly connector: Connector;
+  readonly limits: Limits;
+  readonly log: Log;
+  now(): number;
+  listChanged(seat: Seat, kind: ListKind): void;
+  lost(seat: Seat, cause: LinkFailure): void;
+}
+
+/**
+ * The links of one backend: the gateway's own, which discovers, and those of owners.
+ *
+ * Modern backends keep no state, so everyone uses the gateway's. Legacy ones get a link per owner, or one per capability
+ * class where the operator says `sessions: shared` or the server hands out no session.
+ */
+export class LinkPool {
+  readonly base: Seat;
+  readonly #options: PoolOptions;
+  readonly #seats = new Map<string, Seat>();
+  readonly #levels = new Map<string, string>();
+  readonly #sweeping: NodeJS.Timeout;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const about = { key: '', caller: DISCOVERY_CALLER, capabilities: {}, capabilityClass: '' } as const;
+    this.base = this.#seat({ ...about, purpose: 'discovery', owner: undefined });
+    const everyMs = Math.min(options.limits.linkIdleMs, SWEEP_MAX_MS);
+    this.#sweeping = setInterval(() => this.#sweep(), everyMs);
+    this.#sweeping.unref();
+  }
+
+  /** The seat that serves an owner now, if it has been made. */
+  find(owner: LinkOwner): Seat | undefined {
+    const key = this.#keyOf(owner);
+    return key === '' ? this.base : this.#seats.get(key);
+  }
+
+  /** The seat that serves an owner. @throws LinkFailure BACKEND_BUSY when all links are in use */
+  seatFor(owner: LinkOwner): Seat {
+    const found = this.find(owner);
+    if (found !== undefined) return found;
+    this.#makeRoom();
+    const key = this.#keyOf(owner);
+    const { caller, capabilities, capabilityClass } = owner;
+    const only = key === owner.key ? owner : undefined;
+    const seat = this.#seat({ key, caller, capabilities, capabilityClass, purpose: 'session', owner: only });
+    this.#seats.set(key, seat);
+    const level = this.#levels.get(owner.key);
+    if (level !== undefined) seat.setLevel(level);
+    return seat;
+  }
+
+  /** Sets the log level of an owner's link, now and when it opens later. A shared link only gets more verbose. */
+  setLevel(owner: LinkOwner, level: string, atLeast: boolean): void {
+    if (!atLeast) this.#levels.set(owner.key, level);
+    this.find(owner)?.setLevel(level, atLeast || this.#keyOf(owner) !== owner.key);
+  }
+
+  /** Whether an owner's link sees the same lists as the gateway's own. */
+  sharesBase(owner: LinkOwner): boolean {
+    return this.#keyOf(owner) === '';
+  }
+
+  /** A living link of a class, to read its lists through. */
+  livingOf(capabilityClass: string): Seat | undefined {
+    for (const seat of this.#seats.values()) {
+      if (seat.capabilityClass === capabilityClass && seat.link !== undefined) return seat;
+    }
+    return undefined;
+  }
+
+  /** The owner has ended. */
+  async release(ownerKey: string): Promise<void> {
+    const own = this.#seats.get(ownerKey);
+    this.#levels.delete(ownerKey);
+    this.#seats.delete(ownerKey);
+    const shared = [this.base, ...this.#seats.values()].map((seat) => seat.forgetOwner(ownerKey));
+    await Promise.allSettled([own?.close(), ...shared]);
+  }
+
+  countLinks(): number {
+    let links = this.base.link === undefined ? 0 : 1;
+    for (const seat of this.#seats.values()) if (seat.link !== undefined) links++;
+    return links;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    const seats = [this.base, ...this.#seats.values()];
+    this.#seats.clear();
+    await Promise.allSettled(seats.map((seat) => seat.close()));
+  }
+
+  /** `''` is the gateway's own link. */
+  #keyOf(owner: LinkOwner): string {
+    const { backend } = this.#options;
+    const own = this.base.link;
+    if (own?.era === '2026-07-28') return '';
+    const stateless = own !== undefined && !own.stateful;
+    if (backend.sessions !== 'shared' && !stateless) return owner.key;
+    return owner.capabilityClass === '' ? '' : `class:${owner.capabilityClass}`;
+  }
+
+  #seat(about: Pick<ConstructorParameters<typeof Seat>[0], SeatKeys>): Seat {
+    const { backend, connector, limits, log, listChanged, lost } = this.#options;
+    return new Seat({ ...about, workload: backend.name, connector, limits, log, listChanged, lost });
+  }
+
+  #makeRoom(): void {
+    const { backend, limits } = this.#options;
+    const isProcess = backend.transport === 'stdio';
+    const places = isProcess ? limits.processesPerBackend : limits.linksPerBackend;
+    if (this.#seats.size < places) return;
+    const idle = [...this.#seats.values()].filter((seat) => seat.isIdleSince(Number.POSITIVE_INFINITY));
+    const oldest = idle.sort((one, other) => one.usedAtMs - other.usedAtMs)[0];
+    if (oldest === undefined) {
+      const what = isProcess ? 'processes' : 'sessions';
+      const facts = { category: 'busy', notRun: true } as const;
+      throw new LinkFailure('BACKEND_BUSY', backend.name, `has all of its ${places} ${what} in use`, facts);
+    }
+    this.#drop(oldest);
+  }
+
+  #sweep(): void {
+    const sinceMs = this.#options.now() - this.#options.limits.linkIdleMs;
+    for (const seat of this.#seats.values()) if (seat.isIdleSince(sinceMs)) this.#drop(seat);
+  }
+
+  #drop(seat: Seat): void {
+    this.#seats.delete(seat.key);
+    seat.close().catch(() => undefined);
+  }
+}
+
+type SeatKeys = 'key' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner';

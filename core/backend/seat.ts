@@ -1,0 +1,282 @@
+import type { LinkOwner } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { LOG_LEVELS } from '../protocol/log-levels.ts';
+import { RawObject } from '../protocol/raw-json.ts';
+import type { Connector } from './connect.ts';
+import type { Conversation } from './conversation.ts';
+import { LinkFailure } from './failure.ts';
+import type { Link, LinkEvents, ListKind } from './link.ts';
+import { partsFromValue } from './message.ts';
+import { backOffMs } from './wait.ts';
+
+const REOPEN_FIRST_MS = 500;
+const REOPEN_MAX_MS = 30_000;
+
+/** What a seat is made with. */
+export interface SeatOptions {
+  readonly key: string;
+  readonly workload: string;
+  readonly caller: Caller;
+  readonly capabilities: JsonObject;
+  readonly capabilityClass: string;
+  readonly purpose: 'discovery' | 'session';
+  /** The only owner, when there is one: then what the backend says outside calls is for them. */
+  readonly owner: LinkOwner | undefined;
+  readonly connector: Connector;
+  readonly limits: Limits;
+  readonly log: Log;
+  listChanged(seat: Seat, kind: ListKind): void;
+  lost(seat: Seat, cause: LinkFailure): void;
+}
+
+/** Someone who watches resources through a seat, and how often each. */
+interface Watcher {
+  readonly owner: LinkOwner;
+  readonly counts: Map<string, number>;
+}
+
+/** The place of one link: opened on demand, once at a time; what the link was told is told again to the next. */
+export class Seat {
+  readonly key: string;
+  readonly #options: SeatOptions;
+  readonly #watchers = new Map<string, Watcher>();
+  readonly #closing = new AbortController();
+  #link: Conversation | undefined;
+  #opening: Promise<Conversation> | undefined;
+  #level: string | undefined;
+  #reopening: NodeJS.Timeout | undefined;
+
+  constructor(options: SeatOptions) {
+    this.key = options.key;
+    this.#options = options;
+  }
+
+  /** The link, when it lives. */
+  get link(): Conversation | undefined {
+    return this.#link?.alive === true ? this.#link : undefined;
+  }
+
+  get opening(): boolean {
+    return this.#opening !== undefined;
+  }
+
+  get caller(): Caller {
+    return this.#options.caller;
+  }
+
+  get purpose(): 'discovery' | 'session' {
+    return this.#options.purpose;
+  }
+
+  get capabilityClass(): string {
+    return this.#options.capabilityClass;
+  }
+
+  get capabilities(): JsonObject {
+    return this.#options.capabilities;
+  }
+
+  /** Nobody would miss its link now. */
+  isIdleSince(ms: number): boolean {
+    const link = this.#link;
+    if (this.#opening !== undefined || this.#watchers.size > 0) return false;
+    return link === undefined || (link.inFlight === 0 && link.usedAtMs <= ms);
+  }
+
+  get usedAtMs(): number {
+    return this.#link?.usedAtMs ?? 0;
+  }
+
+  /** The living link, or a promise of one. @throws GatewayFault */
+  take(): Conversation | Promise<Conversation> {
+    const link = this.#link;
+    if (link?.alive === true) return link;
+    return this.open();
+  }
+
+  /** Opens a new link when none lives; all who ask meanwhile share the attempt. */
+  open(): Promise<Conversation> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  /** Lets go of the link once its requests are answered: the next `take` opens another. */
+  renew(): void {
+    this.#link?.retire();
+    this.#link = undefined;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#reopening);
+    this.#closing.abort(stopped(this.#options.workload));
+    this.#watchers.clear();
+    await this.#opening?.catch(() => undefined);
+    const link = this.#link;
+    this.#link = undefined;
+    await link?.close();
+  }
+
+  /** Subscribes on first interest. @throws BackendError · GatewayFault when the backend refuses; nothing is kept then */
+  async watch(uri: string, owner: LinkOwner): Promise<void> {
+    const first = !this.#isWatched(uri);
+    const watcher = this.#watchers.get(owner.key) ?? { owner, counts: new Map<string, number>() };
+    this.#watchers.set(owner.key, watcher);
+    watcher.counts.set(uri, (watcher.counts.get(uri) ?? 0) + 1);
+    if (!first) return;
+    try {
+      await this.#ask(await this.take(), 'resources/subscribe', { uri });
+    } catch (cause) {
+      this.#forgetWatch(uri, owner.key);
+      throw cause;
+    }
+  }
+
+  async unwatch(uri: string, ownerKey: string): Promise<void> {
+    if (!this.#forgetWatch(uri, ownerKey) || this.#isWatched(uri)) return;
+    const { link } = this;
+    if (link !== undefined) await this.#ask(link, 'resources/unsubscribe', { uri });
+  }
+
+  /** An owner of a shared seat has gone. */
+  async forgetOwner(ownerKey: string): Promise<void> {
+    const uris = [...(this.#watchers.get(ownerKey)?.counts.keys() ?? [])];
+    this.#watchers.delete(ownerKey);
+    const { link } = this;
+    if (link === undefined) return;
+    const left = uris.filter((uri) => !this.#isWatched(uri));
+    await Promise.allSettled(left.map((uri) => this.#ask(link, 'resources/unsubscribe', { uri })));
+  }
+
+  /** Sets the level of the session; `atLeast` only lowers the threshold. Links opened later get it too. */
+  setLevel(level: string, atLeast = false): void {
+    if (this.#level === level || (atLeast && !isMoreVerbose(level, this.#level))) return;
+    this.#level = level;
+    const { link } = this;
+    if (link !== undefined) this.#sendLevel(link);
+  }
+
+  rootsChanged(): void {
+    const { link } = this;
+    if (link === undefined || link.era !== '2025-11-25') return;
+    link.notify('notifications/roots/list_changed').catch((cause: unknown) => this.#note('roots change', cause));
+  }
+
+  async #open(): Promise<Conversation> {
+    const { connector, caller, purpose, capabilities } = this.#options;
+    this.#closing.signal.throwIfAborted();
+    const who = { caller, purpose, capabilities, events: this.#events(), signal: this.#closing.signal };
+    const link = await connector.open(who);
+    if (this.#closing.signal.aborted) {
+      await link.close();
+      throw this.#closing.signal.reason;
+    }
+    this.#link = link;
+    if (link.era === '2025-11-25') this.#restore(link);
+    return link;
+  }
+
+  #restore(link: Conversation): void {
+    if (this.#level !== undefined) this.#sendLevel(link);
+    const uris = new Set([...this.#watchers.values()].flatMap((watcher) => [...watcher.counts.keys()]));
+    for (const uri of uris) {
+      this.#ask(link, 'resources/subscribe', { uri }).catch((cause: unknown) => this.#note('subscription', cause));
+    }
+  }
+
+  #events(): LinkEvents {
+    const { owner, workload } = this.#options;
+    const seat = this;
+    return {
+      listChanged: (kind) => this.#options.listChanged(this, kind),
+      updated: (params) => this.#updated(params),
+      logged: (params) => owner?.sink?.logged(workload, params),
+      get ask() {
+        return owner?.sink?.ask;
+      },
+      lost(cause) {
+        seat.#link = undefined;
+        seat.#options.lost(seat, cause);
+        if (seat.#watchers.size > 0) seat.#reopen(1);
+      },
+    };
+  }
+
+  /** Watchers wait for nothing in particular, so nobody would open the link again for them. */
+  #reopen(attempt: number): void {
+    clearTimeout(this.#reopening);
+    const ms = backOffMs(attempt, REOPEN_FIRST_MS, REOPEN_MAX_MS);
+    this.#reopening = setTimeout(() => {
+      if (this.#closing.signal.aborted || this.#watchers.size === 0) return;
+      Promise.resolve(this.take()).catch(() => this.#reopen(attempt + 1));
+    }, ms);
+    this.#reopening.unref();
+  }
+
+  #updated(params: RawJson): void {
+    const uri = RawObject.parse(params).string('uri');
+    if (uri === undefined) return;
+    for (const { owner, counts } of this.#watchers.values()) {
+      // An update may name a resource below the watched one.
+      const wanted = [...counts.keys()].some((watched) => uri === watched || uri.startsWith(watched));
+      if (wanted) owner.sink?.resourceUpdated(this.#options.workload, params);
+    }
+  }
+
+  #sendLevel(link: Conversation): void {
+    const level = this.#level;
+    if (level === undefined || link.era !== '2025-11-25' || link.hello.capabilities.logging === undefined) return;
+    this.#ask(link, 'logging/setLevel', { level }).catch((cause: unknown) => this.#note('log level', cause));
+  }
+
+  async #ask(link: Link, method: string, params: JsonObject): Promise<void> {
+    const { caller, capabilities, limits } = this.#options;
+    await link.request({
+      method,
+      params: partsFromValue(params),
+      caller,
+      purpose: 'session',
+      capabilities,
+      timeoutMs: limits.callTimeoutMs,
+      totalMs: limits.callTimeoutMs,
+      signal: this.#closing.signal,
+    });
+  }
+
+  #isWatched(uri: string): boolean {
+    for (const watcher of this.#watchers.values()) if (watcher.counts.has(uri)) return true;
+    return false;
+  }
+
+  /** Says whether there was such a watch. */
+  #forgetWatch(uri: string, ownerKey: string): boolean {
+    const watcher = this.#watchers.get(ownerKey);
+    const count = watcher?.counts.get(uri);
+    if (watcher === undefined || count === undefined) return false;
+    if (count > 1) watcher.counts.set(uri, count - 1);
+    else watcher.counts.delete(uri);
+    if (watcher.counts.size === 0) this.#watchers.delete(ownerKey);
+    return true;
+  }
+
+  #note(what: string, cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#options.log.warn('backend did not take it', { backend: this.#options.workload, what, cause: reason });
+  }
+}
+
+/** The failure of everything that a stop cuts short. */
+export function stopped(workload: string): LinkFailure {
+  const facts = { category: 'stopped', notRun: true } as const;
+  return new LinkFailure('BACKEND_UNREACHABLE', workload, 'is not served any more', facts);
+}
+
+function isMoreVerbose(level: string, than: string | undefined): boolean {
+  if (than === undefined) return true;
+  const levels: readonly string[] = LOG_LEVELS;
+  return levels.indexOf(level) < levels.indexOf(than);
+}

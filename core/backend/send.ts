@@ -1,0 +1,111 @@
+import type { Call, CallResult } from '../contract/call.ts';
+import type { RawJson } from '../contract/json.ts';
+import type { MirroredParam } from '../contract/tool.ts';
+import { CODE } from '../protocol/errors.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { BytesResult } from '../protocol/result.ts';
+import type { Conversation } from './conversation.ts';
+import { LinkFailure } from './failure.ts';
+import type { Keeper } from './keeper.ts';
+import { askedFrom } from './outgoing.ts';
+import { BackendError } from './room.ts';
+import { waitFor } from './wait.ts';
+
+/** Sends one call through a keeper's links, within its places and times. */
+export async function sendCall(call: Call, keeper: Keeper, timeoutMs: number, limits: Limits): Promise<CallResult> {
+  const waited = keeper.gate.enter(timeoutMs, call.signal);
+  if (waited !== undefined) await waited;
+  try {
+    const sending: Sending = { call, keeper, timeoutMs, limits };
+    try {
+      return await once(sending, undefined);
+    } catch (cause) {
+      const again = await beforeRepeat(sending, cause);
+      return await lastTime(sending, again.mirrored);
+    }
+  } finally {
+    keeper.gate.leave();
+  }
+}
+
+interface Sending {
+  readonly call: Call;
+  readonly keeper: Keeper;
+  readonly timeoutMs: number;
+  readonly limits: Limits;
+}
+
+async function once(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
+  const { call, keeper, timeoutMs, limits } = sending;
+  const found = keeper.linkFor(call.asker.owner);
+  const link = found instanceof Promise ? await opened(sending, found) : found;
+  const { era } = link;
+  if (era === '2025-11-25' && call.asker.era === '2026-07-28' && call.asker.logLevel !== undefined) {
+    // Legacy levels belong to the session: the most verbose one asked for, filtered per request above.
+    keeper.setLogLevel(call.asker.owner, call.asker.logLevel, true);
+  }
+  const mirrors = era === '2026-07-28' && keeper.backend.transport !== 'stdio';
+  const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
+  const bytes = await link.request(askedFrom(call, facts));
+  return resultFrom(bytes, link, keeper);
+}
+
+function opened({ call, timeoutMs, keeper }: Sending, found: Promise<Conversation>): Promise<Conversation> {
+  const late = () => {
+    const facts = { category: 'timeout', notRun: true } as const;
+    const sentence = `could not be opened within ${timeoutMs} ms`;
+    return new LinkFailure('BACKEND_TIMEOUT', keeper.backend.name, sentence, facts);
+  };
+  return waitFor(found, timeoutMs, call.signal, late);
+}
+
+function resultFrom(bytes: RawJson, link: Conversation, keeper: Keeper): CallResult {
+  const result = new BytesResult(bytes);
+  if (link.era === '2026-07-28' && !result.members.has('resultType')) keeper.noteSloppyResult();
+  return result;
+}
+
+/** Decides whether a call may be repeated and does what the repetition needs. @throws the cause when it may not */
+async function beforeRepeat(
+  { call, keeper }: Sending,
+  cause: unknown,
+): Promise<{ readonly mirrored: readonly MirroredParam[] | undefined }> {
+  if (cause instanceof BackendError) return refusedByRevision(call, keeper, cause);
+  if (!(cause instanceof LinkFailure) || call.signal.aborted) throw cause;
+  if (GONE.has(cause.category)) keeper.suspect();
+  // Sent and perhaps done: only what changes nothing may be asked twice.
+  if (!cause.notRun && !(GONE.has(cause.category) && IDEMPOTENT.has(call.method))) throw cause;
+  if (!GONE.has(cause.category)) throw cause;
+  return { mirrored: undefined };
+}
+
+/** After these the far side may be there again on a new connection or session. */
+const GONE: ReadonlySet<string> = new Set(['refused', 'closed', 'session', 'exit']);
+
+const IDEMPOTENT: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete']);
+
+/** The codes by which a modern backend refuses a request before it runs, because of this hop. */
+async function refusedByRevision(call: Call, keeper: Keeper, cause: BackendError) {
+  if (keeper.era !== '2026-07-28') throw cause;
+  if (cause.code === CODE.headerMismatch) {
+    await keeper.relistNow();
+    const tool = keeper.listing('')?.tools.find((item) => item.key === call.target.original);
+    return { mirrored: tool?.mirrored ?? [] };
+  }
+  if (cause.code !== CODE.unsupportedVersion) throw cause;
+  await keeper.doubtEra();
+  return { mirrored: undefined };
+}
+
+async function lastTime(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
+  try {
+    return await once(sending, mirrored);
+  } catch (cause) {
+    if (!(cause instanceof BackendError) || sending.keeper.era !== '2026-07-28') throw cause;
+    if (cause.code !== CODE.headerMismatch && cause.code !== CODE.unsupportedVersion) throw cause;
+    // These words are about the gateway's own hop; the asker could do nothing with them.
+    const facts = { category: 'protocol', cause } as const;
+    const sentence = `refuses what this gateway sends (${cause.code})`;
+    throw new LinkFailure('BACKEND_PROTOCOL', sending.keeper.backend.name, sentence, facts);
+  }
+}

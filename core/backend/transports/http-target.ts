@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { type Dispatcher, Pool } from 'undici';
+import type { Authorizer } from '../../contract/auth-strategy.ts';
+import type { Backend, Errand } from '../../contract/backend.ts';
+import type { Caller } from '../../contract/caller.ts';
+import { faultFrom, type GatewayFault } from '../../errors.ts';
+import { LinkFailure } from '../failure.ts';
+
+/** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
+const KEEP_ALIVE_MS = 3_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Moves (307, 308) followed in a row; only within the origin. */
+const MAX_MOVES = 3;
+/** Bytes of a refusing answer that are read for its reason. */
+export const MAX_REFUSAL_BYTES = 65_536;
+
+/** What one HTTP request carries besides its address. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly headers: Record<string, string>;
+  readonly body?: Buffer;
+  readonly caller: Caller;
+  readonly purpose: Errand['purpose'];
+  readonly signal: AbortSignal;
+  /** Added where nothing else set them. */
+  readonly extra?: Readonly<Record<string, string>>;
+  /** Another path than the endpoint's (old SSE transport). */
+  readonly path?: string;
+}
+
+/**
+ * The HTTP side of one backend: one long-lived connection pool that all its links share.
+ * Timeouts of answers belong to the requests, so the pool has none.
+ */
+export class HttpTarget {
+  readonly backend: Backend;
+  readonly origin: string;
+  readonly #authorizer: Authorizer;
+  readonly #pool: Pool;
+  #path: string;
+  #moves = 0;
+
+  /** @throws LinkFailure when the URL or the CA file cannot be used */
+  constructor(backend: Backend, authorizer: Authorizer) {
+    this.backend = backend;
+    this.#authorizer = authorizer;
+    const url = readUrl(backend);
+    this.origin = url.origin;
+    this.#path = `${url.pathname}${url.search}`;
+    this.#pool = new Pool(url.origin, {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      allowH2: false,
+      ...(backend.caBundlePath === undefined ? {} : { connect: { ca: readCas(backend), timeout: CONNECT_TIMEOUT_MS } }),
+    });
+  }
+
+  /**
+   * Authorizes and sends one request. What the authorizer throws reaches `refused`; everything later the handler.
+   * Synchronous as long as the authorizer is.
+   */
+  send(request: HttpRequest, handler: Dispatcher.DispatchHandler, refused: (cause: GatewayFault) => void): void {
+    let waited: void | Promise<void>;
+    try {
+      waited = this.#authorizer.apply({ backend: this.backend, headers: request.headers }, request);
+    } catch (cause) {
+      return refused(this.#unauthorized(cause));
+    }
+    if (waited === undefined) return this.#dispatch(request, handler);
+    waited.then(
+      () => this.#dispatch(request, handler),
+      (cause: unknown) => refused(this.#unauthorized(cause)),
+    );
+  }
+
+  /**
+   * Follows a 307 or 308 within the origin; says whether the request may be sent again.
+   * Many servers move `/mcp` to `/mcp/`; elsewhere credentials would go to strangers.
+   */
+  moved(status: number, location: string | undefined): boolean {
+    if ((status !== 307 && status !== 308) || location === undefined || this.#moves >= MAX_MOVES) return false;
+    const url = URL.canParse(location, this.origin + this.#path)
+      ? new URL(location, this.origin + this.#path)
+      : undefined;
+    if (url === undefined || url.origin !== this.origin) return false;
+    this.#moves++;
+    this.#path = `${url.pathname}${url.search}`;
+    return true;
+  }
+
+  /** A path the backend named, when it lies within its origin; else `undefined`. */
+  pathWithin(address: string): string | undefined {
+    const base = this.origin + this.#path;
+    if (!URL.canParse(address, base)) return undefined;
+    const url = new URL(address, base);
+    return url.origin === this.origin ? `${url.pathname}${url.search}` : undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  #dispatch(request: HttpRequest, handler: Dispatcher.DispatchHandler): void {
+    const { method, headers, body, extra } = request;
+    for (const name in extra) {
+      const value = extra[name];
+      if (value !== undefined && headers[name] === undefined) headers[name] = value;
+    }
+    try {
+      this.#pool.dispatch({ path: request.path ?? this.#path, method, headers, body: body ?? null }, handler);
+    } catch (cause) {
+      // undici throws for a closed pool and for header values it cannot write.
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      handler.onResponseError?.(NO_CONTROLLER, error);
+    }
+  }
+
+  #unauthorized(cause: unknown): GatewayFault {
+    return faultFrom(
+      cause,
+      'AUTH_STRATEGY_FAILED',
+      `request to backend "${this.backend.name}" could not be authorized`,
+    );
+  }
+}
+
+const NO_CONTROLLER: Dispatcher.DispatchController = {
+  aborted: true,
+  paused: false,
+  reason: null,
+  abort: () => undefined,
+  pause: () => undefined,
+  resume: () => undefined,
+};
+
+/** A signal for requests that nobody withdraws. */
+export const NEVER: AbortSignal = new AbortController().signal;
+
+/** The failure behind a refusing status. */
+export function statusFailure(workload: string, status: number): LinkFailure {
+  if (status === 401 || status === 403) {
+    const facts = { category: 'unauthenticated', notRun: true, status } as const;
+    return new LinkFailure('BACKEND_UNAUTHENTICATED', workload, `refused the credentials with HTTP ${status}`, facts);
+  }
+  const away = status === 408 || status === 429 || status === 502 || status === 503 || status === 504;
+  const code = away ? 'BACKEND_UNREACHABLE' : 'BACKEND_PROTOCOL';
+  return new LinkFailure(code, workload, `answered HTTP ${status}`, { category: 'http', status });
+}
+
+function readUrl(backend: Backend): URL {
+  const text = backend.url ?? '';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'has no http or https URL', { category: 'protocol' });
+}
+
+function readCas(backend: Backend): Buffer {
+  try {
+    return readFileSync(backend.caBundlePath ?? '');
+  } catch (cause) {
+    const facts = { category: 'tls', cause } as const;
+    throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'has a CA file that cannot be read', facts);
+  }
+}

@@ -1,0 +1,58 @@
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Cuts a byte stream into lines without decoding them.
+ *
+ * Shape: lines end with LF, a CR before it is dropped, empty lines are skipped.
+ * A line over `maxBytes` is thrown away up to its end and told once as `tooLong`.
+ */
+export class Lines {
+  readonly #maxBytes: number;
+  readonly #onLine: (line: Buffer) => void;
+  readonly #onTooLong: () => void;
+  #parts: Buffer[] = [];
+  #size = 0;
+  #skipping = false;
+
+  constructor(maxBytes: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
+    this.#maxBytes = maxBytes;
+    this.#onLine = onLine;
+    this.#onTooLong = onTooLong;
+  }
+
+  push(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      const end = chunk.indexOf(LF, at);
+      if (end === -1) return this.#keep(chunk.subarray(at));
+      this.#keep(chunk.subarray(at, end));
+      this.#endLine();
+      at = end + 1;
+    }
+  }
+
+  #keep(part: Buffer): void {
+    if (this.#skipping) return;
+    this.#size += part.length;
+    if (this.#size <= this.#maxBytes) {
+      this.#parts.push(part);
+      return;
+    }
+    this.#skipping = true;
+    this.#parts = [];
+    this.#onTooLong();
+  }
+
+  #endLine(): void {
+    const parts = this.#parts;
+    const skipped = this.#skipping;
+    this.#parts = [];
+    this.#size = 0;
+    this.#skipping = false;
+    if (skipped) return;
+    const joined = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+    const line = joined.at(-1) === CR ? joined.subarray(0, -1) : joined;
+    if (line.length > 0) this.#onLine(line);
+  }
+}

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
+import type { Command } from '../../contract/backend.ts';
+
+/** Starts a program; Node's `spawn` unless a test or a runtime brings its own. */
+export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
+
+/** What a program gets of the gateway's own environment: nothing that could hold a secret. */
+const PASSED_ON = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TERM', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ'] as const;
+/** Windows programs do not start without these. */
+const PASSED_ON_WINDOWS = ['SystemRoot', 'ComSpec', 'PATHEXT', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'] as const;
+
+/** Steps of stopping a program: after its input has ended, and after SIGTERM. */
+const END_GRACE_MS = 2_000;
+const TERM_GRACE_MS = 3_000;
+
+const STDERR_KEPT_BYTES = 16_384;
+/** Values shorter than this are not looked for: they would blot out ordinary words. */
+const MIN_SECRET_LENGTH = 6;
+
+/** One running program in its own process group, its last words kept. */
+export class ProcessGroup {
+  readonly child: ChildProcess;
+  readonly ended: Promise<void>;
+  readonly #secrets: readonly string[];
+  readonly #hasGroup: boolean;
+  #stderr = Buffer.alloc(0);
+  #over = false;
+  #stopping: Promise<void> | undefined;
+
+  /** Exact argv, no shell; failing to start shows as the child's `error` event. */
+  constructor(command: Command, spawn: Spawn = nodeSpawn) {
+    const detached = process.platform !== 'win32';
+    this.#secrets = Object.values(command.env ?? {}).filter((value) => value.length >= MIN_SECRET_LENGTH);
+    this.child = spawn(command.file, command.args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached,
+      shell: false,
+      windowsHide: true,
+      env: { ...minimalEnvironment(process.env), ...command.env },
+      ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+    });
+    this.#hasGroup = detached;
+    this.child.stderr?.on('data', (chunk: Buffer) => this.#keep(chunk));
+    this.child.stderr?.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      const over = () => {
+        this.#over = true;
+        // The leader is gone; helpers it left behind (npx, shells) go with it.
+        this.#signal('SIGKILL');
+        resolve();
+      };
+      this.child.once('exit', over);
+      this.child.once('error', () => {
+        if (this.child.pid === undefined) over();
+      });
+    });
+  }
+
+  get running(): boolean {
+    return !this.#over;
+  }
+
+  /** The last of what it wrote to stderr, values of its environment blotted out. */
+  lastWords(): string {
+    let text = this.#stderr.toString('utf8').trim();
+    for (const secret of this.#secrets) text = text.replaceAll(secret, '[secret]');
+    return text;
+  }
+
+  /** Ends the input, then SIGTERM, then SIGKILL, each to the whole group; resolves when it has gone. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#over) return;
+    this.child.stdin?.end();
+    if (await this.#endsWithin(END_GRACE_MS)) return;
+    this.#signal('SIGTERM');
+    if (await this.#endsWithin(TERM_GRACE_MS)) return;
+    this.#signal('SIGKILL');
+    await this.#endsWithin(TERM_GRACE_MS);
+  }
+
+  async #endsWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(resolve, ms, false);
+    });
+    const over = await Promise.race([this.ended.then(() => true), late]);
+    clearTimeout(timer);
+    return over;
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.child;
+    if (pid === undefined) return;
+    try {
+      if (this.#hasGroup) process.kill(-pid, signal);
+      else this.child.kill(signal);
+    } catch {
+      // ESRCH: nobody is left in the group
+    }
+  }
+
+  #keep(chunk: Buffer): void {
+    const all = Buffer.concat([this.#stderr, chunk]);
+    this.#stderr = all.length <= STDERR_KEPT_BYTES ? all : Buffer.from(all.subarray(all.length - STDERR_KEPT_BYTES));
+  }
+}
+
+function minimalEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
+  const names = process.platform === 'win32' ? [...PASSED_ON, ...PASSED_ON_WINDOWS] : PASSED_ON;
+  const passed: Record<string, string> = {};
+  for (const name of names) {
+    const value = own[name];
+    // A function exported by a shell would run in every shell the program starts.
+    if (value !== undefined && !value.startsWith('()')) passed[name] = value;
+  }
+  return passed;
+}

@@ -1,0 +1,221 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Caller } from '../../contract/caller.ts';
+import type { Limits } from '../../protocol/limits.ts';
+import { LinkFailure, socketFailure } from '../failure.ts';
+import type { Exchange, Wire, WireSink } from '../link.ts';
+import { type SseEvent, SseFrames, SseTooLarge } from '../sse-frames.ts';
+import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+
+const WITHDRAWN = new Error('withdrawn by the gateway');
+
+/** The transport before streamable HTTP: one GET stream for everything that comes, POSTs to what goes (2024-11-05). */
+export class SseWire implements Wire {
+  readonly closingCancels = false;
+  readonly stateful = true;
+  readonly #target: HttpTarget;
+  readonly #sink: WireSink;
+  readonly #limits: Limits;
+  readonly #caller: Caller;
+  readonly #workload: string;
+  #stream: Stream | undefined;
+  #path: string | undefined;
+  #version: string | undefined;
+  #closed = false;
+
+  constructor(target: HttpTarget, sink: WireSink, limits: Limits, caller: Caller) {
+    this.#target = target;
+    this.#sink = sink;
+    this.#limits = limits;
+    this.#caller = caller;
+    this.#workload = target.backend.name;
+  }
+
+  /** Opens the stream and waits for the address to post to. @throws LinkFailure */
+  open(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const facts = { category: 'timeout' } as const;
+        reject(new LinkFailure('BACKEND_TIMEOUT', this.#workload, 'did not open its event stream in time', facts));
+        this.#stream?.stop();
+      }, this.#limits.helloMs);
+      const stream = new Stream(this.#workload, this.#limits.frameBytes, {
+        event: (event) => {
+          if (event.name !== 'endpoint') return this.#hear(event);
+          clearTimeout(timer);
+          this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
+          if (this.#path !== undefined) return resolve();
+          const facts = { category: 'protocol' } as const;
+          reject(new LinkFailure('BACKEND_PROTOCOL', this.#workload, 'names an endpoint of another origin', facts));
+          stream.stop();
+        },
+        ended: (cause) => {
+          clearTimeout(timer);
+          reject(cause);
+          if (!this.#closed) this.#sink.lost(cause);
+        },
+      });
+      this.#stream = stream;
+      const headers = { accept: 'text/event-stream' };
+      const request = { method: 'GET', headers, caller: this.#caller, purpose: 'session', signal: NEVER } as const;
+      this.#target.send(request, stream, (cause) => {
+        clearTimeout(timer);
+        reject(cause);
+      });
+    });
+  }
+
+  send(body: Buffer, exchange: Exchange): void {
+    this.post(body, exchange.asked.method, exchange.asked.caller).catch((cause: unknown) => exchange.fail(cause));
+  }
+
+  post(body: Buffer, _method: string, caller: Caller | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#path === undefined || this.#closed) {
+        const facts = { category: 'closed', notRun: true, linkLost: true } as const;
+        return reject(new LinkFailure('BACKEND_UNREACHABLE', this.#workload, 'has its event stream closed', facts));
+      }
+      const headers: Record<string, string> = { 'content-type': 'application/json' };
+      if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
+      const request = {
+        method: 'POST',
+        headers,
+        body,
+        caller: caller ?? this.#caller,
+        purpose: 'call',
+        signal: NEVER,
+        path: this.#path,
+      } as const;
+      this.#target.send(request, new Accepted(this.#workload, this.#limits.helloMs, resolve, reject), reject);
+    });
+  }
+
+  agreed(_era: unknown, protocolVersion: string): void {
+    this.#version = protocolVersion;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stream?.stop();
+  }
+
+  #hear(event: SseEvent): void {
+    if (event.name === 'message' && event.data.length > 0) this.#sink.hear(event.data, undefined);
+  }
+}
+
+interface StreamEvents {
+  event(event: SseEvent): void;
+  ended(cause: LinkFailure): void;
+}
+
+/** The GET stream. */
+class Stream implements Dispatcher.DispatchHandler {
+  readonly #workload: string;
+  readonly #maxBytes: number;
+  readonly #events: StreamEvents;
+  readonly #frames: SseFrames;
+  #controller: Dispatcher.DispatchController | undefined;
+  #refused = 0;
+  #stopped = false;
+
+  constructor(workload: string, maxBytes: number, events: StreamEvents) {
+    this.#workload = workload;
+    this.#maxBytes = maxBytes;
+    this.#events = events;
+    this.#frames = new SseFrames(maxBytes, (event) => events.event(event));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#controller?.abort(WITHDRAWN);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped) controller.abort(WITHDRAWN);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    const type = headers['content-type'];
+    const isStream = typeof type === 'string' && type.toLowerCase().startsWith('text/event-stream');
+    if (status !== 200 || !isStream) this.#refused = status;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#refused !== 0) return;
+    try {
+      this.#frames.push(chunk);
+    } catch (cause) {
+      this.#end(this.#unreadable(cause));
+      controller.abort(WITHDRAWN);
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#refused !== 0) return this.#end(statusFailure(this.#workload, this.#refused));
+    this.#end(socketFailure(this.#workload, new Error('stream ended'), true, true));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#end(socketFailure(this.#workload, error, this.#controller !== undefined, true));
+  }
+
+  #end(cause: LinkFailure): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#events.ended(cause);
+  }
+
+  #unreadable(cause: unknown): LinkFailure {
+    if (cause instanceof SseTooLarge) {
+      const facts = { category: 'too-large', linkLost: true } as const;
+      return new LinkFailure('BACKEND_TOO_LARGE', this.#workload, `sent more than ${this.#maxBytes} bytes`, facts);
+    }
+    const facts = { category: 'protocol', linkLost: true, cause } as const;
+    return new LinkFailure('BACKEND_PROTOCOL', this.#workload, 'sent something that is not an MCP message', facts);
+  }
+}
+
+/** The answer to one POST: only its status counts, the message comes on the stream. */
+class Accepted implements Dispatcher.DispatchHandler {
+  readonly #workload: string;
+  readonly #resolve: () => void;
+  readonly #reject: (cause: Error) => void;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+
+  constructor(workload: string, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
+    this.#workload = workload;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.#controller?.abort(WITHDRAWN), timeoutMs);
+    this.#timer.unref();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(): void {}
+
+  onResponseEnd(): void {
+    clearTimeout(this.#timer);
+    if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
+    if (this.#status === 404) {
+      const facts = { category: 'session', notRun: true, linkLost: true } as const;
+      return this.#reject(new LinkFailure('BACKEND_UNREACHABLE', this.#workload, 'lost the session (HTTP 404)', facts));
+    }
+    this.#reject(statusFailure(this.#workload, this.#status));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#timer);
+    this.#reject(socketFailure(this.#workload, error, this.#controller !== undefined));
+  }
+}

@@ -1,0 +1,163 @@
+import type { Backend } from '../../contract/backend.ts';
+import type { Caller } from '../../contract/caller.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Log } from '../../extension/plugin.ts';
+import type { Limits } from '../../protocol/limits.ts';
+import { LinkFailure } from '../failure.ts';
+import type { Exchange, Wire, WireSink } from '../link.ts';
+import { Lines } from './lines.ts';
+import { ProcessGroup, type Spawn } from './process-group.ts';
+
+/** Bytes a program may leave unread before calls to it are refused. */
+const MAX_UNREAD_BYTES = 67_108_864;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const LF_BYTES = Buffer.from('\n');
+
+/** What a stdio wire is made with. */
+export interface StdioOptions {
+  readonly backend: Backend;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly spawn?: Spawn;
+  /** Counts running processes. */
+  readonly tally: { processes: number };
+}
+
+/** A program on this machine: one JSON message per line on its stdin and stdout (MCP transports, stdio). */
+export class StdioWire implements Wire {
+  readonly closingCancels = false;
+  readonly stateful = true;
+  readonly #sink: WireSink;
+  readonly #workload: string;
+  readonly #log: Log;
+  readonly #limits: Limits;
+  readonly #group: ProcessGroup;
+  readonly #open = new Set<Exchange>();
+  #malformed = 0;
+  #closing = false;
+
+  constructor(options: StdioOptions, sink: WireSink) {
+    const { backend, limits, log, spawn, tally } = options;
+    this.#sink = sink;
+    this.#workload = backend.name;
+    this.#log = log;
+    this.#limits = limits;
+    const command = backend.command ?? { file: '', args: [] };
+    this.#group = new ProcessGroup(command, spawn);
+    tally.processes++;
+    const { child } = this.#group;
+    const lines = new Lines(
+      limits.frameBytes,
+      (line) => this.#line(line),
+      () => this.#tooLong(),
+    );
+    child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
+    child.stdout?.on('error', () => undefined);
+    // EPIPE: the exit that follows tells the whole story.
+    child.stdin?.on('error', () => undefined);
+    child.once('error', (cause) => this.#ended('could not be started', 'spawn', cause));
+    // `close` comes after the last bytes of stdout: an answer written just before the exit still counts.
+    child.once('close', (code, signal) => this.#ended(exitSentence(code, signal), 'exit', undefined));
+    // A helper that keeps stdout open must not hide that the program itself has gone.
+    void this.#group.ended.then(() => {
+      tally.processes--;
+      setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, DRAIN_MS).unref();
+    });
+  }
+
+  send(body: Buffer, exchange: Exchange): void {
+    const failure = this.#write(body);
+    if (failure !== undefined) return exchange.fail(failure);
+    this.#open.add(exchange);
+    if (this.#open.size > SWEEP_AT) this.#sweep();
+  }
+
+  async post(body: Buffer, _method: string, _caller: Caller | undefined): Promise<void> {
+    const failure = this.#write(body);
+    if (failure !== undefined) throw failure;
+  }
+
+  agreed(): void {}
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#group.stop();
+  }
+
+  #write(body: Buffer): LinkFailure | undefined {
+    const { stdin } = this.#group.child;
+    if (!this.#group.running || stdin === null || !stdin.writable) {
+      const facts = { category: 'exit', notRun: true, linkLost: true } as const;
+      return new LinkFailure('BACKEND_UNREACHABLE', this.#workload, 'is not running', facts);
+    }
+    if (stdin.writableLength > MAX_UNREAD_BYTES) {
+      const facts = { category: 'busy', notRun: true } as const;
+      return new LinkFailure('BACKEND_BUSY', this.#workload, 'does not read what it is sent', facts);
+    }
+    stdin.cork();
+    stdin.write(oneLine(body));
+    stdin.write(LF_BYTES);
+    stdin.uncork();
+    return undefined;
+  }
+
+  #line(line: Buffer): void {
+    try {
+      this.#sink.hear(line, undefined);
+    } catch {
+      this.#malformed++;
+      // The first, then every power of ten: a server that prints to stdout must not fill the log.
+      if (!Number.isInteger(Math.log10(this.#malformed))) return;
+      this.#log.warn('backend wrote lines to stdout that are not MCP messages; skipped', this.#about());
+    }
+  }
+
+  #tooLong(): void {
+    const sentence = `wrote a line of more than ${this.#limits.frameBytes} bytes`;
+    const failure = new LinkFailure('BACKEND_TOO_LARGE', this.#workload, sentence, { category: 'too-large' });
+    // Nobody can tell whose answer it was once it is thrown away.
+    for (const exchange of this.#open) exchange.fail(failure);
+    this.#open.clear();
+  }
+
+  #ended(sentence: string, category: 'spawn' | 'exit', cause: unknown): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    const lastWords = this.#group.lastWords();
+    this.#log.warn('backend process ended', {
+      ...this.#about(),
+      how: sentence,
+      stderr: lastWords.slice(-LOGGED_CHARS),
+    });
+    const facts = { category, linkLost: true, notRun: category === 'spawn', cause };
+    this.#sink.lost(new LinkFailure('BACKEND_UNREACHABLE', this.#workload, sentence, facts));
+  }
+
+  #sweep(): void {
+    for (const exchange of this.#open) if (exchange.settled) this.#open.delete(exchange);
+  }
+
+  #about(): JsonObject {
+    return { backend: this.#workload, malformed: this.#malformed };
+  }
+}
+
+const SWEEP_AT = 1024;
+const LOGGED_CHARS = 2_000;
+const DRAIN_MS = 500;
+
+/** The body on one line. A line end in JSON is white space: inside strings it is escaped. */
+function oneLine(body: Buffer): Buffer {
+  if (!body.includes(LF) && !body.includes(CR)) return body;
+  for (let at = 0; at < body.length; at++) if (body[at] === LF || body[at] === CR) body[at] = SPACE;
+  return body;
+}
+
+function exitSentence(code: number | null, signal: string | null): string {
+  return signal === null ? `ended with exit code ${code ?? 'unknown'}` : `was ended by ${signal}`;
+}

@@ -1,0 +1,61 @@
+const PREFIX = '=?base64?';
+const SUFFIX = '?=';
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * Writes a text as the value of a mirrored header (`Mcp-Name`, `Mcp-Param-*`).
+ *
+ * Shape: the text itself when it is visible ASCII with inner spaces or tabs and does not look encoded already;
+ * otherwise `=?base64?` + base64 of its UTF-8 bytes + `?=`.
+ * Source: MCP 2026-07-28 streamable HTTP, header value encoding.
+ */
+export function encodeHeaderValue(text: string): string {
+  if (isPlain(text)) return text;
+  return `${PREFIX}${Buffer.from(text, 'utf8').toString('base64')}${SUFFIX}`;
+}
+
+/**
+ * Reads a mirrored header value back; optional white space around it does not count.
+ *
+ * Shape: a value without the whole sentinel is a literal. `undefined` when the sentinel is there and what it holds is
+ * not base64 with correct padding, or not UTF-8: the request is then refused with -32020.
+ */
+export function decodeHeaderValue(value: string): string | undefined {
+  const trimmed = trimSpace(value);
+  if (!looksEncoded(trimmed)) return trimmed;
+  const inner = trimmed.slice(PREFIX.length, trimmed.length - SUFFIX.length);
+  if (!BASE64.test(inner)) return undefined;
+  const bytes = Buffer.from(inner, 'base64');
+  const text = bytes.toString('utf8');
+  return Buffer.from(text, 'utf8').equals(bytes) ? text : undefined;
+}
+
+/** Whether the text may stand in a header as it is. A loop: this runs once per call. */
+function isPlain(text: string): boolean {
+  const last = text.length - 1;
+  for (let at = 0; at <= last; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x20 && code < 0x7f) continue;
+    const inner = at > 0 && at < last;
+    if (inner && (code === 0x20 || code === 0x09)) continue;
+    return false;
+  }
+  return last >= 0 && !looksEncoded(text);
+}
+
+function looksEncoded(text: string): boolean {
+  return text.length >= PREFIX.length + SUFFIX.length && text.startsWith(PREFIX) && text.endsWith(SUFFIX);
+}
+
+/** Optional white space of RFC 9110 §5.6.3 is space and tab only. */
+function trimSpace(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isSpace(value.charCodeAt(start))) start++;
+  while (end > start && isSpace(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}

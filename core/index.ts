@@ -2,6 +2,7 @@
 export type { Gateway } from './assembly/gateway.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
 export type { Catalog } from './catalog/catalog.ts';
+export { renamed } from './catalog/definition.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {
   Backend,
@@ -64,5 +65,5 @@ export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';
 export { type CallChanges, callWith } from './flow/call-value.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
-export { decode, decodeObject, encode, isObject } from './protocol/raw-json.ts';
+export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';
 export { resultFromValue, toolFailure } from './protocol/result.ts';

@@ -1,0 +1,44 @@
+import { encode, type RawJson, RawObject, renamed, type ToolEntry } from '@toolmgr/core';
+import type { Override } from './config.ts';
+import type { Rules } from './rules.ts';
+
+/** Definitions with their override applied, kept as long as the backend's own, so that a rebuild finds them again. */
+export type OverrideMemory = WeakMap<RawJson, RawJson>;
+
+/**
+ * Gives tools the names, descriptions and annotations that their workload's overrides say.
+ *
+ * Overrides are found by the backend's own name and applied once, so A to B and B to A swap. All other bytes of a
+ * definition stay. One memory serves one set of rules.
+ */
+export function override(
+  tools: readonly ToolEntry[],
+  rules: Rules,
+  memory: OverrideMemory = new WeakMap(),
+): ToolEntry[] {
+  return tools.map((tool) => {
+    const change = tool.run === undefined ? rules.get(tool.workload)?.overrides.get(tool.original) : undefined;
+    return change === undefined ? tool : withOverride(tool, change, memory);
+  });
+}
+
+function withOverride(tool: ToolEntry, change: Override, memory: OverrideMemory): ToolEntry {
+  const named = change.name === undefined ? tool : renamed(tool, change.name, 'override.name');
+  const changed = [
+    ...(change.description === undefined ? [] : ['override.description']),
+    ...(change.annotations === undefined ? [] : ['override.annotations']),
+  ];
+  if (changed.length === 0) return named;
+  const definition = memory.get(named.definition) ?? rewritten(named.definition, change);
+  memory.set(named.definition, definition);
+  return { ...named, definition, shapedBy: [...named.shapedBy, ...changed] };
+}
+
+function rewritten(definition: RawJson, { description, annotations }: Override): RawJson {
+  let members = RawObject.parse(definition);
+  if (description !== undefined) members = members.with('description', encode(description));
+  if (annotations === undefined) return members.toBytes();
+  let fields = members.object('annotations') ?? RawObject.empty();
+  for (const [field, value] of Object.entries(annotations)) fields = fields.with(field, encode(value));
+  return members.with('annotations', fields.toBytes()).toBytes();
+}

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { renamed } from '../../../core/catalog/definition.ts';
+import type { CatalogDraft, ToolEntry } from '../../../core/contract/tool.ts';
+import { built, keysOf } from '../../support/catalogs.ts';
+import { listingOf, listingsOf, rawItem } from '../../support/listings.ts';
+import { proves } from '../../support/proves.ts';
+
+const ODD =
+  '{"z":1e400, "name" : "t","big":12345678901234567890123,"inputSchema":{"type":"object"},"icons":[{"src":"x"}],"_meta":{"ui":{"a":1}}}';
+
+describe('the catalogue without plugins', () => {
+  proves('choice.aggregation.sorted-tools', 'lists tools sorted by name, not by backend', () => {
+    const { catalog } = built(listingsOf({ b: { tools: ['m', 'A'] }, a: { tools: ['z', 'é'] } }));
+    expect(keysOf(catalog, 'tool')).toEqual(['A', 'm', 'z', 'é']);
+  });
+
+  proves('choice.aggregation.sorted-others', 'lists prompts, resources and templates sorted by key', () => {
+    const { catalog } = built(
+      listingsOf({
+        b: { prompts: ['q', 'o'], resources: ['x://2'], templates: ['x://{b}'] },
+        a: { prompts: ['p'], resources: ['x://3', 'x://1'], templates: ['x://{a}'] },
+      }),
+    );
+    expect(keysOf(catalog, 'prompt')).toEqual(['o', 'p', 'q']);
+    expect(keysOf(catalog, 'resource')).toEqual(['x://1', 'x://2', 'x://3']);
+    expect(keysOf(catalog, 'template')).toEqual(['x://{a}', 'x://{b}']);
+  });
+
+  it('gives a tool of two backends to the first in sorted order, with a warning', () => {
+    const { catalog, errors } = built(listingsOf({ b: { tools: ['t'] }, a: { tools: ['t'] } }));
+    expect(catalog.find('tool', 't')?.workload).toBe('a');
+    expect(catalog.warnings).toEqual(['tool "t" of b is dropped: a has that name']);
+    expect(errors).toEqual([]);
+  });
+
+  it('lets no backend stand in for a virtual tool', () => {
+    const shape = (draft: CatalogDraft) => ({ ...draft, tools: [...draft.tools, virtualTool('t')] });
+    const { catalog } = built(listingsOf({ a: { tools: ['t'] } }), { shape });
+    expect(catalog.find('tool', 't')?.workload).toBe('zz/virtual');
+    expect(catalog.warnings).toEqual(['tool "t" of a is dropped: zz/virtual has that name']);
+  });
+
+  proves('choice.aggregation.prompt-ambiguity-dropped', 'drops a prompt for all who claim its name', () => {
+    const { catalog, errors } = built(listingsOf({ b: { prompts: ['p', 'q'] }, a: { prompts: ['p'] } }));
+    expect(keysOf(catalog, 'prompt')).toEqual(['q']);
+    expect(catalog.find('prompt', 'p')).toBeUndefined();
+    expect(errors).toEqual(['prompt "p" is dropped: a, b all claim that name']);
+    expect(catalog.warnings).toEqual(errors);
+  });
+
+  proves(
+    ['choice.aggregation.resource-duplicate-first', 'choice.aggregation.template-duplicate-first'],
+    'gives a URI or template of two backends to the first in sorted order',
+    () => {
+      const offer = { resources: ['x://1'], templates: ['x://t/{id}'] };
+      const { catalog } = built(listingsOf({ b: offer, a: offer }));
+      expect(catalog.visible('resource').map(({ workload }) => workload)).toEqual(['a']);
+      expect(catalog.visible('template').map(({ workload }) => workload)).toEqual(['a']);
+      expect(catalog.warnings).toHaveLength(2);
+    },
+  );
+
+  proves('choice.aggregation.read-exact-first', 'finds a resource by its exact URI before any template', () => {
+    const { catalog } = built(listingsOf({ a: { templates: ['x://{id}'] }, b: { resources: ['x://1'] } }));
+    expect(catalog.findResource('x://1')).toMatchObject({ kind: 'resource', workload: 'b' });
+  });
+
+  proves('choice.aggregation.read-by-template', 'finds a resource by the first template in sorted order', () => {
+    const { catalog } = built(listingsOf({ a: { templates: ['x://{z}'] }, b: { templates: ['x://{+a}'] } }));
+    expect(catalog.findResource('x://2')).toMatchObject({ key: 'x://{+a}', workload: 'b' });
+    expect(catalog.findResource('y://2')).toBeUndefined();
+    expect(catalog.findTemplate('x://{z}')?.workload).toBe('a');
+    expect(catalog.findTemplate('x://2')).toBeUndefined();
+  });
+
+  it('says when a template can be listed but never matched', () => {
+    const { catalog } = built(listingsOf({ a: { templates: ['x://{'] } }));
+    expect(keysOf(catalog, 'template')).toEqual(['x://{']);
+    expect(catalog.warnings).toEqual(['template "x://{" of a is listed, but no URI can be matched against it']);
+  });
+
+  proves('choice.aggregation.dot-alias-inside-only', 'resolves workload.tool inside and never for a client', () => {
+    const { catalog } = built(listingsOf({ a: { tools: ['t'] } }));
+    expect(catalog.findInside('a.t')?.key).toBe('t');
+    expect(catalog.find('tool', 'a.t')).toBeUndefined();
+  });
+
+  it('resolves inside by advertised name, then by original, then by the advertised name behind its workload', () => {
+    const shape = (draft: CatalogDraft) => ({
+      ...draft,
+      tools: draft.tools.map((tool) => (tool.original === 'old' ? renamed(tool, 'new', 'test') : tool)),
+    });
+    const { catalog } = built(listingsOf({ a: { tools: ['old', 'b.old'] }, b: { tools: ['old2'] } }), { shape });
+    expect(catalog.findInside('new')?.original).toBe('old');
+    expect(catalog.findInside('a.old')?.original).toBe('old');
+    expect(catalog.findInside('a.new')?.original).toBe('old');
+    expect(catalog.findInside('old')).toBeUndefined();
+    expect(catalog.findInside('b.old')?.workload).toBe('a');
+  });
+
+  it('keeps a hidden tool for inner calls, also behind a visible one of its name', () => {
+    const hide = (tool: ToolEntry): ToolEntry => (tool.workload === 'a' ? { ...tool, hiddenBy: 'filter' } : tool);
+    const shape = (draft: CatalogDraft) => ({ ...draft, tools: draft.tools.map(hide) });
+    const { catalog } = built(listingsOf({ a: { tools: ['t', 'u'] }, b: { tools: ['t'] } }), { shape });
+    expect(keysOf(catalog, 'tool')).toEqual(['t']);
+    expect(catalog.find('tool', 't')?.workload).toBe('b');
+    expect(catalog.findInside('t')?.workload).toBe('b');
+    expect(catalog.findInside('a.t')?.workload).toBe('a');
+    expect(catalog.find('tool', 'u')).toBeUndefined();
+    expect(catalog.findInside('u')?.workload).toBe('a');
+    expect(catalog.allTools()).toHaveLength(3);
+  });
+
+  it('counts a name that one backend lists twice once', () => {
+    const { catalog } = built(listingsOf({ a: { prompts: ['p', { name: 'p', title: 'second' }] } }));
+    expect(catalog.find('prompt', 'p')?.definition.toString()).toBe('{"name":"p"}');
+    expect(catalog.warnings).toEqual(['backend a lists prompt "p" more than once: the first counts']);
+  });
+
+  it.each(['[]', '"t"', '{"name":"t"', '{"name":"t","x":truu}', '{"name":"t","x":01}', ''])(
+    'leaves out an item that is no JSON object: %s',
+    (text) => {
+      const listing = { ...listingOf('a', { tools: ['ok'] }), resources: [rawItem('t', text)] };
+      const { catalog } = built(new Map([['a', listing]]));
+      expect(catalog.visible('resource')).toEqual([]);
+      expect(keysOf(catalog, 'tool')).toEqual(['ok']);
+      expect(catalog.warnings).toEqual(['backend a lists resource "t" as no JSON object']);
+    },
+  );
+
+  it('leaves out an item that is not UTF-8', () => {
+    const torn = { key: 't', definition: Buffer.from('7b2261223a22ff227d', 'hex') };
+    const { catalog } = built(new Map([['a', { ...listingOf('a', {}), tools: [torn] }]]));
+    expect(catalog.visible('tool')).toEqual([]);
+    expect(catalog.warnings).toHaveLength(1);
+  });
+});
+
+describe('a definition', () => {
+  const definitionOf = (text: string, shape?: (draft: CatalogDraft) => CatalogDraft) => {
+    const listing = { ...listingOf('a', {}), tools: [rawItem('t', text)] };
+    const { catalog } = built(new Map([['a', listing]]), shape === undefined ? {} : { shape });
+    return catalog.visible('tool')[0]?.definition.toString();
+  };
+  const rename = (draft: CatalogDraft): CatalogDraft => ({
+    ...draft,
+    tools: draft.tools.map((tool) => renamed(tool, 'new', 'test')),
+  });
+
+  it('keeps every byte when nobody changes it', () => {
+    expect(definitionOf(ODD)).toBe(ODD);
+  });
+
+  it('changes only its name when it is renamed', () => {
+    expect(definitionOf('{"z":1e400,"name":"t","big":12345678901234567890123}', rename)).toBe(
+      '{"z":1e400,"name":"new","big":12345678901234567890123}',
+    );
+  });
+
+  it('gets the name that a plugin gave the entry alone', () => {
+    const shape = (draft: CatalogDraft) => ({ ...draft, tools: draft.tools.map((tool) => ({ ...tool, key: 'k' })) });
+    expect(definitionOf('{"name":"t"}', shape)).toBe('{"name":"k"}');
+  });
+
+  it('loses reserved keys of the hop it came over and keeps the others', () => {
+    const kept = '"ui/x":1,"io.modelcontextprotocol/related-task":{"a": 1},"com.example.mcp/y":[]';
+    const text = `{"name":"t","_meta":{"io.modelcontextprotocol/serverInfo":{},${kept},"progressToken":7}}`;
+    expect(definitionOf(text)).toBe(`{"name":"t","_meta":{${kept}}}`);
+    expect(definitionOf('{"name":"t","_meta":{"progressToken":7}}')).toBe('{"name":"t"}');
+    expect(definitionOf('{"name":"t","_meta":{ }}')).toBe('{"name":"t","_meta":{ }}');
+  });
+
+  it('is the same object after a rebuild from the same listing', () => {
+    const listings = listingsOf({ a: { tools: ['t'] } });
+    const [first, second] = [built(listings, { shape: rename }), built(listings, { shape: rename })];
+    expect(first.catalog.find('tool', 'new')?.definition).toBe(second.catalog.find('tool', 'new')?.definition);
+  });
+});
+
+function virtualTool(name: string): ToolEntry {
+  return {
+    kind: 'tool',
+    key: name,
+    workload: 'zz/virtual',
+    original: name,
+    definition: Buffer.from(JSON.stringify({ name, inputSchema: { type: 'object' } })),
+    shapedBy: [],
+    run: () => Promise.reject(new Error('never called')),
+  };
+}

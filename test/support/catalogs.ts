@@ -1,0 +1,30 @@
+import type { BackendListing } from '../../core/backend/room.ts';
+import { type BuildParts, type Built, buildCatalog } from '../../core/catalog/build.ts';
+import type { Catalog } from '../../core/catalog/catalog.ts';
+import type { Era } from '../../core/contract/era.ts';
+import type { JsonObject } from '../../core/contract/json.ts';
+import type { EntryKind } from '../../core/contract/tool.ts';
+import { decodeObject } from '../../core/protocol/raw-json.ts';
+
+/** Builds a catalogue of the base class as the house does, without plugins unless `shape` is given. */
+export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): Built {
+  return buildCatalog('', listings, {
+    workloads: () => [...listings.keys()],
+    shape: (draft) => draft,
+    serverInfo: { name: 'gateway', version: '1' },
+    limits: { pageSize: 1000 },
+    ...parts,
+  });
+}
+
+/** One page decoded; fails the test when there is none. */
+export function pageValue(catalog: Pick<Catalog, 'page'>, kind: EntryKind, era: Era, cursor?: string): JsonObject {
+  const page = catalog.page(kind, era, cursor);
+  if (page === undefined) throw new Error(`no page of ${kind} for ${cursor}`);
+  return decodeObject(page) ?? {};
+}
+
+/** Advertised keys of one kind, in order. */
+export function keysOf(catalog: Pick<Catalog, 'visible'>, kind: EntryKind): string[] {
+  return catalog.visible(kind).map(({ key }) => key);
+}

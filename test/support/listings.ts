@@ -1,0 +1,45 @@
+import type { BackendListing, ListedItem } from '../../core/backend/room.ts';
+import type { Era } from '../../core/contract/era.ts';
+import type { JsonObject } from '../../core/contract/json.ts';
+import { encode } from '../../core/protocol/raw-json.ts';
+
+/** One thing a backend lists: its key alone, or its whole definition. */
+export type Listed = string | JsonObject;
+
+/** What a backend offers, by kind. */
+export interface Offer {
+  readonly era?: Era;
+  readonly tools?: readonly Listed[];
+  readonly prompts?: readonly Listed[];
+  readonly resources?: readonly Listed[];
+  readonly templates?: readonly Listed[];
+}
+
+/** The lists of several backends as the backend room gives them. */
+export function listingsOf(offers: Readonly<Record<string, Offer>>): Map<string, BackendListing> {
+  return new Map(Object.entries(offers).map(([workload, offer]) => [workload, listingOf(workload, offer)]));
+}
+
+/** The lists of one backend. */
+export function listingOf(workload: string, offer: Offer): BackendListing {
+  const { era = '2026-07-28', tools = [], prompts = [], resources = [], templates = [] } = offer;
+  return {
+    workload,
+    era,
+    hello: { info: {}, capabilities: {}, instructions: undefined, protocolVersion: era },
+    tools: tools.map((tool) => itemFrom('name', tool, { inputSchema: { type: 'object' } })),
+    prompts: prompts.map((prompt) => itemFrom('name', prompt)),
+    resources: resources.map((resource) => itemFrom('uri', resource, { name: 'thing' })),
+    templates: templates.map((template) => itemFrom('uriTemplate', template, { name: 'things' })),
+  };
+}
+
+/** An item with exactly these bytes. */
+export function rawItem(key: string, text: string): ListedItem {
+  return { key, definition: Buffer.from(text) };
+}
+
+function itemFrom(keyMember: string, listed: Listed, rest: JsonObject = {}): ListedItem {
+  if (typeof listed === 'string') return { key: listed, definition: encode({ [keyMember]: listed, ...rest }) };
+  return { key: String(listed[keyMember]), definition: encode(listed) };
+}

@@ -32,6 +32,12 @@ export const FAULTS = {
   SECRET_MISSING: { status: 500, means: 'a secret or environment variable is unknown or empty' },
   STEP_INVALID: { status: 500, means: 'a composite step is wrong' },
   WORKLOAD_FAILED: { status: 500, means: 'a workload could not be started or ended for good' },
+  REQUEST_REFUSED: { status: 403, means: 'the Host or Origin of an HTTP request is not allowed' },
+  ROUTE_UNKNOWN: { status: 404, means: 'nothing is served at the path of an HTTP request' },
+  METHOD_UNKNOWN: { status: 405, means: 'the path of an HTTP request is not served with its method' },
+  BODY_TOO_SLOW: { status: 408, means: 'the body of an HTTP request did not arrive within limits.bodyTimeoutMs' },
+  BODY_TOO_LARGE: { status: 413, means: 'the body of an HTTP request is larger than limits.bodyBytes' },
+  GATEWAY_STOPPING: { status: 503, means: 'the gateway is stopping and takes no new requests' },
   LISTEN_FAILED: { status: 500, means: 'the HTTP port could not be opened' },
 } as const satisfies Record<string, { readonly status: number; readonly means: string }>;
 

@@ -4,7 +4,7 @@ import type { Era } from '../contract/era.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Refusal } from '../contract/refusal.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
+import type { CatalogEntry, MirroredParam } from '../contract/tool.ts';
 import type { RawObject } from './raw-json.ts';
 
 /** One decoded request on its way from a client edge into the flow. */
@@ -19,8 +19,9 @@ export interface Intent {
 }
 
 /**
- * The end of one request. `ready` is a whole result object in the client's era, sent as it is (pre-serialised lists);
- * a `result` still gets the era's own members and loses reserved `_meta`.
+ * The end of one request. `ready` is a whole result object in the client's era, sent as it is (pre-serialised lists):
+ * it has no `_meta`, since the modern edge puts the gateway's own in front of it.
+ * A `result` still gets the era's own members and loses reserved `_meta`.
  */
 export type Answer = Reply | { readonly ready: RawJson };
 
@@ -52,6 +53,8 @@ export interface House {
   setLogLevel(asker: Asker, level: string): void;
   /** Tells that the client's roots changed. */
   rootsChanged(asker: Asker): void;
+  /** The arguments of a tool that its `Mcp-Param-*` headers repeat, as the asker sees the tool; `undefined` for none. */
+  mirrored?(name: string, asker: Asker): readonly MirroredParam[] | undefined;
 }
 
 /** Lists that differ from what clients of one capability class saw before. */

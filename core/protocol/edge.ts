@@ -1,0 +1,40 @@
+import type { Caller } from '../contract/caller.ts';
+import type { Era } from '../contract/era.ts';
+import type { Inbound, Responder } from '../contract/inbound.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { House } from './intent.ts';
+import type { Limits } from './limits.ts';
+import type { Message } from './message.ts';
+import type { Pulse } from './pulse.ts';
+
+/** One HTTP request at the endpoint whose caller is known. */
+export interface Exchange {
+  readonly inbound: Inbound;
+  readonly responder: Responder;
+  readonly caller: Caller;
+}
+
+/** How one era is served to clients. A third era is one more edge in the endpoint's table. */
+export interface Edge {
+  readonly era: Era;
+  /** Revisions spoken, newest first. */
+  readonly versions: readonly string[];
+  /** Answers one message. Never rejects for what a client did. */
+  post(exchange: Exchange, message: Message): void | Promise<void>;
+  /** Other HTTP methods of the era. */
+  readonly methods: Readonly<Partial<Record<'GET' | 'DELETE', (exchange: Exchange) => void | Promise<void>>>>;
+  counts(): { readonly sessions: number; readonly streams: number };
+  /** Ends streams gracefully and takes no new ones. */
+  close(): void;
+  /** Aborts the calls that are still running and frees everything. */
+  stop(): Promise<void>;
+}
+
+/** What an edge works with. */
+export interface EdgeParts {
+  readonly house: House;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly pulse: Pulse;
+  now(): number;
+}

@@ -1,0 +1,67 @@
+import type { WireError } from '../contract/call.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import { CODE, wireError } from './errors.ts';
+import { encode } from './raw-json.ts';
+
+const HEAD = Buffer.from('{"jsonrpc":"2.0","id":');
+const RESULT = Buffer.from(',"result":');
+const END = Buffer.from('}');
+
+/** A JSON-RPC response around a raw result, as buffers to write one after the other: the result is not copied. */
+export function resultParts(id: RawJson, result: readonly RawJson[]): readonly Buffer[] {
+  return [HEAD, id, RESULT, ...result, END];
+}
+
+/** A JSON-RPC error response. */
+export function errorBytes(id: RawJson, error: WireError): Buffer {
+  const { code, message, data } = error;
+  const head = Buffer.from(`,"error":{"code":${code},"message":${JSON.stringify(message)}`);
+  if (data === undefined) return Buffer.concat([HEAD, id, head, ERROR_END]);
+  return Buffer.concat([HEAD, id, head, DATA, data, ERROR_END]);
+}
+
+const DATA = Buffer.from(',"data":');
+const ERROR_END = Buffer.from('}}');
+
+/** A JSON-RPC notification with raw params, as buffers. */
+export function notificationParts(method: string, params: RawJson): readonly Buffer[] {
+  return [notificationHead(method), params, END];
+}
+
+/** Method names are few and fixed; a name that a backend made up is not kept. */
+function notificationHead(method: string): Buffer {
+  const known = HEADS.get(method);
+  if (known !== undefined) return known;
+  const head = Buffer.from(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":`);
+  if (HEADS.size < MAX_HEADS) HEADS.set(method, head);
+  return head;
+}
+
+const HEADS = new Map<string, Buffer>();
+const MAX_HEADS = 32;
+
+/** A JSON-RPC request of the gateway to a client. */
+export function requestParts(id: number, method: string, params: RawJson): readonly Buffer[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`), params, END];
+}
+
+/** A refusal as a JSON-RPC error: its code is the HTTP status, outside the reserved range. */
+export function errorFromRefusal(refusal: Refusal): WireError {
+  const data = refusal.status === 429 ? retryData(refusal) : undefined;
+  return wireError(refusal.status, refusal.reason, data);
+}
+
+/** Seconds until a limited request may pass: whole, at least one. */
+export function retryAfterSeconds({ retryAfterMs }: Refusal): number {
+  return Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000));
+}
+
+export function retryData(refusal: Refusal): JsonObject {
+  return { retryAfterSeconds: retryAfterSeconds(refusal) };
+}
+
+/** What a client may know of a fault of the house. */
+export const INTERNAL: WireError = wireError(CODE.internalError, 'internal error');
+
+export const EMPTY_RESULT: RawJson = encode({});

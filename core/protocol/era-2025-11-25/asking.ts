@@ -1,0 +1,65 @@
+import type { AskAnswer, Asker, LinkSink } from '../../contract/call.ts';
+import type { RawJson } from '../../contract/json.ts';
+import type { Session } from '../../session/session.ts';
+import { canAnswer } from '../bridge/questions.ts';
+import { notificationParts } from '../envelope.ts';
+import { CODE, wireError } from '../errors.ts';
+import { DROPPABLE } from '../http/event-writer.ts';
+import { withoutPerHop } from '../passing.ts';
+import { RawObject } from '../raw-json.ts';
+import { isLogWanted } from '../wanted-logs.ts';
+import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+
+/** A question as it may go to the client, or the error its backend gets when the client never declared that it can answer. */
+export function questionFor(
+  session: Session,
+  method: string,
+  params: RawJson,
+): { readonly params: RawJson } | Extract<AskAnswer, { error: unknown }> {
+  if (canAnswer(session.capabilities, { method, params })) return { params: withoutPerHop(params) };
+  return { error: wireError(CODE.methodNotFound, `the client does not support ${method}`) };
+}
+
+/** Takes what the session's backends say outside any call to the session's own stream. */
+export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
+  return {
+    resourceUpdated(workload, params) {
+      const uri = RawObject.parse(params).string('uri');
+      if (uri === undefined || !isWatched(session, workload, uri)) return;
+      const method = 'notifications/resources/updated';
+      session.standalone.push({ latest: uri }, notificationParts(method, withoutPerHop(params)));
+    },
+    logged(_workload, params) {
+      if (!isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
+      session.standalone.push(DROPPABLE, notificationParts('notifications/message', withoutPerHop(params)));
+    },
+    async ask(method, params, signal) {
+      const question = questionFor(session, method, params);
+      if ('error' in question) return question;
+      return session.questions.put(session.standalone, method, question.params, signal, askTimeoutMs);
+    },
+  };
+}
+
+/** A backend speaks for its own resources: the one that was subscribed, or one below it (MCP resources, updated). */
+function isWatched(session: Session, workload: string, uri: string): boolean {
+  if (session.watches.get(uri)?.workload === workload) return true;
+  for (const [watched, entry] of session.watches) {
+    if (entry.workload === workload && uri.startsWith(`${watched}/`)) return true;
+  }
+  return false;
+}
+
+/** The session itself as an asker, for what belongs to no call. */
+export function sessionAsker(session: Session): Asker {
+  return {
+    era: '2025-11-25',
+    capabilities: session.capabilities,
+    clientInfo: session.clientInfo,
+    owner: session.owner,
+    progressToken: undefined,
+    logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
+    tell: () => {}, // what belongs to no call comes by the owner's sink
+    ask: session.owner.sink?.ask,
+  };
+}

@@ -1,0 +1,283 @@
+import type { Asker, LinkOwner } from '../../contract/call.ts';
+import type { SessionEnded } from '../../contract/event.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { explainCause } from '../../errors.ts';
+import type { Session } from '../../session/session.ts';
+import { createSessions, type Sessions } from '../../session/sessions.ts';
+import { capabilityClass, relayableCapabilities } from '../capabilities.ts';
+import type { Edge, EdgeParts, Exchange } from '../edge.ts';
+import { errorBytes, errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../envelope.ts';
+import { CODE, wireError } from '../errors.ts';
+import { acceptsStream } from '../http/media.ts';
+import type { Answer, Intent, ListsChanged } from '../intent.ts';
+import { type Message, NULL_ID, type RequestMessage } from '../message.ts';
+import { META } from '../meta.ts';
+import { encode } from '../raw-json.ts';
+import { sessionAsker, sessionSink } from './asking.ts';
+import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+import { connectStream } from './get-stream.ts';
+import { helloResult, LEGACY_VERSIONS, readHello } from './initialize.ts';
+import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
+import { legacyError, legacyResult, limitedResult } from './results.ts';
+import { ANSWER_HEADERS, WaitingAnswer } from './waiting-answer.ts';
+
+/** What the legacy edge works with besides the common parts. */
+export interface LegacyParts extends EdgeParts {
+  onSessionEnded(ended: SessionEnded): void;
+}
+
+/** The legacy edge; the endpoint also asks it whose a doubtful request is. */
+export interface LegacyEdge extends Edge {
+  /** A legacy version header and a live session id: certainly a legacy request, whatever its `_meta` says. */
+  owns(headers: Exchange['inbound']['headers']): boolean;
+}
+
+/** Serves the revisions with sessions: 2025-11-25 and the three before it. */
+export function createLegacyEdge(parts: LegacyParts): LegacyEdge {
+  const { house, limits } = parts;
+  const streams = { open: 0 };
+  const sessions = createSessions({
+    sessions: limits.sessions,
+    sessionIdleMs: limits.sessionIdleMs,
+    replayEvents: limits.replayEvents,
+    replayBytes: limits.replayBytes,
+    pulse: parts.pulse,
+    streams,
+    now: parts.now,
+    ownerOf: (session) => ownerOf(session, limits.askTimeoutMs),
+    ended: (session, reason) => {
+      releaseSession(parts, session);
+      if (reason === 'stolen')
+        parts.log.warn('a session was used by another caller and has ended', { session: session.id });
+      parts.onSessionEnded({ sessionId: session.id, reason, durationMs: parts.now() - session.openedAtMs });
+    },
+  });
+  const room: Room = { ...parts, sessions };
+  const unsubscribe = house.onListsChanged((change) => tellListsChanged(sessions, change));
+  return {
+    era: '2025-11-25',
+    versions: LEGACY_VERSIONS,
+    owns(headers) {
+      const { 'mcp-session-id': id, 'mcp-protocol-version': version } = headers;
+      return id !== undefined && version !== undefined && isSpoken(version) && sessions.has(id);
+    },
+    post: (exchange, message) => post(room, exchange, message),
+    methods: {
+      GET: (exchange) => get(room, exchange),
+      DELETE: (exchange) => remove(room, exchange),
+    },
+    counts: () => ({ sessions: sessions.size, streams: streams.open }),
+    close() {
+      for (const session of sessions.all()) session.endStandalone();
+    },
+    async stop() {
+      unsubscribe();
+      sessions.stop();
+    },
+  };
+}
+
+interface Room extends LegacyParts {
+  readonly sessions: Sessions;
+}
+
+function post(room: Room, exchange: Exchange, message: Message): void | Promise<void> {
+  if (message.kind === 'request' && message.method === 'initialize') return initialize(room, exchange, message);
+  const session = sessionOf(room, exchange, message.kind === 'request' ? message.id : NULL_ID);
+  if (session === undefined) return;
+  if (message.kind === 'request') return answerRequest(room, exchange, session, message);
+  if (message.kind === 'response') session.questions.answer(message.key, message.answer);
+  else NOTIFICATIONS.get(message.method)?.(room, session, message);
+  exchange.responder.send(202, {});
+}
+
+function get(room: Room, exchange: Exchange): void {
+  if (!acceptsStream(exchange.inbound.headers.accept)) {
+    return refuse(exchange, NULL_ID, 406, CODE.invalidRequest, 'Accept must name text/event-stream');
+  }
+  const session = sessionOf(room, exchange, NULL_ID);
+  if (session !== undefined) connectStream(room, exchange, session);
+}
+
+function remove(room: Room, exchange: Exchange): void {
+  const session = sessionOf(room, exchange, NULL_ID);
+  if (session === undefined) return;
+  room.sessions.end(session, 'deleted');
+  exchange.responder.send(200, {});
+}
+
+/** The session of a request; what is wrong with it is answered here. */
+function sessionOf(room: Room, exchange: Exchange, id: Buffer): Session | undefined {
+  const { 'mcp-session-id': sessionId, 'mcp-protocol-version': version } = exchange.inbound.headers;
+  if (sessionId === undefined) {
+    refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-Session-Id is missing: initialize first');
+    return undefined;
+  }
+  const session = room.sessions.use(sessionId, exchange.caller);
+  if (session === undefined) {
+    refuse(exchange, id, 404, UNKNOWN_SESSION, 'the session is unknown or has ended: initialize again');
+    return undefined;
+  }
+  if (version !== undefined && !isSpoken(version)) {
+    refuse(exchange, id, 400, MISSING_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
+    return undefined;
+  }
+  return session;
+}
+
+function isSpoken(version: string): boolean {
+  return (LEGACY_VERSIONS as readonly string[]).includes(version.trim());
+}
+
+/** Codes that the SDKs of this era use; clients look at the status. */
+const MISSING_SESSION = -32000;
+const UNKNOWN_SESSION = -32001;
+
+function initialize(room: Room, exchange: Exchange, message: RequestMessage): void {
+  const hello = readHello(message.given);
+  if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
+  const session = room.sessions.open(exchange.caller, hello);
+  if (session === undefined) {
+    return refuse(exchange, message.id, 503, CODE.internalError, 'the gateway has its number of sessions');
+  }
+  const asker = sessionAsker(session);
+  room.house.welcome(asker);
+  const result = encode(helloResult(room.house.face(asker), session.protocolVersion));
+  const headers = { ...ANSWER_HEADERS, 'mcp-session-id': session.id };
+  exchange.responder.send(200, headers, resultParts(message.id, [result]));
+}
+
+async function answerRequest(room: Room, exchange: Exchange, session: Session, message: RequestMessage): Promise<void> {
+  if (session.calls.has(message.key)) {
+    return refuse(exchange, message.id, 400, CODE.invalidRequest, 'a request of this id is still running');
+  }
+  const meta = message.params.object('_meta');
+  const progressToken = meta?.get(META.progressToken);
+  const waiting = new WaitingAnswer({
+    session,
+    message,
+    responder: exchange.responder,
+    accept: exchange.inbound.headers.accept,
+    hasProgressToken: progressToken !== undefined,
+    bufferBytes: room.limits.streamBufferBytes,
+    askTimeoutMs: room.limits.askTimeoutMs,
+    pulse: room.pulse,
+    now: room.now,
+  });
+  session.calls.set(message.key, waiting);
+  const intent = new LegacyIntent(message, exchange, callAsker(session, waiting, progressToken), waiting);
+  try {
+    const local = LOCAL_METHODS.get(message.method);
+    if (local !== undefined) await local({ parts: room, session, message, intent, waiting });
+    else if (!HOUSE_METHODS.has(message.method)) waiting.error(unknownMethod(message.method));
+    else settle(message, waiting, await room.house.answer(intent));
+  } catch (cause) {
+    room.log.error('a request failed', { method: message.method, cause: explainCause(cause) });
+    waiting.error({ ...INTERNAL, status: 500 });
+  }
+}
+
+const HOUSE_METHODS: ReadonlySet<string> = new Set([
+  'tools/call',
+  'tools/list',
+  'prompts/get',
+  'prompts/list',
+  'resources/read',
+  'resources/list',
+  'resources/templates/list',
+  'completion/complete',
+]);
+
+function unknownMethod(method: string) {
+  return wireError(CODE.methodNotFound, `method ${method} is not served`);
+}
+
+function settle(message: RequestMessage, waiting: WaitingAnswer, answer: Answer): void {
+  if ('result' in answer) return waiting.result([legacyResult(answer.result)]);
+  if ('ready' in answer) return waiting.result([answer.ready]);
+  if ('error' in answer) return waiting.error(legacyError(answer.error, message));
+  const { refusal } = answer;
+  if (refusal.status !== 429)
+    return waiting.error({ ...errorFromRefusal(refusal), status: refusal.status }, refusal.headers);
+  if (message.method === 'tools/call') return waiting.result([limitedResult(refusal)]);
+  waiting.error(errorFromRefusal(refusal), refusal.headers);
+}
+
+/** The asker of one call: what is told and asked goes to the stream of its own request. */
+function callAsker(session: Session, waiting: WaitingAnswer, progressToken: Buffer | undefined): Asker {
+  return {
+    era: '2025-11-25',
+    capabilities: session.capabilities,
+    clientInfo: session.clientInfo,
+    owner: session.owner,
+    progressToken,
+    logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
+    tell: (method, params) => waiting.tell(method, params),
+    ask: waiting.mayStream ? (method, params, signal) => waiting.ask(method, params, signal) : undefined,
+  };
+}
+
+/** Each legacy session owns its backend sessions; what it declares to them is what its client declared. */
+function ownerOf(session: Session, askTimeoutMs: number): LinkOwner {
+  const capabilities: JsonObject = relayableCapabilities(session.capabilities);
+  return {
+    key: `session:${session.id}`,
+    get caller() {
+      return session.caller;
+    },
+    capabilities,
+    capabilityClass: capabilityClass(session.capabilities),
+    sink: sessionSink(session, askTimeoutMs),
+  };
+}
+
+function releaseSession({ house, log }: EdgeParts, session: Session): void {
+  const asker = sessionAsker(session);
+  for (const [uri, entry] of session.watches) {
+    house.unwatch(entry, uri, asker).catch((cause: unknown) => {
+      log.debug('a resource could not be unwatched', { cause: explainCause(cause) });
+    });
+  }
+  session.watches.clear();
+  house.release(session.owner.key);
+}
+
+/** Each session hears of each kind once; what it has not fetched yet is not repeated. */
+function tellListsChanged(sessions: Sessions, { capabilityClass: changed, kinds }: ListsChanged): void {
+  for (const session of sessions.all()) {
+    if (session.owner.capabilityClass !== changed) continue;
+    for (const kind of kinds) {
+      const method = `notifications/${kind}/list_changed`;
+      session.standalone.push({ latest: method }, notificationParts(method, EMPTY_PARAMS));
+    }
+  }
+}
+
+const EMPTY_PARAMS = encode({});
+
+function refuse({ responder }: Exchange, id: Buffer, status: number, code: number, message: string): void {
+  responder.send(status, ANSWER_HEADERS, errorBytes(id, wireError(code, message)));
+}
+
+/** A legacy request; only its client's word or the end of its session cancels it, not a lost connection. */
+class LegacyIntent implements Intent {
+  readonly method: string;
+  readonly params: RequestMessage['params'];
+  readonly caller: Exchange['caller'];
+  readonly asker: Asker;
+  readonly inbound: Exchange['inbound'];
+  readonly #waiting: WaitingAnswer;
+
+  constructor({ method, params }: RequestMessage, { caller, inbound }: Exchange, asker: Asker, waiting: WaitingAnswer) {
+    this.method = method;
+    this.params = params;
+    this.caller = caller;
+    this.asker = asker;
+    this.inbound = inbound;
+    this.#waiting = waiting;
+  }
+
+  get signal(): AbortSignal {
+    return this.#waiting.signal;
+  }
+}

@@ -1,0 +1,169 @@
+import type { RawJson } from '../../contract/json.ts';
+import type { CatalogEntry } from '../../contract/tool.ts';
+import { explainCause } from '../../errors.ts';
+import type { EdgeParts, Exchange } from '../edge.ts';
+import { errorBytes, notificationParts, resultParts } from '../envelope.ts';
+import { CODE, wireError } from '../errors.ts';
+import { eventFrame, STREAM_HEADERS } from '../http/event-stream.ts';
+import { EventWriter, MUST, type Urgency } from '../http/event-writer.ts';
+import type { Intent } from '../intent.ts';
+import type { RequestMessage } from '../message.ts';
+import { endToEndMeta, META } from '../meta.ts';
+import type { Beating } from '../pulse.ts';
+import { encode, RawObject } from '../raw-json.ts';
+import { acknowledged, deliverable, type ListKind, readFilter } from './listen-filter.ts';
+import type { Listener, ListenHub } from './listen-hub.ts';
+import { ownMeta } from './results.ts';
+import { ANSWER_HEADERS } from './waiting-answer.ts';
+
+/**
+ * Serves one `subscriptions/listen`: an event stream that begins with what is honoured, carries tagged changes, and
+ * ends with the JSON-RPC result when the server ends it.
+ *
+ * Fails on the wire: -32602 for a wrong filter, 429 when the caller holds its number of streams. What a policy or a
+ * backend refuses is simply not acknowledged.
+ */
+export async function openListen(
+  parts: EdgeParts & { readonly hub: ListenHub },
+  exchange: Exchange,
+  message: RequestMessage,
+  intent: Intent,
+  serverInfo: RawJson,
+): Promise<void> {
+  const { house, limits, hub } = parts;
+  const { responder } = exchange;
+  const refuse = (code: number, text: string, status = 200): void =>
+    responder.send(status, ANSWER_HEADERS, errorBytes(message.id, wireError(code, text)));
+  const filter = readFilter(message.given.notifications);
+  if ('wrong' in filter) return refuse(CODE.invalidParams, filter.wrong);
+  const countKey = streamCountKey(exchange);
+  if (hub.openOf(countKey) >= limits.streamsPerCaller) return refuse(429, 'too many open streams', 429);
+
+  const listen = new Listen(parts, message.id, intent, serverInfo, countKey);
+  hub.add(listen, countKey); // from here on it counts, and no change slips between watching and acknowledging
+  responder.onGone(() => listen.end());
+  for (const [uri, entry] of await watchAll(parts, intent, filter.uris)) listen.uris.set(uri, entry);
+  if (listen.hasEnded) {
+    listen.unwatchAll();
+    return refuse(CODE.internalError, 'the gateway is stopping', 503);
+  }
+  for (const kind of deliverable(filter.kinds, house.face(intent.asker).capabilities)) listen.kinds.add(kind);
+  listen.start(new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes));
+}
+
+/** Anonymous callers share one key, so they are told apart by address. */
+function streamCountKey({ caller, inbound }: Exchange): string {
+  return caller.issuer === '' ? `${caller.key} ${inbound.remoteAddress ?? ''}` : caller.key;
+}
+
+/** Watches what the caller may watch; what fails is reported and left out. */
+async function watchAll(
+  { house, log }: EdgeParts,
+  intent: Intent,
+  uris: readonly string[],
+): Promise<readonly (readonly [string, CatalogEntry])[]> {
+  const watched = await Promise.all(
+    uris.map(async (uri) => {
+      try {
+        const found = await house.mayWatch(intent, uri);
+        if (!('entry' in found)) return undefined;
+        await house.watch(found.entry, uri, intent.asker);
+        return [uri, found.entry] as const;
+      } catch (cause) {
+        log.warn('a resource could not be watched', { cause: explainCause(cause) });
+        return undefined;
+      }
+    }),
+  );
+  return watched.filter((each) => each !== undefined);
+}
+
+/** One open listen. */
+class Listen implements Listener, Beating {
+  readonly kinds = new Set<ListKind>();
+  readonly uris = new Map<string, CatalogEntry>();
+  readonly ownerKey: string;
+  readonly capabilityClass: string;
+  readonly #parts: EdgeParts & { readonly hub: ListenHub };
+  readonly #id: RawJson;
+  readonly #intent: Intent;
+  readonly #serverInfo: RawJson;
+  readonly #countKey: string;
+  #writer: EventWriter | undefined;
+  hasEnded = false;
+
+  constructor(
+    parts: EdgeParts & { readonly hub: ListenHub },
+    id: RawJson,
+    intent: Intent,
+    serverInfo: RawJson,
+    countKey: string,
+  ) {
+    this.#parts = parts;
+    this.#id = id;
+    this.#intent = intent;
+    this.#serverInfo = serverInfo;
+    this.#countKey = countKey;
+    this.ownerKey = intent.asker.owner.key;
+    this.capabilityClass = intent.asker.owner.capabilityClass;
+  }
+
+  start(writer: EventWriter): void {
+    this.#writer = writer;
+    this.#parts.pulse.add(this);
+    const notifications = encode(acknowledged([...this.kinds], [...this.uris.keys()]));
+    const params = RawObject.empty().with('notifications', notifications);
+    this.#notify(MUST, 'notifications/subscriptions/acknowledged', params);
+  }
+
+  listChanged(kind: ListKind): void {
+    if (!this.kinds.has(kind)) return;
+    this.#notify({ latest: kind }, `notifications/${kind}/list_changed`, RawObject.empty());
+  }
+
+  resourceUpdated(workload: string, uri: string, params: RawJson): void {
+    if (this.uris.get(uri)?.workload !== workload) return; // a backend speaks for its own resources only
+    this.#notify({ latest: uri }, 'notifications/resources/updated', RawObject.parse(params));
+  }
+
+  beat(): void {
+    this.#writer?.keepAlive();
+  }
+
+  finish(): void {
+    const result = RawObject.empty().with('resultType', encode('complete')).with('_meta', this.#meta());
+    this.#writer?.write(MUST, () => eventFrame(resultParts(this.#id, [result.toBytes()])));
+    this.end();
+  }
+
+  end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    const { hub, pulse } = this.#parts;
+    hub.delete(this, this.#countKey);
+    pulse.delete(this);
+    this.#writer?.end();
+    this.unwatchAll();
+  }
+
+  unwatchAll(): void {
+    const { house, log } = this.#parts;
+    for (const [uri, entry] of this.uris) {
+      house.unwatch(entry, uri, this.#intent.asker).catch((cause: unknown) => {
+        log.debug('a resource could not be unwatched', { cause: explainCause(cause) });
+      });
+    }
+    this.uris.clear();
+  }
+
+  #notify(urgency: Urgency, method: string, params: RawObject): void {
+    const kept = endToEndMeta(params.get('_meta'));
+    const meta = (kept === undefined ? RawObject.empty() : RawObject.parse(kept)).with(META.subscriptionId, this.#id);
+    const tagged = params.with('_meta', meta.toBytes()).toBytes();
+    this.#writer?.write(urgency, () => eventFrame(notificationParts(method, tagged)));
+  }
+
+  #meta(): RawJson {
+    return ownMeta(this.#serverInfo, this.#id);
+  }
+}

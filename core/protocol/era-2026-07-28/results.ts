@@ -1,0 +1,83 @@
+import type { CallResult } from '../../contract/call.ts';
+import type { RawJson } from '../../contract/json.ts';
+import type { RequestMessage } from '../message.ts';
+import { endToEndMeta, META } from '../meta.ts';
+import { encode, RawObject } from '../raw-json.ts';
+import { membersOf } from '../result.ts';
+
+/** Methods whose complete results must carry cache hints (MCP 2026-07-28, caching). */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+/**
+ * A result as modern clients get it, as buffers: the backend's members uncopied, around them the era's own.
+ *
+ * Shape: reserved `_meta` of the backend is replaced by the gateway's `serverInfo`; `resultType` is always there;
+ * complete results of cacheable methods get `ttlMs` (the backend's, 0 without or after a retry) and a private scope:
+ * a backend's word that something is public is not taken. Tools that gave no `content` get an empty list.
+ */
+export function modernResult(
+  { method, given }: Pick<RequestMessage, 'method' | 'given'>,
+  result: CallResult,
+  serverInfo: RawJson,
+): readonly Buffer[] {
+  const members = membersOf(result);
+  const parts: Buffer[] = [META_HEAD, stampedMeta(members, serverInfo)];
+  if (!members.has('resultType')) parts.push(COMPLETE);
+  const isComplete = result.resultType === 'complete';
+  const isHinted = isComplete && CACHEABLE.has(method);
+  if (isHinted) {
+    const isRetry = given.inputResponses !== undefined || given.requestState !== undefined;
+    const ttl = isRetry ? undefined : members.get('ttlMs');
+    parts.push(TTL_HEAD, ttl !== undefined && WHOLE.test(ttl.toString('latin1')) ? ttl : ZERO, PRIVATE);
+  }
+  if (isComplete && method === 'tools/call' && !members.has('content')) parts.push(NO_CONTENT);
+  for (const key of members.keys()) {
+    if (key === '_meta' || (isHinted && (key === 'ttlMs' || key === 'cacheScope'))) continue;
+    parts.push(memberHead(key), members.get(key) as RawJson);
+  }
+  parts.push(END);
+  return parts;
+}
+
+/** A ready list with the gateway's `serverInfo`; the list itself is neither copied nor looked through. */
+export function modernReady(ready: RawJson, serverInfo: RawJson): readonly Buffer[] {
+  const meta = [META_HEAD, OPEN, SERVER_INFO, serverInfo, END];
+  return ready.length > 2 ? [...meta, COMMA, ready.subarray(1)] : [...meta, END];
+}
+
+/** `_meta` of anything the gateway answers itself. */
+export function ownMeta(serverInfo: RawJson, subscriptionId?: RawJson): RawJson {
+  const own = RawObject.empty().with(META.serverInfo, serverInfo);
+  return (subscriptionId === undefined ? own : own.with(META.subscriptionId, subscriptionId)).toBytes();
+}
+
+function stampedMeta(members: RawObject, serverInfo: RawJson): RawJson {
+  const kept = endToEndMeta(members.get('_meta'));
+  const base = kept === undefined ? RawObject.empty() : RawObject.parse(kept);
+  return base.with(META.serverInfo, serverInfo).toBytes();
+}
+
+function memberHead(key: string): Buffer {
+  return MEMBER_HEADS.get(key) ?? Buffer.from(`,${JSON.stringify(key)}:`);
+}
+
+const KNOWN = ['content', 'structuredContent', 'isError', 'resultType', 'messages', 'contents', 'description'] as const;
+const MEMBER_HEADS: ReadonlyMap<string, Buffer> = new Map(KNOWN.map((key) => [key, Buffer.from(`,"${key}":`)]));
+const META_HEAD = Buffer.from('{"_meta":');
+const SERVER_INFO = Buffer.from(`${encode(META.serverInfo).toString()}:`);
+const OPEN = Buffer.from('{');
+const END = Buffer.from('}');
+const COMMA = Buffer.from(',');
+const COMPLETE = Buffer.from(',"resultType":"complete"');
+const TTL_HEAD = Buffer.from(',"ttlMs":');
+const ZERO = Buffer.from('0');
+const PRIVATE = Buffer.from(',"cacheScope":"private"');
+const NO_CONTENT = Buffer.from(',"content":[]');
+const WHOLE = /^\d{1,15}$/;

@@ -1,0 +1,106 @@
+import type { WireError } from '../../contract/call.ts';
+import type { Responder } from '../../contract/inbound.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { errorBytes, notificationParts, resultParts } from '../envelope.ts';
+import { eventFrame, STREAM_HEADERS } from '../http/event-stream.ts';
+import { DROPPABLE, EventWriter, MUST } from '../http/event-writer.ts';
+import { acceptsStream } from '../http/media.ts';
+import { withoutPerHop } from '../passing.ts';
+import type { Beating, Pulse } from '../pulse.ts';
+import { isLogWanted } from '../wanted-logs.ts';
+
+/** Headers of a modern answer: stateless, and nobody's but the asker's. */
+export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'application/json',
+  'cache-control': 'private, no-store',
+};
+
+/** What a waiting answer needs to know of its request. */
+export interface Waiting {
+  readonly id: RawJson;
+  readonly responder: Responder;
+  readonly accept: string | undefined;
+  readonly logLevel: string | undefined;
+  readonly hasProgressToken: boolean;
+  readonly bufferBytes: number;
+  readonly pulse: Pulse;
+  /** Told when the answer becomes an event stream, and when that has ended. */
+  readonly streams: { open: number };
+}
+
+/**
+ * The answer to one modern request: plain JSON, unless something must be told before the result, or the result takes
+ * so long that the connection needs a sign of life; then an event stream that the result ends.
+ */
+export class WaitingAnswer implements Beating {
+  readonly #waiting: Waiting;
+  readonly #mayStream: boolean;
+  #writer: EventWriter | undefined;
+  #isDone = false;
+  #beats = 0;
+
+  constructor(waiting: Waiting) {
+    this.#waiting = waiting;
+    this.#mayStream = acceptsStream(waiting.accept);
+    if (this.#mayStream) waiting.pulse.add(this);
+  }
+
+  /** Passes one notification of the call on, when the client asked for its kind. */
+  tell(method: string, params: RawJson): void {
+    if (this.#isDone || !this.#mayStream) return;
+    const { logLevel, hasProgressToken } = this.#waiting;
+    if (method === 'notifications/progress' && !hasProgressToken) return;
+    if (method === 'notifications/message' && !isLogWanted(params, logLevel)) return;
+    const urgency = method === 'notifications/progress' ? { latest: 'progress' } : DROPPABLE;
+    const writer = this.#writer ?? this.#upgrade();
+    writer.write(urgency, () => eventFrame(notificationParts(method, withoutPerHop(params))));
+  }
+
+  result(parts: readonly Buffer[]): void {
+    this.#finish(200, resultParts(this.#waiting.id, parts), undefined);
+  }
+
+  error(error: WireError, headers?: Readonly<Record<string, string>>): void {
+    this.#finish(error.status ?? 200, [errorBytes(this.#waiting.id, error)], headers);
+  }
+
+  /** A sign of life; the second one without an answer turns it into a stream. */
+  beat(): void {
+    if (this.#writer !== undefined) this.#writer.keepAlive();
+    else if (++this.#beats >= PATIENCE_BEATS) this.#upgrade().keepAlive();
+  }
+
+  #finish(status: number, parts: readonly Buffer[], headers: Readonly<Record<string, string>> | undefined): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    const { pulse, responder } = this.#waiting;
+    if (this.#mayStream) pulse.delete(this);
+    if (this.#writer === undefined) {
+      responder.send(status, headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers }, parts);
+      return;
+    }
+    this.#writer.write(MUST, () => eventFrame(parts));
+    this.#endStream();
+  }
+
+  #upgrade(): EventWriter {
+    const { responder, bufferBytes, streams } = this.#waiting;
+    const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
+    this.#writer = writer;
+    streams.open++;
+    responder.onGone(() => {
+      this.#isDone = true;
+      this.#waiting.pulse.delete(this);
+      this.#endStream();
+    });
+    return writer;
+  }
+
+  #endStream(): void {
+    if (this.#writer?.isOpen !== true) return;
+    this.#writer.end();
+    this.#waiting.streams.open--;
+  }
+}
+
+const PATIENCE_BEATS = 2;

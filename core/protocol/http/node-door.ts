@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
+
+/** A Node request as the house sees it. The abort signal is made on first use: most requests never need one. */
+export class NodeInbound implements Inbound {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly #request: IncomingMessage;
+  readonly #responder: Responder;
+  #signal: AbortSignal | undefined;
+
+  constructor(request: IncomingMessage, responder: Responder) {
+    this.#request = request;
+    this.#responder = responder;
+    this.method = request.method ?? 'GET';
+    this.path = pathOf(request.url ?? '/');
+    this.headers = headersOf(request);
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      const controller = new AbortController();
+      this.#responder.onGone(() => controller.abort(new Error('the client closed the connection')));
+      this.#signal = controller.signal;
+    }
+    return this.#signal;
+  }
+}
+
+/** The path of a request target, without its query. */
+export function pathOf(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}
+
+/** Only `set-cookie` is ever a list in Node, and no request of a client carries it. */
+function headersOf(request: IncomingMessage): Readonly<Record<string, string | undefined>> {
+  return request.headers as Readonly<Record<string, string | undefined>>;
+}
+
+/** The way back over a Node response. */
+export class NodeResponder implements Responder {
+  readonly #response: ServerResponse;
+  #isAnswered = false;
+  #gone: (() => void)[] | undefined;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  send(status: number, headers: Readonly<Record<string, string>>, body?: Buffer | string | readonly Buffer[]): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    const response = this.#response;
+    const whole = Array.isArray(body) ? joinSmall(body) : (body as Buffer | string | undefined);
+    if (!Array.isArray(whole)) {
+      const length = typeof whole === 'string' ? Buffer.byteLength(whole) : (whole?.length ?? 0);
+      response.writeHead(status, { ...headers, 'content-length': length });
+      response.end(whole);
+      return;
+    }
+    response.writeHead(status, { ...headers, 'content-length': byteLength(whole) });
+    response.cork();
+    for (const part of whole) response.write(part);
+    response.end();
+    response.uncork();
+  }
+
+  open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {
+    if (this.#isAnswered) return CLOSED_STREAM;
+    this.#isAnswered = true;
+    const response = this.#response;
+    response.writeHead(status, headers);
+    response.flushHeaders();
+    return {
+      write: (chunk) => response.write(chunk),
+      onDrain: (listener) => void response.on('drain', listener),
+      end: () => void response.end(),
+      get pendingBytes() {
+        return response.writableLength;
+      },
+    };
+  }
+
+  onGone(listener: () => void): void {
+    const response = this.#response;
+    if (response.closed || response.destroyed) {
+      if (!response.writableFinished) listener();
+      return;
+    }
+    if (this.#gone !== undefined) {
+      this.#gone.push(listener);
+      return;
+    }
+    const gone = [listener];
+    this.#gone = gone;
+    response.once('close', () => {
+      if (!response.writableFinished) for (const each of gone) each();
+    });
+  }
+}
+
+/** Small answers go out as one buffer; large ones as they are, written in one go. */
+function joinSmall(parts: readonly Buffer[]): Buffer | readonly Buffer[] {
+  const bytes = byteLength(parts);
+  return bytes <= JOIN_BYTES ? Buffer.concat(parts, bytes) : parts;
+}
+
+const JOIN_BYTES = 32_768; // below it copying costs less than several writes
+
+/** Bytes of several buffers together. */
+export function byteLength(parts: readonly Buffer[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += part.length;
+  return bytes;
+}
+
+/** What an answered request gets when somebody opens a stream on it. */
+export const CLOSED_STREAM: ResponseStream = { write: () => false, onDrain: () => {}, end: () => {}, pendingBytes: 0 };

@@ -1,0 +1,90 @@
+/** What the guards of one endpoint allow. */
+export interface GuardOptions {
+  /** Host names served, with or without port; `undefined` = loopback names when `loopback`, any otherwise. */
+  readonly allowedHosts: readonly string[] | undefined;
+  /** Exact Origin values served besides loopback ones. */
+  readonly allowedOrigins: readonly string[];
+  /** Bound to loopback: the Host must be a loopback name. */
+  readonly loopback: boolean;
+}
+
+/** What the guard says about one request: a reason to refuse, or the origin that a browser must be told of. */
+export type GuardVerdict = { readonly refused: string } | { readonly origin: string | undefined };
+
+/**
+ * Makes the check of Host and Origin that every request passes first, whatever its method and path.
+ *
+ * Shape: a missing Origin passes; a present one must be loopback or listed, so `null` never passes. A Host is checked
+ * against the list, or against loopback names (DNS rebinding), or not at all.
+ * Source: MCP streamable HTTP, security warning.
+ */
+export function createGuard(options: GuardOptions): (headers: RequestHeaders) => GuardVerdict {
+  const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const isHostAllowed = hostCheck(options);
+  return ({ origin, host }) => {
+    if (!isHostAllowed(host)) return { refused: 'this Host is not served here' };
+    if (origin === undefined) return NO_ORIGIN;
+    if (LOOPBACK_ORIGIN.test(origin) || origins.has(origin.toLowerCase())) return { origin };
+    return { refused: 'this Origin is not allowed' };
+  };
+}
+
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
+function hostCheck({ allowedHosts, loopback }: GuardOptions): (host: string | undefined) => boolean {
+  if (allowedHosts === undefined && !loopback) return () => true;
+  const listed = new Set((allowedHosts ?? []).map((host) => host.toLowerCase()));
+  return (host) => {
+    if (host === undefined) return false;
+    const given = host.toLowerCase();
+    const name = given.replace(PORT, '');
+    if (listed.has(given) || listed.has(name)) return true;
+    return loopback && LOOPBACK_NAME.test(name);
+  };
+}
+
+const NO_ORIGIN: GuardVerdict = { origin: undefined };
+const PORT = /:\d+$/;
+const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/** Headers of every answer to an allowed browser origin. */
+export function corsHeaders(origin: string): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+    vary: 'Origin',
+  };
+}
+
+/**
+ * Headers of the answer to a preflight from an allowed origin.
+ *
+ * Shape: the known request headers, and the `Mcp-Param-*` names that the browser asks for: they depend on the tool, and
+ * a wildcard does not cover requests with credentials.
+ */
+export function preflightHeaders(asked: string | undefined): Readonly<Record<string, string>> {
+  const params = (asked ?? '').split(',', MAX_ASKED_HEADERS).map((name) => name.trim());
+  const names = [...ALLOWED_HEADERS, ...params.filter((name) => PARAM_HEADER.test(name))];
+  return {
+    'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+    'access-control-allow-headers': names.join(', '),
+    'access-control-max-age': '600',
+  };
+}
+
+const MAX_ASKED_HEADERS = 128;
+const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/i;
+const ALLOWED_HEADERS = [
+  'Content-Type',
+  'Accept',
+  'Authorization',
+  'Last-Event-ID',
+  'Mcp-Session-Id',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'traceparent',
+  'tracestate',
+  'baggage',
+] as const;

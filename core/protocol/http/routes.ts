@@ -1,0 +1,33 @@
+import type { Inbound, Responder } from '../../contract/inbound.ts';
+import type { RouteAnswer } from '../../contract/route.ts';
+import type { BodyReader } from './body.ts';
+import { sendProblem } from './problem.ts';
+
+/** Extra routes beside the endpoint: exact path to method to answer. */
+export type MountedRoutes = ReadonlyMap<string, Route>;
+
+/** What is mounted at one path. HEAD is answered by GET. */
+export type Route = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>;
+
+/** Answers a request of a mounted route; only POST and DELETE have their body read. */
+export async function serveRoute(
+  route: Route,
+  inbound: Inbound,
+  readBody: BodyReader,
+  responder: Responder,
+): Promise<void> {
+  const { method } = inbound;
+  const answer = route[(method === 'HEAD' ? 'GET' : method) as keyof Route];
+  if (answer === undefined || !Object.hasOwn(route, method === 'HEAD' ? 'GET' : method)) {
+    const methods = Object.keys(route);
+    const allow = (methods.includes('GET') ? [...methods, 'HEAD'] : methods).join(', ');
+    return sendProblem(responder, 'METHOD_UNKNOWN', `method ${method} is not allowed`, { allow });
+  }
+  const body = method === 'POST' || method === 'DELETE' ? await readBody() : EMPTY;
+  if (typeof body !== 'string') return await answer(inbound, body, responder);
+  if (body === 'tooLarge') sendProblem(responder, 'BODY_TOO_LARGE', 'the body is too large', CLOSE);
+  if (body === 'tooSlow') sendProblem(responder, 'BODY_TOO_SLOW', 'the body took too long', CLOSE);
+}
+
+const EMPTY = Buffer.alloc(0);
+const CLOSE = { connection: 'close' };

@@ -1,5 +1,7 @@
 // The public words of the core; named exports only.
+export { createGateway, type GatewayOptions } from './assembly/assemble.ts';
 export type { Gateway } from './assembly/gateway.ts';
+export type { Catalogue } from './assembly/load-plugins.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { renamed } from './catalog/definition.ts';
@@ -58,6 +60,7 @@ export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } fro
 export { explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
 export { explainIssues } from './extension/explain-issues.ts';
 export type { Hooks } from './extension/hooks.ts';
+export { createLog, LOG_NAMES, type LogName, stderrLog } from './extension/log.ts';
 export { nearest } from './extension/nearest.ts';
 export { type Core, definePlugin, type InnerCall, type Log, type Plugin } from './extension/plugin.ts';
 export { Registry } from './extension/registry.ts';

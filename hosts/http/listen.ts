@@ -73,6 +73,9 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
   return { url: `http://${hostForUrl(options.host)}:${port}`, port, close };
 }
 
+/** `Host` names by which a loopback listener is reached. */
+export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
 /** Whether an address to bind is reachable from this machine only. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();

@@ -20,25 +20,24 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_ALIASES = 100; // of YAML anchors; more is a bomb, not a configuration
 
 /**
- * Reads a vmcp file strictly.
- * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
+ * The text of a file.
+ * @throws GatewayFault PLAN_INVALID saying why it cannot be read
  */
-export async function readConfigFile(file: string, load: LoadPlugin): Promise<ReadConfig> {
-  let text: string;
+export async function readConfigText(file: string): Promise<string> {
   try {
-    text = await readFile(file, 'utf8');
+    return await readFile(file, 'utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown error'})`;
     throw new GatewayFault('PLAN_INVALID', `${file}: ${why}`, { cause });
   }
-  return readConfig(text, file, load);
 }
 
 /**
- * As {@link readConfigFile}, for text that is at hand.
+ * Reads the text of a vmcp file strictly.
  *
  * Sections of plugins are read by the plugin's own schema, so the file, `validate` and the start agree.
+ * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
  */
 export async function readConfig(text: string, file: string, load: LoadPlugin): Promise<ReadConfig> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) {

@@ -1,0 +1,74 @@
+import { explainCause, GatewayFault } from '@toolmgr/core';
+import { Command, CommanderError } from 'commander';
+import { addClientCommands } from './client/main.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import { stderr, stdout } from './terminal.ts';
+import { addUpCommand } from './up/main.ts';
+import { UsageError } from './usage-error.ts';
+import { VERSION } from './version.ts';
+import { addVmcpCommands } from './vmcp/main.ts';
+
+/**
+ * Runs one command line and resolves with its exit code.
+ *
+ * Shape: `argv` as in `process.argv`. Errors a person can mend print as one sentence on stderr; anything else prints
+ * its causes too, so that a report is useful.
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  process.exitCode = EXIT_CODES.ok.code;
+  try {
+    await createProgram().parseAsync([...argv]);
+    return Number(process.exitCode ?? EXIT_CODES.ok.code);
+  } catch (cause) {
+    return report(cause);
+  }
+}
+
+/** The whole command line. */
+export function createProgram(): Command {
+  const program = new Command('toolmgr')
+    .description('Run MCP servers as workloads and serve many of them behind one fast MCP endpoint')
+    .version(VERSION, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print help for a command')
+    .showHelpAfterError('(--help shows what there is)')
+    .exitOverride()
+    .addHelpText('after', FIRST_STEPS);
+  addUpCommand(program);
+  addClientCommands(program);
+  addVmcpCommands(program);
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => stdout.line(VERSION));
+  return program;
+}
+
+const FIRST_STEPS = `
+From nothing to a first call:
+  toolmgr up .mcp.json                 serve the servers of a client configuration
+  toolmgr tools                        what is there
+  toolmgr call everything_echo message=hello
+
+Exit codes:
+${Object.values(EXIT_CODES)
+  .map(({ code, means }) => `  ${code}  ${means}`)
+  .join('\n')}`;
+
+function report(cause: unknown): number {
+  // commander has printed already: help and version end with 0
+  if (cause instanceof CommanderError) return cause.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.failed.code;
+  if (cause instanceof UsageError) {
+    stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
+    return EXIT_CODES.failed.code;
+  }
+  if (cause instanceof GatewayFault) {
+    stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
+    if (process.env.TOOLMGR_DEBUG) stderr.line(stderr.dim(`${cause.code}: ${explainCause(cause)}`));
+    return EXIT_CODES.failed.code;
+  }
+  stderr.line(`${stderr.red('toolmgr:')} ${explainCause(cause)}`);
+  if (cause instanceof Error && cause.stack !== undefined) stderr.line(stderr.dim(cause.stack));
+  return EXIT_CODES.failed.code;
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv);

@@ -1,0 +1,209 @@
+import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import { Agent, request } from 'undici';
+import { UsageError } from '../usage-error.ts';
+import { VERSION } from '../version.ts';
+import { headerValue, mirroredHeaders } from './mirrored-headers.ts';
+import { type Endpoint, post } from './post.ts';
+
+/** A small MCP client for one endpoint, of either revision. */
+export interface McpClient {
+  readonly revision: string;
+  readonly server: JsonObject;
+  /** All pages, as the server lists them. */
+  listTools(): Promise<readonly JsonObject[]>;
+  /** Calls one listed tool. Its own failure is a result with `isError`; a JSON-RPC error rejects with {@link RpcError}. */
+  callTool(tool: JsonObject, args: JsonObject, onProgress?: (progress: JsonObject) => void): Promise<JsonObject>;
+  /** Ends the session, if there is one, and closes the connections. */
+  close(): Promise<void>;
+}
+
+/** The server answered a JSON-RPC error. */
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = 'RpcError';
+    this.code = code;
+  }
+}
+
+const MODERN = '2026-07-28';
+const LEGACY = '2025-11-25';
+const MAX_PAGES = 1000;
+const CLOSE_MS = 2_000;
+const CLIENT_INFO = { name: 'toolmgr', version: VERSION };
+
+/** One way of talking: what differs between the revisions. */
+interface Wire {
+  readonly revision: string;
+  readonly server: JsonObject;
+  request(method: string, params: JsonObject, headers?: Record<string, string>, listen?: Listener): Promise<JsonObject>;
+  close(): Promise<void>;
+}
+
+type Listener = (message: JsonObject) => void;
+
+/**
+ * Connects: the stateless revision when the server discovers it, otherwise a session.
+ * @throws UsageError when nothing answers or what answers is no MCP endpoint
+ */
+export async function connect(
+  url: string,
+  options: { readonly headers?: Readonly<Record<string, string>>; readonly timeoutMs: number },
+): Promise<McpClient> {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(`${url} is not an http(s) URL`);
+  const dispatcher = new Agent({ connect: { timeout: Math.min(10_000, options.timeoutMs) } });
+  const endpoint: Endpoint = { url, headers: options.headers ?? {}, dispatcher, timeoutMs: options.timeoutMs };
+  try {
+    const wire = (await discover(endpoint)) ?? (await initialize(endpoint));
+    return {
+      revision: wire.revision,
+      server: wire.server,
+      listTools: () => listAll(wire),
+      callTool: (tool, args, onProgress) => call(wire, tool, args, onProgress),
+      close: async () => {
+        await wire.close();
+        await dispatcher.destroy();
+      },
+    };
+  } catch (cause) {
+    await dispatcher.destroy();
+    throw cause;
+  }
+}
+
+async function listAll(wire: Wire): Promise<readonly JsonObject[]> {
+  const tools: JsonObject[] = [];
+  let cursor: JsonValue | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const result = await wire.request('tools/list', cursor === undefined ? {} : { cursor });
+    if (Array.isArray(result.tools)) tools.push(...result.tools.filter(isObject));
+    cursor = result.nextCursor;
+    if (typeof cursor !== 'string') return tools;
+  }
+  throw new UsageError(`the list of tools has more than ${MAX_PAGES} pages`);
+}
+
+function call(
+  wire: Wire,
+  tool: JsonObject,
+  args: JsonObject,
+  onProgress: ((progress: JsonObject) => void) | undefined,
+): Promise<JsonObject> {
+  const name = String(tool.name);
+  const headers = { 'mcp-name': headerValue(name), ...mirroredHeaders(tool.inputSchema, args) };
+  const params = {
+    name,
+    arguments: args,
+    ...(onProgress === undefined ? {} : { _meta: { progressToken: 'toolmgr' } }),
+  };
+  return wire.request('tools/call', params, headers, ({ method, params: told }) => {
+    if (method === 'notifications/progress' && isObject(told)) onProgress?.(told);
+  });
+}
+
+/** Asks for the stateless revision; `undefined` when the server does not speak it. */
+async function discover(endpoint: Endpoint): Promise<Wire | undefined> {
+  let id = 0;
+  const envelope = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': CLIENT_INFO,
+  };
+  const ask = (method: string, params: JsonObject, headers: Record<string, string> = {}, listen?: Listener) => {
+    const meta = isObject(params._meta) ? params._meta : {};
+    return post(
+      endpoint,
+      { 'mcp-protocol-version': MODERN, 'mcp-method': method, ...headers },
+      { jsonrpc: '2.0', id: ++id, method, params: { ...params, _meta: { ...meta, ...envelope } } },
+      listen,
+    );
+  };
+  const { status, response } = await ask('server/discover', {});
+  refuseIfUnauthorized(endpoint.url, status);
+  const found = response?.result;
+  if (!isObject(found) || !Array.isArray(found.supportedVersions)) return undefined;
+  if (!found.supportedVersions.includes(MODERN)) return undefined;
+  const meta = isObject(found._meta) ? found._meta : {};
+  const server = meta['io.modelcontextprotocol/serverInfo'] ?? found.serverInfo;
+  return {
+    revision: MODERN,
+    server: isObject(server) ? server : {},
+    request: async (method, params, headers, listen) => {
+      const posted = await ask(method, params, headers, listen);
+      return resultOf(endpoint.url, posted.status, posted.response);
+    },
+    close: async () => {},
+  };
+}
+
+/** Opens a session with the newest revision that has them. */
+async function initialize(endpoint: Endpoint): Promise<Wire> {
+  let id = 1;
+  const opened = await post(
+    endpoint,
+    {},
+    {
+      jsonrpc: '2.0',
+      id,
+      method: 'initialize',
+      params: { protocolVersion: LEGACY, capabilities: {}, clientInfo: CLIENT_INFO },
+    },
+  );
+  refuseIfUnauthorized(endpoint.url, opened.status);
+  const hello = resultOf(endpoint.url, opened.status, opened.response);
+  const revision = typeof hello.protocolVersion === 'string' ? hello.protocolVersion : LEGACY;
+  const session: Record<string, string> = {
+    'mcp-protocol-version': revision,
+    ...(opened.sessionId === undefined ? {} : { 'mcp-session-id': opened.sessionId }),
+  };
+  await post(endpoint, session, { jsonrpc: '2.0', method: 'notifications/initialized' });
+  // a question in the middle of a call: this client declared that it cannot answer any, but ping is always allowed
+  const answerBack = (message: JsonObject): void => {
+    if (message.id === undefined) return;
+    const answer = message.method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'not supported' } };
+    void post(endpoint, session, { jsonrpc: '2.0', id: message.id, ...answer }).catch(() => {});
+  };
+  return {
+    revision,
+    server: isObject(hello.serverInfo) ? hello.serverInfo : {},
+    request: async (method, params, _headers, listen) => {
+      const posted = await post(endpoint, session, { jsonrpc: '2.0', id: ++id, method, params }, (message) => {
+        listen?.(message);
+        answerBack(message);
+      });
+      return resultOf(endpoint.url, posted.status, posted.response);
+    },
+    close: async () => {
+      if (opened.sessionId === undefined) return;
+      const { dispatcher, url, headers } = endpoint;
+      await request(url, {
+        method: 'DELETE',
+        dispatcher,
+        headersTimeout: CLOSE_MS,
+        bodyTimeout: CLOSE_MS,
+        headers: { ...session, ...headers },
+      })
+        .then(({ body }) => body.dump())
+        .catch(() => {}); // the session ends by itself later
+    },
+  };
+}
+
+function refuseIfUnauthorized(url: string, status: number): void {
+  if (status !== 401 && status !== 403) return;
+  throw new UsageError(
+    `${url} refuses this caller (HTTP ${status}); pass credentials: --header "Authorization: Bearer …"`,
+  );
+}
+
+function resultOf(url: string, status: number, response: JsonObject | undefined): JsonObject {
+  if (isObject(response?.result)) return response.result;
+  if (isObject(response?.error)) {
+    const { code, message } = response.error;
+    throw new RpcError(typeof code === 'number' ? code : 0, typeof message === 'string' ? message : 'unknown error');
+  }
+  refuseIfUnauthorized(url, status);
+  throw new UsageError(`${url} is not an MCP endpoint (HTTP ${status}, no JSON-RPC answer)`);
+}

@@ -1,0 +1,51 @@
+import { styleText } from 'node:util';
+
+/** Writes for people: one stream, with colour only when somebody sees it. */
+export interface Terminal {
+  line(text?: string): void;
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+  readonly isTty: boolean;
+}
+
+/** Makes a terminal over a stream. No colour without a TTY, with `NO_COLOR` set to anything, or with `TERM=dumb`. */
+export function createTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): Terminal {
+  const isTty = stream.isTTY === true;
+  const colours = isTty && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+  const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    colours ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    line: (text = '') => void stream.write(`${text}\n`),
+    bold: style('bold'),
+    dim: style('dim'),
+    red: style('red'),
+    green: style('green'),
+    yellow: style('yellow'),
+    isTty,
+  };
+}
+
+/** What a program hands to others: results. */
+export const stdout = createTerminal(process.stdout);
+/** What a person reads beside: progress, notes, errors. */
+export const stderr = createTerminal(process.stderr);
+
+/** Text of others for a terminal: without the control characters that would move the cursor or change its state. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+}
+
+/** Lines with their columns aligned; the last column is not padded. */
+export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  }
+  return rows.map((row) =>
+    `${indent}${row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  ')}`.trimEnd(),
+  );
+}

@@ -1,0 +1,55 @@
+import { type Backend, definePlugin, type Plugin } from '@toolmgr/core';
+import { z } from 'zod';
+import type { ClientFile } from './client-file.ts';
+
+/** Address of the plugin, name of its source and of its strategy. */
+export const CLIENT_SERVERS = 'up/client-servers';
+
+/** The servers of a client file as a plugin, exchangeable while the gateway runs. */
+export interface ClientServers {
+  readonly plugin: Plugin;
+  replace(file: Pick<ClientFile, 'backends' | 'headers'>): void;
+}
+
+/**
+ * Makes the source of backends and the strategy that sends their headers. Header values live only here: neither the
+ * plan nor a backend's description has them.
+ */
+export function createClientServers(first: Pick<ClientFile, 'backends' | 'headers'>): ClientServers {
+  let current = first;
+  const pushes = new Set<(snapshot: readonly Backend[]) => void>();
+  const plugin = definePlugin({
+    address: CLIENT_SERVERS,
+    summary: 'serves the servers of a client configuration file',
+    config: z.strictObject({}),
+    apply(core) {
+      core.slots.backendSources.register(CLIENT_SERVERS, {
+        watch: (push, signal) =>
+          new Promise((resolve) => {
+            pushes.add(push);
+            push(current.backends);
+            const end = (): void => {
+              pushes.delete(push);
+              resolve();
+            };
+            if (signal.aborted) return end();
+            signal.addEventListener('abort', end, { once: true });
+          }),
+      });
+      core.slots.authStrategies.register(CLIENT_SERVERS, {
+        prepare: async () => ({
+          apply(outbound) {
+            Object.assign(outbound.headers, current.headers.get(outbound.backend.name));
+          },
+        }),
+      });
+    },
+  });
+  return {
+    plugin,
+    replace(next) {
+      current = next;
+      for (const push of pushes) push(next.backends);
+    },
+  };
+}

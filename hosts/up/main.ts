@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { portFrom } from '../vmcp/main.ts';
+
+/** Adds `toolmgr up`. */
+export function addUpCommand(program: Command): void {
+  program
+    .command('up')
+    .description('serve the servers of an existing client configuration (Claude, Cursor, VS Code) behind one endpoint')
+    .argument('[file]', 'file with mcpServers or servers; default: the first that is found in the usual places')
+    .option('--watch', 'follow edits of the file')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
+    .option('--debug', 'log more')
+    .addHelpText(
+      'after',
+      `
+Usual places: ./.mcp.json, ./mcp.json, .vscode/mcp.json, .cursor/mcp.json, Claude desktop.
+
+Examples:
+  toolmgr up
+  toolmgr up .mcp.json --watch
+  toolmgr up ~/.cursor/mcp.json --port 4500`,
+    )
+    .action(async (file: string | undefined, options) => (await import('./serve.ts')).up(file, options));
+}

@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, relative, resolve } from 'node:path';
+import { createGateway, createLog, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
+import { statusRoutes } from '../http/status-routes.ts';
+import { aborted, stopSignal } from '../stop-signal.ts';
+import { stderr } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { VERSION } from '../version.ts';
+import { watchText } from '../watch-text.ts';
+import { type ClientFile, readClientFile } from './client-file.ts';
+import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
+import { candidates, findClientFile } from './find-file.ts';
+
+/** Flags of `toolmgr up`. */
+export interface UpOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly watch?: boolean;
+  readonly debug?: boolean;
+}
+
+/**
+ * Serves a client configuration file as it is until a signal stops it.
+ * @throws UsageError and GatewayFault with sentences for a person, before anything is served
+ */
+export async function up(given: string | undefined, options: UpOptions): Promise<void> {
+  const file = given ?? (await findFile());
+  const text = await readText(file);
+  const read = (next: string): Promise<ClientFile> => readClientFile(next, file, surroundings(file));
+  const first = await read(text);
+  for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
+  if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
+
+  const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
+  const servers = createClientServers(first);
+  const plan = upPlan(isLoopbackHost(options.host));
+  const stop = stopSignal();
+  try {
+    const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
+    try {
+      const served = await serveGateway(gateway, {
+        host: options.host,
+        port: options.port,
+        headerBytes: readPlan(plan).limits.headerBytes,
+        ...(isLoopbackHost(options.host) ? { allowedHosts: LOOPBACK_NAMES } : {}),
+        routes: statusRoutes(gateway, {
+          version: VERSION,
+          groupRef: 'up',
+          mode: 'dynamic',
+          authTypeOf: (name) => (first.headers.has(name) ? 'header_injection' : 'unauthenticated'),
+        }),
+      });
+      if (!isLoopbackHost(options.host)) {
+        stderr.line(
+          `${stderr.yellow('warning')} everybody who can reach ${options.host}:${served.port} can call these tools`,
+        );
+      }
+      void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
+      if (options.watch === true) {
+        watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
+      }
+      await aborted(stop.signal);
+      stderr.line('stopping');
+      await Promise.all([served.close(readPlan(plan).limits.stopMs), gateway.stop()]);
+    } finally {
+      await gateway.stop();
+    }
+  } finally {
+    stop.release();
+  }
+}
+
+/** The plan behind `up`: anonymous, names with the server in front, backends from the file. */
+export function upPlan(loopback: boolean): PlanInput {
+  return {
+    name: 'toolmgr-up',
+    plugins: [{ use: 'incoming-auth/anonymous' }, { use: CLIENT_SERVERS }, { use: 'aggregation', with: {} }],
+    outgoingAuth: { default: { type: CLIENT_SERVERS } },
+    endpoint: { loopback },
+  };
+}
+
+async function follow(
+  text: string,
+  read: (text: string) => Promise<ClientFile>,
+  replace: (file: ClientFile) => void,
+): Promise<void> {
+  try {
+    const next = await read(text);
+    for (const note of next.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
+    replace(next);
+    stderr.line(`changed: now ${next.backends.map(({ name }) => name).join(', ') || 'no server'}`);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    stderr.line(`${stderr.yellow('not used')} ${why}; the servers before the change stay`);
+  }
+}
+
+async function findFile(): Promise<string> {
+  const files = candidates(process.cwd(), homedir());
+  const file = await findClientFile(files);
+  if (file === undefined) {
+    throw new UsageError(
+      `no client configuration was found; looked for ${files.map(shortPath).join(', ')}. Give one: toolmgr up FILE`,
+    );
+  }
+  stderr.line(`serving ${shortPath(file)}`);
+  return file;
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${cause.code})`;
+    throw new UsageError(`${file}: ${why}`);
+  });
+}
+
+/** Relative paths of a file in `.vscode` or `.cursor` mean the project, one folder up. */
+function surroundings(file: string): { env: NodeJS.ProcessEnv; home: string; folder: string } {
+  const folder = dirname(resolve(file));
+  const isInside = /[\\/]\.(vscode|cursor)$/.test(folder);
+  return { env: process.env, home: homedir(), folder: isInside ? dirname(folder) : folder };
+}
+
+function tellServed(gateway: Gateway, url: string, file: string, watched: boolean): void {
+  const tools = gateway.catalog().visible('tool');
+  stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(`${url}/mcp`)}`);
+  for (const { backend, status, cause } of gateway.backends()) {
+    const count = tools.filter((tool) => tool.workload === backend.name).length;
+    const said =
+      status === 'ready'
+        ? `${stderr.green('ready')}, ${count} tools`
+        : `${stderr.red(status)}: ${cause?.message ?? 'no answer yet'}`;
+    stderr.line(`  ${backend.name}  ${said}`);
+  }
+  stderr.line(`try it: toolmgr tools --url ${url}/mcp`);
+  stderr.line(
+    watched ? 'edits of the file are followed; Ctrl-C stops' : 'Ctrl-C stops; --watch follows edits of the file',
+  );
+}
+
+function shortPath(file: string): string {
+  const short = relative(process.cwd(), file);
+  return short === '' || short.startsWith('..') ? file : short;
+}

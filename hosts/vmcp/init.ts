@@ -1,0 +1,42 @@
+import { readWorkloads, stateDir } from '@toolmgr/plugins';
+import { stringify } from 'yaml';
+import { UsageError } from '../usage-error.ts';
+
+/** A file for the group, and what could not go into it. */
+export interface InitOutcome {
+  readonly yaml: string;
+  readonly backends: number;
+  readonly skipped: readonly string[];
+}
+
+/**
+ * Makes the vmcp file of a group from its running workloads, sorted by name.
+ * @throws UsageError when the group has none
+ */
+export async function initFromGroup(group: string, state = stateDir()): Promise<InitOutcome> {
+  const records = (await readWorkloads(state)).filter((record) => record.config?.group === group);
+  const backends: object[] = [];
+  const skipped: string[] = [];
+  for (const { name, status, alive } of records) {
+    if (alive && status.status === 'running' && status.url !== undefined) {
+      backends.push({ name, url: status.url, transport: 'streamable-http' });
+    } else {
+      skipped.push(`${name} is ${status.status}${status.message === undefined ? '' : ` (${status.message})`}`);
+    }
+  }
+  if (backends.length === 0) {
+    const why = skipped.length === 0 ? '' : `: ${skipped.join('; ')}`;
+    throw new UsageError(
+      `no workload of group ${group} is running${why}; start one with: toolmgr run --group ${group} npx://PACKAGE`,
+    );
+  }
+  const config = {
+    name: `${group}-vmcp`,
+    groupRef: group,
+    incomingAuth: { type: 'anonymous' },
+    outgoingAuth: { source: 'inline', default: { type: 'unauthenticated' } },
+    aggregation: { conflictResolution: 'prefix', conflictResolutionConfig: { prefixFormat: '{workload}_' } },
+    backends,
+  };
+  return { yaml: stringify(config, { lineWidth: 0 }), backends: backends.length, skipped };
+}

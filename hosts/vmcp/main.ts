@@ -1,0 +1,211 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { createGateway, readPlan } from '@toolmgr/core';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { stderr, stdout } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { durationMs } from './duration.ts';
+
+interface FileOptions {
+  readonly config: string;
+  readonly format: 'text' | 'json';
+}
+
+/** Adds `toolmgr vmcp …`. What a command needs is loaded when it runs. */
+export function addVmcpCommands(program: Command): void {
+  const vmcp = program.command('vmcp').description('serve many MCP servers behind one endpoint');
+  addServe(vmcp);
+  addValidate(vmcp);
+  addInit(vmcp);
+  addPlan(vmcp);
+  addExplain(vmcp);
+}
+
+function addServe(vmcp: Command): void {
+  const serve = vmcp
+    .command('serve')
+    .description('serve a file, or the running workloads of a group')
+    .option('-c, --config <file>', 'vmcp file (YAML); read again when it changes and on SIGHUP')
+    .option('--group <name>', 'serve the running workloads of a group instead of a file')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
+    .option('--session-ttl <duration>', 'idle time of a client session (0 = 30m)', sessionTtlFrom)
+    .option('--enable-audit', 'write one JSON line per call, with the defaults of the section audit')
+    .option('--debug', 'log more')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  toolmgr vmcp serve -c vmcp.yaml
+  toolmgr vmcp serve --group dev --port 4500
+  toolmgr run --group dev npx://@modelcontextprotocol/server-everything && toolmgr vmcp serve --group dev`,
+    );
+  for (const [flags, name] of LATER_FLAGS) serve.addOption(new Option(flags).hideHelp().argParser(() => later(name)));
+  serve.on('option:optimizer', () => later('--optimizer'));
+  serve.on('option:optimizer-embedding', () => later('--optimizer-embedding'));
+  serve.action(async (options) => (await import('./serve.ts')).serve(options));
+}
+
+/** Known and refused by name until what they switch on is there. */
+const LATER_FLAGS = [
+  ['--optimizer', '--optimizer'],
+  ['--optimizer-embedding', '--optimizer-embedding'],
+  ['--embedding-model <model>', '--embedding-model'],
+  ['--embedding-image <image>', '--embedding-image'],
+] as const;
+
+function later(flag: string): never {
+  throw new UsageError(`${flag} is not available yet: it comes with the optimizer`);
+}
+
+function addValidate(vmcp: Command): void {
+  withFile(vmcp.command('validate').description('check a file and say what it means'))
+    .addHelpText('after', '\nExample:\n  toolmgr vmcp validate -c vmcp.yaml')
+    .action(async ({ config: file, format }: FileOptions) => {
+      const { config, warnings } = await readFile(file);
+      const aggregation = config.aggregation as { readonly conflictResolution?: string };
+      const told = {
+        name: config.name,
+        group: config.groupRef,
+        incomingAuth: config.incomingAuth.type,
+        outgoingAuth: config.outgoingAuth.source,
+        backends: config.backends?.length ?? 0,
+        conflictResolution: aggregation.conflictResolution ?? 'prefix',
+        compositeTools: config.compositeTools?.length ?? 0,
+        ...(config.metadata === undefined ? {} : { metadata: config.metadata }),
+      };
+      for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+      if (format === 'json') return stdout.line(JSON.stringify({ valid: true, ...told, warnings }));
+      const backends = told.backends === 0 ? `the running workloads of group ${told.group}` : String(told.backends);
+      stdout.line(`${file} is valid`);
+      stdout.line(`  name           ${told.name}`);
+      stdout.line(`  group          ${told.group}`);
+      stdout.line(`  incoming auth  ${told.incomingAuth}`);
+      stdout.line(`  outgoing auth  ${told.outgoingAuth}`);
+      stdout.line(`  backends       ${backends}`);
+      stdout.line(`  conflicts      ${told.conflictResolution}`);
+      stdout.line(`  composites     ${told.compositeTools}`);
+      for (const [key, value] of Object.entries(config.metadata ?? {}))
+        stdout.line(`  metadata       ${key}: ${value}`);
+    });
+}
+
+function addInit(vmcp: Command): void {
+  vmcp
+    .command('init')
+    .description('write a file from the running workloads of a group')
+    .requiredOption('-g, --group <name>', 'group of workloads')
+    .option('-o, --output <file>', 'file to write with mode 0600 (default: standard output)')
+    .addOption(new Option('-c, --config <file>', 'the same as --output').hideHelp().conflicts('output'))
+    .option('--force', 'replace the file when it is there')
+    .addHelpText('after', '\nExample:\n  toolmgr vmcp init -g dev -o vmcp.yaml && toolmgr vmcp serve -c vmcp.yaml')
+    .action(async (options: { group: string; output?: string; config?: string; force?: boolean }) => {
+      const { initFromGroup } = await import('./init.ts');
+      const { yaml, backends, skipped } = await initFromGroup(options.group);
+      for (const reason of skipped) stderr.line(`${stderr.yellow('skipped')} ${reason}`);
+      const file = options.output ?? options.config;
+      if (file === undefined) return void process.stdout.write(yaml);
+      await writeNew(file, yaml, options.force === true);
+      stderr.line(`wrote ${file} with ${backends} ${backends === 1 ? 'backend' : 'backends'}`);
+    });
+}
+
+function addPlan(vmcp: Command): void {
+  vmcp
+    .command('plan')
+    .description('print the plan that a file gives, every default filled in, secrets hidden')
+    .requiredOption('-c, --config <file>', 'vmcp file (YAML)')
+    .addHelpText('after', '\nExample:\n  toolmgr vmcp plan -c vmcp.yaml')
+    .action(async ({ config: file }: { config: string }) => {
+      const [{ config }, { planFromConfig }, { planAsYaml }] = await Promise.all([
+        readFile(file),
+        import('./plan.ts'),
+        import('./print-plan.ts'),
+      ]);
+      process.stdout.write(planAsYaml(planFromConfig(config)));
+    });
+}
+
+function addExplain(vmcp: Command): void {
+  vmcp
+    .command('explain')
+    .description('say where a tool comes from, what changed it, and what would refuse it')
+    .argument('<tool>', 'advertised name, or workload.original')
+    .addOption(new Option('-c, --config <file>', 'vmcp file: its backends are asked now').conflicts('url'))
+    .option('--url <url>', 'a gateway that runs on this machine, e.g. http://127.0.0.1:4483/mcp')
+    .addOption(formatOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  toolmgr vmcp explain github_search -c vmcp.yaml\n  toolmgr vmcp explain github_search --url http://127.0.0.1:4483/mcp',
+    )
+    .action(async (tool: string, options: { config?: string; url?: string; format: 'text' | 'json' }) => {
+      const { explanationLines } = await import('./explain.ts');
+      const told =
+        options.config === undefined ? await explainAt(tool, options.url) : await explainFile(tool, options.config);
+      if (options.format === 'json') stdout.line(JSON.stringify(told, undefined, 2));
+      else for (const line of explanationLines(told)) stdout.line(line);
+      if (!told.found) process.exitCode = 1;
+    });
+}
+
+async function explainFile(tool: string, file: string) {
+  const [{ config }, { planFromConfig }, { explainTool }, { catalogue }] = await Promise.all([
+    readFile(file),
+    import('./plan.ts'),
+    import('./explain.ts'),
+    import('@toolmgr/plugins'),
+  ]);
+  const input = planFromConfig(config);
+  const gateway = await createGateway(input, { catalogue, baseDir: dirname(resolve(file)) });
+  try {
+    await gateway.settled();
+    return explainTool(gateway, readPlan(input), tool);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function explainAt(tool: string, url: string | undefined) {
+  const { fetchExplanation } = await import('./fetch-explanation.ts');
+  return fetchExplanation(tool, url);
+}
+
+async function readFile(file: string) {
+  const [{ readConfig, readConfigText }, { loadPlugin }] = await Promise.all([
+    import('./read-config.ts'),
+    import('../load-plugin.ts'),
+  ]);
+  return readConfig(await readConfigText(file), file, loadPlugin);
+}
+
+async function writeNew(file: string, text: string, force: boolean): Promise<void> {
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code === 'EEXIST') throw new UsageError(`${file} is there already; --force replaces it`);
+    throw new UsageError(`${file} cannot be written (${code ?? 'unknown error'})`);
+  }
+}
+
+function withFile(command: Command): Command {
+  return command.requiredOption('-c, --config <file>', 'vmcp file (YAML)').addOption(formatOption());
+}
+
+function formatOption(): Option {
+  return new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
+}
+
+/** Reads a port for commander. */
+export function portFrom(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('expected a number from 0 to 65535');
+}
+
+function sessionTtlFrom(text: string): number {
+  if (text.startsWith('-')) throw new InvalidArgumentError('must not be negative');
+  const ms = durationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('expected a Go duration such as 30m or 1h30m');
+  return Math.ceil(ms);
+}

@@ -1,0 +1,27 @@
+import { type PlanInput, readPlan } from '@toolmgr/core';
+import { stringify } from 'yaml';
+
+const HIDDEN = '[secret]';
+
+/** Keys whose value is a secret wherever they stand; the name of a variable (`…Env`) is none. */
+const SECRET_KEY =
+  /^(headerValue|stateKey|authorization|cookie)$|(secret|password|passphrase|token|apiKey|credential)s?$/i;
+/** Maps whose values may be secrets under any key. */
+const SECRET_MAP = /^(env|headers|embeddingHeaders)$/;
+
+/** A plan with every default as YAML, secrets replaced. */
+export function planAsYaml(input: PlanInput): string {
+  return stringify(withoutSecrets(readPlan(input)), { lineWidth: 0 });
+}
+
+/** A copy in which no secret is left, for printing. */
+export function withoutSecrets(value: unknown, key = '', inSecretMap = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, key, inSecretMap));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, withoutSecrets(member, name, SECRET_MAP.test(key))]),
+    );
+  }
+  const isSecret = inSecretMap || SECRET_KEY.test(key);
+  return isSecret && typeof value === 'string' && value !== '' ? HIDDEN : value;
+}

@@ -1,0 +1,171 @@
+import { dirname, resolve } from 'node:path';
+import { createGateway, createLog, explainCause, type Gateway, type Log, type Plan, readPlan } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { createSwitch, type GatewaySwitch } from '../http/gateway-switch.ts';
+import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
+import type { HostRoute } from '../http/mount.ts';
+import { statusRoutes } from '../http/status-routes.ts';
+import { loadPlugin } from '../load-plugin.ts';
+import { aborted, stopSignal } from '../stop-signal.ts';
+import { stderr } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { VERSION } from '../version.ts';
+import { watchText } from '../watch-text.ts';
+import type { VmcpConfig } from './config-schema.ts';
+import { explainTool } from './explain.ts';
+import { groupConfig } from './group-config.ts';
+import { type PlanFlags, planFromConfig } from './plan.ts';
+import { readConfig, readConfigText } from './read-config.ts';
+
+/** Flags of `vmcp serve`. */
+export interface ServeOptions {
+  readonly config?: string;
+  readonly group?: string;
+  readonly host: string;
+  readonly port: number;
+  readonly sessionTtl?: number;
+  readonly enableAudit?: boolean;
+  readonly debug?: boolean;
+}
+
+/**
+ * Serves a vmcp file or a group until a signal stops it. The file is read again on change and on SIGHUP.
+ * @throws UsageError and GatewayFault with sentences for a person, before anything is served
+ */
+export async function serve(options: ServeOptions): Promise<void> {
+  const source = await sourceOf(options);
+  const log = createLog(options.debug || source.config.operational?.logLevel === 'debug' ? 'debug' : 'info', (line) =>
+    process.stderr.write(line),
+  );
+  const flags: PlanFlags = {
+    loopback: isLoopbackHost(options.host),
+    ...(options.enableAudit ? { audit: true } : {}),
+    ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
+  };
+  const open = async (config: VmcpConfig): Promise<{ gateway: Gateway; plan: Plan }> => {
+    const input = planFromConfig(config, flags);
+    const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir });
+    return { gateway, plan: readPlan(input) };
+  };
+  const stop = stopSignal(['SIGINT', 'SIGTERM']);
+  try {
+    const first = await open(source.config);
+    const door = createSwitch(first.gateway, (cause) =>
+      log.error('a gateway did not stop in order', { cause: explainCause(cause) }),
+    );
+    const now = { config: source.config, plan: first.plan };
+    try {
+      const served = await serveGateway(door, {
+        host: options.host,
+        port: options.port,
+        routes: hostRoutes(door, now),
+        ...(flags.loopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
+        headerBytes: first.plan.limits.headerBytes,
+      });
+      stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${first.plan.endpoint.path} (Ctrl-C stops)`);
+      void tellBackends(door.current, log);
+      followFile(source, stop.signal, log, async (config) => {
+        const next = await open(config);
+        now.config = config;
+        now.plan = next.plan;
+        door.exchange(next.gateway);
+        log.info('configuration reloaded', { file: source.file ?? '' });
+        void tellBackends(next.gateway, log);
+      });
+      await aborted(stop.signal);
+      await Promise.all([served.close(first.plan.limits.stopMs), door.stop()]);
+    } finally {
+      await door.stop();
+    }
+  } finally {
+    stop.release();
+  }
+}
+
+interface ConfigSource {
+  readonly config: VmcpConfig;
+  readonly baseDir: string;
+  readonly file?: string;
+  readonly text?: string;
+}
+
+async function sourceOf({ config: file, group, host }: ServeOptions): Promise<ConfigSource> {
+  if (file !== undefined) {
+    if (group !== undefined) stderr.line(`toolmgr: the file wins, --group ${group} is not used`);
+    const text = await readConfigText(file);
+    const { config, warnings } = await readConfig(text, file, loadPlugin);
+    for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+    return { config, baseDir: dirname(resolve(file)), file, text };
+  }
+  if (group === undefined) throw new UsageError('give a file (-c FILE) or a group of workloads (--group NAME)');
+  if (!isLoopbackHost(host)) {
+    throw new UsageError(
+      `--group serves everybody who can connect, so it binds to loopback only; for --host ${host} write a file: toolmgr vmcp init -g ${group} -o vmcp.yaml`,
+    );
+  }
+  return { config: groupConfig(group), baseDir: process.cwd() };
+}
+
+/** The status pages of whatever gateway is current. */
+function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; readonly plan: Plan }): HostRoute[] {
+  const isStatic = now.config.backends !== undefined && now.config.backends.length > 0;
+  const routes = statusRoutes(
+    { backends: () => door.current.backends(), settled: () => door.current.settled() },
+    {
+      version: VERSION,
+      groupRef: now.config.groupRef,
+      mode: isStatic ? 'static' : 'dynamic',
+      authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
+    },
+  );
+  // beyond this machine only callers the gateway knows may learn how tools are wired
+  if (!now.plan.endpoint.loopback) return routes;
+  const explain: HostRoute = {
+    path: '/api/explain',
+    answer: (query) => ({ status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }),
+  };
+  return [...routes, explain];
+}
+
+/** One log line per backend when all have answered or their time is over. */
+async function tellBackends(gateway: Gateway, log: Log): Promise<void> {
+  await gateway.settled();
+  const tools = gateway.catalog().allTools();
+  for (const { backend, status, era, cause } of gateway.backends()) {
+    const fields = {
+      backend: backend.name,
+      status,
+      tools: tools.filter((tool) => tool.workload === backend.name).length,
+    };
+    if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
+    else log.warn('backend away', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
+  }
+  for (const warning of gateway.catalog().warnings) log.warn(warning);
+}
+
+/** Reads the file again when it changes and on SIGHUP; a wrong file changes nothing and says why. */
+function followFile(
+  { file, text }: ConfigSource,
+  signal: AbortSignal,
+  log: Log,
+  take: (config: VmcpConfig) => Promise<void>,
+): void {
+  if (file === undefined || text === undefined) return;
+  let turn: Promise<void> = Promise.resolve();
+  const reload = (next: string): void => {
+    turn = turn.then(async () => {
+      if (signal.aborted) return;
+      try {
+        await take((await readConfig(next, file, loadPlugin)).config);
+      } catch (cause) {
+        log.error('the changed file is not used, the configuration before it stays', { cause: explainCause(cause) });
+      }
+    });
+  };
+  watchText(file, text, reload, signal);
+  const onHangup = (): void => {
+    readConfigText(file).then(reload, (cause) => log.error('the file cannot be read', { cause: explainCause(cause) }));
+  };
+  process.on('SIGHUP', onHangup);
+  signal.addEventListener('abort', () => process.off('SIGHUP', onHangup), { once: true });
+}

@@ -210,14 +210,17 @@ function nothingThere(room: BackendRoom): string | undefined {
   return `no backend is available: ${names.join(', ')}`;
 }
 
-function mountedRoutes(hooks: Hooks): ReadonlyMap<string, RouteAnswer> {
-  const routes = new Map<string, RouteAnswer>();
+/** Answers by path, then by method. */
+function mountedRoutes(hooks: Hooks): ReadonlyMap<string, MountedRoute> {
+  const routes = new Map<string, Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>();
   hooks.mount.call({
     add(method, path, answer) {
-      const key = `${method} ${path}`;
-      if (routes.has(key)) throw new GatewayFault('ROUTE_TAKEN', `${key} is mounted twice`);
-      routes.set(key, answer);
+      const route = routes.get(path) ?? {};
+      if (route[method] !== undefined) throw new GatewayFault('ROUTE_TAKEN', `${method} ${path} is mounted twice`);
+      routes.set(path, { ...route, [method]: answer });
     },
   });
   return routes;
 }
+
+type MountedRoute = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>;

@@ -1,8 +1,9 @@
 import { BackendError } from '../backend/room.ts';
 import type { Call, CallRecord, CallResult, WireError } from '../contract/call.ts';
+import type { RawJson } from '../contract/json.ts';
 import { FAULTS, GatewayFault } from '../errors.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
-import { RawJsonError } from '../protocol/raw-json.ts';
+import { decodeObject, RawJsonError } from '../protocol/raw-json.ts';
 import { toolFailure } from '../protocol/result.ts';
 
 /** What a thrown thing becomes on the wire, and how it is recorded. */
@@ -89,7 +90,7 @@ function relayed(call: Call, thrown: BackendError): WireError {
   if (code === CODE.missingCapability && !isModern) {
     return wireError(CODE.invalidParams, `${message}: backend ${workload} needs a capability that the client lacks`);
   }
-  const spelled = SPELLING[isModern ? 'modern' : 'legacy'].get(code) ?? code;
+  const spelled = isModern ? (MODERN_SPELLING.get(code) ?? code) : legacyCode(call, code, data);
   return {
     code: spelled,
     message,
@@ -99,10 +100,13 @@ function relayed(call: Call, thrown: BackendError): WireError {
 }
 
 /** -32002 and -32042 must not appear in front of modern clients (MCP 2026-07-28, error codes). */
-const SPELLING = {
-  modern: new Map<number, number>([
-    [CODE.legacyResourceNotFound, CODE.invalidParams],
-    [CODE.legacyUrlElicitationRequired, CODE.internalError],
-  ]),
-  legacy: new Map<number, number>(),
-};
+const MODERN_SPELLING: ReadonlyMap<number, number> = new Map([
+  [CODE.legacyResourceNotFound, CODE.invalidParams],
+  [CODE.legacyUrlElicitationRequired, CODE.internalError],
+]);
+
+/** Modern backends say "not found" with -32602 and the URI; without the URI it may be any wrong parameter. */
+function legacyCode({ method, name }: Call, code: number, data: RawJson | undefined): number {
+  if (code !== CODE.invalidParams || method !== 'resources/read' || data === undefined) return code;
+  return decodeObject(data)?.uri === name ? CODE.legacyResourceNotFound : code;
+}

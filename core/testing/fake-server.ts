@@ -249,8 +249,10 @@ class Conversation {
     }
     if (method === 'tools/call' || method === 'prompts/get')
       throw { code: -32602, message: `${String(params.name)} not found` };
-    if (method === 'resources/read')
-      throw { code: era === '2025-11-25' ? -32002 : -32602, message: 'resource not found' };
+    if (method === 'resources/read') {
+      const code = era === '2025-11-25' ? -32002 : -32602;
+      throw { code, message: 'resource not found', data: { uri: params.uri } };
+    }
     throw { code: -32601, message: `${method} is not supported` };
   }
 

@@ -241,7 +241,7 @@ describe('a legacy client of a modern backend', () => {
       await using at = await cell('2025-11-25', greeter(fakeServer(['2026-07-28'])));
       const result = await at.near.callTool('greet');
       expect(result.isError).toBe(true);
-      expect(JSON.stringify(result.content)).toContain('input');
+      expect(JSON.stringify(result.content)).toContain('does not support elicitation/create');
     },
   );
 

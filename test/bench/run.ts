@@ -1,0 +1,192 @@
+// `npm run bench`: the gateway beside its backend and a bare forwarder, in one run, with one load tool.
+// Flags: --seconds N, --quick, --json FILE, --gateway NAME=URL (another gateway in front of the printed backend).
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type LoadRequest, type LoadResult, measure } from './load.ts';
+import { type BenchProcess, MEASURED_CORE, OTHER_CORE, startProcess } from './processes.ts';
+import { type EraRequests, legacyRequests, modernRequests } from './requests.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '5' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string', default: 'docs/benchmarks.json' },
+    gateway: { type: 'string', multiple: true, default: [] },
+  },
+});
+const seconds = values.quick ? 2 : Number(values.seconds);
+const connectionCounts = values.quick ? [32] : [1, 32, 256];
+const WARM_UP_SECONDS = 2;
+
+/** One line of the table. */
+interface Row extends LoadResult {
+  readonly what: string;
+  readonly path: string;
+  readonly connections: number;
+}
+
+const rows: Row[] = [];
+const facts: Record<string, number> = {};
+
+requireWrk();
+await calls();
+if (!values.quick) {
+  await lists();
+  await growth();
+}
+report();
+
+/** tools/call on every path: direct, forwarded, and the four cells. */
+async function calls(): Promise<void> {
+  await using backend = await startProcess(OTHER_CORE, 'backend.ts', ['0', '10']);
+  {
+    await using direct = await startProcess(MEASURED_CORE, 'backend.ts', ['0', '10']);
+    await cases('backend, direct', direct, modernRequests(), '');
+  }
+  {
+    await using forwarder = await startProcess(MEASURED_CORE, 'forwarder.ts', [backend.url]);
+    await cases('bare forwarder', forwarder, modernRequests(), '');
+  }
+  for (const backendEra of ['modern', 'legacy']) {
+    await using gateway = await startProcess(MEASURED_CORE, 'gateway.ts', [backendEra, `far=${backend.url}`]);
+    if (backendEra === 'modern') facts.startMs = Number(gateway.words[1]);
+    await cases(`gateway, modern -> ${backendEra}`, gateway, modernRequests(), 'far_');
+    await cases(`gateway, legacy -> ${backendEra}`, gateway, await legacyRequests(gateway.url), 'far_');
+  }
+  for (const other of values.gateway) await otherGateway(other, backend);
+}
+
+async function cases(what: string, target: BenchProcess, requests: EraRequests, prefix: string): Promise<void> {
+  for (const connections of connectionCounts) {
+    await row(what, 'tools/call', target, requests.call(`${prefix}tool_0`), connections);
+  }
+  if (values.quick) return;
+  await row(what, 'tools/call, 1 MB result', target, requests.call(`${prefix}tool_1`), 32);
+  await row(what, 'tools/call, 10 progress events', target, requests.call(`${prefix}tool_2`, true), 32);
+  await row(what, 'tools/list, 10 tools', target, requests.list(), 32);
+}
+
+/** tools/list of 200 and 5,000 tools over 20 backends. */
+async function lists(): Promise<void> {
+  for (const total of [200, 5_000]) {
+    const backends = await Promise.all(
+      Array.from({ length: 20 }, () => startProcess(OTHER_CORE, 'backend.ts', ['0', String(total / 20)])),
+    );
+    const named = backends.map(({ url }, n) => `b${n}=${url}`);
+    {
+      await using gateway = await startProcess(MEASURED_CORE, 'gateway.ts', ['modern', ...named]);
+      const requests = modernRequests();
+      const what = `gateway, modern, 20 backends, ${total} tools`;
+      await row(what, 'tools/list', gateway, requests.list(), 32);
+      await row(what, 'tools/call', gateway, requests.call('b0_tool_0'), 32);
+      facts[`residentMegabytes_${total}_tools`] = gateway.residentBytes() / 1e6;
+    }
+    for (const backend of backends) await backend[Symbol.asyncDispose]();
+  }
+}
+
+/** CPU per call as backends and tools grow. */
+async function growth(): Promise<void> {
+  for (const [count, tools] of [
+    [1, 10],
+    [20, 10],
+    [200, 10],
+    [1_000, 10],
+    [1, 100],
+    [1, 1_000],
+    [1, 10_000],
+  ] as const) {
+    await using backend = await startProcess(OTHER_CORE, 'backend.ts', ['0', String(tools)]);
+    const named = Array.from({ length: count }, (_, n) => `b${n}=${backend.url}`);
+    await using gateway = await startProcess(MEASURED_CORE, 'gateway.ts', ['modern', ...named]);
+    const requests = modernRequests();
+    await row(`gateway, ${count} backends, ${tools} tools each`, 'tools/call', gateway, requests.call('b0_tool_0'), 32);
+  }
+}
+
+async function otherGateway(given: string, backend: BenchProcess): Promise<void> {
+  const at = given.indexOf('=');
+  const [name, url] = [given.slice(0, at), given.slice(at + 1)];
+  console.log(`another gateway: put ${name} in front of ${backend.url} as "far", served at ${url}`);
+  const requests = await legacyRequests(url);
+  const listed = await fetch(url, { method: 'POST', ...requests.list() });
+  const text = await listed.text();
+  const tool = /"name":"([^"]*tool_0)"/.exec(text)?.[1];
+  if (tool === undefined) return console.log(`${name} lists no tool that ends in tool_0: ${text.slice(0, 300)}`);
+  const target: BenchProcess = {
+    pid: 0,
+    url,
+    words: [],
+    cpuMicros: () => 0,
+    residentBytes: () => 0,
+    [Symbol.asyncDispose]: async () => {},
+  };
+  for (const connections of connectionCounts) await row(name, 'tools/call', target, requests.call(tool), connections);
+}
+
+async function row(
+  what: string,
+  path: string,
+  target: BenchProcess,
+  request: LoadRequest,
+  connections: number,
+): Promise<void> {
+  await probe(target.url, request, what);
+  await measure(target, request, connections, WARM_UP_SECONDS);
+  const result = await measure(target, request, connections, seconds);
+  rows.push({ what, path, connections, ...result });
+  console.log(line(rows[rows.length - 1] as Row));
+}
+
+/** One answer is looked at before it is counted: a fast error is no result. */
+async function probe(url: string, { headers, body }: LoadRequest, what: string): Promise<void> {
+  const response = await fetch(url, { method: 'POST', headers, body });
+  const text = await response.text();
+  if (response.status !== 200 || !text.includes('"result"'))
+    throw new Error(`${what}: ${response.status} ${text.slice(0, 300)}`);
+}
+
+function line(row: Row): string {
+  const cells = [
+    row.what.padEnd(42),
+    row.path.padEnd(31),
+    String(row.connections).padStart(4),
+    Math.round(row.requestsPerSecond).toString().padStart(8),
+    row.p50Ms.toFixed(2).padStart(8),
+    row.p99Ms.toFixed(2).padStart(8),
+    row.cpuMicrosPerRequest.toFixed(0).padStart(7),
+    (row.residentBytes / 1e6).toFixed(0).padStart(6),
+    String(row.failures).padStart(5),
+  ];
+  return cells.join(' | ');
+}
+
+function report(): void {
+  const find = (what: string) => rows.find((r) => r.what === what && r.path === 'tools/call' && r.connections === 32);
+  const bare = find('bare forwarder');
+  const ratios: Record<string, number> = {};
+  if (bare !== undefined) {
+    for (const cell of ['modern -> modern', 'legacy -> legacy', 'modern -> legacy', 'legacy -> modern']) {
+      const found = find(`gateway, ${cell}`);
+      if (found === undefined) continue;
+      ratios[`${cell}, requests per second over bare`] = found.requestsPerSecond / bare.requestsPerSecond;
+      ratios[`${cell}, CPU microseconds over bare`] = found.cpuMicrosPerRequest - bare.cpuMicrosPerRequest;
+    }
+  }
+  for (const [name, value] of Object.entries({ ...ratios, ...facts })) console.log(`${name}: ${value.toFixed(2)}`);
+  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version };
+  const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim();
+  mkdirSync(dirname(values.json), { recursive: true });
+  const record = { date: new Date().toISOString(), command, machine, seconds, ratios, facts, rows };
+  writeFileSync(values.json, `${JSON.stringify(record, undefined, 2)}\n`);
+  console.log(`raw results: ${values.json}`);
+}
+
+function requireWrk(): void {
+  if (spawnSync('wrk', ['-v']).error === undefined && spawnSync('taskset', ['-V']).error === undefined) return;
+  console.error('the bench needs wrk and taskset: apt-get install wrk util-linux');
+  process.exit(1);
+}

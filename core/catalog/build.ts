@@ -118,16 +118,20 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Names for inner calls, best first: advertised, `workload.original`, `workload.advertised`; visible before hidden. */
+/**
+ * Names for inner calls, best first: advertised, `workload.original`, `workload.advertised`, and names between the two;
+ * visible tools before hidden ones.
+ */
 function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
   const names = new Map<string, ToolEntry>();
   const ranked = [...tools.filter(isVisible), ...tools.filter((tool) => !isVisible(tool))];
-  for (const nameOf of [
-    (tool: ToolEntry) => tool.key,
-    (tool: ToolEntry) => `${tool.workload}.${tool.original}`,
-    (tool: ToolEntry) => `${tool.workload}.${tool.key}`,
+  for (const namesOf of [
+    ({ key }: ToolEntry) => [key],
+    ({ workload, original }: ToolEntry) => [`${workload}.${original}`],
+    ({ workload, key }: ToolEntry) => [`${workload}.${key}`],
+    ({ workload, formerKeys = [] }: ToolEntry) => formerKeys.map((key) => `${workload}.${key}`),
   ]) {
-    for (const tool of ranked) if (!names.has(nameOf(tool))) names.set(nameOf(tool), tool);
+    for (const tool of ranked) for (const name of namesOf(tool)) if (!names.has(name)) names.set(name, tool);
   }
   return names;
 }

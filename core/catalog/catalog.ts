@@ -7,7 +7,10 @@ export interface Catalog {
   readonly capabilityClass: string;
   /** A visible entry by its advertised name: what clients may reach. One Map.get. */
   find(kind: 'tool' | 'prompt', name: string): CatalogEntry | undefined;
-  /** A tool for inner calls: advertised name first, then `workload.original`; hidden ones included. */
+  /**
+   * A tool for inner calls, hidden ones included: by its advertised name, then `workload.original`, then
+   * `workload.advertised`, then as `workload.` and a name it had in between (an override without its prefix).
+   */
   findInside(name: string): ToolEntry | undefined;
   /** The entry that answers for a URI: the resource itself, else the first template that matches (RFC 6570). */
   findResource(uri: string): CatalogEntry | undefined;

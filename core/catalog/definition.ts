@@ -10,7 +10,10 @@ import { decode, encode, isObject, RawObject } from '../protocol/raw-json.ts';
  * per definition (serialised items) survives a rebuild.
  */
 export function renamed<E extends CatalogEntry>(entry: E, key: string, by: string): E {
-  return { ...entry, key, definition: definitionNamed(entry.definition, key), shapedBy: [...entry.shapedBy, by] };
+  const definition = definitionNamed(entry.definition, key);
+  const shapedBy = [...entry.shapedBy, by];
+  if (entry.key === entry.original) return { ...entry, key, definition, shapedBy };
+  return { ...entry, key, definition, shapedBy, formerKeys: [...(entry.formerKeys ?? []), entry.key] };
 }
 
 /** The definition with `name` set, the very same bytes when it has that name already. */

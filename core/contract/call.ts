@@ -152,6 +152,8 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   readonly workload: string;
   /** The backend's own name for it; equals `key` for URIs and templates. */
   readonly original: string;
+  /** Names it had on its way from `original` to `key`; inner calls find it as `workload.name` by them too. */
+  readonly formerKeys?: readonly string[];
   /** Era of the backend that listed it; absent for virtual entries. */
   readonly era?: Era;
   /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */

@@ -13,7 +13,7 @@ const annotations = z
     idempotentHint: z.boolean().optional().describe('calling twice is as good as once'),
     openWorldHint: z.boolean().optional().describe('the tool reaches beyond its own world'),
   })
-  .refine((fields) => Object.keys(fields).length > 0, 'name at least one annotation, or leave annotations out');
+  .refine(hasMembers, { error: 'name at least one annotation, or leave annotations out', when: isReadable });
 
 const override = z
   .strictObject({
@@ -21,7 +21,7 @@ const override = z
     description: z.string().optional().describe('the description that clients read'),
     annotations: annotations.optional().describe('annotation fields to set; those not named stay'),
   })
-  .refine((fields) => Object.keys(fields).length > 0, 'an override needs a name, a description or annotations');
+  .refine(hasMembers, { error: 'an override needs a name, a description or annotations', when: isReadable });
 
 const workloadTools = z.strictObject({
   workload: name.describe('name of the backend this entry is about'),
@@ -73,6 +73,15 @@ export type WorkloadTools = AggregationConfig['tools'][number];
 
 /** New members of one tool's definition. */
 export type Override = WorkloadTools['overrides'][string];
+
+function hasMembers(value: object): boolean {
+  return Object.keys(value).length > 0;
+}
+
+/** A misspelt member is its own message; that nothing else is there would only be noise. */
+function isReadable({ issues }: { readonly issues: readonly unknown[] }): boolean {
+  return issues.length === 0;
+}
 
 interface Problem {
   readonly path: readonly (string | number)[];

@@ -38,8 +38,12 @@ function prefix(draft: CatalogDraft, { format }: Naming): CatalogDraft {
 function priority(draft: CatalogDraft, { format, ranks }: Naming): CatalogDraft {
   const warnings: string[] = [];
   const tools = decided(draft.tools, ranks, warnings, (contenders) => allPrefixed(contenders, format));
-  const bare = draft.prompts.map((prompt) => (ranks.has(prompt.workload) ? prompt : prefixed(prompt, format)));
-  const prompts = decided(bare, ranks, warnings, (contenders) => contenders);
+  const { listed = [], unlisted = [] } = Object.groupBy(draft.prompts, ({ workload }) =>
+    ranks.has(workload) ? 'listed' : 'unlisted',
+  );
+  // Ranks decide between bare names only: a prefixed prompt that meets a bare one is ambiguous, which the core settles.
+  const bare = decided(listed, ranks, warnings, (contenders) => contenders);
+  const prompts = [...bare, ...allPrefixed(unlisted, format)];
   return { ...draft, tools, prompts, warnings: [...draft.warnings, ...warnings] };
 }
 

@@ -1,0 +1,120 @@
+// A gateway inside somebody else's Fastify app: its hooks and routes stay as they are, one prefix is the gateway's.
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type Backend, createGateway, definePlugin, type Gateway } from '@toolmgr/core';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+const memory: Backend = {
+  name: 'memory',
+  transport: 'stdio',
+  command: {
+    file: process.execPath,
+    args: [fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js'))],
+  },
+};
+
+const house = definePlugin({
+  address: 'embed/house',
+  config: z.strictObject({}),
+  apply({ hooks, slots }) {
+    hooks.authenticate.tap('embed/house', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
+    slots.authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
+    slots.backendSources.register('embed/house', {
+      async watch(push, signal) {
+        push([memory]);
+        await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }));
+      },
+    });
+  },
+});
+
+// region: node
+/** `/mcp` by Node's own request and response: no copy, streams and disconnects as they are. */
+async function mountNode(app: FastifyInstance, gateway: Gateway): Promise<void> {
+  await app.register(async (scope) => {
+    leaveBodiesAlone(scope);
+    scope.all('/mcp', (request, reply) => {
+      reply.hijack(); // from here on the response belongs to the gateway
+      gateway.handle(request.raw, reply.raw);
+    });
+  });
+}
+
+/** The gateway reads the body itself, within its own limits; only this scope of the app is concerned. */
+function leaveBodiesAlone(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+}
+// endregion
+
+// region: fetch
+/** `/assistant` by web-standard objects, for apps whose hooks want to see the response. Slower than `handle`. */
+async function mountFetch(app: FastifyInstance, gateway: Gateway): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    scope.all('/assistant', async (request, reply) => {
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      return reply.send(await gateway.fetch(webRequest(request, gone.signal)));
+    });
+  });
+}
+
+function webRequest(request: FastifyRequest, signal: AbortSignal): Request {
+  const { method, body } = request;
+  const headers = Object.entries(request.headers).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return new Request(`http://${request.host}/mcp`, {
+    method,
+    headers,
+    signal,
+    ...(Buffer.isBuffer(body) ? { body: new Uint8Array(body) } : {}),
+  });
+}
+// endregion
+
+const gateway = await createGateway({ name: 'embedded', plugins: [{ use: 'embed/house' }] }, { plugins: [house] });
+const app = Fastify({ forceCloseConnections: true });
+let requests = 0;
+app.addHook('onRequest', async () => {
+  requests += 1;
+});
+app.post('/orders', async (request) => ({ taken: request.body }));
+await mountNode(app, gateway);
+await mountFetch(app, gateway);
+await app.listen({ host: '127.0.0.1', port: 0 });
+const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+
+try {
+  const order = await fetch(`${origin}/orders`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"item":"tea"}',
+  });
+  assert.deepEqual(await order.json(), { taken: { item: 'tea' } }, 'the app still parses the bodies of its own routes');
+
+  for (const path of ['/mcp', '/assistant']) {
+    for (const mode of ['legacy', 'auto'] as const) {
+      const client = new Client({ name: 'story', version: '1.0.0' }, { versionNegotiation: { mode } });
+      await client.connect(new StreamableHTTPClientTransport(new URL(origin + path)));
+      const { tools } = await client.listTools();
+      assert.ok(
+        tools.some(({ name }) => name === 'read_graph'),
+        `${path} lists the tools of the memory server`,
+      );
+      const answer = await client.callTool({ name: 'read_graph', arguments: {} });
+      assert.notEqual(answer.isError, true, `${path} calls one of them`);
+      console.log(`embed-fastify: a ${client.getProtocolEra()} client listed ${tools.length} tools at ${path}`);
+      await client.close();
+    }
+  }
+  assert.ok(requests > 10, 'the hooks of the app saw every request');
+} finally {
+  await app.close();
+  await gateway.stop();
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { page } from './markdown.ts';
+import { ROOT } from './sources.ts';
+
+/** As much of commander's `Command` as the page reads. */
+interface CommandHelp {
+  name(): string;
+  readonly commands: readonly CommandHelp[];
+  helpInformation(): string;
+}
+
+/** docs/reference/commands.md; `undefined` until the command line exists. */
+export async function commandsPage(): Promise<string | undefined> {
+  const program = await loadProgram();
+  if (program === undefined) return undefined;
+  return page('Commands', `the help of \`${SOURCE}\``, [
+    'In a clone, `npm run toolmgr -- ARGS` runs the command line from its sources.',
+    ...sections(program, program.name()),
+  ]);
+}
+
+const SOURCE = 'hosts/cli.ts';
+
+/** A page that stands already is not lost silently: it counts as an orphan when its source does not load. */
+async function loadProgram(): Promise<CommandHelp | undefined> {
+  if (!existsSync(join(ROOT, SOURCE))) return undefined;
+  try {
+    const loaded = (await import(pathToFileURL(join(ROOT, SOURCE)).href)) as { createProgram(): CommandHelp };
+    return loaded.createProgram();
+  } catch (cause) {
+    console.error(`docs: ${SOURCE} does not load: ${String(cause)}`);
+    return undefined;
+  }
+}
+
+function sections(command: CommandHelp, path: string): readonly string[] {
+  const help = command.helpInformation().trimEnd();
+  return [
+    `## ${path}\n\n\`\`\`\n${help}\n\`\`\``,
+    ...command.commands
+      .filter((inner) => inner.name() !== 'help')
+      .flatMap((inner) => sections(inner, `${path} ${inner.name()}`)),
+  ];
+}

@@ -1,0 +1,65 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { commandsPage } from './commands-page.ts';
+import { errorsPage } from './errors-page.ts';
+import { formatted } from './format.ts';
+import { hooksPage } from './hooks-page.ts';
+import { GENERATED } from './markdown.ts';
+import { pluginsPage } from './plugins-page.ts';
+import { requirementsPage } from './requirements-page.ts';
+import { limitsPage, planPage } from './schema-pages.ts';
+import { slotsPage } from './slots-page.ts';
+import { PAGES_WITH_SNIPPETS, withSnippets } from './snippets.ts';
+import { ROOT } from './sources.ts';
+
+export { ROOT };
+
+/** Pages as they should be, by path from the root, and sentences about what could not be made. */
+export interface Generated {
+  readonly pages: ReadonlyMap<string, string>;
+  readonly skipped: readonly string[];
+}
+
+/** Makes every generated page in memory. The same tree gives the same bytes. */
+export async function generatedPages(): Promise<Generated> {
+  const pages = new Map<string, string>();
+  const skipped: string[] = [];
+  for (const [name, make] of Object.entries(PAGES)) {
+    const made = await make();
+    if (made === undefined) skipped.push(`${REFERENCE}/${name} is skipped, its source is not there yet`);
+    else pages.set(`${REFERENCE}/${name}`, formatted(`${REFERENCE}/${name}`, made));
+  }
+  for (const path of PAGES_WITH_SNIPPETS) {
+    if (existsSync(join(ROOT, path)))
+      pages.set(path, formatted(path, withSnippets(readFileSync(join(ROOT, path), 'utf8'))));
+  }
+  return { pages, skipped };
+}
+
+/** Paths whose file differs from what it should be, and generated files that nothing makes any more. */
+export function stalePages(pages: ReadonlyMap<string, string>): readonly string[] {
+  const differing = [...pages].filter(([path, text]) => onDisk(path) !== text).map(([path]) => path);
+  const reference = existsSync(join(ROOT, REFERENCE)) ? readdirSync(join(ROOT, REFERENCE)) : [];
+  const orphans = reference
+    .map((name) => `${REFERENCE}/${name}`)
+    .filter((path) => !pages.has(path) && onDisk(path)?.startsWith(GENERATED));
+  return [...differing, ...orphans].sort();
+}
+
+const REFERENCE = 'docs/reference';
+
+const PAGES: Readonly<Record<string, () => string | undefined | Promise<string | undefined>>> = {
+  'hooks.md': hooksPage,
+  'slots.md': slotsPage,
+  'plugins.md': pluginsPage,
+  'errors.md': errorsPage,
+  'limits.md': limitsPage,
+  'plan.md': planPage,
+  'requirements.md': requirementsPage,
+  'commands.md': commandsPage,
+};
+
+function onDisk(path: string): string | undefined {
+  const file = join(ROOT, path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createSlots } from '../core/extension/slots.ts';
+import { configRows } from '../scripts/docs/config-table.ts';
+import { HOOK_PROSE, KINDS, liveHooks } from '../scripts/docs/hooks-page.ts';
+import { generatedPages, ROOT, stalePages } from '../scripts/docs/pages.ts';
+import { SLOT_PROSE } from '../scripts/docs/slots-page.ts';
+import { withSnippets } from '../scripts/docs/snippets.ts';
+import { proves } from './support/proves.ts';
+import { readTree } from './support/tree.ts';
+
+describe('the generated pages', () => {
+  it('are as the sources say: npm run docs changes nothing', async () => {
+    const { pages } = await generatedPages();
+    expect(stalePages(pages)).toEqual([]);
+  });
+
+  it('are the same bytes each time', async () => {
+    const [first, second] = [await generatedPages(), await generatedPages()];
+    expect([...second.pages]).toEqual([...first.pages]);
+  });
+
+  it('are named when they differ', async () => {
+    const { pages } = await generatedPages();
+    const changed = new Map([...pages, ['docs/reference/hooks.md', 'other']]);
+    expect(stalePages(changed)).toContain('docs/reference/hooks.md');
+    changed.delete('docs/reference/slots.md');
+    expect(stalePages(changed)).toContain('docs/reference/slots.md');
+  });
+});
+
+describe('the page of hooks', () => {
+  it('has prose for every hook of the live table and for nothing else', () => {
+    expect(Object.keys(HOOK_PROSE).sort()).toEqual(
+      liveHooks()
+        .map(({ name }) => name)
+        .sort(),
+    );
+  });
+
+  it('names the arguments as the live hooks do', () => {
+    const written = liveHooks().map(({ name }) => {
+      const { signature } = HOOK_PROSE[name as keyof typeof HOOK_PROSE];
+      const inner = signature.slice(1, signature.indexOf(') →'));
+      return [name, inner === '' ? [] : inner.split(', ').map((argument) => argument.split(':')[0])];
+    });
+    expect(written).toEqual(liveHooks().map(({ name, argumentNames }) => [name, argumentNames]));
+  });
+
+  it('explains every kind of hook that is in use', () => {
+    expect(liveHooks().filter(({ kind }) => KINDS[kind] === undefined)).toEqual([]);
+  });
+
+  it('has prose for every slot', () => {
+    expect(Object.keys(SLOT_PROSE).sort()).toEqual(Object.keys(createSlots()).sort());
+  });
+});
+
+describe('the tables of configuration', () => {
+  it('give dotted keys, types, defaults and what is required', () => {
+    const schema = z.strictObject({
+      name: z.string().describe('who'),
+      size: z.int().min(1).default(3),
+      inner: z.strictObject({ kinds: z.array(z.enum(['a', 'b'])).default([]) }).prefault({}),
+      more: z.record(z.string(), z.strictObject({ on: z.boolean() })).optional(),
+    });
+    expect(configRows(schema)).toEqual([
+      ['`name`', '`string`', '*required*', 'who'],
+      ['`size`', '`integer >= 1`', '`3`', ''],
+      ['`inner`', '`object`', '`{}`', ''],
+      ['`inner.kinds`', '`list of "a" | "b"`', '`[]`', ''],
+      ['`more`', '`map of object`', '', ''],
+      ['`more.*.on`', '`boolean`', '*required*', ''],
+    ]);
+  });
+});
+
+describe('snippets', () => {
+  const source = 'a\n// region: one\n  two();\n    three();\n// endregion\nb\n';
+  const empty = '<!-- snippet: x.ts#one -->\n<!-- /snippet -->';
+
+  it('are taken from their region without its indentation', () => {
+    const filled = '<!-- snippet: x.ts#one -->\n```ts\ntwo();\n  three();\n```\n<!-- /snippet -->';
+    expect(withSnippets(empty, () => source)).toBe(filled);
+    expect(withSnippets(filled, () => source)).toBe(filled);
+  });
+
+  it('fail when the region is gone', () => {
+    expect(() => withSnippets(empty, () => 'a')).toThrow('x.ts has no region named one');
+    expect(() => withSnippets(empty, () => '// region: one\n')).toThrow('region one of x.ts has no end');
+  });
+});
+
+describe('the papers', () => {
+  it('link to files that are there', () => {
+    const broken = [...readTree()]
+      .filter(([path]) => path.endsWith('.md'))
+      .flatMap(([path, text]) =>
+        linksOf(text)
+          .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
+          .map((target) => `${path} -> ${target}`),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  proves('ask.node.decision-note', 'say how and why Node is pinned', () => {
+    const note = readFileSync(join(ROOT, 'docs/decisions/001-pinned-node.md'), 'utf8');
+    const pinned = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).optionalDependencies;
+    expect(Object.keys(pinned).filter((name) => !note.includes(name))).toEqual([]);
+    for (const heading of HEADINGS) expect(note).toContain(`\n## ${heading}\n`);
+  });
+
+  it('give every decision its three headings', () => {
+    const notes = [...readTree()].filter(([path]) => /^docs\/decisions\/\d{3}-/.test(path));
+    expect(notes.length).toBeGreaterThan(0);
+    const lacking = notes.filter(([, text]) => HEADINGS.some((heading) => !text.includes(`\n## ${heading}\n`)));
+    expect(lacking.map(([path]) => path)).toEqual([]);
+  });
+});
+
+const HEADINGS = ['What we chose', 'What it looks like in use', 'What we gave up'];
+
+/** Relative targets of inline links, anchors cut off; code blocks are no links. */
+function linksOf(text: string): readonly string[] {
+  const prose = text.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target.replace(/#.*$/, ''))
+    .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { proves } from './support/proves.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const STORY_MS = 120_000;
+
+const run = promisify(execFile);
+
+/** Runs a story as `npm run examples` does; rejects with its output when it ends with anything but 0. */
+function tell(name: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const argv = ['--conditions=development', join('examples', name, 'story.ts')];
+  return run(process.execPath, argv, { cwd: ROOT, timeout: STORY_MS, killSignal: 'SIGKILL' });
+}
+
+describe('the examples', () => {
+  proves(
+    'ask.embedding.plain-node',
+    'run the core alone in a plain Node HTTP server',
+    async () => {
+      const { stdout } = await tell('embed-node-http');
+      expect(stdout).toMatch(/a legacy client listed \d+ tools/);
+      expect(stdout).toMatch(/a modern client listed \d+ tools/);
+    },
+    STORY_MS,
+  );
+
+  proves(
+    'ask.embedding.fastify',
+    "run the core in somebody else's Fastify app, by handle and by fetch",
+    async () => {
+      const { stdout } = await tell('embed-fastify');
+      expect(stdout.match(/listed \d+ tools at \/(mcp|assistant)/g)).toHaveLength(4);
+    },
+    STORY_MS,
+  );
+
+  proves(
+    ['ask.core.custom-plugin-by-path', 'ask.plugin.by-path'],
+    'know callers by a custom plugin that the plan names by its path',
+    async () => {
+      const { stdout } = await tell('custom-auth');
+      expect(stdout).toContain('were refused');
+    },
+    STORY_MS,
+  );
+
+  it.each(others())('%s checks itself and ends well', async (name) => expect(await tell(name)).toBeDefined(), STORY_MS);
+});
+
+/** Stories without a line of the ledger of their own. */
+function others(): readonly string[] {
+  const told = new Set(['custom-auth', 'embed-fastify', 'embed-node-http']);
+  return readdirSync(join(ROOT, 'examples')).filter(
+    (name) => !told.has(name) && existsSync(join(ROOT, 'examples', name, 'story.ts')),
+  );
+}

@@ -19,9 +19,9 @@ export interface Intent {
 }
 
 /**
- * The end of one request. `ready` is a whole result object in the client's era, sent as it is (pre-serialised lists):
- * it has no `_meta`, since the modern edge puts the gateway's own in front of it.
- * A `result` still gets the era's own members and loses reserved `_meta`.
+ * The end of one request. `ready` is a whole result object in the client's era, sent as it is (pre-serialised lists;
+ * a modern one has the gateway's `serverInfo` in its `_meta`); a `result` still gets the era's own members and loses
+ * reserved `_meta`.
  */
 export type Answer = Reply | { readonly ready: RawJson };
 

@@ -12,7 +12,7 @@ import { openListen } from './listen.ts';
 import { createListenHub, type ListenHub } from './listen-hub.ts';
 import { mirrorMismatch, tooManyParams } from './mirrored-params.ts';
 import { createOwners, type Owners } from './owners.ts';
-import { modernReady, modernResult, ownMeta } from './results.ts';
+import { modernResult, ownMeta } from './results.ts';
 import { ANSWER_HEADERS, WaitingAnswer } from './waiting-answer.ts';
 
 /** Revisions of the stateless era, newest first. */
@@ -145,7 +145,7 @@ function settle(room: Room, message: RequestMessage, intent: Intent, waiting: Wa
     }
     return waiting.result(modernResult(message, answer.result, room.serverInfo()));
   }
-  if ('ready' in answer) return waiting.result(modernReady(answer.ready, room.serverInfo()));
+  if ('ready' in answer) return waiting.result([answer.ready]);
   if ('error' in answer) return waiting.error(answer.error);
   const { refusal } = answer;
   const status = refusal.status === 429 ? 200 : refusal.status; // a limited call is an answer, not a failed request

@@ -2,7 +2,7 @@ import type { CallResult } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import type { RequestMessage } from '../message.ts';
 import { endToEndMeta, META } from '../meta.ts';
-import { encode, RawObject } from '../raw-json.ts';
+import { RawObject } from '../raw-json.ts';
 import { membersOf } from '../result.ts';
 
 /** Methods whose complete results must carry cache hints (MCP 2026-07-28, caching). */
@@ -46,12 +46,6 @@ export function modernResult(
   return parts;
 }
 
-/** A ready list with the gateway's `serverInfo`; the list itself is neither copied nor looked through. */
-export function modernReady(ready: RawJson, serverInfo: RawJson): readonly Buffer[] {
-  const meta = [META_HEAD, OPEN, SERVER_INFO, serverInfo, END];
-  return ready.length > 2 ? [...meta, COMMA, ready.subarray(1)] : [...meta, END];
-}
-
 /** `_meta` of anything the gateway answers itself. */
 export function ownMeta(serverInfo: RawJson, subscriptionId?: RawJson): RawJson {
   const own = RawObject.empty().with(META.serverInfo, serverInfo);
@@ -71,10 +65,7 @@ function memberHead(key: string): Buffer {
 const KNOWN = ['content', 'structuredContent', 'isError', 'resultType', 'messages', 'contents', 'description'] as const;
 const MEMBER_HEADS: ReadonlyMap<string, Buffer> = new Map(KNOWN.map((key) => [key, Buffer.from(`,"${key}":`)]));
 const META_HEAD = Buffer.from('{"_meta":');
-const SERVER_INFO = Buffer.from(`${encode(META.serverInfo).toString()}:`);
-const OPEN = Buffer.from('{');
 const END = Buffer.from('}');
-const COMMA = Buffer.from(',');
 const COMPLETE = Buffer.from(',"resultType":"complete"');
 const TTL_HEAD = Buffer.from(',"ttlMs":');
 const ZERO = Buffer.from('0');

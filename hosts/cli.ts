@@ -2,6 +2,8 @@ import { explainCause, GatewayFault } from '@toolmgr/core';
 import { Command, CommanderError } from 'commander';
 import { addClientCommands } from './client/main.ts';
 import { EXIT_CODES } from './exit-codes.ts';
+import { addPluginCommands } from './plugin/main.ts';
+import { addRunCommands } from './run/main.ts';
 import { stderr, stdout } from './terminal.ts';
 import { addUpCommand } from './up/main.ts';
 import { UsageError } from './usage-error.ts';
@@ -31,11 +33,14 @@ export function createProgram(): Command {
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
     .showHelpAfterError('(--help shows what there is)')
+    .enablePositionalOptions() // -v is the version here and a volume after run
     .exitOverride()
     .addHelpText('after', FIRST_STEPS);
   addUpCommand(program);
   addClientCommands(program);
+  addRunCommands(program);
   addVmcpCommands(program);
+  addPluginCommands(program);
   program
     .command('version')
     .description('print the version')
@@ -56,7 +61,7 @@ ${Object.values(EXIT_CODES)
 
 function report(cause: unknown): number {
   // commander has printed already: help and version end with 0
-  if (cause instanceof CommanderError) return cause.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.failed.code;
+  if (cause instanceof CommanderError) return cause.exitCode;
   if (cause instanceof UsageError) {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
     return EXIT_CODES.failed.code;

@@ -134,9 +134,7 @@ describe('workload records', () => {
           stdio: 'ignore',
         });
         await once(writer, 'message'); // it writes as fast as it can from now on
-        await until('a first change', async () =>
-          (await readWorkloads(state)).some(({ name }) => name === `w${round}`),
-        );
+        await until(async () => (await readWorkloads(state)).some(({ name }) => name === `w${round}`));
         const untilMs = performance.now() + round * 7;
         // read all the while: a reader sees whole records at every moment, not only after the kill
         while (performance.now() < untilMs) whole(await readWorkloads(state));
@@ -177,7 +175,7 @@ describe('workload records', () => {
       });
       order.push('first out');
     });
-    await until('the first is in', () => order.length === 1);
+    await until(() => order.length === 1);
     const second = withLock(state, 'one', async () => order.push('second'));
     await withLock(state, 'two', async () => order.push('other'));
     release();

@@ -48,7 +48,7 @@ async function follow(): Promise<(readonly Backend[])[]> {
   const snapshots: (readonly Backend[])[] = [];
   const source = core.slots.backendSources.get('backend-sources/group');
   watching = source.watch((snapshot) => snapshots.push(snapshot), abort.signal);
-  await until('the first snapshot', () => snapshots.length > 0);
+  await until(() => snapshots.length > 0);
   return snapshots;
 }
 
@@ -64,23 +64,23 @@ describe('backend-sources/group', () => {
     await createRecord(state, workloadConfigOf('other', { group: 'ops' }));
     await runs('other', mark, 2);
     await runs('b', mark, 1);
-    await until('b appears', () => names(snapshots.at(-1)).includes('b'));
+    await until(() => names(snapshots.at(-1)).includes('b'));
     expect(snapshots.at(-1)).toEqual([
       { name: 'b', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp', metadata: { group: 'dev' } },
     ]);
 
     await createRecord(state, workloadConfigOf('a', { group: 'dev' }));
     await runs('a', mark, 3);
-    await until('a appears, sorted', () => names(snapshots.at(-1)).join() === 'a,b');
+    await until(() => names(snapshots.at(-1)).join() === 'a,b');
 
     await runs('a', mark, 4);
-    await until('a moves to another port', () => snapshots.at(-1)?.[0]?.url === 'http://127.0.0.1:4/mcp');
+    await until(() => snapshots.at(-1)?.[0]?.url === 'http://127.0.0.1:4/mcp');
 
     await changeStatus(state, 'a', () => ({ status: 'stopped' }));
-    await until('a leaves', () => names(snapshots.at(-1)).join() === 'b');
+    await until(() => names(snapshots.at(-1)).join() === 'b');
     await changeStatus(state, 'b', () => ({ status: 'stopped' }));
     await removeRecord(state, 'b');
-    await until('b leaves', () => snapshots.at(-1)?.length === 0);
+    await until(() => snapshots.at(-1)?.length === 0);
   });
 
   it('drops a workload whose proxy was killed, though nobody wrote that down', async () => {
@@ -90,7 +90,7 @@ describe('backend-sources/group', () => {
     const snapshots = await follow();
     expect(names(snapshots.at(-1))).toEqual(['a']);
     child.kill('SIGKILL');
-    await until('a leaves', () => snapshots.at(-1)?.length === 0);
+    await until(() => snapshots.at(-1)?.length === 0);
   });
 
   it('does not push the same snapshot twice', async () => {
@@ -99,10 +99,10 @@ describe('backend-sources/group', () => {
     await runs('a', mark, 1);
     const snapshots: (readonly Backend[])[] = [];
     watching = watchGroup({ state, group: 'dev', push: (s) => snapshots.push(s), signal: abort.signal, pollMs: 10 });
-    await until('the first', () => snapshots.length > 0);
+    await until(() => snapshots.length > 0);
     for (let i = 0; i < 5; i++) await runs('a', mark, 1);
     await runs('a', mark, 2);
-    await until('the change', () => snapshots.length > 1);
+    await until(() => snapshots.length > 1);
     expect(snapshots.map((snapshot) => snapshot[0]?.url)).toEqual(['http://127.0.0.1:1/mcp', 'http://127.0.0.1:2/mcp']);
   });
 

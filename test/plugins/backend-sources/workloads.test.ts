@@ -25,7 +25,7 @@ const names = (snapshot: readonly Backend[] | undefined): readonly string[] => (
 describe('backend-sources/workloads', () => {
   it('starts workloads through their runtime and serves them in the order of the plan', async () => {
     const { snapshots, abort, watching } = await boot([far('b'), far('a')]);
-    await until('both', () => snapshots.at(-1)?.length === 2);
+    await until(() => snapshots.at(-1)?.length === 2);
     expect(snapshots.at(-1)).toEqual([
       { name: 'b', transport: 'streamable-http', url: 'http://127.0.0.1:1/b', metadata: { group: 'default' } },
       { name: 'a', transport: 'streamable-http', url: 'http://127.0.0.1:1/a', metadata: { group: 'default' } },
@@ -36,7 +36,7 @@ describe('backend-sources/workloads', () => {
 
   it('tries one that cannot be started again, and delays no other', async () => {
     const { core, snapshots, abort, watching } = await boot([far('bad', 'ftp://x'), far('good')]);
-    await until('the good one', () => names(snapshots.at(-1)).includes('good'));
+    await until(() => names(snapshots.at(-1)).includes('good'));
     expect(core.lines).toContainEqual({
       level: 'error',
       message: 'workload cannot be started',
@@ -57,9 +57,9 @@ describe('backend-sources/workloads', () => {
         fake: fake.runtime,
       },
     );
-    await until('both', () => snapshots.at(-1)?.length === 2);
+    await until(() => snapshots.at(-1)?.length === 2);
     fake.end('x', { name: 'x', status: 'error', restarts: 10, message: 'given up' });
-    await until('x leaves', () => names(snapshots.at(-1)).join() === 'y');
+    await until(() => names(snapshots.at(-1)).join() === 'y');
     await core.hooks.stopping.promise();
     expect(fake.stopped).toEqual(['y']);
     await watching;

@@ -104,7 +104,7 @@ describe('workloads/process', () => {
       spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)', 'ORPHAN-${folder}'], { stdio: 'ignore' });`;
       const handle = await start(spec([await program(stubborn)]));
       const { pid } = await ask(handle);
-      await until('the grandchild runs', () => processesWith(`ORPHAN-${folder}`).length === 1);
+      await until(() => processesWith(`ORPHAN-${folder}`).length === 1);
       await handle.stop(300);
       expect(processes().filter((row) => row.group === pid)).toEqual([]);
       expect(processesWith(`ORPHAN-${folder}`)).toEqual([]);
@@ -127,7 +127,7 @@ describe('workloads/process', () => {
       const loud = `for (let i = 0; i < 20000; i++) console.error('line ' + i); console.error('last');`;
       const logFile = join(folder, 'workload.log');
       const handle = await start(spec([await program(loud)], { logFile }));
-      await until('the last line', () => handle.logs().endsWith('last\n'));
+      await until(() => handle.logs().endsWith('last\n'));
       expect(handle.logs().length).toBeLessThanOrEqual(64 * 1024);
       expect(handle.logs()).toMatch(/^line \d+\n/);
       expect(await readFile(logFile, 'utf8')).toMatch(/^line 0\n[\s\S]*last\n$/);
@@ -139,7 +139,7 @@ describe('workloads/process', () => {
     const { pid } = await ask(handle);
     const { url } = handle.reach;
     await ask(handle, '/exit').catch(() => {});
-    await until('it runs again', () => handle.state.restarts === 1 && handle.state.status === 'running');
+    await until(() => handle.state.restarts === 1 && handle.state.status === 'running');
     expect((await ask(handle)).pid).not.toBe(pid);
     expect(handle.reach.url).toBe(url);
     expect(handle.logs()).toContain('one ended (exit code 3)');
@@ -157,7 +157,7 @@ describe('workloads/process', () => {
     const slow = { restart: { ...QUICK.restart, firstDelayMs: 60_000, maxDelayMs: 60_000 } };
     const handle = await start(spec([await program()]), slow);
     await ask(handle, '/exit').catch(() => {});
-    await until('it waits', () => handle.state.status === 'starting');
+    await until(() => handle.state.status === 'starting');
     await handle.stop(1_000);
     expect((await handle.ended).status).toBe('stopped');
   });
@@ -180,7 +180,7 @@ describe('workloads/process', () => {
     const abort = new AbortController();
     const starting = start(spec(['-e', 'setInterval(() => {}, 1000)', mark]), {}, abort.signal);
     const refused = expect(starting).rejects.toThrow(/was stopped while it started/);
-    await until('it runs', () => processesWith(mark).length === 1);
+    await until(() => processesWith(mark).length === 1);
     abort.abort();
     await refused;
     expect(processesWith(mark)).toEqual([]);

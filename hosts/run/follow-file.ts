@@ -1,0 +1,39 @@
+import { open, stat } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Writes what a file holds and what is added to it, until `signal` aborts; then once more what came last.
+ *
+ * A file that is not there yet is waited for; one that was emptied because it was full is read from its beginning.
+ */
+export async function followFile(path: string, write: (text: string) => void, signal: AbortSignal): Promise<void> {
+  const decoder = new StringDecoder('utf8');
+  let at = 0;
+  const readOn = async (): Promise<void> => {
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined || found.size === at) return;
+    if (found.size < at) at = 0;
+    const file = await open(path, 'r').catch(() => undefined);
+    if (file === undefined) return;
+    try {
+      const buffer = Buffer.alloc(CHUNK_BYTES);
+      for (;;) {
+        const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
+        if (bytesRead === 0) return;
+        at += bytesRead;
+        write(decoder.write(buffer.subarray(0, bytesRead)));
+      }
+    } finally {
+      await file.close();
+    }
+  };
+  while (!signal.aborted) {
+    await readOn();
+    await delay(POLL_MS, undefined, { signal }).catch(() => {});
+  }
+  await readOn();
+}
+
+const CHUNK_BYTES = 64 * 1024;
+const POLL_MS = 200;

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { createLog } from '@toolmgr/core';
+import { WORKLOAD_FILES, type WorkloadConfig, workloadDir } from '@toolmgr/plugins';
+import { removeRecord } from '../workload-records/records.ts';
+import { followFile } from './follow-file.ts';
+import { type ProxyEnd, runProxy } from './proxy.ts';
+
+/**
+ * Runs a stored workload in this process until `signal` aborts or it ends, then removes it from disk.
+ * What it prints and what its proxy warns about goes to `write`.
+ */
+export async function runInForeground(
+  state: string,
+  config: WorkloadConfig,
+  write: (text: string) => void,
+  signal: AbortSignal,
+): Promise<ProxyEnd> {
+  const { name } = config;
+  const over = new AbortController();
+  const output = followFile(join(workloadDir(state, name), WORKLOAD_FILES.log), write, over.signal);
+  try {
+    return await runProxy({ state, name, log: createLog('warn', write), signal });
+  } finally {
+    over.abort();
+    await output;
+    await removeRecord(state, name);
+  }
+}

@@ -1,0 +1,55 @@
+import { basename } from 'node:path';
+import type { WorkloadRecord } from '@toolmgr/plugins';
+
+/** One workload as `list` shows it: nothing that may be secret. */
+export interface ListedWorkload {
+  readonly name: string;
+  readonly group: string;
+  readonly status: string;
+  readonly transport: string;
+  readonly url: string;
+  readonly port: number | null;
+  readonly target: string;
+  readonly pid: number | null;
+  readonly createdAt: string | null;
+  readonly message?: string;
+}
+
+/** A record as it is shown. Arguments, variables and the query of a URL may hold secrets and are left out. */
+export function listedFrom({ name, config, status, alive }: WorkloadRecord): ListedWorkload {
+  return {
+    name,
+    group: config?.group ?? '',
+    status: status.status,
+    transport: config?.transport ?? '',
+    url: alive ? (status.url ?? '') : '',
+    port: status.port ?? null,
+    target: config === undefined ? '' : shownTarget(config.target),
+    pid: alive ? (status.proxy?.pid ?? null) : null,
+    createdAt: config === undefined ? null : new Date(config.createdAtMs).toISOString(),
+    ...(status.message === undefined ? {} : { message: status.message }),
+  };
+}
+
+function shownTarget(target: string): string {
+  if (!/^https?:/i.test(target) || !URL.canParse(target)) return target;
+  const { origin, pathname } = new URL(target);
+  return origin + pathname;
+}
+
+/** Rows for people, the head first. */
+export function rowsOf(workloads: readonly ListedWorkload[]): readonly (readonly string[])[] {
+  const rows = workloads.map(({ name, group, status, url, target }) => [
+    name,
+    group,
+    status,
+    url || '-',
+    short(target),
+  ]);
+  return [['NAME', 'GROUP', 'STATUS', 'URL', 'TARGET'], ...rows];
+}
+
+/** A path is shown by its end. */
+function short(target: string): string {
+  return target.startsWith('/') ? basename(target) : target;
+}

@@ -1,0 +1,81 @@
+import { nearest } from '@toolmgr/core';
+import { type Command, Option } from 'commander';
+import { UsageError } from '../usage-error.ts';
+import { commanderOptions, longNames, type RunFlags } from './options.ts';
+
+/** Adds `run`, `list`, `start`, `stop`, `rm` and `logs`. What a command needs is loaded when it runs. */
+export function addRunCommands(program: Command): void {
+  addRun(program);
+  program
+    .command('list')
+    .alias('ls')
+    .description('show workloads')
+    .option('--group <name>', 'only those of this group')
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .action(async (flags) => (await workloads()).list(flags));
+  program
+    .command('start')
+    .argument('<name...>', 'names of workloads')
+    .description('start stopped workloads again')
+    .action(async (names: string[]) => (await workloads()).start(names));
+  program
+    .command('stop')
+    .argument('<name...>', 'names of workloads')
+    .description('stop workloads; what they are stays')
+    .action(async (names: string[]) => (await workloads()).stop(names));
+  program
+    .command('rm')
+    .argument('<name...>', 'names of workloads')
+    .description('remove workloads with their logs')
+    .option('--force', 'stop those that run')
+    .action(async (names: string[], flags) => (await workloads()).remove(names, flags));
+  program
+    .command('logs')
+    .argument('<name>', 'name of a workload')
+    .description('show what a workload printed')
+    .option('--follow', 'go on with what it prints until Ctrl-C')
+    .option('--proxy', 'show the log of its proxy instead')
+    .action(async (name: string, flags) => (await import('./show-logs.ts')).showLogs(name, flags));
+}
+
+const workloads = () => import('./workloads.ts');
+
+function addRun(program: Command): void {
+  const run = program
+    .command('run')
+    .description('start an MCP server as a workload, with an HTTP endpoint in front of it')
+    .argument('<target>', 'npx://PACKAGE, an http(s) URL, or a program')
+    .argument('[args...]', 'arguments of the server, after --')
+    .usage('[flags] TARGET [-- ARGS...]')
+    .showSuggestionAfterError(false) // commander would not suggest hidden options
+    .configureOutput({ outputError: (text, write) => write(sayBetter(text)) })
+    .addHelpText('after', HELP);
+  for (const { option, comesWith } of commanderOptions()) {
+    run.addOption(option);
+    if (comesWith === undefined) continue;
+    run.on(`option:${option.name()}`, () => {
+      throw new UsageError(`${option.long} is not available yet: it comes with ${comesWith}`);
+    });
+  }
+  run.action(async (target: string, args: string[], flags: RunFlags) =>
+    (await import('./run-target.ts')).runTarget(target, args, flags),
+  );
+}
+
+const HELP = `
+Every other option of the command is known, not available yet, and says what it comes with.
+
+Examples:
+  toolmgr run npx://@modelcontextprotocol/server-everything
+  toolmgr run --name files npx://@modelcontextprotocol/server-filesystem -- /srv/data
+  toolmgr run --transport streamable-http --target-port 3001 ./my-server
+  toolmgr run https://mcp.example.com/mcp --name example`;
+
+/** Names the option that was perhaps meant, hidden ones too. Values are not repeated: they may be secret. */
+function sayBetter(text: string): string {
+  const unknown = /unknown option '([^'=]+)/.exec(text)?.[1];
+  if (unknown === undefined) return text.replace(/(--env <KEY=VALUE>') argument '[\s\S]*' is invalid/, '$1 is wrong');
+  const meant = nearest(unknown, longNames());
+  const hint = meant === undefined ? '' : `, did you mean ${meant}?`;
+  return `error: unknown option ${unknown}${hint} (options of the server go after --)\n`;
+}

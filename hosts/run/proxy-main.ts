@@ -1,0 +1,28 @@
+// The detached proxy of one workload: `node proxy-main.ts NAME`, state folder in TOOLMGR_STATE_DIR.
+import { join } from 'node:path';
+import { createLog, explainCause } from '@toolmgr/core';
+import { openLogFile, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins';
+import { changeStatus } from '../workload-records/records.ts';
+import { runProxy } from './proxy.ts';
+
+const state = stateDir();
+const name = process.argv[2] ?? '';
+process.title = `toolmgr proxy ${name}`;
+const file = openLogFile(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog));
+const log = createLog('info', (line) => file.write(line));
+const stopping = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+
+process.on('uncaughtException', (cause) => {
+  log.error('the proxy broke', { workload: name, reason: explainCause(cause), stack: cause.stack ?? '' });
+  const message = `its proxy broke: ${explainCause(cause)}`;
+  void changeStatus(state, name, ({ status }) =>
+    status.proxy?.pid === process.pid ? { status: 'error', message, runId: status.runId } : undefined,
+  ).finally(() => process.exit(1));
+});
+
+log.info('the proxy starts', { workload: name, pid: process.pid });
+const end = await runProxy({ state, name, log, signal: stopping.signal });
+log.info('the proxy ended', { workload: name, ...end });
+file.close();
+process.exit(end.status === 'stopped' ? 0 : 1);

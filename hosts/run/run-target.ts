@@ -1,0 +1,67 @@
+import { readWorkload, stateDir, type WorkloadConfig } from '@toolmgr/plugins';
+import { EXIT_CODES } from '../exit-codes.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { stderr, stdout } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { removeRecord } from '../workload-records/records.ts';
+import { addWorkload, configFromFlags, exposureWarning } from './add-workload.ts';
+import { runInForeground } from './foreground.ts';
+import type { RunFlags } from './options.ts';
+import { startAndTell, tellFailure } from './start-detached.ts';
+
+/**
+ * `toolmgr run`: puts a workload on disk, starts it, and prints where it is once it has answered.
+ * One that does not answer is taken away again, so that the same command can be repeated.
+ * @throws UsageError when what was asked for cannot be
+ */
+export async function runTarget(target: string, args: readonly string[], flags: RunFlags): Promise<void> {
+  if (process.platform === 'win32')
+    throw new UsageError('run needs process groups, which Windows does not have: use WSL');
+  const state = stateDir();
+  const config = await configFromFlags(target, args, flags, process.cwd(), Date.now());
+  await addWorkload(state, config);
+  const warning = exposureWarning(config);
+  if (warning !== undefined) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+  if (flags.foreground) return foreground(state, config);
+  const started = await startAndTell(state, config);
+  if (started.kind === 'running') return printNextSteps(config, started.record.status.url ?? '');
+  await removeRecord(state, config.name);
+  tellFailure(config.name, started);
+}
+
+function printNextSteps({ name, transport }: WorkloadConfig, url: string): void {
+  stdout.line(`${stdout.bold(name)} runs at ${stdout.green(url)} (behind it: ${transport})`);
+  stdout.line();
+  stdout.line(`  see its tools   toolmgr tools --url ${url}`);
+  stdout.line(`  its output      toolmgr logs ${name} --follow`);
+  stdout.line(`  stop it         toolmgr stop ${name}`);
+}
+
+async function foreground(state: string, config: WorkloadConfig): Promise<void> {
+  const stop = stopSignal();
+  const over = new AbortController();
+  try {
+    const running = runInForeground(state, config, (text) => void process.stderr.write(text), stop.signal);
+    void tellWhenRunning(state, config.name, over.signal);
+    const end = await running;
+    if (end.status === 'stopped') return stderr.line(`${config.name} is stopped and removed`);
+    stderr.line(`${stderr.red('toolmgr:')} ${config.name}: ${end.message}`);
+    process.exitCode = EXIT_CODES.failed.code;
+  } finally {
+    over.abort();
+    stop.release();
+  }
+}
+
+async function tellWhenRunning(state: string, name: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const record = await readWorkload(state, name);
+    if (record?.status.status === 'running') {
+      stdout.line(`${stdout.bold(name)} runs at ${stdout.green(record.status.url ?? '')}`);
+      return stderr.line('Ctrl-C stops and removes it');
+    }
+    await new Promise((resolve) => setTimeout(resolve, TELL_POLL_MS).unref());
+  }
+}
+
+const TELL_POLL_MS = 100;

@@ -1,0 +1,34 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readWorkload, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins';
+import { stopSignal } from '../stop-signal.ts';
+import { UsageError } from '../usage-error.ts';
+import { followFile } from './follow-file.ts';
+import { unknownWorkload } from './workloads.ts';
+
+/**
+ * `toolmgr logs`: what a workload printed to stderr, or what its proxy told.
+ *
+ * A remote server's output is not here, so a URL shows the log of its proxy.
+ * @throws UsageError when there is no such workload
+ */
+export async function showLogs(name: string, flags: { follow?: boolean; proxy?: boolean }): Promise<void> {
+  const state = stateDir();
+  const record = await readWorkload(state, name);
+  if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
+  const isProxy = flags.proxy === true || record.config?.url !== undefined;
+  const path = join(workloadDir(state, name), isProxy ? WORKLOAD_FILES.proxyLog : WORKLOAD_FILES.log);
+  const print = (text: string): void => void process.stdout.write(text);
+  if (await isThere(`${path}.1`)) await followFile(`${path}.1`, print, AbortSignal.abort());
+  if (!flags.follow) return followFile(path, print, AbortSignal.abort());
+  const stop = stopSignal();
+  await followFile(path, print, stop.signal);
+  stop.release();
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

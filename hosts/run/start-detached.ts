@@ -1,0 +1,43 @@
+import type { WorkloadConfig } from '@toolmgr/plugins';
+import { EXIT_CODES } from '../exit-codes.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { stderr } from '../terminal.ts';
+import { detachProxy, INTERRUPTED, type Launched, lastLines, waitUntilRunning } from './launch.ts';
+import { stopWorkload } from './stop.ts';
+
+/** A workload that was started, or why not, with the last lines that it printed. */
+export type Started =
+  | Extract<Launched, { kind: 'running' }>
+  | (Extract<Launched, { kind: 'failed' }> & { readonly lines: readonly string[] });
+
+/** Starts a stored workload detached and waits until it answers, telling the seconds on a terminal. One that does not is stopped again. */
+export async function startAndTell(state: string, config: WorkloadConfig): Promise<Started> {
+  const stop = stopSignal();
+  const progress = (seconds: number): void => {
+    if (stderr.isTty) process.stderr.write(`\r${config.name} is starting … ${seconds} s`);
+  };
+  try {
+    const proxy = detachProxy(state, config.name);
+    const launched = await waitUntilRunning(state, config, proxy, progress, stop.signal);
+    if (stderr.isTty) process.stderr.write(CLEAR_LINE);
+    if (launched.kind === 'running') return launched;
+    await stopWorkload(state, config.name);
+    return { ...launched, lines: await lastLines(state, config.name) };
+  } finally {
+    stop.release();
+  }
+}
+
+/** Says why a workload does not run and sets the exit code. */
+export function tellFailure(name: string, { reason, lines }: Extract<Started, { kind: 'failed' }>): void {
+  if (reason === INTERRUPTED) {
+    stderr.line(`${name} was not started`);
+    process.exitCode = EXIT_CODES.interrupted.code;
+    return;
+  }
+  stderr.line(`${stderr.red('toolmgr:')} ${name} could not be started: ${reason}`);
+  for (const line of lines) stderr.line(stderr.dim(`  | ${line}`));
+  process.exitCode = EXIT_CODES.failed.code;
+}
+
+const CLEAR_LINE = '\r\u001b[K';

@@ -1,0 +1,80 @@
+import { basename } from 'node:path';
+import { commandFromScheme, findProgram, WHAT_WORKS } from '@toolmgr/plugins';
+
+/** What TARGET stands for, or why it cannot be run. */
+export type Target =
+  | { readonly kind: 'url'; readonly url: string; readonly name: string }
+  | {
+      readonly kind: 'command';
+      readonly command: { readonly file: string; readonly args: readonly string[] };
+      readonly env: Readonly<Record<string, string>>;
+      readonly name: string;
+      /** The package has to be fetched first, which takes its time. */
+      readonly fetched: boolean;
+    }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * Says which form TARGET has: a URL, `npx://PACKAGE`, or a program (a path, or a name on PATH).
+ * What needs a container engine or the registry is refused with a sentence that names what works.
+ */
+export async function readTarget(target: string, args: readonly string[], cwd: string): Promise<Target> {
+  if (/^https?:/i.test(target)) return readUrl(target, args);
+  const scheme = await commandFromScheme(target, args, { cwd });
+  if (scheme?.kind === 'refused') return scheme;
+  if (scheme !== undefined) {
+    const { env, ...command } = scheme.command;
+    return {
+      kind: 'command',
+      command,
+      env,
+      name: nameFrom(packageName(scheme.package)),
+      fetched: scheme.via === 'npx',
+    };
+  }
+  const found = await findProgram(target, cwd);
+  if (found.kind === 'found') {
+    const name = nameFrom(basename(target).replace(/\.[a-z]{1,4}$/i, ''));
+    return { kind: 'command', command: { file: found.path, args }, env: {}, name, fetched: false };
+  }
+  if (found.kind === 'notExecutable') {
+    const reason = `${target} is not executable: chmod +x it, or name its interpreter (toolmgr run node -- ${target})`;
+    return { kind: 'refused', reason };
+  }
+  return {
+    kind: 'refused',
+    reason:
+      `there is no program ${target} here or on PATH. If it is a container image or a name of the registry: ` +
+      `these come with container workloads. ${WHAT_WORKS}`,
+  };
+}
+
+function readUrl(target: string, args: readonly string[]): Target {
+  const refused = (reason: string): Target => ({ kind: 'refused', reason });
+  if (!URL.canParse(target)) return refused('TARGET begins like a URL and is none');
+  const url = new URL(target);
+  if (url.username !== '' || url.password !== '') {
+    return refused('a URL must not hold a user name or password: it would end in logs and process lists');
+  }
+  if (args.length > 0) return refused('a URL takes no arguments after --: they are for programs');
+  return { kind: 'url', url: target, name: nameFrom(hostLabel(url.hostname)) };
+}
+
+/** The second-to-last label of a host name (`api.example.com` is `example`), or the whole of a short one or address. */
+function hostLabel(host: string): string {
+  if (host.startsWith('[') || /^[\d.]+$/.test(host)) return host;
+  return host.split('.').at(-2) ?? host;
+}
+
+/** `@scope/pkg@1.2` is `scope/pkg`: the version is no part of a name. */
+function packageName(text: string): string {
+  return text.replace(/(?<=.)@.*$/, '').replace(/^@/, '');
+}
+
+/** Fits any text into the grammar of workload names. */
+function nameFrom(text: string): string {
+  const name = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+  return name === '' ? 'workload' : name.slice(0, MAX_NAME);
+}
+
+const MAX_NAME = 100;

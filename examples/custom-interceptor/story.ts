@@ -7,6 +7,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { createGateway, definePlugin, type JsonObject, type PlanInput } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
+import { checkInMemory } from './in-memory.ts';
+
+await checkInMemory();
 
 /** What the later rooms of the gateway saw: `authorize` runs after every rewrite. */
 const seen: JsonObject[] = [];

@@ -171,11 +171,11 @@ async function explainAt(tool: string, url: string | undefined) {
 }
 
 async function readFile(file: string) {
-  const [{ readConfig, readConfigText }, { loadPlugin }] = await Promise.all([
+  const [{ readConfig, readConfigText }, { catalogue }] = await Promise.all([
     import('./read-config.ts'),
-    import('../load-plugin.ts'),
+    import('@toolmgr/plugins'),
   ]);
-  return readConfig(await readConfigText(file), file, loadPlugin);
+  return readConfig(await readConfigText(file), file, catalogue);
 }
 
 async function writeNew(file: string, text: string, force: boolean): Promise<void> {

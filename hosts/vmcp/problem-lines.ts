@@ -90,6 +90,14 @@ function unlisted(values: readonly unknown[], given: unknown): string {
 }
 
 function article(kind: string): string {
-  const word = kind === 'record' ? 'map' : kind === 'object' ? 'section' : kind === 'array' ? 'list' : kind;
+  const word = WORDS[kind] ?? kind;
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
+
+/** zod's kinds in the words of a file; `nonoptional` is a section that a plugin reads. */
+const WORDS: Readonly<Record<string, string>> = {
+  record: 'map',
+  object: 'section',
+  nonoptional: 'section',
+  array: 'list',
+};

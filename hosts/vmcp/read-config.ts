@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { GatewayFault, limitsSchema, nearest, type Plugin } from '@toolmgr/core';
+import { type Catalogue, explainCause, GatewayFault, limitsSchema, nearest, type Plugin } from '@toolmgr/core';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { type Problem, strategies, unavailable, unknownWorkloads } from './not-yet.ts';
 import { passthroughProblems } from './passthrough.ts';
 import { problemLines, problemsFrom } from './problem-lines.ts';
-
-/** Loads a plugin by its address; `undefined` when the catalogue has none. */
-export type LoadPlugin = (address: string) => Promise<Plugin | undefined>;
 
 /** A file that was read, and what is odd about it but not wrong. */
 export interface ReadConfig {
@@ -39,7 +36,7 @@ export async function readConfigText(file: string): Promise<string> {
  * Sections of plugins are read by the plugin's own schema, so the file, `validate` and the start agree.
  * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
  */
-export async function readConfig(text: string, file: string, load: LoadPlugin): Promise<ReadConfig> {
+export async function readConfig(text: string, file: string, catalogue: Catalogue): Promise<ReadConfig> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
     throw new GatewayFault('PLAN_INVALID', `${file}: larger than ${MAX_FILE_BYTES} bytes`);
   }
@@ -52,13 +49,18 @@ export async function readConfig(text: string, file: string, load: LoadPlugin): 
     const sentences = document.errors.map((error) => `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
     throw new GatewayFault('PLAN_INVALID', sentences.join('\n'));
   }
-  const given = withoutNulls(document.toJS({ maxAliasCount: MAX_ALIASES }));
+  let given: unknown;
+  try {
+    given = withoutNulls(document.toJS({ maxAliasCount: MAX_ALIASES }));
+  } catch (cause) {
+    throw new GatewayFault('PLAN_INVALID', `${file}:1: ${explainCause(cause)}`, { cause });
+  }
   const read = configSchema.safeParse(given);
   const problems = read.success ? [] : problemsFrom(configSchema, read.error, given);
-  problems.push(...(await ownedProblems(given, load)));
+  problems.push(...(await ownedProblems(given, catalogue)));
   if (!read.success) return fail(problems);
   const config = read.data as VmcpConfig;
-  problems.push(...(await strategyProblems(config, load)));
+  problems.push(...(await strategyProblems(config, catalogue)));
   problems.push(...unavailable(config));
   // names can only be compared when the lists themselves are sound
   if (problems.length === 0) problems.push(...unknownWorkloads(config));
@@ -80,21 +82,18 @@ export const OWNERS = {
   backends: 'backend-sources/static',
 } as const;
 
-async function ownedProblems(given: unknown, load: LoadPlugin): Promise<Problem[]> {
+async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {
   if (typeof given !== 'object' || given === null) return [];
   const sections = given as Readonly<Record<string, unknown>>;
   const problems: Problem[] = [];
   for (const [key, address] of Object.entries(OWNERS)) {
-    if (sections[key] === undefined) {
-      if (key === 'aggregation') problems.push({ path: [key], message: 'missing, expected a section' });
-      continue;
-    }
-    const plugin = await load(address);
+    if (sections[key] === undefined) continue;
+    const plugin = await load(catalogue, address);
     if (plugin === undefined) problems.push({ path: [key], message: `the plugin ${address} is not installed` });
     else problems.push(...sectionProblems(key, plugin, sections[key]));
   }
   if (sections.limits !== undefined) problems.push(...check(limitsSchema, sections.limits, ['limits']));
-  problems.push(...(await pluginProblems(sections.plugins, load)));
+  problems.push(...(await pluginProblems(sections.plugins, catalogue)));
   return problems;
 }
 
@@ -113,18 +112,18 @@ function check(schema: z.ZodType, value: unknown, prefix: Problem['path']): Prob
   return read.success ? [] : problemsFrom(schema, read.error, value, prefix);
 }
 
-async function strategyProblems(config: VmcpConfig, load: LoadPlugin): Promise<Problem[]> {
+async function strategyProblems(config: VmcpConfig, catalogue: Catalogue): Promise<Problem[]> {
   const used = strategies(config).filter(
     ([, use]) => use.type === 'header_injection' && use.headerInjection !== undefined,
   );
   if (used.length === 0) return [];
-  const schema = (await load('outgoing-auth/header-injection'))?.slotOptions?.header_injection;
+  const schema = (await load(catalogue, 'outgoing-auth/header-injection'))?.slotOptions?.header_injection;
   if (schema === undefined) return used.map(([path]) => ({ path, message: 'the strategy is not installed' }));
   return used.flatMap(([path, use]) => check(schema, use.headerInjection, [...path, 'headerInjection']));
 }
 
 /** Configurations under `plugins:`; an address that nobody has is left to the start unless it looks like a slip. */
-async function pluginProblems(given: unknown, load: LoadPlugin): Promise<Problem[]> {
+async function pluginProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {
   if (!Array.isArray(given)) return [];
   const problems: Problem[] = [];
   const seen = new Set<string>();
@@ -134,11 +133,11 @@ async function pluginProblems(given: unknown, load: LoadPlugin): Promise<Problem
     if (seen.has(use)) problems.push({ path: ['plugins', index, 'use'], message: `${use} stands twice` });
     seen.add(use);
     if (/^(\.\.?)?\//.test(use)) continue;
-    const plugin = await load(use);
+    const plugin = await load(catalogue, use);
     if (plugin === undefined) {
       problems.push({
         path: ['plugins', index, 'use'],
-        message: `no plugin has the address ${use}; a custom plugin is a path that starts with ./ or ../`,
+        message: unknownAddress(use, Object.keys(catalogue)),
       });
       continue;
     }
@@ -146,6 +145,16 @@ async function pluginProblems(given: unknown, load: LoadPlugin): Promise<Problem
     problems.push(...check(plugin.config, config ?? {}, ['plugins', index, 'with']));
   }
   return problems;
+}
+
+function unknownAddress(use: string, known: readonly string[]): string {
+  const hint = nearest(use, known);
+  return `no plugin has the address ${use}${hint === undefined ? '' : `, did you mean "${hint}"?`} (a custom plugin is a path that starts with ./ or ../)`;
+}
+
+async function load(catalogue: Catalogue, address: string): Promise<Plugin | undefined> {
+  const loader = Object.hasOwn(catalogue, address) ? catalogue[address] : undefined;
+  return loader === undefined ? undefined : (await loader()).default;
 }
 
 /** Names in the aggregation that no static backend has: only odd, since the group may get one. */

@@ -5,7 +5,6 @@ import { createSwitch, type GatewaySwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import type { HostRoute } from '../http/mount.ts';
 import { statusRoutes } from '../http/status-routes.ts';
-import { loadPlugin } from '../load-plugin.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
 import { stderr } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -66,6 +65,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       void tellBackends(door.current, log);
       followFile(source, stop.signal, log, async (config) => {
         const next = await open(config);
+        if (stop.signal.aborted) return next.gateway.stop();
         now.config = config;
         now.plan = next.plan;
         door.exchange(next.gateway);
@@ -93,7 +93,7 @@ async function sourceOf({ config: file, group, host }: ServeOptions): Promise<Co
   if (file !== undefined) {
     if (group !== undefined) stderr.line(`toolmgr: the file wins, --group ${group} is not used`);
     const text = await readConfigText(file);
-    const { config, warnings } = await readConfig(text, file, loadPlugin);
+    const { config, warnings } = await readConfig(text, file, catalogue);
     for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
     return { config, baseDir: dirname(resolve(file)), file, text };
   }
@@ -156,7 +156,7 @@ function followFile(
     turn = turn.then(async () => {
       if (signal.aborted) return;
       try {
-        await take((await readConfig(next, file, loadPlugin)).config);
+        await take((await readConfig(next, file, catalogue)).config);
       } catch (cause) {
         log.error('the changed file is not used, the configuration before it stays', { cause: explainCause(cause) });
       }

@@ -1,4 +1,4 @@
-import { type Caller, definePlugin } from '@toolmgr/core';
+import { type Caller, definePlugin, STAGE } from '@toolmgr/core';
 import { z } from 'zod';
 
 const ADDRESS = 'incoming-auth/anonymous';
@@ -13,6 +13,7 @@ export default definePlugin({
   summary: 'lets every request in as one anonymous caller',
   config: z.strictObject({}),
   apply(core) {
-    core.hooks.authenticate.tap(ADDRESS, () => ANONYMOUS);
+    // last: another plugin that knows the caller, or refuses one, is asked before
+    core.hooks.authenticate.tap({ name: ADDRESS, stage: STAGE.last }, () => ANONYMOUS);
   },
 });

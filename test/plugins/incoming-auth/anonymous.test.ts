@@ -29,6 +29,14 @@ describe('incoming-auth/anonymous', () => {
     expect(caller).toMatchObject({ subject: 'anonymous', claims: {} });
   });
 
+  it('is asked last, so that another plugin may refuse or name the caller before', async () => {
+    const core = await bootPlugin(anonymous, {});
+    const refusal = { refused: true, status: 401, reason: 'token expired' } as const;
+    core.hooks.authenticate.tap('tokens', ({ headers }) => (headers.authorization ? refusal : undefined));
+    expect(await core.hooks.authenticate.promise(inbound({ authorization: 'Bearer old' }))).toBe(refusal);
+    expect(await core.hooks.authenticate.promise(inbound())).toMatchObject({ subject: 'anonymous' });
+  });
+
   it('takes no configuration', () => {
     expect(anonymous.config.safeParse({ realm: 'x' }).success).toBe(false);
   });

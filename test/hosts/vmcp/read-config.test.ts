@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayFault } from '../../../core/errors.ts';
+import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { proves } from '../../support/proves.ts';
+
+const HEAD = `name: dev
+groupRef: dev
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline }
+aggregation: {}
+`;
+
+const read = (text: string) => readConfig(text, 'gateway.yaml', catalogue);
+const withHead = (more: string) => read(HEAD + more);
+
+/** The lines of the fault. */
+const problems = async (reading: Promise<unknown>): Promise<string[]> => {
+  const fault = await reading.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (!(fault instanceof GatewayFault)) throw new Error(`expected a fault, got ${String(fault)}`);
+  expect(fault.code).toBe('PLAN_INVALID');
+  return fault.message.split('\n');
+};
+
+describe('a vmcp file', () => {
+  proves(
+    [
+      'vmcp.config.name',
+      'vmcp.config.group-ref',
+      'vmcp.config.incoming-auth-anonymous',
+      'vmcp.config.outgoing-auth-source-inline',
+    ],
+    'is read with name, group, anonymous callers and inline strategies',
+    async () => {
+      const { config } = await read(HEAD);
+      expect(config).toMatchObject({
+        name: 'dev',
+        groupRef: 'dev',
+        incomingAuth: { type: 'anonymous' },
+        outgoingAuth: { source: 'inline' },
+      });
+    },
+  );
+
+  proves('choice.standalone.required-sections', 'names every required section that is missing', async () => {
+    expect((await problems(read('metadata: {}'))).sort()).toEqual([
+      'gateway.yaml:1: aggregation: missing, expected a section',
+      'gateway.yaml:1: groupRef: missing, expected a string',
+      'gateway.yaml:1: incomingAuth: missing, expected a section',
+      'gateway.yaml:1: name: missing, expected a string',
+      'gateway.yaml:1: outgoingAuth: missing, expected a section',
+    ]);
+  });
+
+  proves('choice.standalone.order-free', 'may have its sections in any order', async () => {
+    const reversed = HEAD.trimEnd().split('\n').reverse().join('\n');
+    expect((await read(reversed)).config).toEqual((await read(HEAD)).config);
+  });
+
+  proves(
+    ['choice.general.unknown-key-refused', 'ask.vmcp.yaml-near-miss'],
+    'refuses unknown keys with file, line and the nearest known key',
+    async () => {
+      expect(await problems(withHead('agregation: {}\noperational:\n  timeouts:\n    defalt: 5s\n'))).toEqual([
+        'gateway.yaml:6: agregation: unknown key "agregation", did you mean "aggregation"?',
+        'gateway.yaml:9: operational.timeouts.defalt: unknown key "defalt", did you mean "default"?',
+      ]);
+    },
+  );
+
+  it('lets the plugin that owns a section read it, with file lines', async () => {
+    const text = `name: dev
+groupRef: dev
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline }
+aggregation:
+  conflictResolution: prefx
+  conflictResolutionConfig:
+    prefixFormt: x
+audit:
+  enabld: true
+  maxDelegationDepth: 0
+backends:
+  - name: a
+    url: ftp://example.com
+    transport: http
+  - name: a
+    url: http://example.com/mcp
+    transport: streamable-http
+`;
+    const found = await problems(read(text));
+    expect(found).toEqual([
+      expect.stringMatching(/^gateway\.yaml:6: aggregation\.conflictResolution: .*"prefix"/),
+      expect.stringMatching(
+        /^gateway\.yaml:8: aggregation\.conflictResolutionConfig\.prefixFormt: unknown key .*"prefixFormat"/,
+      ),
+      'gateway.yaml:10: audit.enabld: unknown key "enabld", did you mean "enabled"?',
+      expect.stringMatching(/^gateway\.yaml:11: audit\.maxDelegationDepth: /),
+      expect.stringMatching(/^gateway\.yaml:14: backends\.0\.url: url must begin with http:\/\/ or https:\/\//),
+      expect.stringMatching(/^gateway\.yaml:15: backends\.0\.transport: expected one of sse, streamable-http/),
+    ]);
+  });
+
+  it('refuses two backends of one name', async () => {
+    const text = `${HEAD}backends:\n${'  - { name: a, url: "http://a/mcp", transport: sse }\n'.repeat(2)}`;
+    expect(await problems(read(text))).toEqual([
+      expect.stringMatching(/^gateway\.yaml:8: backends\.1\.name: .*stands twice/),
+    ]);
+  });
+
+  it('suggests the value that was meant', async () => {
+    expect(await problems(read(HEAD.replace('anonymous', 'anonymos')))).toEqual([
+      'gateway.yaml:3: incomingAuth.type: expected one of anonymous, local, oidc, did you mean "anonymous"?',
+    ]);
+  });
+
+  proves('ask.vmcp.validate-all-problems', 'tells all problems at once, in the order of the file', async () => {
+    const found = await problems(withHead('codeMode: { enabled: true }\nrateLimiting: { shared: { maxTokens: 0 } }\n'));
+    expect(found).toEqual([
+      expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.maxTokens: .*>=1/),
+      expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.refillPeriod: missing/),
+    ]);
+  });
+
+  it.each([
+    [
+      'incomingAuth',
+      'incomingAuth: { type: oidc, oidc: { issuer: "https://id", clientId: a, audience: b } }',
+      /:3: incomingAuth\.type: oidc is not available yet: it comes with the policy plugins/,
+    ],
+    ['incomingAuth', 'incomingAuth: { type: local }', /incomingAuth\.type: local is not available yet/],
+    [
+      'incomingAuth',
+      'incomingAuth: { type: anonymous, authz: { type: cedar, policies: [x] } }',
+      /authz\.type: cedar is not available yet/,
+    ],
+    [
+      'incomingAuth',
+      'incomingAuth: { type: anonymous, authz: { type: none, policies: [x] } }',
+      /authz\.policies: would not be decided/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: discovered }',
+      /outgoingAuth\.source: discovered works only under the operator/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: token_exchange, tokenExchange: { tokenUrl: x } } }',
+      /default\.type: token_exchange is not available yet/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: upstream_inject, upstreamInject: { providerName: x } } }',
+      /upstream_inject is not available yet/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: aws_sts, awsSts: { region: x } } }',
+      /aws_sts is not available yet/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: obo, obo: { tokenUrl: x } } }',
+      /obo is not available yet/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: xaa, xaa: { idpTokenUrl: x, targetAudience: y, targetTokenUrl: z } } }',
+      /xaa is not available yet/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: header_injection } }',
+      /outgoingAuth\.default: type header_injection needs headerInjection/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: unauthenticated, headerInjection: { headerName: a, headerValue: b } } }',
+      /default\.headerInjection: has no effect with type unauthenticated/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: header_injection, headerInjection: { headerName: "a b", headerValue: x } } }',
+      /default\.headerInjection\.headerName: expected a header name/,
+    ],
+    [
+      'outgoingAuth',
+      'outgoingAuth: { source: inline, default: { type: header_injection, headerInjection: { headerName: a } } }',
+      /default\.headerInjection: set exactly one/,
+    ],
+    ['', 'codeMode: { enabled: true }', /:6: codeMode\.enabled: is not available yet: it comes with code mode/],
+    ['', 'optimizer: {}', /optimizer: is not available yet/],
+    ['', 'compositeTools: [{ name: a, steps: [{ id: b }] }]', /compositeTools: is not available yet/],
+    ['', 'compositeToolRefs: [{ name: a }]', /compositeToolRefs: refers to cluster resources/],
+    ['', 'rateLimiting: { perUser: { maxTokens: 1, refillPeriod: 1s } }', /rateLimiting: is not available yet/],
+    ['', 'sessionStorage: { provider: redis, address: "r:1" }', /sessionStorage\.provider: redis is not available yet/],
+    ['', 'telemetry: { metricsEnabled: true }', /telemetry\.metricsEnabled: is not available yet/],
+    [
+      '',
+      'operational: { failureHandling: { partialFailureMode: best_effort } }',
+      /failureHandling\.partialFailureMode: is not available yet/,
+    ],
+    [
+      '',
+      'operational: { failureHandling: { circuitBreaker: { enabled: true } } }',
+      /failureHandling\.circuitBreaker: is not available yet/,
+    ],
+    [
+      '',
+      'audit: { enabled: true, includeRequestData: true }',
+      /audit\.includeRequestData: includeRequestData is not available yet/,
+    ],
+    ['', 'passthroughHeaders: [X-Ok, Authorization]', /passthroughHeaders\.1: Authorization is restricted/],
+    ['', 'passthroughHeaders: [X-Forwarded-For]', /X-Forwarded-For is restricted/],
+    ['', 'passthroughHeaders: ["a b"]', /expected a header name/],
+    ['', 'limits: { bodyByte: 5 }', /limits\.bodyByte: unknown key "bodyByte", did you mean "bodyBytes"/],
+    ['', 'endpoint: { loopback: false }', /endpoint\.loopback: unknown key "loopback"/],
+    [
+      '',
+      'plugins: [{ use: stores/memry }]',
+      /plugins\.0\.use: no plugin has the address stores\/memry, did you mean "stores\/memory"/,
+    ],
+    ['', 'plugins: [{ use: stores/memory, with: { maxKey: 5 } }]', /plugins\.0\.with\.maxKey: unknown key .*"maxKeys"/],
+    ['', 'plugins: [{ use: ./a.ts }, { use: ./a.ts }]', /plugins\.1\.use: \.\/a\.ts stands twice/],
+    ['', 'operational: { timeouts: { default: 30 } }', /timeouts\.default: invalid input: expected string/],
+    ['', 'operational: { timeouts: { default: 0s } }', /timeouts\.default: expected a duration above zero/],
+  ])('refuses what cannot work, by its name and line: %s%s', async (replaced, section, sentence) => {
+    const text = replaced === '' ? `${HEAD}${section}\n` : HEAD.replace(new RegExp(`^${replaced}:.*$`, 'm'), section);
+    const found = await problems(read(text));
+    expect(found.join('\n')).toMatch(sentence);
+    expect(found[0]).toMatch(/^gateway\.yaml:\d+: /);
+  });
+
+  proves('choice.standalone.discovered-refused', 'refuses source discovered outside a cluster', async () => {
+    const found = await problems(read(HEAD.replace('source: inline', 'source: discovered')));
+    expect(found).toEqual([
+      expect.stringMatching(/^gateway\.yaml:4: outgoingAuth\.source: discovered works only under/),
+    ]);
+  });
+
+  it('refuses strategies and timeouts of backends that are not there, and only warns about tools of them', async () => {
+    const text = `name: dev
+groupRef: dev
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline, backends: { githb: { type: unauthenticated } } }
+aggregation: { tools: [{ workload: githb }] }
+backends: [{ name: github, url: 'http://g/mcp', transport: sse }]
+operational: { timeouts: { perWorkload: { docs: 1s } } }
+`;
+    expect(await problems(read(text))).toEqual([
+      'gateway.yaml:4: outgoingAuth.backends.githb: no backend is named "githb", did you mean "github"?',
+      'gateway.yaml:7: operational.timeouts.perWorkload.docs: no backend is named "docs" (backends: github)',
+    ]);
+    const mended = text.replace('githb: {', 'github: {').replace('docs: 1s', 'github: 1s');
+    expect((await read(mended)).warnings).toEqual([
+      'gateway.yaml:5: aggregation.tools.0.workload: no backend is named "githb", did you mean "github"?',
+    ]);
+  });
+
+  it('never repeats a secret in a problem', async () => {
+    const secret = 'value: hunter2';
+    const text = HEAD.replace(
+      'source: inline',
+      `source: inline, default: { type: header_injection, headerInjection: { headerName: "a b", headerValue: "${secret}", headerValueEnv: X } }`,
+    );
+    expect((await problems(read(text))).join('\n')).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['a torn file', 'name: [a', /^gateway\.yaml:1: /],
+    ['a key twice', 'name: a\nname: b\n', /^gateway\.yaml:2: .*unique/],
+    ['a list', '- a\n', /^gateway\.yaml:1: /],
+    ['nothing', '', /^gateway\.yaml:1: /],
+    [
+      'a bomb of aliases',
+      `a: &a [1,1,1,1,1,1,1,1,1,1]\n${'bcdefgh'.replace(/./g, (c) => `${c}: &${c} [${`*${String.fromCharCode(c.charCodeAt(0) - 1)},`.repeat(9)}*${String.fromCharCode(c.charCodeAt(0) - 1)}]\n`)}`,
+      /gateway\.yaml/,
+    ],
+  ])('refuses %s with a line', async (_what, text, sentence) => {
+    expect((await problems(read(text)))[0]).toMatch(sentence);
+  });
+
+  it('is bounded in size', async () => {
+    expect((await problems(read(`# ${'x'.repeat(4 * 1024 * 1024)}`)))[0]).toMatch(/larger than/);
+  });
+});

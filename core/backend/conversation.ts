@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { BackendHello } from '../contract/backend.ts';
 import type { Ask, AskAnswer } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
@@ -135,7 +136,7 @@ export class Conversation implements Link, WireSink {
     const params = message.get('params') ?? EMPTY_PARAMS;
     const source = via as Underway | undefined;
     if (id !== undefined) return this.#asked(name, id, params, source);
-    if (params[0] !== 0x7b) return;
+    if (params[0] !== 0x7b || !isUtf8(params)) return;
     try {
       this.#told(name, RawObject.parse(params), source);
     } catch (cause) {
@@ -156,8 +157,9 @@ export class Conversation implements Link, WireSink {
   withdraw(exchange: Underway): void {
     const era = exchange.asked.era ?? this.#era;
     const closing = era === '2026-07-28' && this.#wire.closingCancels;
-    // An initialize request must not be cancelled (2025-11-25 lifecycle).
-    if (!closing && this.#alive && exchange.asked.method !== 'initialize') this.#cancel(exchange);
+    // A hello must not be cancelled (2025-11-25 lifecycle), so its requests name their era themselves.
+    const hello = exchange.asked.era !== undefined;
+    if (!closing && !hello && this.#alive) this.#cancel(exchange);
     exchange.abandon?.();
   }
 
@@ -218,6 +220,7 @@ export class Conversation implements Link, WireSink {
       const sentence = `answered ${result.length} bytes, over the limit of ${this.limits.resultBytes}`;
       return exchange.fail(new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' }));
     }
+    if (!isUtf8(result)) return exchange.fail(this.#broken('answered bytes that are not UTF-8', 'protocol'));
     exchange.succeed(result);
   }
 

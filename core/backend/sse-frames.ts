@@ -105,7 +105,7 @@ export class SseFrames {
   #field(line: Buffer): void {
     const colon = line.indexOf(COLON);
     const name = line.toString('latin1', 0, colon === -1 ? line.length : colon);
-    let value = EMPTY;
+    let value: Buffer = EMPTY;
     if (colon !== -1) value = line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
     if (name === 'data') {
       if (this.#data.length > 0) this.#data.push(LF_BYTES);

@@ -10,7 +10,7 @@ const PASSED_ON = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TERM', 'SHELL', '
 const PASSED_ON_WINDOWS = ['SystemRoot', 'ComSpec', 'PATHEXT', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'] as const;
 
 /** Steps of stopping a program: after its input has ended, and after SIGTERM. */
-const END_GRACE_MS = 2_000;
+const END_GRACE_MS = 1_000;
 const TERM_GRACE_MS = 3_000;
 
 const STDERR_KEPT_BYTES = 16_384;

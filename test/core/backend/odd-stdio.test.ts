@@ -1,0 +1,287 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { processes } from '../../support/processes.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import { callOf, fixture, roomWith, send, stdioBackend, testOwner, testRoom, textOf } from './support.ts';
+
+const SCRIPT = fixture('odd-server.ts');
+
+/** An odd server and the file in which it notes what happens to it. */
+function odd(oddity = 'none') {
+  const folder = mkdtempSync(join(tmpdir(), 'room-odd-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const ledger = join(folder, 'ledger');
+  const notes = () => readFileSync(ledger, 'utf8').trim().split('\n');
+  return { backend: stdioBackend('odd', SCRIPT, [oddity, ledger]), notes };
+}
+
+const OWNER = testOwner('session:odd').owner;
+
+function call(original: string, rest = {}) {
+  return { workload: 'odd', original, owner: OWNER, ...rest };
+}
+
+describe('probing a stdio backend', () => {
+  proves(['choice.probe.method-not-found', 'ask.backend.probed'], 'asks once in place and remembers', async () => {
+    const { backend, notes } = odd();
+    const { room } = await roomWith([backend]);
+    expect(notes()).toEqual(['start', 'probe', 'initialize']);
+    await send(room, call('pid'));
+    expect(notes().slice(3, 5)).toEqual(['start', 'initialize']);
+    expect(room.eraOf('odd')).toBe('2025-11-25');
+  });
+
+  proves(
+    'choice.probe.exit',
+    'starts a server again that exits on the probe, and does not probe it twice',
+    async () => {
+      const { backend, notes } = odd('exit-probe');
+      const { room } = await roomWith([backend]);
+      expect(room.states()[0]?.status).toBe('ready');
+      await send(room, call('pid'));
+      expect(notes().filter((line) => line === 'probe')).toHaveLength(1);
+    },
+  );
+
+  proves('choice.probe.silence', 'initializes a server that stays silent on the probe', async () => {
+    const { backend, notes } = odd('silent-probe');
+    const { room } = await roomWith([backend], { limits: { helloMs: 300 } });
+    expect(room.states()[0]?.status).toBe('ready');
+    expect(notes()).toEqual(['start', 'probe', 'initialize']);
+  });
+
+  it('gives up on a server that never says a word, and leaves no process', async () => {
+    const { backend } = odd('silent');
+    const { room } = await roomWith([backend], { limits: { helloMs: 150 } });
+    expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'timeout' } });
+    await room.stop();
+    expect(room.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
+  });
+
+  it('names a program that does not exist', async () => {
+    const backend = { name: 'odd', transport: 'stdio', command: { file: '/no/such/program', args: [] } } as const;
+    const { room } = await roomWith([backend]);
+    expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'spawn' } });
+    await expect(send(room, call('pid'))).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+  });
+});
+
+describe('a stdio backend that misbehaves', () => {
+  it('is heard through lines that are not messages, with one warning', async () => {
+    const { room, lines } = await roomWith([odd('print').backend]);
+    expect(textOf(await send(room, call('garbage')))).toBe('after garbage');
+    expect(lines.some(({ message }) => message.includes('not MCP messages'))).toBe(true);
+  });
+
+  it('counts once when it answers twice', async () => {
+    const { room } = await roomWith([odd().backend]);
+    expect(textOf(await send(room, call('twice')))).toBe('first');
+    expect(textOf(await send(room, call('pid')))).toMatch(/^\d+$/);
+  });
+
+  it('may answer in any order', async () => {
+    const { room } = await roomWith([odd().backend]);
+    await send(room, call('pid'));
+    const marks = ['a', 'b', 'c'].map((mark) =>
+      send(room, call('reversed', { params: `{"name":"x","mark":"${mark}"}` })),
+    );
+    expect((await Promise.all(marks)).map(textOf)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('may answer byte by byte', async () => {
+    const { room } = await roomWith([odd().backend]);
+    expect(textOf(await send(room, call('trickle')))).toBe('trickled ✓');
+  });
+
+  proves('choice.backend.bad-utf8', 'breaks only the message that is not UTF-8', async () => {
+    const { room } = await roomWith([odd().backend]);
+    await expect(send(room, call('badUtf8'))).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
+    expect(textOf(await send(room, call('pid')))).toMatch(/^\d+$/);
+  });
+
+  proves(
+    ['choice.backend.line-limit', 'ask.limit.frame'],
+    'fails a call whose line is over the limit and goes on',
+    async () => {
+      const { room } = await roomWith([odd().backend], { limits: { frameBytes: 100_000 } });
+      await expect(send(room, call('long'))).rejects.toMatchObject({ code: 'BACKEND_TOO_LARGE' });
+      expect(textOf(await send(room, call('pid')))).toMatch(/^\d+$/);
+    },
+  );
+
+  proves(
+    ['ask.fidelity.twenty-megabytes', 'choice.fidelity.large-result'],
+    'gives 20 MB and big integers on byte for byte',
+    async () => {
+      const { room } = await roomWith([odd().backend]);
+      const { bytes } = await send(room, call('big'));
+      const text = 'y'.repeat(20 * 1024 * 1024);
+      const expected = `{"content":[{"type":"text","text":"${text}"}],"exact":12345678901234567890123}`;
+      expect(bytes.equals(Buffer.from(expected))).toBe(true);
+    },
+  );
+
+  it('gets params that span lines as one line', async () => {
+    const { room } = await roomWith([odd().backend]);
+    const params = '{\n  "name": "x",\r\n  "arguments": {\n}\n}';
+    expect(textOf(await send(room, call('pid', { params })))).toMatch(/^\d+$/);
+  });
+});
+
+describe('time and cancellation over stdio', () => {
+  proves(
+    ['choice.backend.timeout', 'ask.legacy.cancel'],
+    'cancels at the backend what takes longer than its workload may',
+    async () => {
+      const { backend, notes } = odd();
+      const { room } = await roomWith([backend], { timeouts: { defaultMs: 60_000, perWorkloadMs: { odd: 150 } } });
+      await send(room, call('pid'));
+      await expect(send(room, call('hang'))).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
+      const id = notes().at(-1)?.split(' ')[1];
+      await until(() => notes().at(-1) === `cancelled ${id}`);
+      expect(room.counts().callsInFlight).toBe(0);
+    },
+  );
+
+  proves('choice.capability.cancellation', 'passes on that the asker gave up', async () => {
+    const { backend, notes } = odd();
+    const { room } = await roomWith([backend]);
+    await send(room, call('pid'));
+    const giveUp = new AbortController();
+    const gone = send(room, call('hang', { signal: giveUp.signal }));
+    await until(() => notes().at(-1)?.endsWith('hang') === true);
+    giveUp.abort(new Error('changed my mind'));
+    await expect(gone).rejects.toThrow('changed my mind');
+    await until(() => notes().at(-1)?.startsWith('cancelled') === true);
+  });
+});
+
+describe('a stdio backend that dies', () => {
+  proves(
+    ['choice.session.repeat-only-safe', 'ask.backend.no-unsafe-repeat'],
+    'fails the call in progress and does not repeat it',
+    async () => {
+      const { backend, notes } = odd();
+      const { room } = await roomWith([backend]);
+      await expect(send(room, call('exit'))).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+      expect(notes().filter((line) => line.endsWith(' exit'))).toHaveLength(1);
+    },
+  );
+
+  proves('ask.backend.remade', 'is started again for the next call', async () => {
+    const { room } = await roomWith([odd().backend]);
+    const before = textOf(await send(room, call('pid')));
+    process.kill(Number(before), 'SIGKILL');
+    await until(() => room.counts().processes === 1);
+    const after = textOf(await send(room, call('pid')));
+    expect(after).not.toBe(before);
+  });
+
+  it('is found again when the process that lists dies', async () => {
+    const { backend, notes } = odd();
+    const { room } = await roomWith([{ ...backend, sessions: 'shared' }]);
+    const before = textOf(await send(room, call('pid')));
+    process.kill(Number(before), 'SIGKILL');
+    await until(() => notes().filter((line) => line === 'initialize').length === 2);
+    expect(textOf(await send(room, call('pid')))).not.toBe(before);
+    expect(room.states()[0]?.status).toBe('ready');
+  });
+
+  it('leaves no helper behind, neither on its end nor on ours', async () => {
+    const { room } = await roomWith([odd().backend]);
+    const helper = Number(textOf(await send(room, call('helper'))));
+    const alive = (pid: number) => processes().some((row) => row.pid === pid);
+    expect(alive(helper)).toBe(true);
+    await expect(send(room, call('exit'))).rejects.toThrow();
+    await until(() => !alive(helper));
+    const second = Number(textOf(await send(room, call('helper'))));
+    await room.stop();
+    await until(() => !alive(second));
+    expect(room.counts().processes).toBe(0);
+  });
+
+  it('is killed when it ignores the end of its input and SIGTERM', async () => {
+    const { room } = await roomWith([odd('deaf').backend]);
+    expect(room.counts().processes).toBe(1);
+    await room.stop();
+    expect(room.counts().processes).toBe(0);
+  });
+
+  it('logs its last words without the values of its environment', async () => {
+    const { backend } = odd();
+    const command = { file: process.execPath, args: backend.command?.args ?? [], env: { PASSWORD: 'open sesame' } };
+    const { room, lines } = await roomWith([{ ...backend, command }]);
+    await send(room, call('shout'));
+    await expect(send(room, call('exit'))).rejects.toThrow();
+    const line = lines.find(({ message }) => message === 'backend process ended');
+    expect(line?.fields?.stderr).toMatch(/the end, password \[secret\]$/);
+    expect(String(line?.fields?.stderr).length).toBeLessThanOrEqual(2_000);
+  });
+});
+
+describe('bounds of stdio backends', () => {
+  it('passes a minimal environment and what the description adds', async () => {
+    process.env.ROOM_TEST_SECRET = 'not for servers';
+    onTestFinished(() => void delete process.env.ROOM_TEST_SECRET);
+    const { backend } = odd();
+    const command = { file: process.execPath, args: backend.command?.args ?? [], env: { ADDED: 'yes' } };
+    const { room } = await roomWith([{ ...backend, command }]);
+    const environment = JSON.parse(textOf(await send(room, call('environment'))));
+    expect(environment).toMatchObject({ ADDED: 'yes', PATH: process.env.PATH });
+    expect(environment).not.toHaveProperty('ROOM_TEST_SECRET');
+  });
+
+  proves('choice.backend.early-calls', 'opens one session for first calls that come together', async () => {
+    const { backend, notes } = odd();
+    const { room } = await roomWith([backend]);
+    const pids = await Promise.all([1, 2, 3, 4].map(() => send(room, call('pid'))));
+    expect(new Set(pids.map(textOf)).size).toBe(1);
+    expect(notes().filter((line) => line === 'start')).toHaveLength(2);
+  });
+
+  it('closes the idlest session for a new one, and refuses when all are at work', async () => {
+    const { room } = await roomWith([odd().backend], { limits: { processesPerBackend: 2 } });
+    const as = (key: string) => ({ owner: testOwner(key).owner });
+    const first = textOf(await send(room, call('pid', as('a'))));
+    await send(room, call('pid', as('b')));
+    await send(room, call('pid', as('c')));
+    expect(textOf(await send(room, call('pid', as('a'))))).not.toBe(first);
+    const stop = new AbortController();
+    const busy = ['a', 'c'].map((key) => send(room, call('hang', { ...as(key), signal: stop.signal })));
+    await until(() => room.counts().callsInFlight === 2);
+    await expect(send(room, call('pid', as('d')))).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
+    stop.abort();
+    await Promise.allSettled(busy);
+  });
+
+  proves(
+    ['choice.backend.concurrency', 'ask.limit.in-flight'],
+    'lets calls wait in line and refuses those beyond it',
+    async () => {
+      const limits = { inFlightPerBackend: 1, queuePerBackend: 1 };
+      const { room } = await roomWith([odd().backend], { limits });
+      const stop = new AbortController();
+      const first = send(room, call('hang', { signal: stop.signal }));
+      const second = send(room, call('pid'));
+      await expect(send(room, call('pid'))).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
+      stop.abort(new Error('enough'));
+      await expect(first).rejects.toThrow('enough');
+      expect(textOf(await second)).toMatch(/^\d+$/);
+    },
+  );
+
+  it('closes sessions without calls', async () => {
+    const { room } = await roomWith([odd().backend], { limits: { linkIdleMs: 1000 } });
+    await send(room, call('pid'));
+    expect(room.counts().links).toBe(2);
+    await until(() => room.counts().processes === 1, 10_000);
+  });
+
+  it('fails a call to a backend that is not configured', async () => {
+    const { room } = testRoom();
+    await expect(room.send(callOf(call('pid')).call)).rejects.toMatchObject({ code: 'BACKEND_UNKNOWN' });
+  });
+});

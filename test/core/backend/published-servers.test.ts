@@ -1,0 +1,209 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BackendError } from '../../../core/backend/room.ts';
+import type { Backend } from '../../../core/contract/backend.ts';
+import { RawObject } from '../../../core/protocol/raw-json.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import { callOf, published, roomWith, send, stdioBackend, testOwner, textOf } from './support.ts';
+
+/** The Everything server on its own port; it takes no port 0, so a free one is found first. */
+async function everythingOver(kind: 'streamableHttp' | 'sse'): Promise<Backend> {
+  const port = await freePort();
+  const child: ChildProcess = spawn(process.execPath, [published('everything'), kind], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const path = kind === 'sse' ? '/sse' : '/mcp';
+  const url = `http://127.0.0.1:${port}${path}`;
+  await until(() =>
+    fetch(`http://127.0.0.1:${port}/nothing`).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return { name: 'every', transport: kind === 'sse' ? 'sse' : 'streamable-http', url };
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+const TRANSPORTS = {
+  stdio: async () => stdioBackend('every', published('everything')),
+  'streamable HTTP': () => everythingOver('streamableHttp'),
+  'the old SSE': () => everythingOver('sse'),
+} as const;
+
+const FULL = { elicitation: {}, roots: { listChanged: true }, sampling: {} };
+
+describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name, backend) => {
+  const idOf = { stdio: 'ask.backend.stdio', 'streamable HTTP': 'ask.backend.streamable-http' } as const;
+  const id = name === 'stdio' || name === 'streamable HTTP' ? idOf[name] : 'ask.backend.sse';
+
+  proves(id, 'lists and calls', async () => {
+    const { room } = await roomWith([await backend()]);
+    const listing = room.listings('').get('every');
+    expect(listing?.era).toBe('2025-11-25');
+    expect(listing?.tools.map((tool) => tool.key)).toContain('get-sum');
+    expect(listing?.prompts.length).toBeGreaterThan(0);
+    expect(listing?.templates.length).toBeGreaterThan(0);
+    const sum = await send(room, { workload: 'every', original: 'get-sum', arguments: { a: 1, b: 2 } });
+    expect(textOf(sum)).toContain('3');
+    const uri = listing?.resources[0]?.key ?? '';
+    const read = await send(room, { workload: 'every', method: 'resources/read', original: uri });
+    expect(read.bytes.toString()).toContain(uri);
+    const prompt = await send(room, { workload: 'every', method: 'prompts/get', original: 'simple-prompt' });
+    expect(prompt.value.messages).toBeDefined();
+  });
+
+  proves(
+    'ask.legacy.progress',
+    'gives progress under the token of the asker and every other member as it came',
+    async () => {
+      const { room } = await roomWith([await backend()]);
+      const { call, told } = callOf({
+        workload: 'every',
+        original: 'trigger-long-running-operation',
+        arguments: { duration: 0.2, steps: 2 },
+        asker: { progressToken: Buffer.from('"my token"') },
+      });
+      await room.send(call);
+      const progress = told.filter(({ method }) => method === 'notifications/progress');
+      expect(progress.map(({ params }) => params)).toEqual([
+        '{"progress":1,"total":2,"progressToken":"my token"}',
+        '{"progress":2,"total":2,"progressToken":"my token"}',
+      ]);
+    },
+  );
+
+  proves('choice.capability.mirrored', 'offers other tools to a class that declares more', async () => {
+    const { room, listed } = await roomWith([await backend()]);
+    const { owner } = testOwner('session:full', FULL, async () => ({ result: Buffer.from('{"roots":[]}') }));
+    await room.welcome(owner);
+    const base =
+      room
+        .listings('')
+        .get('every')
+        ?.tools.map((tool) => tool.key) ?? [];
+    const full =
+      room
+        .listings(owner.capabilityClass)
+        .get('every')
+        ?.tools.map((tool) => tool.key) ?? [];
+    expect(base).not.toContain('trigger-elicitation-request');
+    expect(full).toContain('trigger-elicitation-request');
+    expect(listed).toContain(`every/${owner.capabilityClass}`);
+  });
+
+  proves('ask.legacy.elicitation', 'puts its question to the asker of the call and gets the answer', async () => {
+    const { room } = await roomWith([await backend()]);
+    const asked: string[] = [];
+    const { owner } = testOwner('session:full', FULL, async () => ({ result: Buffer.from('{"roots":[]}') }));
+    await room.welcome(owner);
+    const result = await send(room, {
+      workload: 'every',
+      original: 'trigger-elicitation-request',
+      owner,
+      asker: {
+        ask: async (method, params) => {
+          asked.push(`${method} ${RawObject.parse(params).has('message')}`);
+          return { result: Buffer.from('{"action":"decline"}') };
+        },
+      },
+    });
+    expect(asked.filter((line) => !line.startsWith('roots'))).toEqual(['elicitation/create true']);
+    expect(textOf(result)).toMatch(/declined/i);
+  });
+});
+
+describe('published stdio servers', () => {
+  it('serve files of a folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'room-files-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'greeting.txt'), 'hello from a file');
+    const { room } = await roomWith([stdioBackend('files', published('filesystem'), [folder])]);
+    const read = { path: join(folder, 'greeting.txt') };
+    const result = await send(room, { workload: 'files', original: 'read_text_file', arguments: read });
+    expect(textOf(result)).toBe('hello from a file');
+  });
+
+  it('keep a memory', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'room-memory-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };
+    const command = { file: process.execPath, args: [published('memory')], env };
+    const { room } = await roomWith([{ name: 'memory', transport: 'stdio', command }]);
+    const entities = [{ name: 'Ada', entityType: 'person', observations: ['wrote the first program'] }];
+    await send(room, { workload: 'memory', original: 'create_entities', arguments: { entities } });
+    const graph = await send(room, { workload: 'memory', original: 'read_graph' });
+    expect(graph.bytes.toString()).toContain('wrote the first program');
+  });
+
+  proves(['ask.backend.stateful', 'ask.backend.isolated'], 'keep state per session and apart from others', async () => {
+    const { room } = await roomWith([stdioBackend('thinking', published('sequential-thinking'))]);
+    const think = (key: string, thoughtNumber: number) => {
+      const thought = { thought: 'so', nextThoughtNeeded: true, thoughtNumber, totalThoughts: 5 };
+      const sent = { workload: 'thinking', original: 'sequentialthinking', arguments: thought };
+      return send(room, { ...sent, owner: testOwner(key).owner }).then((result) => JSON.parse(textOf(result)));
+    };
+    expect((await think('session:a', 1)).thoughtHistoryLength).toBe(1);
+    expect((await think('session:a', 2)).thoughtHistoryLength).toBe(2);
+    expect((await think('session:b', 1)).thoughtHistoryLength).toBe(1);
+    expect(room.counts().processes).toBe(3);
+    room.release('session:b');
+    await until(() => room.counts().processes === 2);
+  });
+
+  it('deliver resource updates to the owner that watches', async () => {
+    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
+    const { owner, updated } = testOwner('session:watch');
+    const uri = room.listings('').get('every')?.resources[0]?.key ?? '';
+    await room.watch('every', uri, owner);
+    await room.watch('every', uri, owner);
+    await send(room, { workload: 'every', original: 'toggle-subscriber-updates', owner });
+    await until(() => updated.length > 0, 15_000);
+    expect(JSON.parse(updated[0] ?? '')).toEqual({ uri });
+    await room.unwatch('every', uri, owner);
+    await room.unwatch('every', uri, owner);
+  });
+
+  proves('choice.capability.logging', 'pass the log level on, also to a link that opens later', async () => {
+    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
+    const { owner, logged } = testOwner('session:log');
+    room.setLogLevel(owner, 'debug');
+    await send(room, { workload: 'every', original: 'toggle-simulated-logging', owner });
+    await until(() => logged.length > 0, 15_000);
+  });
+
+  it('answer a completion for a prompt under its own name', async () => {
+    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
+    const params =
+      '{"ref":{"type":"ref/prompt","name":"x_completable-prompt"},"argument":{"name":"department","value":"E"}}';
+    const sent = {
+      workload: 'every',
+      method: 'completion/complete',
+      kind: 'prompt',
+      original: 'completable-prompt',
+      params,
+    } as const;
+    const result = await send(room, sent);
+    expect(result.value.completion).toMatchObject({ values: expect.arrayContaining(['Engineering']) });
+  });
+
+  it('say in their own words what is wrong', async () => {
+    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
+    const failed = send(room, { workload: 'every', method: 'prompts/get', original: 'no-such-prompt' });
+    await expect(failed).rejects.toThrow(BackendError);
+    await expect(failed).rejects.toMatchObject({ code: -32602 });
+  });
+});

@@ -40,6 +40,19 @@ describe('a bound on tool names', () => {
     expect(catalog.find('tool', `a_rather_long__${sha(LONG).slice(0, 9)}`)?.workload).toBe('a');
   });
 
+  it('keeps two names apart whose starts and hashes begin alike', () => {
+    const [first, second] = ['a_rather_long_tool_name_33100', 'a_rather_long_tool_name_68789'];
+    expect(sha(first).slice(0, 8)).toBe(sha(second).slice(0, 8)); // found by search: 2a7193e7
+    for (const tools of [
+      [first, second],
+      [second, first],
+    ]) {
+      const { catalog } = built(listingsOf({ a: { tools } }), { maxToolNameLength: 24 });
+      expect(catalog.find('tool', 'a_rather_long_t_2a7193e7')?.original).toBe(first);
+      expect(catalog.find('tool', `a_rather_long__${sha(second).slice(0, 9)}`)?.original).toBe(second);
+    }
+  });
+
   it('never cuts a character in two', () => {
     const name = `${'x'.repeat(14)}😀${'y'.repeat(20)}`;
     const { catalog } = built(listingsOf({ a: { tools: [name] } }), { maxToolNameLength: 24 });

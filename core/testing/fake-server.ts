@@ -277,12 +277,12 @@ class Conversation {
 
   #ask(method: string, params: JsonObject): Promise<JsonObject> {
     const id = `ask-${this.#nextId++}`;
-    this.send({ jsonrpc: '2.0', id, method, params });
     return new Promise((resolve, reject) => {
       this.#asked.set(id, (answer) => {
         if (isObject(answer.result)) resolve(answer.result);
         else reject(answer.error);
       });
+      this.send({ jsonrpc: '2.0', id, method, params }); // last: the answer may come before this returns
     });
   }
 }

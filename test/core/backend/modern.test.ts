@@ -140,7 +140,7 @@ describe('changes of a modern server', () => {
     await until(() => streams.length === 1);
     tools = [...tools, { name: 'two', inputSchema: {} }];
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: {} };
-    streams.forEach((stream) => event(stream, changed));
+    for (const stream of streams) event(stream, changed);
     await until(() => room.listings('').get('far')?.tools.length === 2);
     tools = [...tools, { name: 'three', inputSchema: {} }];
     streams[0]?.destroy();

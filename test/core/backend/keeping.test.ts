@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import {
+  answer,
+  httpBackend,
+  httpServer,
+  legacyAnswers,
+  modernAnswers,
+  refuse,
+  roomWith,
+  send,
+  testOwner,
+  testRoom,
+  textOf,
+} from './support.ts';
+
+const CALL = { workload: 'far', original: 'echo' } as const;
+
+/** A port on which nobody listens. */
+async function deadPort(): Promise<number> {
+  const server = await httpServer(() => undefined);
+  await server.close();
+  return server.port;
+}
+
+describe('a backend that is away', () => {
+  proves(
+    ['ask.backend.away-cause', 'choice.backend.away-call'],
+    'fails calls at once and names the cause',
+    async () => {
+      const { room } = await roomWith([httpBackend(`http://127.0.0.1:${await deadPort()}/mcp`)]);
+      expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'refused' } });
+      const startedMs = Date.now();
+      const failed = send(room, CALL);
+      await expect(failed).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE', category: 'refused' });
+      await expect(failed).rejects.toThrow('backend "far" is away (refused)');
+      expect(Date.now() - startedMs).toBeLessThan(200);
+    },
+  );
+
+  proves(
+    ['ask.backend.away-list', 'choice.backend.away-list-kept', 'choice.backend.away-leaves'],
+    'keeps its lists for the grace time, then they leave with one event',
+    async () => {
+      const server = await httpServer(modernAnswers());
+      const { room, listed, changed } = await roomWith([httpBackend(server.url)], { limits: { listGraceMs: 1_500 } });
+      await server.close();
+      // A suspicion within a second of the hello is a passing one.
+      await until(async () => {
+        await send(room, CALL).catch(() => undefined);
+        return room.states()[0]?.status === 'unavailable';
+      });
+      expect(room.listings('').get('far')?.tools).toHaveLength(1);
+      await until(() => room.listings('').size === 0);
+      expect(listed).toEqual(['far/', 'far/']);
+      expect(changed.map((event) => `${event.change} ${event.state?.status}`)).toEqual([
+        'added unknown',
+        'status ready',
+        'status unavailable',
+      ]);
+    },
+  );
+
+  it('is found again by itself', async () => {
+    const port = await deadPort();
+    const { room, listed } = await roomWith([httpBackend(`http://127.0.0.1:${port}/mcp`)]);
+    expect(room.states()[0]?.status).toBe('unavailable');
+    await httpServer(legacyAnswers(), port);
+    await until(() => room.states()[0]?.status === 'ready', 10_000);
+    expect(textOf(await send(room, CALL))).toBe('legacy');
+    expect(listed).toEqual(['far/']);
+  });
+
+  it('comes back without an event when its lists are the same', async () => {
+    const first = await httpServer(legacyAnswers());
+    const { room, listed } = await roomWith([httpBackend(first.url)]);
+    await first.close();
+    await until(async () => {
+      await send(room, CALL).catch(() => undefined);
+      return room.states()[0]?.status === 'unavailable';
+    });
+    await httpServer(legacyAnswers(), first.port);
+    await until(() => room.states()[0]?.status === 'ready', 10_000);
+    expect(listed).toEqual(['far/']);
+  });
+
+  proves(
+    ['ask.backend.dead-no-delay', 'choice.backend.discovery-deadline'],
+    'delays neither the lists nor the calls of another',
+    async () => {
+      const hanging = await httpServer(() => undefined);
+      const dead = httpBackend(`http://127.0.0.1:${await deadPort()}/mcp`, { name: 'dead' });
+      const live = await httpServer(legacyAnswers());
+      const startedMs = Date.now();
+      const backends = [httpBackend(hanging.url, { name: 'hanging' }), dead, httpBackend(live.url)];
+      const { room } = await roomWith(backends, { limits: { discoveryMs: 300 } });
+      expect(Date.now() - startedMs).toBeLessThan(2_000);
+      expect([...room.listings('').keys()]).toEqual(['far']);
+      expect(textOf(await send(room, CALL))).toBe('legacy');
+      expect(room.states().map(({ backend, status }) => `${backend.name} ${status}`)).toEqual([
+        'dead unavailable',
+        'far ready',
+        'hanging unknown',
+      ]);
+      await room.welcome(testOwner('session:w', { roots: {} }).owner);
+      await room.stop();
+      expect(room.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
+    },
+  );
+});
+
+describe('the set of backends', () => {
+  it('leaves equal ones alone, replaces changed ones with their lists kept, and closes gone ones', async () => {
+    const server = await httpServer(legacyAnswers());
+    const { room, listed, changed } = testRoom();
+    room.replace([httpBackend(server.url)]);
+    await room.settled();
+    room.replace([{ url: server.url, transport: 'streamable-http', name: 'far' }]);
+    expect(server.of('initialize')).toHaveLength(1);
+    room.replace([httpBackend(server.url, { era: 'legacy' })]);
+    expect(room.listings('').get('far')?.tools).toHaveLength(1);
+    await until(() => server.of('initialize').length === 2);
+    await until(() => room.states()[0]?.status === 'ready');
+    expect(listed).toEqual(['far/']);
+    room.replace([]);
+    expect(room.states()).toEqual([]);
+    expect(listed).toEqual(['far/', 'far/']);
+    expect(changed.at(-1)).toEqual({ name: 'far', change: 'removed', state: undefined });
+    await until(() => server.all.filter((got) => got.method === 'DELETE').length === 2);
+  });
+
+  it('does not start anything after the stop', async () => {
+    const server = await httpServer(legacyAnswers());
+    const { room } = testRoom();
+    await room.stop();
+    room.replace([httpBackend(server.url)]);
+    expect(room.states()).toEqual([]);
+  });
+});
+
+describe('the lists of a backend', () => {
+  proves(['choice.backend.page-walk', 'ask.limit.page-walk'], 'are walked page by page up to a bound', async () => {
+    const server = await httpServer(
+      legacyAnswers({
+        before: (got) => {
+          if (got.message?.method !== 'tools/list') return false;
+          const page = Number(got.message.params?.cursor ?? 0);
+          answer(got, {
+            tools: [{ name: `t${page}`, inputSchema: {} }],
+            ...(page < 4 ? { nextCursor: String(page + 1) } : {}),
+          });
+          return true;
+        },
+      }),
+    );
+    const { room } = await roomWith([httpBackend(server.url)]);
+    expect(
+      room
+        .listings('')
+        .get('far')
+        ?.tools.map((tool) => tool.key),
+    ).toEqual(['t0', 't1', 't2', 't3', 't4']);
+    const { room: bounded } = await roomWith([httpBackend(server.url)], { limits: { pageWalk: 3 } });
+    expect(bounded.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'protocol' } });
+  });
+
+  proves('choice.backend.page-cycle', 'with a cursor that comes again are an error of that backend only', async () => {
+    const server = await httpServer(
+      legacyAnswers({
+        before: (got) => {
+          if (got.message?.method !== 'tools/list') return false;
+          answer(got, { tools: [], nextCursor: '' });
+          return true;
+        },
+      }),
+    );
+    const live = await httpServer(legacyAnswers());
+    const { room } = await roomWith([httpBackend(server.url, { name: 'cycle' }), httpBackend(live.url)]);
+    expect(room.states().map(({ status }) => status)).toEqual(['unavailable', 'ready']);
+    expect(room.states()[0]?.cause?.message).toContain('same cursor twice');
+  });
+
+  proves(
+    'choice.backend.templates-not-found',
+    'are empty where the method is unknown, and not asked for without the capability',
+    async () => {
+      const server = await httpServer(
+        legacyAnswers({
+          capabilities: { resources: {} },
+          before: (got) => {
+            if (got.message?.method !== 'resources/list') return false;
+            answer(got, { resources: [{ uri: 'a://b', name: 'b' }] });
+            return true;
+          },
+        }),
+      );
+      const { room } = await roomWith([httpBackend(server.url)]);
+      expect(room.listings('').get('far')).toMatchObject({ tools: [], prompts: [], templates: [] });
+      expect(room.listings('').get('far')?.resources).toHaveLength(1);
+      expect(server.of('resources/templates/list')).toHaveLength(1);
+      expect(server.of('tools/list')).toHaveLength(0);
+    },
+  );
+
+  proves(
+    'choice.backend.duplicate-tool-names',
+    'keep the first of two tools with one name, with a warning',
+    async () => {
+      const tools = [
+        { name: 'twin', title: 'first', inputSchema: {} },
+        { name: 'twin', title: 'second', inputSchema: {} },
+      ];
+      const server = await httpServer(legacyAnswers({ tools }));
+      const { room, lines } = await roomWith([httpBackend(server.url)]);
+      const listed = room.listings('').get('far')?.tools ?? [];
+      expect(listed.map((tool) => tool.definition.toString())).toEqual([
+        '{"name":"twin","title":"first","inputSchema":{}}',
+      ]);
+      expect(lines.some(({ fields }) => fields?.item === 'twin')).toBe(true);
+    },
+  );
+
+  proves(
+    'choice.encoding.param-invalid-dropped',
+    'lose tools whose header annotations are invalid, or only the annotations',
+    async () => {
+      const schema = { type: 'object', properties: { n: { type: 'number', 'x-mcp-header': 'N' } } };
+      const tools = [{ name: 'bad', inputSchema: schema }];
+      const modern = await httpServer(modernAnswers({ tools }));
+      const legacy = await httpServer(legacyAnswers({ tools }));
+      const { room } = await roomWith([httpBackend(modern.url, { name: 'modern' }), httpBackend(legacy.url)]);
+      expect(room.listings('').get('modern')?.tools).toEqual([]);
+      expect(room.listings('').get('far')?.tools[0]?.definition.toString()).toBe(
+        '{"name":"bad","inputSchema":{"type":"object","properties":{"n":{"type":"number"}}}}',
+      );
+    },
+  );
+
+  it('that cannot be read make the backend unavailable', async () => {
+    const server = await httpServer(
+      legacyAnswers({
+        before: (got) => {
+          if (got.message?.method !== 'tools/list') return false;
+          refuse(got, -32603, 'database down');
+          return true;
+        },
+      }),
+    );
+    const { room } = await roomWith([httpBackend(server.url)]);
+    expect(room.states()[0]?.status).toBe('unavailable');
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { createDirectory } from '../../../core/backend/directory.ts';
+import { Gate } from '../../../core/backend/gate.ts';
+import { innerOf, joinParts } from '../../../core/backend/message.ts';
+import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/backend/mirrored-params.ts';
+import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
+import { Lines } from '../../../core/backend/transports/lines.ts';
+import type { Backend } from '../../../core/contract/backend.ts';
+import type { JsonObject } from '../../../core/contract/json.ts';
+import { proves } from '../../support/proves.ts';
+
+/** The events of a stream cut into chunks of `size` bytes. */
+function eventsOf(stream: string, size: number, maxBytes = 1_000) {
+  const events: string[] = [];
+  const frames = new SseFrames(maxBytes, ({ name, data }) => void events.push(`${name}|${data.toString()}`));
+  const bytes = Buffer.from(stream);
+  for (let at = 0; at < bytes.length; at += size) frames.push(bytes.subarray(at, at + size));
+  return { events, frames };
+}
+
+describe('SseFrames', () => {
+  const stream =
+    '\ufeff: hello\nid: 1\ndata: one\n\nevent: ping\rdata:two\rdata: and more\r\rretry: 250\r\nid: 2\r\ndata\r\n\r\nid: 3\ndata: half';
+
+  it.each([1, 2, 3, 7, 1000])('reads all line ends in chunks of %i bytes', (size) => {
+    const { events, frames } = eventsOf(stream, size);
+    expect(events).toEqual(['message|one', 'ping|two\nand more', 'message|']);
+    expect(frames.retryMs).toBe(250);
+  });
+
+  it('moves the id with whole events only', () => {
+    const { frames } = eventsOf(stream, 5);
+    expect(frames.lastEventId).toBe('2');
+  });
+
+  it('moves the id with an event that has no data', () => {
+    expect(eventsOf('id: 9\n\n', 3).frames.lastEventId).toBe('9');
+  });
+
+  it('refuses an event over the limit, in one line or in many', () => {
+    expect(() => eventsOf(`data: ${'x'.repeat(2_000)}\n\n`, 100)).toThrow(SseTooLarge);
+    expect(() => eventsOf(`${'data: 0123456789\n'.repeat(200)}\n`, 50)).toThrow(SseTooLarge);
+  });
+});
+
+describe('Lines', () => {
+  it('cuts lines, drops CR and empty ones, and skips one that is too long', () => {
+    const lines: string[] = [];
+    let tooLong = 0;
+    const cutter = new Lines(
+      10,
+      (line) => void lines.push(line.toString()),
+      () => void tooLong++,
+    );
+    for (const byte of Buffer.from(`one\r\n\n${'x'.repeat(50)}\ntwo\nthr`)) cutter.push(Buffer.from([byte]));
+    cutter.push(Buffer.from('ee\nfour\n'));
+    expect(lines).toEqual(['one', 'two', 'three', 'four']);
+    expect(tooLong).toBe(1);
+  });
+});
+
+describe('message parts', () => {
+  it('join to the bytes they stand for', () => {
+    expect(joinParts(['{"é":', Buffer.from('"ü"'), '}']).toString()).toBe('{"é":"ü"}');
+  });
+
+  it('give the members of an object without its braces, nothing for none', () => {
+    expect(innerOf(Buffer.from(' { "a" : {} } '))?.toString().trim()).toBe('"a" : {}');
+    expect(innerOf(Buffer.from('{ }'))).toBeUndefined();
+  });
+});
+
+describe('Gate', () => {
+  const never = new AbortController().signal;
+
+  it('passes the place on in order', async () => {
+    const gate = new Gate('b', 1, 2);
+    expect(gate.enter(1_000, never)).toBeUndefined();
+    const order: number[] = [];
+    const waits = [1, 2].map((n) => gate.enter(1_000, never)?.then(() => void order.push(n)));
+    expect(() => gate.enter(1_000, never)).toThrow('too many calls');
+    gate.leave();
+    await waits[0];
+    gate.leave();
+    await waits[1];
+    expect(order).toEqual([1, 2]);
+    gate.leave();
+    expect(gate.inside).toBe(0);
+  });
+
+  it('lets nobody wait for ever', async () => {
+    const gate = new Gate('b', 1, 2);
+    gate.enter(1_000, never);
+    await expect(gate.enter(20, never)).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
+    const stop = new AbortController();
+    const waiting = gate.enter(1_000, stop.signal);
+    stop.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    gate.leave();
+    expect(gate.inside).toBe(0);
+  });
+});
+
+describe('createDirectory', () => {
+  const backend = (name: string, url = 'http://x/'): Backend => ({ name, transport: 'streamable-http', url });
+
+  it('merges sources, drops equal snapshots and lets the first source win with one warning', () => {
+    const sets: string[] = [];
+    const warnings: (JsonObject | undefined)[] = [];
+    const log = {
+      debug() {},
+      info() {},
+      error() {},
+      warn: (_: string, fields?: JsonObject) => void warnings.push(fields),
+    };
+    const directory = createDirectory((all) => void sets.push(all.map((one) => `${one.name}=${one.url}`).join()), log);
+    directory.update('static', [backend('b'), backend('a')]);
+    directory.update('group', [backend('a', 'http://other/'), backend('c')]);
+    directory.update('group', [backend('c'), { url: 'http://other/', name: 'a', transport: 'streamable-http' }]);
+    directory.update('static', [backend('b')]);
+    expect(sets).toEqual([
+      'a=http://x/,b=http://x/',
+      'a=http://x/,b=http://x/,c=http://x/',
+      'a=http://other/,b=http://x/,c=http://x/',
+    ]);
+    expect(warnings).toEqual([{ backend: 'a', owner: 'static', source: 'group' }]);
+  });
+});
+
+describe('x-mcp-header annotations', () => {
+  const tool = (inputSchema: JsonObject) => Buffer.from(JSON.stringify({ name: 't', inputSchema }));
+  const property = (header: string, type = 'string') => ({ type, 'x-mcp-header': header });
+
+  it('compile from chains of properties', () => {
+    const nested = { type: 'object', properties: { deep: property('Deep', 'boolean') } };
+    expect(readAnnotations(tool({ properties: { a: property('A'), nested } }))).toEqual({
+      mirrored: [
+        { header: 'A', path: ['a'], type: 'string' },
+        { header: 'Deep', path: ['nested', 'deep'], type: 'boolean' },
+      ],
+    });
+  });
+
+  proves(
+    'choice.encoding.param-types',
+    'are valid on strings, integers and booleans that properties alone reach',
+    () => {
+      const invalid: JsonObject[] = [
+        { properties: { a: property('A', 'number') } },
+        { properties: { a: property('bad name') } },
+        { properties: { a: property('A'), b: property('a') } },
+        { properties: { list: { type: 'array', items: property('A') } } },
+        { anyOf: [{ properties: { a: property('A') } }] },
+        { $defs: { a: property('A') } },
+        { properties: { a: { type: 'string', 'x-mcp-header': 7 } } },
+        property('Root'),
+      ];
+      for (const schema of invalid)
+        expect(readAnnotations(tool(schema)), JSON.stringify(schema)).toHaveProperty('invalid');
+    },
+  );
+
+  it('are not looked for in data or in names of properties', () => {
+    expect(
+      readAnnotations(tool({ properties: { 'x-mcp-header': { type: 'number', default: { 'x-mcp-header': 1 } } } })),
+    ).toBeUndefined();
+  });
+
+  it('come off without touching anything else', () => {
+    const definition =
+      '{"name":"t","inputSchema":{"properties":{"x-mcp-header":{"x-mcp-header":"A","maximum":12345678901234567890}}}}';
+    expect(stripAnnotations(Buffer.from(definition)).toString()).toBe(definition.replace('"x-mcp-header":"A",', ''));
+  });
+
+  proves('choice.encoding.param-omitted', 'send nothing for what is absent, null or of another type', () => {
+    const headers: Record<string, string> = {};
+    const mirrored = [
+      { header: 'A', path: ['a'], type: 'string' },
+      { header: 'B', path: ['b'], type: 'integer' },
+      { header: 'C', path: ['c', 'd'], type: 'boolean' },
+      { header: 'E', path: ['constructor', 'name'], type: 'string' },
+      { header: 'F', path: ['f'], type: 'integer' },
+    ] as const;
+    mirrorArguments(headers, mirrored, { a: null, b: 1.5, c: { d: false }, f: 42.0 });
+    expect(headers).toEqual({ 'mcp-param-c': 'false', 'mcp-param-f': '42' });
+  });
+});

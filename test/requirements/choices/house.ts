@@ -45,7 +45,6 @@ export const house = [
   },
   {
     source: 'choice: hot reload',
-    deferred: 'comes with hot reload',
     says: {
       'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
       'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',

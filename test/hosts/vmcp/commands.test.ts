@@ -1,0 +1,233 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { cli, startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 90_000;
+const EVERYTHING = join(
+  import.meta.dirname,
+  '../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+);
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-commands-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const CONFIG = {
+  name: 'dev-vmcp',
+  groupRef: 'dev',
+  incomingAuth: { type: 'anonymous' },
+  outgoingAuth: { source: 'inline' },
+  aggregation: {
+    conflictResolution: 'prefix',
+    tools: [
+      {
+        workload: 'every',
+        overrides: { echo: { name: 'say', description: 'Says it again' } },
+        filter: ['say', 'get-sum'],
+      },
+    ],
+  },
+  backends: [{ name: 'every', transport: 'stdio', command: { file: process.execPath, args: [EVERYTHING] } }],
+};
+
+const write = async (config: object): Promise<string> => {
+  const file = join(folder, 'vmcp.yaml');
+  await writeFile(file, stringify(config));
+  return file;
+};
+
+describe('toolmgr vmcp validate', () => {
+  proves('ask.vmcp.validate', 'prints what a valid file means', async () => {
+    const { code, out } = await cli(['vmcp', 'validate', '-c', await write({ ...CONFIG, metadata: { owner: 'me' } })]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/is valid/);
+    for (const part of [
+      /name +dev-vmcp/,
+      /group +dev/,
+      /incoming auth +anonymous/,
+      /outgoing auth +inline/,
+      /backends +1/,
+      /conflicts +prefix/,
+      /composites +0/,
+      /metadata +owner: me/,
+    ]) {
+      expect(out).toMatch(part);
+    }
+    const json = await cli(['vmcp', 'validate', '-c', await write(CONFIG), '--format', 'json']);
+    expect(JSON.parse(json.out)).toMatchObject({ valid: true, name: 'dev-vmcp', backends: 1, compositeTools: 0 });
+  });
+
+  proves(
+    ['ask.vmcp.validate-exit', 'choice.general.never-ignored'],
+    'ends with 1 and names each problem with its line, a setting that has no effect among them',
+    async () => {
+      const file = await write({
+        ...CONFIG,
+        codeMode: { enabled: true },
+        rateLimiting: { shared: { maxTokens: 1, refillPeriod: '1s' } },
+      });
+      const { code, out, err } = await cli(['vmcp', 'validate', '-c', file]);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(/vmcp\.yaml:\d+: codeMode\.enabled: is not available yet/);
+      expect(err).toMatch(/vmcp\.yaml:\d+: rateLimiting: is not available yet/);
+    },
+  );
+
+  it('says which file is not there', async () => {
+    expect(await cli(['vmcp', 'validate', '-c', '/no/such/file.yaml'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('/no/such/file.yaml: there is no such file'),
+    });
+  });
+});
+
+describe('toolmgr vmcp plan', () => {
+  it('prints the plan as YAML without secrets', async () => {
+    const outgoingAuth = {
+      source: 'inline',
+      default: { type: 'header_injection', headerInjection: { headerName: 'X-Key', headerValue: 'hunter2' } },
+    };
+    const { code, out } = await cli(['vmcp', 'plan', '-c', await write({ ...CONFIG, outgoingAuth })]);
+    expect(code).toBe(0);
+    expect(out).not.toContain('hunter2');
+    expect(parse(out)).toMatchObject({
+      name: 'dev-vmcp',
+      outgoingAuth: {
+        default: { type: 'header_injection', options: { headerName: 'X-Key', headerValue: '[secret]' } },
+      },
+      limits: { sessions: 10_000 },
+    });
+  });
+});
+
+describe('toolmgr vmcp explain', () => {
+  proves(
+    ['ask.vmcp.explain', 'ask.vmcp.explain-plugin'],
+    'names backend, original name, what shaped a tool, and who may refuse it',
+    async () => {
+      const file = await write(CONFIG);
+      const text = await cli(['vmcp', 'explain', 'every_say', '-c', file]);
+      expect(text.code).toBe(0);
+      expect(text.out).toMatch(/backend +every \(stdio, ready, MCP 2025-11-25\)/);
+      expect(text.out).toMatch(/original name +echo/);
+      expect(text.out).toMatch(/clients see it yes/);
+      const json = JSON.parse(
+        (await cli(['vmcp', 'explain', 'every_say', '-c', file, '--format', 'json'])).out,
+      ) as object;
+      expect(json).toMatchObject({
+        found: true,
+        original: 'echo',
+        advertised: true,
+        backend: { name: 'every', outgoingAuth: 'unauthenticated' },
+        mayRefuse: { authenticate: ['incoming-auth/anonymous'] },
+      });
+      expect((json as { shapedBy: string[] }).shapedBy).toEqual(
+        expect.arrayContaining([expect.stringContaining('override'), expect.stringContaining('prefix')]),
+      );
+    },
+    LONG,
+  );
+
+  it(
+    'says why clients do not see a hidden tool, and what is near an unknown one',
+    async () => {
+      const file = await write(CONFIG);
+      const hidden = await cli(['vmcp', 'explain', 'every_get-env', '-c', file]);
+      expect(hidden.out).toMatch(/clients see it no, hidden by filter/);
+      const unknown = await cli(['vmcp', 'explain', 'echo', '-c', file]);
+      expect(unknown.code).toBe(1);
+      expect(unknown.out).toMatch(/no tool is named echo\ndid you mean: .*every_say/);
+    },
+    LONG,
+  );
+
+  it('says how to go on when nothing runs at a URL', async () => {
+    expect(await cli(['vmcp', 'explain', 'x', '--url', 'http://127.0.0.1:9/mcp'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/nothing answers at http:\/\/127\.0\.0\.1:9; start a gateway/),
+    });
+  });
+});
+
+describe('a group of workloads', () => {
+  proves(
+    [
+      'ask.vmcp.serve-group',
+      'ask.vmcp.group-quick-mode',
+      'ask.vmcp.init',
+      'ask.vmcp.init-mode',
+      'ask.vmcp.init-round-trip',
+      'choice.standalone.static-or-group',
+    ],
+    'is served by its name, and vmcp init writes a file that is served as it is',
+    async () => {
+      const surroundings = { env: { TOOLMGR_STATE_DIR: join(folder, 'state') } };
+      const run = (...args: string[]) => cli(args, surroundings);
+      try {
+        expect(
+          (await run('run', '--group', 'dev', '--name', 'mem', 'npx://@modelcontextprotocol/server-memory')).code,
+        ).toBe(0);
+        await using byGroup = startCli(['vmcp', 'serve', '--group', 'dev', '--port', '0'], surroundings);
+        const [, url = ''] = await byGroup.printed(/dev serves (http:\S+)/);
+        await until(async () => (await run('tools', '--url', url)).out.includes('mem_read_graph'), 30_000);
+
+        const file = join(folder, 'dev.yaml');
+        expect((await run('vmcp', 'init', '-g', 'dev', '-o', file)).code).toBe(0);
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        expect(parse(await readFile(file, 'utf8'))).toEqual({
+          name: 'dev-vmcp',
+          groupRef: 'dev',
+          incomingAuth: { type: 'anonymous' },
+          outgoingAuth: { source: 'inline', default: { type: 'unauthenticated' } },
+          aggregation: { conflictResolution: 'prefix', conflictResolutionConfig: { prefixFormat: '{workload}_' } },
+          backends: [{ name: 'mem', url: expect.stringMatching(/^http:/), transport: 'streamable-http' }],
+        });
+        expect((await run('vmcp', 'init', '-g', 'dev')).out).toBe(await readFile(file, 'utf8'));
+        expect(await run('vmcp', 'init', '-g', 'dev', '-o', file)).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('--force replaces it'),
+        });
+        await using byFile = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], surroundings);
+        const [, second = ''] = await byFile.printed(/dev-vmcp serves (http:\S+)/);
+        await until(async () => (await run('tools', '--url', second)).out.includes('mem_read_graph'), 30_000);
+        expect((await run('call', 'mem_read_graph', '--url', second)).code).toBe(0);
+      } finally {
+        await run('rm', '--force', 'mem');
+      }
+    },
+    LONG,
+  );
+
+  it('without running workloads gives no file and says how to start one', async () => {
+    const ended = await cli(['vmcp', 'init', '-g', 'none'], { env: { TOOLMGR_STATE_DIR: folder } });
+    expect(ended).toMatchObject({ code: 1, out: '', err: expect.stringContaining('toolmgr run --group none') });
+  });
+});
+
+describe('the command line', () => {
+  proves('choice.general.unknown-flag-refused', 'names the nearest flag and command', async () => {
+    expect(await cli(['vmcp', 'serve', '--prt', '1'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--port'),
+    });
+    expect(await cli(['vmpc'])).toMatchObject({ code: 1, err: expect.stringMatching(/Did you mean vmcp/) });
+    expect(await cli(['vmcp', 'serv'])).toMatchObject({ code: 1, err: expect.stringMatching(/Did you mean serve/) });
+  });
+
+  proves('ask.vmcp.exit-codes', 'prints help and version with 0, and the exit codes in the help', async () => {
+    const help = await cli(['--help']);
+    expect(help.code).toBe(0);
+    expect(help.out).toMatch(/Exit codes:\n {2}0 {2}done/);
+    for (const args of [['version'], ['--version']]) {
+      expect(await cli(args)).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });
+    }
+    expect((await cli(['vmcp', 'serve', '--help'])).out).toMatch(/--port.*4483[\s\S]*Examples:/);
+  });
+});

@@ -1,0 +1,305 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { cli, type RunningCli, startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 60_000;
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A vmcp file over HTTP backends, as an object. */
+const configOf = (backends: Record<string, string>, more: object = {}) => ({
+  name: 'dev-vmcp',
+  groupRef: 'dev',
+  incomingAuth: { type: 'anonymous' },
+  outgoingAuth: { source: 'inline', default: { type: 'unauthenticated' } },
+  aggregation: { conflictResolution: 'prefix' },
+  backends: Object.entries(backends).map(([name, url]) => ({ name, url, transport: 'streamable-http' })),
+  ...more,
+});
+
+const write = async (config: object, name = 'vmcp.yaml'): Promise<string> => {
+  const file = join(folder, name);
+  await writeFile(file, stringify(config));
+  return file;
+};
+
+/** The endpoint that a serve printed, when its backends have answered. */
+const endpointOf = async (running: RunningCli): Promise<string> => {
+  const [, url = ''] = await running.printed(/serves (http:\S+)/);
+  const origin = new URL(url).origin;
+  await until(async () => ((await (await fetch(`${origin}/status`)).json()) as { healthy: boolean }).healthy, 20_000);
+  return url;
+};
+
+const call = (url: string, tool: string, ...more: string[]) => cli(['call', tool, '--url', url, ...more]);
+
+describe('toolmgr vmcp serve', () => {
+  proves(
+    [
+      'ask.vmcp.serve-config',
+      'choice.standalone.yaml-is-config',
+      'vmcp.config.backends-when-inline',
+      'vmcp.config-outgoing.backends',
+      'vmcp.config-outgoing.default',
+      'vmcp.config-outgoing.type-header-injection',
+      'vmcp.config-outgoing.header-value-env',
+      'vmcp.service.one-endpoint',
+    ],
+    'serves the backends of a file as one server, each with its own credentials',
+    async () => {
+      await using github = await recordingServer();
+      await using docs = await recordingServer();
+      const outgoingAuth = {
+        source: 'inline',
+        default: { type: 'unauthenticated' },
+        backends: {
+          github: {
+            type: 'header_injection',
+            headerInjection: { headerName: 'Authorization', headerValueEnv: 'GITHUB_AUTHORIZATION' },
+          },
+        },
+      };
+      const file = await write(
+        configOf({ github: github.url, docs: docs.url }, { outgoingAuth, passthroughHeaders: ['X-Tenant'] }),
+      );
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], {
+        env: { GITHUB_AUTHORIZATION: 'Bearer t0p-secret' },
+      });
+      const url = await endpointOf(serving);
+      expect((await call(url, 'github_echo', 'message=hi', '--header', 'X-Tenant: blue')).out).toBe('echo: hi\n');
+      expect((await call(url, 'docs_echo', 'message=ho')).out).toBe('echo: ho\n');
+      expect(github.calls[0]?.authorization).toBe('Bearer t0p-secret');
+      expect(github.calls[0]?.['x-tenant']).toBe('blue');
+      expect(docs.calls[0]?.authorization).toBeUndefined();
+      expect(serving.out() + serving.err()).not.toContain('t0p-secret');
+      const status = (await (await fetch(new URL('/status', url))).json()) as object;
+      expect(status).toMatchObject({
+        group_ref: 'dev',
+        backends: [
+          { name: 'docs', health: 'healthy', auth_type: 'unauthenticated' },
+          { name: 'github', health: 'healthy', auth_type: 'header_injection' },
+        ],
+      });
+    },
+    LONG,
+  );
+
+  proves(
+    ['vmcp.operational.timeouts-default', 'vmcp.operational.timeouts-per-workload'],
+    'gives up a call after the time of its workload, else the default time',
+    async () => {
+      await using server = await recordingServer();
+      const operational = { timeouts: { default: '200ms', perWorkload: { patient: '20s' } } };
+      const file = await write(configOf({ hasty: server.url, patient: server.url }, { operational }));
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const url = await endpointOf(serving);
+      const hasty = await call(url, 'hasty_slow');
+      expect(hasty.code).toBe(5);
+      expect(hasty.out + hasty.err).toMatch(/time|200/i);
+      expect(await call(url, 'patient_slow')).toMatchObject({ code: 0, out: 'late\n' });
+    },
+    LONG,
+  );
+
+  proves(
+    ['vmcp.audit.enabled', 'vmcp.audit.log-file-empty', 'ask.vmcp.serve-flags', 'ask.vmcp.session-ttl-flag'],
+    'takes its flags; with --enable-audit each call is one line on stdout, without it none',
+    async () => {
+      await using server = await recordingServer();
+      const file = await write(configOf({ one: server.url }));
+      await using audited = startCli([
+        'vmcp',
+        'serve',
+        '-c',
+        file,
+        '--port',
+        '0',
+        '--host',
+        'localhost',
+        '--enable-audit',
+        '--session-ttl',
+        '1h',
+        '--debug',
+      ]);
+      const url = await endpointOf(audited);
+      await call(url, 'one_echo', 'message=hi');
+      const [line = ''] = await audited.printed(/^\{.*audit_event.*\}$/m);
+      expect(JSON.parse(line)).toMatchObject({
+        type: 'mcp_tool_call',
+        outcome: 'success',
+        target: { name: 'one_echo' },
+        metadata: { extra: { backend_name: 'one' } },
+      });
+      audited.signal('SIGTERM');
+      expect((await audited.finished).out.trim().split('\n')).toHaveLength(1);
+
+      await using silent = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--session-ttl', '0']);
+      await call(await endpointOf(silent), 'one_echo', 'message=hi');
+      silent.signal('SIGTERM');
+      expect((await silent.finished).out).toBe('');
+      expect(await cli(['vmcp', 'serve', '-c', file, '--session-ttl=-5m'])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('must not be negative'),
+      });
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.reload.on-change',
+    'reads its file again when it changes and on SIGHUP, and keeps to the old one when the new one is wrong',
+    async () => {
+      await using server = await recordingServer();
+      const file = await write(configOf({ one: server.url }));
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const url = await endpointOf(serving);
+      await write(configOf({ one: server.url, two: server.url }));
+      await serving.printed(/configuration reloaded/);
+      await until(async () => (await cli(['tools', '--url', url])).out.includes('two_echo'), 15_000);
+      await write({ ...configOf({ three: server.url }), agregation: {} });
+      await serving.printed(/the configuration before it stays.*did you mean/s);
+      serving.signal('SIGHUP');
+      await until(() => (serving.err().match(/configuration before it stays/g) ?? []).length > 1, 10_000);
+      expect((await call(url, 'two_echo', 'message=still')).out).toBe('echo: still\n');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.reload.keeps-call',
+    'lets a call end with the plugins it began with when the file changes meanwhile',
+    async () => {
+      await using server = await recordingServer();
+      const file = await write(configOf({ one: server.url }));
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const url = await endpointOf(serving);
+      const slow = call(url, 'one_slow');
+      await until(() => server.calls.length === 1, 10_000);
+      await write(configOf({ other: server.url }));
+      await serving.printed(/configuration reloaded/);
+      expect(await slow).toMatchObject({ code: 0, out: 'late\n' });
+      await until(async () => (await cli(['tools', '--url', url])).out.includes('other_slow'), 15_000);
+      expect((await cli(['tools', '--url', url])).out).not.toContain('one_slow');
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.vmcp.yaml-plugins',
+    'loads the plugins of the file, also one by its path beside it',
+    async () => {
+      await using server = await recordingServer();
+      await writeFile(
+        join(folder, 'refuse-fail.mjs'),
+        `export default {
+          address: 'refuse-fail',
+          config: { safeParse: (data) => ({ success: true, data }) },
+          apply(core, { word }) {
+            core.hooks.authorize.tap('refuse-fail', (call) =>
+              call.name.endsWith('fail') ? { refused: true, status: 403, reason: word } : undefined);
+          },
+        };`,
+      );
+      const file = await write(
+        configOf({ one: server.url }, { plugins: [{ use: './refuse-fail.mjs', with: { word: 'not today' } }] }),
+      );
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const url = await endpointOf(serving);
+      const refused = await call(url, 'one_fail');
+      expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('403')]);
+      expect(server.calls).toHaveLength(0);
+      expect((await call(url, 'one_echo', 'message=ok')).code).toBe(0);
+
+      const explained = await cli(['vmcp', 'explain', 'one_fail', '--url', url, '--format', 'json']);
+      expect(JSON.parse(explained.out)).toMatchObject({ mayRefuse: { authorize: ['refuse-fail'] } });
+    },
+    LONG,
+  );
+
+  it(
+    'stops with 0 on SIGINT and SIGTERM',
+    async () => {
+      await using server = await recordingServer();
+      const file = await write(configOf({ one: server.url }));
+      for (const name of ['SIGINT', 'SIGTERM'] as const) {
+        await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+        await endpointOf(serving);
+        serving.signal(name);
+        expect((await serving.finished).code).toBe(0);
+      }
+    },
+    LONG,
+  );
+
+  it('says which port is taken and what to do', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const file = await write(configOf({ one: 'http://127.0.0.1:9/mcp' }));
+    const ended = await cli(['vmcp', 'serve', '-c', file, '--port', String(port)]);
+    other.close();
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining(`port ${port} on 127.0.0.1 is taken`) });
+    expect(ended.err).not.toContain('    at ');
+  });
+
+  it('does not start when a variable of its credentials is not set', async () => {
+    const outgoingAuth = {
+      source: 'inline',
+      default: { type: 'header_injection', headerInjection: { headerName: 'X', headerValueEnv: 'TOOLMGR_TEST_UNSET' } },
+    };
+    const file = await write(configOf({ one: 'http://127.0.0.1:9/mcp' }, { outgoingAuth }));
+    expect(await cli(['vmcp', 'serve', '-c', file, '--port', '0'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('TOOLMGR_TEST_UNSET is not set'),
+    });
+  });
+
+  proves('ask.vmcp.serve-needs-one', 'needs a file or a group', async () => {
+    expect(await cli(['vmcp', 'serve'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/-c FILE.*--group NAME/),
+    });
+  });
+
+  proves('ask.vmcp.group-loopback-only', 'serves a group on loopback only', async () => {
+    expect(await cli(['vmcp', 'serve', '--group', 'dev', '--host', '0.0.0.0'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('loopback only'),
+    });
+  });
+
+  it.each(['--optimizer', '--optimizer-embedding', '--embedding-model=x', '--embedding-image=x'])(
+    'refuses %s by its name',
+    async (flag) => {
+      const ended = await cli(['vmcp', 'serve', '--group', 'x', flag]);
+      expect(ended).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`${flag.split('=')[0]} is not available yet`),
+      });
+    },
+  );
+
+  proves(
+    'ask.vmcp.serve-config-wins',
+    'takes the file when both are given, and says so',
+    async () => {
+      await using server = await recordingServer();
+      const file = await write(configOf({ one: server.url }));
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--group', 'other', '--port', '0']);
+      await serving.printed(/the file wins, --group other is not used/);
+      await serving.printed(/dev-vmcp serves/);
+    },
+    LONG,
+  );
+});

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+const CLI = join(import.meta.dirname, '../../hosts/cli.ts');
+const STARTED_MS = 30_000;
+
+/** What one command line left behind. */
+export interface Finished {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A command line that runs. */
+export interface RunningCli extends AsyncDisposable {
+  readonly pid: number;
+  out(): string;
+  err(): string;
+  /** Waits for text on either stream and gives its match; fails with all that was printed. */
+  printed(pattern: RegExp, ms?: number): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+  readonly finished: Promise<Finished>;
+}
+
+/** How to run it. */
+export interface CliSurroundings {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  /** Another script than the command line. */
+  readonly script?: string;
+}
+
+/** Starts `toolmgr …` from its sources as a process of its own. Disposed of, it is asked to stop, then killed. */
+export function startCli(args: readonly string[], { env, cwd, script = CLI }: CliSurroundings = {}): RunningCli {
+  const child = spawn(process.execPath, ['--conditions=development', script, ...args], {
+    cwd: cwd ?? join(import.meta.dirname, '../..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', TOOLMGR_URL: undefined, PORT: undefined, ...env },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    out += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    err += chunk;
+  });
+  let isOver = false;
+  const finished = once(child, 'close').then(([code]) => {
+    isOver = true;
+    return { code: code as number | null, out, err };
+  });
+  return {
+    pid: child.pid ?? 0,
+    out: () => out,
+    err: () => err,
+    async printed(pattern, ms = STARTED_MS) {
+      const look = (): RegExpExecArray | null => pattern.exec(err) ?? pattern.exec(out);
+      await until(() => look() !== null || isOver, ms).catch(() => {});
+      const found = look();
+      if (found === null) throw new Error(`never printed ${pattern}:\n--- out\n${out}\n--- err\n${err}`);
+      return found;
+    },
+    signal: (name) => void child.kill(name),
+    finished,
+    async [Symbol.asyncDispose]() {
+      if (isOver) return;
+      child.kill('SIGTERM');
+      const cut = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      await finished;
+      clearTimeout(cut);
+    },
+  };
+}
+
+/** Runs `toolmgr …` to its end. */
+export function cli(args: readonly string[], surroundings?: CliSurroundings): Promise<Finished> {
+  return startCli(args, surroundings).finished;
+}

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { planSchema } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSlots } from '../core/extension/slots.ts';
@@ -74,6 +76,22 @@ describe('the tables of configuration', () => {
       ['`more`', '`map of object`', '', ''],
       ['`more.*.on`', '`boolean`', '*required*', ''],
     ]);
+  });
+});
+
+describe('what can be configured', () => {
+  it('has a meaning for every key, and a sentence for every plugin', async () => {
+    const plugins = await Promise.all(Object.values(catalogue).map(async (load) => (await load()).default));
+    const silent = plugins.filter(({ summary }) => summary === undefined).map(({ address }) => address);
+    const schemas: [string, z.ZodType][] = [
+      ['plan', planSchema],
+      ...plugins.map(({ address, config }): [string, z.ZodType] => [address, config]),
+      ...plugins.flatMap(({ slotOptions = {} }) => Object.entries(slotOptions)),
+    ];
+    const meaningless = schemas.flatMap(([where, schema]) =>
+      configRows(schema).flatMap(([key, , , meaning]) => (meaning === '' ? [`${where}: ${key}`] : [])),
+    );
+    expect([silent, meaningless]).toEqual([[], []]);
   });
 });
 

@@ -25,19 +25,21 @@ export const planSchema = z.strictObject({
     .describe('in order: within one stage of a hook, earlier plugins run first'),
   outgoingAuth: z
     .strictObject({
-      default: strategyUse.default({ type: 'unauthenticated' }),
-      backends: z.record(z.string(), strategyUse).default({}),
+      default: strategyUse.default({ type: 'unauthenticated' }).describe('for backends without an entry of their own'),
+      backends: z.record(z.string(), strategyUse).default({}).describe('by backend name'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('how the gateway authenticates towards backends'),
   timeouts: z
     .strictObject({
-      defaultMs: z.int().min(1).default(30_000),
-      perWorkloadMs: z.record(z.string(), z.int().min(1)).default({}),
+      defaultMs: z.int().min(1).default(30_000).describe('for every backend without an entry of its own'),
+      perWorkloadMs: z.record(z.string(), z.int().min(1)).default({}).describe('by backend name'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('time for one answer of a backend; progress starts it again, within limits.callTotalMs'),
   endpoint: z
     .strictObject({
-      path: z.string().startsWith('/').default('/mcp'),
+      path: z.string().startsWith('/').default('/mcp').describe('where MCP is served'),
       allowedHosts: z
         .array(z.string())
         .optional()
@@ -45,15 +47,20 @@ export const planSchema = z.strictObject({
       allowedOrigins: z.array(z.string()).default([]).describe('exact Origin values served besides loopback ones'),
       loopback: z.boolean().default(true).describe('bound to loopback: Host must be a loopback name'),
     })
-    .prefault({}),
-  passthroughHeaders: z.array(z.string()).default([]),
-  maxToolNameLength: z.int().min(16).optional(),
+    .prefault({})
+    .describe('the client-facing side'),
+  passthroughHeaders: z.array(z.string()).default([]).describe('headers of clients that travel on to backends'),
+  maxToolNameLength: z
+    .int()
+    .min(16)
+    .optional()
+    .describe('longer tool names get a short form, the same every time; default: no bound'),
   stateKey: z
     .string()
     .min(32)
     .optional()
     .describe('secret behind sealed requestState; the same on all replicas; default: random at boot'),
-  limits: limitsSchema.prefault({}),
+  limits: limitsSchema.prefault({}).describe('every bound of the house'),
 });
 
 /** A plan as written. */

@@ -10,20 +10,20 @@ const httpUrl = z
 
 const command = z.strictObject({
   file: z.string().min(1).describe('path of the program, or its name on PATH'),
-  args: z.array(z.string()).default([]),
+  args: z.array(z.string()).default([]).describe('exact arguments; no shell reads them'),
   env: z.record(z.string(), z.string()).default({}).describe('variables beside the minimal environment'),
-  cwd: z.string().optional(),
+  cwd: z.string().optional().describe('working directory of the program'),
 });
 
 /** One backend: the keys of the contract's `backends[]`, and our own `command`, `era` and `sessions`. */
 const backend = z
   .strictObject({
-    name: z.string().min(1),
-    url: httpUrl.optional(),
-    transport: z.enum(['sse', 'streamable-http', 'stdio']),
+    name: z.string().min(1).describe('name of the backend in tool prefixes, logs and settings'),
+    url: httpUrl.optional().describe('where an HTTP backend is; without a password'),
+    transport: z.enum(['sse', 'streamable-http', 'stdio']).describe('how it is spoken to'),
     type: z.enum(['entry', '']).optional().describe('`entry` = a remote server reached directly'),
     caBundlePath: z.string().optional().describe('PEM file; only for type `entry`'),
-    metadata: z.record(z.string(), z.string()).optional(),
+    metadata: z.record(z.string(), z.string()).optional().describe('labels of the operator'),
     command: command.optional().describe('the program of a stdio backend (an extension of the contract)'),
     era: z.enum(['auto', 'legacy', 'modern']).optional().describe('how its MCP revision is found (extension)'),
     sessions: z.enum(['perClient', 'shared']).optional().describe('one backend session per client, or one (extension)'),
@@ -43,7 +43,7 @@ const backend = z
 const config = z
   .strictObject({
     group: z.string().optional().describe('becomes `metadata.group` of every backend, whatever it says itself'),
-    backends: z.array(backend),
+    backends: z.array(backend).describe('the backends, each under a name of its own'),
   })
   .superRefine(({ backends }, context) => {
     const seen = new Set<string>();

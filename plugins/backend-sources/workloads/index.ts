@@ -7,13 +7,19 @@ const ADDRESS = 'backend-sources/workloads';
 
 const workload = z.strictObject({
   runtime: z.string().min(1).describe('name in the slot workloadRuntimes: `process` or `remote-url`'),
-  name: workloadName,
-  group: workloadName.default('default'),
-  transport: z.enum(['stdio', 'sse', 'streamable-http']),
-  command: z.strictObject({ file: z.string().min(1), args: z.array(z.string()).default([]) }).optional(),
-  url: z.string().optional(),
-  env: z.record(z.string(), z.string()).default({}),
-  cwd: z.string().optional(),
+  name: workloadName.describe('name of the workload and of its backend'),
+  group: workloadName.default('default').describe('group it belongs to'),
+  transport: z.enum(['stdio', 'sse', 'streamable-http']).describe('what the program or remote speaks'),
+  command: z
+    .strictObject({
+      file: z.string().min(1).describe('path of the program, or its name on PATH'),
+      args: z.array(z.string()).default([]).describe('exact arguments; no shell reads them'),
+    })
+    .optional()
+    .describe('for the runtime `process`'),
+  url: z.string().optional().describe('for the runtime `remote-url`'),
+  env: z.record(z.string(), z.string()).default({}).describe('variables beside the minimal environment'),
+  cwd: z.string().optional().describe('working directory of the program'),
   targetPort: z
     .int()
     .min(1)
@@ -28,7 +34,7 @@ export default definePlugin({
   address: ADDRESS,
   summary: 'Starts workloads through their runtime, serves them as backends, and stops them with the gateway.',
   config: z.strictObject({
-    workloads: z.array(workload),
+    workloads: z.array(workload).describe('what is started and served'),
     stopMs: z.int().min(0).default(5_000).describe('time a workload has to end by itself'),
   }),
   apply(core, { workloads, stopMs }) {

@@ -21,7 +21,8 @@ export default definePlugin({
           .describe('life after which counting begins anew'),
         maxRestarts: z.int().min(0).default(RESTART_POLICY.maxRestarts).describe('restarts in a row before giving up'),
       })
-      .prefault({}),
+      .prefault({})
+      .describe('when a program that ended is started again'),
     startTimeoutMs: z.int().min(1).default(60_000).describe('time a program has to listen on its port'),
   }),
   apply(core, config) {

@@ -11,14 +11,20 @@ if (major < 20) {
   console.error(`toolmgr: Node ${process.versions.node} is too old to start the installation; 20 or newer is needed`);
   process.exit(1);
 }
-const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+const hash = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex');
 const installed = existsSync(mark) ? readFileSync(mark, 'utf8') : '';
 if (installed !== hash) {
-  console.log('toolmgr: installing packages (npm ci); only the first time and after updates');
+  console.log('toolmgr: installing packages; only the first time and after updates');
   try {
-    execSync('npm ci --no-audit --no-fund --loglevel=error', { cwd: root, stdio: 'inherit' });
+    // Not `npm ci`: it refuses a lock file when a registry mirror lacks optional packages of other platforms.
+    // What the lock file names is installed as it says, integrity hashes included; the file itself stays as it is.
+    execSync('npm install --no-save --no-audit --no-fund --loglevel=error', { cwd: root, stdio: 'inherit' });
   } catch {
-    console.error('toolmgr: npm ci failed. Check the network and the registry settings (npm ping), then run the command again.');
+    console.error(
+      'toolmgr: npm could not install the packages. Check the network and the registry (npm ping), then try again.',
+    );
     process.exit(1);
   }
   writeFileSync(mark, hash);

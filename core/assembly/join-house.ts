@@ -125,6 +125,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
       .then(() => room.settled())
       .then(() => {
         isSettled = true;
+        checkCatalog(catalogs, log);
       });
     await sources.first(limits.discoveryMs);
   };
@@ -199,6 +200,15 @@ function joinFarSide(
   });
   const faces = createFace(serverInfo, room, limits.instructionsBytes);
   return { room, catalogs, faces };
+}
+
+/** Conflicts are said at the start, not only when the first client lists. */
+function checkCatalog(catalogs: Catalogs, log: Log): void {
+  try {
+    catalogs.of('');
+  } catch (cause) {
+    log.error('the catalogue could not be made', { cause: explainCause(cause) });
+  }
 }
 
 /** With every backend away and nothing known of any, an empty list would be a lie. */

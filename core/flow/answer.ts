@@ -4,7 +4,7 @@ import type { Answer, Intent } from '../protocol/intent.ts';
 import { resultFromValue } from '../protocol/result.ts';
 import { answerList, LISTS, type ListParts } from './list.ts';
 import { type Journey, perform } from './perform.ts';
-import { type ResolveParts, resolveCall } from './resolve.ts';
+import { type Resolved, type ResolveParts, resolveCall } from './resolve.ts';
 
 /** All that answering needs, joined by assembly. */
 export interface AnswerParts extends ListParts, ResolveParts {
@@ -24,7 +24,7 @@ export async function answer(parts: AnswerParts, intent: Intent): Promise<Answer
 
 /** Resolves and performs one call. */
 export async function answerCall(parts: AnswerParts, intent: Intent): Promise<Reply> {
-  const resolved = resolveCall(parts, intent);
+  const resolved = safelyResolved(parts, intent);
   if ('error' in resolved) {
     if (intent.method === 'completion/complete' && resolved.error.code === CODE.invalidParams) {
       return noCompletions(intent) ?? resolved;
@@ -32,6 +32,16 @@ export async function answerCall(parts: AnswerParts, intent: Intent): Promise<Re
     return resolved;
   }
   return perform(parts.journey, resolved.call);
+}
+
+/** Without a catalogue nothing can be called; that is the gateway's trouble, not the caller's. */
+function safelyResolved(parts: AnswerParts, intent: Intent): Resolved {
+  try {
+    return resolveCall(parts, intent);
+  } catch (cause) {
+    parts.journey.reportList(intent, cause);
+    return { error: wireError(CODE.internalError, 'the catalogue of this gateway could not be made') };
+  }
 }
 
 const CALLS: ReadonlySet<string> = new Set<CallMethod>([

@@ -1,5 +1,6 @@
 import type { BackendRoom } from '../backend/room.ts';
 import { BackendError } from '../backend/room.ts';
+import { needsWrapping } from '../catalog/definition.ts';
 import type { Asker, Call, CallResult, Dispatch } from '../contract/call.ts';
 import type { JsonValue, RawMembers } from '../contract/json.ts';
 import { fulfil } from '../protocol/bridge/fulfil.ts';
@@ -155,7 +156,7 @@ function withObjectContent(call: Call, result: CallResult): CallResult {
   if (call.method !== 'tools/call') return result;
   const members = membersOf(result);
   const structured = members.get('structuredContent');
-  if (structured === undefined || structured[0] === OPEN_BRACE) return result;
+  if (structured === undefined || (structured[0] === OPEN_BRACE && !needsWrapping(call.target))) return result;
   const wrapped = RawObject.empty().with('result', structured);
   return new BytesResult(members.with('structuredContent', wrapped.toBytes()).toBytes());
 }

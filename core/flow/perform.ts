@@ -49,7 +49,7 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
     const reply = replyFromFault(call, thrown);
     if ('error' in reply) error = reply.error;
     outcome = call.signal.aborted ? 'cancelled' : reply.outcome;
-    if (reply.isOurs) journey.report(call, thrown);
+    if (reply.isOurs && !call.signal.aborted) journey.report(call, thrown);
     return 'error' in reply ? { error: reply.error } : { result: reply.result };
   } finally {
     const record: CallRecord = {

@@ -28,6 +28,7 @@ app.post('/mcp', (request, reply) => {
   pool.dispatch(
     { path: url.pathname, method: 'POST', headers: forwarded(request.headers), body: request.body as Buffer },
     {
+      onRequestStart() {},
       onResponseStart(_controller, statusCode, headers) {
         status = statusCode;
         type = String(headers['content-type'] ?? '');

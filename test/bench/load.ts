@@ -53,11 +53,18 @@ export async function measure(
 }
 
 function luaScript({ headers, body }: LoadRequest): string {
-  const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
+  const [head = '', tail = ''] = body.split(/(?<="id":)1(?=,)/);
+  const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[ ${lua(name)} ] = ${lua(value)}`);
   return [
     'wrk.method = "POST"',
-    `wrk.body = ${lua(body)}`,
     ...lines,
+    // Ids must differ: a legacy session refuses two requests in flight under one id.
+    `local head, tail = ${lua(head)}, ${lua(tail)}`,
+    'local id = 0',
+    'request = function()',
+    '  id = id + 1',
+    '  return wrk.format(nil, nil, nil, head .. id .. tail)',
+    'end',
     'done = function(summary, latency, requests)',
     '  local e = summary.errors',
     '  local failures = e.connect + e.read + e.write + e.status + e.timeout',

@@ -151,7 +151,7 @@ describe('a call', () => {
     expect('result' in reply && reply.result.isError).toBe(true);
     expect('result' in reply && reply.result.bytes.toString()).toContain('BACKEND_TIMEOUT');
     const call = callOf();
-    const prompt = createCall({ ...call, method: 'prompts/get', members: call.members });
+    const prompt = createCall({ ...call, parent: undefined, method: 'prompts/get', members: call.members });
     expect(await perform(journey, prompt)).toMatchObject({ error: { code: -32603 } });
   });
 
@@ -195,7 +195,7 @@ describe('a call', () => {
     const journey = freeze();
     for (const id of ['a', 'b', 'c']) {
       const call = callOf();
-      await perform(journey, createCall({ ...call, id, members: call.members }));
+      await perform(journey, createCall({ ...call, parent: undefined, id, members: call.members }));
     }
     expect(settled).toMatchObject([{ call: { id: 'a' }, outcome: 'abandoned' }]);
     expect(journey.rounds.size).toBe(2);

@@ -6,7 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createGateway, type PlanInput } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
+import apiKeys from './api-keys.ts';
+
+await checkBesideAnonymous();
 
 // region: plan
 const plan: PlanInput = {
@@ -56,6 +60,21 @@ try {
   server.close();
   server.closeAllConnections();
   await gateway.stop();
+}
+
+/** A vmcp file must name an `incomingAuth`; with `type: anonymous` there, the keys still decide. */
+async function checkBesideAnonymous(): Promise<void> {
+  const keys = { ada: sha256('key-of-ada') };
+  await using kit = await testGateway({
+    catalogue,
+    plugins: [apiKeys],
+    plan: { plugins: [{ use: 'incoming-auth/anonymous' }, { use: apiKeys.address, with: { keys } }] },
+    backends: { tools: fakeServer().tool('any', 'done') },
+  });
+  const nobody = await kit.client();
+  assert.equal((await nobody.request('tools/list')).status, 401, 'without a key, beside the anonymous plugin');
+  const ada = await kit.client({ headers: { 'x-api-key': 'key-of-ada' } });
+  assert.deepEqual(await ada.toolNames(), ['any'], 'with a key, beside the anonymous plugin');
 }
 
 async function connect(key: string): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {

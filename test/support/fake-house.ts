@@ -4,6 +4,7 @@ import type { Inbound } from '../../core/contract/inbound.ts';
 import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
 import type { Refusal } from '../../core/contract/refusal.ts';
 import type { CatalogEntry, MirroredParam } from '../../core/contract/tool.ts';
+import { GatewayFault } from '../../core/errors.ts';
 import { CODE, wireError } from '../../core/protocol/errors.ts';
 import type { Answer, Face, House, Intent, ListsChanged } from '../../core/protocol/intent.ts';
 import { META } from '../../core/protocol/meta.ts';
@@ -80,7 +81,7 @@ export function createFakeHouse(): FakeHouse {
       return { entry: entryOf(uri) };
     },
     watch: async (_entry, uri, asker) => {
-      if (uri.startsWith('broken:')) throw new Error('the backend is away');
+      if (uri.startsWith('broken:')) throw new GatewayFault('BACKEND_UNREACHABLE', 'backend w is away');
       house.watched.push(`${asker.owner.key} ${uri}`);
       house.owners.push(asker);
     },

@@ -1,4 +1,4 @@
-import type { Asker, LinkOwner } from '../../contract/call.ts';
+import type { AskAnswer, Asker, LinkOwner } from '../../contract/call.ts';
 import type { SessionEnded } from '../../contract/event.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
@@ -12,6 +12,7 @@ import { acceptsStream } from '../http/media.ts';
 import type { Answer, Intent, ListsChanged } from '../intent.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../message.ts';
 import { META } from '../meta.ts';
+import { withoutPerHop } from '../passing.ts';
 import { encode } from '../raw-json.ts';
 import { sessionAsker, sessionSink } from './asking.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
@@ -86,9 +87,14 @@ function post(room: Room, exchange: Exchange, message: Message): void | Promise<
   const session = sessionOf(room, exchange, message.kind === 'request' ? message.id : NULL_ID);
   if (session === undefined) return;
   if (message.kind === 'request') return answerRequest(room, exchange, session, message);
-  if (message.kind === 'response') session.questions.answer(message.key, message.answer);
+  if (message.kind === 'response') session.questions.answer(message.key, passedAnswer(message.answer));
   else NOTIFICATIONS.get(message.method)?.(room, session, message);
   exchange.responder.send(202, {});
+}
+
+/** The client's `_meta` of this hop ends here. */
+function passedAnswer(answer: AskAnswer): AskAnswer {
+  return 'result' in answer ? { result: withoutPerHop(answer.result) } : answer;
 }
 
 function get(room: Room, exchange: Exchange): void {

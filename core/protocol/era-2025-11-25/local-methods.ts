@@ -8,6 +8,7 @@ import { isLogLevel } from '../log-levels.ts';
 import type { NotificationMessage, RequestMessage } from '../message.ts';
 import { sessionAsker } from './asking.ts';
 import type { WaitingAnswer } from './waiting-answer.ts';
+import { errorFromWatch } from './watch-fault.ts';
 
 /** What a method that the edge answers itself gets. */
 export interface LocalCall {
@@ -51,7 +52,9 @@ async function subscribe({ parts, session, message, intent, waiting }: LocalCall
     await parts.house.watch(found.entry, uri, sessionAsker(session));
   } catch (cause) {
     session.watches.delete(uri);
-    throw cause;
+    const error = errorFromWatch(cause);
+    if (error === undefined) throw cause;
+    return waiting.error(error);
   }
   // Ended in the meantime: the end has unwatched only what it saw.
   if (session.hasEnded) await parts.house.unwatch(found.entry, uri, sessionAsker(session));

@@ -7,7 +7,7 @@ import type { CatalogEntry } from '../contract/tool.ts';
 import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Intent } from '../protocol/intent.ts';
-import { endToEndMeta } from '../protocol/meta.ts';
+import { endToEndMembers } from '../protocol/meta.ts';
 import { decodeObject, type RawObject } from '../protocol/raw-json.ts';
 import { createCall } from './call-value.ts';
 import type { Parking } from './dispatch.ts';
@@ -41,7 +41,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     name,
     target,
     members: params.without('_meta', 'inputResponses', 'requestState'),
-    meta: endToEndMeta(params.get('_meta')),
+    meta: endToEndMembers(params.object('_meta')),
     caller: intent.caller,
     asker: intent.asker,
     headers: passedHeaders(parts.passthroughHeaders, intent.inbound),

@@ -32,10 +32,19 @@ export function isPerHop(key: string): boolean {
 
 /** `_meta` without its per-hop members; `undefined` when nothing is left or it is not an object. */
 export function endToEndMeta(meta: RawJson | undefined): RawJson | undefined {
+  if (meta === undefined || meta[0] !== 0x7b) return undefined;
+  return endToEndMembers(RawObject.parse(meta));
+}
+
+/** As {@link endToEndMeta}, of a `_meta` whose members are known already. */
+export function endToEndMembers(meta: RawObject | undefined): RawJson | undefined {
   if (meta === undefined) return undefined;
-  if (meta[0] !== 0x7b) return undefined;
-  const members = RawObject.parse(meta);
-  const perHop = [...members.keys()].filter(isPerHop);
-  const kept = members.without(...perHop);
-  return kept.size === 0 ? undefined : kept.toBytes();
+  let perHop: string[] | undefined;
+  for (const key of meta.keys()) {
+    if (!isPerHop(key)) continue;
+    if (perHop === undefined) perHop = [key];
+    else perHop.push(key);
+  }
+  if (perHop === undefined) return meta.size === 0 ? undefined : meta.toBytes();
+  return perHop.length === meta.size ? undefined : meta.without(...perHop).toBytes();
 }

@@ -23,6 +23,7 @@ export class RawJsonError extends Error {
 export class RawObject {
   readonly #members: Map<string, RawJson>;
   #bytes: RawJson | undefined;
+  #objects: Map<string, RawObject> | undefined;
 
   private constructor(members: Map<string, RawJson>, bytes: RawJson | undefined) {
     this.#members = members;
@@ -70,10 +71,17 @@ export class RawObject {
     return decode(raw) as string;
   }
 
-  /** The member as a raw object, `undefined` when absent or not an object. */
+  /** The member as a raw object, read once; `undefined` when absent or not an object. */
   object(key: string): RawObject | undefined {
     const raw = this.#members.get(key);
-    return raw === undefined || raw[0] !== OPEN_BRACE ? undefined : RawObject.parse(raw);
+    if (raw === undefined || raw[0] !== OPEN_BRACE) return undefined;
+    let object = this.#objects?.get(key);
+    if (object === undefined) {
+      object = RawObject.parse(raw);
+      this.#objects ??= new Map();
+      this.#objects.set(key, object);
+    }
+    return object;
   }
 
   /** A copy with one member set; an existing member keeps its place. */
@@ -199,9 +207,17 @@ function readMembers(bytes: RawJson, members: Map<string, RawJson>): boolean {
 }
 
 function readKey(bytes: RawJson, start: number, end: number): string {
-  const plain = bytes.subarray(start + 1, end - 1);
-  if (plain.indexOf(BACKSLASH) === -1) return plain.toString('utf8');
-  return JSON.parse(bytes.toString('utf8', start, end)) as string;
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = bytes[at] as number;
+    if (byte === BACKSLASH) return JSON.parse(bytes.toString('utf8', start, end)) as string;
+    if (byte > 0x7f) return readWideKey(bytes, start, end);
+  }
+  return bytes.toString('latin1', start + 1, end - 1);
+}
+
+function readWideKey(bytes: RawJson, start: number, end: number): string {
+  const text = bytes.toString('utf8', start + 1, end - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
 function expectEnd(bytes: RawJson, from: number): void {

@@ -54,9 +54,17 @@ export function ownMeta(serverInfo: RawJson, subscriptionId?: RawJson): RawJson 
 
 function stampedMeta(members: RawObject, serverInfo: RawJson): RawJson {
   const kept = endToEndMeta(members.get('_meta'));
-  const base = kept === undefined ? RawObject.empty() : RawObject.parse(kept);
-  return base.with(META.serverInfo, serverInfo).toBytes();
+  if (kept !== undefined) return RawObject.parse(kept).with(META.serverInfo, serverInfo).toBytes();
+  let own = ownMetas.get(serverInfo);
+  if (own === undefined) {
+    own = ownMeta(serverInfo);
+    ownMetas.set(serverInfo, own);
+  }
+  return own;
 }
+
+/** Most results carry no `_meta` of their own: theirs is made once per gateway. */
+const ownMetas = new WeakMap<RawJson, RawJson>();
 
 function memberHead(key: string): Buffer {
   return MEMBER_HEADS.get(key) ?? Buffer.from(`,${JSON.stringify(key)}:`);

@@ -76,4 +76,10 @@ function report(cause: unknown): number {
   return EXIT_CODES.failed.code;
 }
 
+// `toolmgr logs x | head` closes our output early: that is no error, and nobody reads what would follow
+process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+  if (cause.code === 'EPIPE') process.exit(EXIT_CODES.ok.code);
+  throw cause;
+});
+
 if (import.meta.main) process.exitCode = await main(process.argv);

@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from 'commander';
 export interface RunFlags {
   readonly name?: string;
   readonly group: string;
+  readonly runtime?: 'process';
   readonly foreground?: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly transport?: 'stdio' | 'sse' | 'streamable-http';
@@ -29,6 +30,11 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--name <NAME>', says: 'name of the workload (default: made from TARGET)' },
     { flags: '--group <NAME>', says: 'group it belongs to', fallback: 'default' },
     { flags: '-e, --env <KEY=VALUE>', says: 'environment variable; may be repeated', fallback: {}, read: readVariable },
+    {
+      flags: '--runtime <KIND>',
+      says: 'process: no isolation, a program has your rights (the only one so far)',
+      read: readRuntime,
+    },
     { flags: '-f, --foreground', says: 'stay here; Ctrl-C stops and removes the workload' },
   ],
   'Proxy and transport:': [
@@ -53,7 +59,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     ...['--from-config', '--env-file', '--env-file-dir', '-l, --label', '--network', '--isolate-network'],
     ...['--allow-docker-gateway', '-p, --publish', '-v, --volume', '--permission-profile', '--secret'],
     ...['--image-verification', '--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
-    ...['--ignore-globally', '--print-resolved-overlays', '--runtime'],
+    ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
   ...later('the complete run command', [
     ...['--debug', '--proxy-mode', '--target-host', '--endpoint-prefix', '--allowed-origins', '--trust-proxy-headers'],
@@ -114,6 +120,14 @@ function readVariable(text: string, before: unknown): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('expected KEY=VALUE');
   return { ...(before as Record<string, string>), [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** An option of ours: the document knows containers only, which are to come. */
+function readRuntime(text: string): string {
+  if (text === 'process') return text;
+  if (text === 'container')
+    throw new InvalidArgumentError('it is not available yet: it comes with container workloads');
+  throw new InvalidArgumentError('expected process');
 }
 
 function readPort(lowest: number): (text: string) => number {

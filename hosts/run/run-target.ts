@@ -29,8 +29,12 @@ export async function runTarget(target: string, args: readonly string[], flags: 
   tellFailure(config.name, started);
 }
 
-function printNextSteps({ name, transport }: WorkloadConfig, url: string): void {
-  stdout.line(`${stdout.bold(name)} runs at ${stdout.green(url)} (behind it: ${transport})`);
+function printNextSteps(config: WorkloadConfig, url: string): void {
+  const { name, transport } = config;
+  const behind =
+    config.url === undefined ? `a program over ${transport}, not isolated: it has your rights` : 'a remote server';
+  stdout.line(`${stdout.bold(name)} runs at ${stdout.green(url)}`);
+  stdout.line(`behind it: ${behind}`);
   stdout.line();
   stdout.line(`  see its tools   toolmgr tools --url ${url}`);
   stdout.line(`  its output      toolmgr logs ${name} --follow`);

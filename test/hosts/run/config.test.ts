@@ -1,0 +1,191 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configFromFlags, exposureWarning } from '../../../hosts/run/add-workload.ts';
+import { listedFrom, rowsOf } from '../../../hosts/run/list.ts';
+import type { RunFlags } from '../../../hosts/run/options.ts';
+import { planFromRun } from '../../../hosts/run/plan.ts';
+import { startDeadlineMs } from '../../../hosts/run/start-deadline.ts';
+import { proves } from '../../support/proves.ts';
+import { workloadConfigOf } from '../../support/workload-config.ts';
+
+const NOW = 1_800_000_000_000;
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'toolmgr-config-'));
+  await writeFile(join(cwd, 'my server.sh'), '#!/bin/sh\n');
+  await chmod(join(cwd, 'my server.sh'), 0o755);
+  await writeFile(join(cwd, 'plain.py'), 'print()');
+});
+
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+const config = (target: string, flags: Partial<RunFlags> = {}, args: readonly string[] = []) =>
+  configFromFlags(target, args, { group: 'default', host: '127.0.0.1', env: {}, ...flags }, cwd, NOW);
+
+describe('the configuration of a workload', () => {
+  it('holds what was asked for', async () => {
+    expect(await config('node', { env: { A: '1' }, proxyPort: 4000, group: 'dev' }, ['x.js', '-y'])).toEqual({
+      ...{ format: 1, name: 'node', group: 'dev', target: 'node', transport: 'stdio' },
+      command: { file: expect.stringMatching(/\/node$/), args: ['x.js', '-y'] },
+      ...{ env: { A: '1' }, cwd, host: '127.0.0.1', proxyPort: 4000, createdAtMs: NOW },
+    });
+    expect(await config('https://api.example.com/v1/sse?key=1')).toEqual({
+      ...{ format: 1, name: 'example', group: 'default', target: 'https://api.example.com/v1/sse?key=1' },
+      ...{
+        transport: 'sse',
+        url: 'https://api.example.com/v1/sse?key=1',
+        env: {},
+        cwd,
+        host: '127.0.0.1',
+        createdAtMs: NOW,
+      },
+    });
+    expect((await config('node', { host: '[::1]' })).host).toBe('::1');
+  });
+
+  proves('run.option.name-generated', 'has a name made from its target when none is given', async () => {
+    const names: Record<string, string> = {
+      'npx://@modelcontextprotocol/server-everything': 'modelcontextprotocol-server-everything',
+      'npx://@modelcontextprotocol/server-memory@2026.8.31': 'modelcontextprotocol-server-memory',
+      './my server.sh': 'my-server',
+      'https://mcp.github.com/': 'github',
+      'https://api.foo.co/mcp': 'foo',
+      'http://localhost:3000/mcp': 'localhost',
+      'http://127.0.0.1:3000/mcp': '127.0.0.1',
+      'http://[::1]:3000/mcp': '1',
+    };
+    for (const [target, name] of Object.entries(names)) expect((await config(target)).name, target).toBe(name);
+    expect((await config('node', { name: 'given' })).name).toBe('given');
+  });
+
+  it('is refused when a setting would have no effect or cannot be', async () => {
+    const wrong: readonly [string, Partial<RunFlags>, RegExp][] = [
+      ['node', { name: '../up' }, /^--name \.\.\/up: a workload name has letters/],
+      ['node', { name: 'x'.repeat(101) }, /at most 100 characters/],
+      ['node', { group: 'a b' }, /^--group a b: /],
+      ['node', { targetPort: 3000 }, /--target-port needs --transport/],
+      ['https://x.example/mcp', { transport: 'stdio' }, /not stdio/],
+      ['https://x.example/mcp', { env: { A: 's3cret' } }, /--env is for programs/],
+      ['https://x.example/mcp', { targetPort: 1 }, /--target-port is for programs/],
+      ['https://x.example/mcp', { runtime: 'process' }, /--runtime is for programs/],
+      ['https://u:p4ss@x.example/mcp', {}, /must not hold a user name or password/],
+      ['http://', {}, /begins like a URL and is none/],
+      ['./plain.py', {}, /is not executable: chmod \+x it, or name its interpreter/],
+      ['fetch-server', {}, /container image or a name of the registry: these come with container workloads/],
+      ['ghcr.io/org/server:1', {}, /these come with container workloads/],
+      ['uvx://mcp-server', {}, /uvx:\/\/ is not available yet, it comes with container workloads/],
+      ['go://./server', {}, /go:\/\/ is not available yet/],
+      ['npx://-y', {}, /expected npx:\/\/PACKAGE/],
+    ];
+    for (const [target, flags, sentence] of wrong) {
+      const refused = config(target, flags);
+      await expect(refused, target).rejects.toThrow(sentence);
+      await expect(refused).rejects.not.toThrow(/s3cret|p4ss/);
+    }
+    await expect(config('https://x.example/mcp', {}, ['arg'])).rejects.toThrow(/takes no arguments after --/);
+  });
+
+  it('warns about an endpoint that others reach', () => {
+    expect(exposureWarning({ host: '127.0.0.1' })).toBeUndefined();
+    expect(exposureWarning({ host: 'localhost' })).toBeUndefined();
+    expect(exposureWarning({ host: '0.0.0.0' })).toContain('everybody who can reach it');
+  });
+
+  it('gives a fetched package more time to answer', () => {
+    expect(startDeadlineMs({ command: { file: '/usr/bin/npx', args: [] } })).toBeGreaterThan(
+      startDeadlineMs({ command: { file: '/usr/bin/node', args: [] } }),
+    );
+  });
+});
+
+describe('the plan of a workload', () => {
+  const start = { runId: 'r1', logFile: '/log' };
+
+  it('is a gateway with one backend and names as they are', () => {
+    expect(
+      planFromRun(workloadConfigOf('one', { env: { A: '1' }, targetPort: 3000, transport: 'sse' }), start),
+    ).toEqual({
+      name: 'one',
+      plugins: [
+        { use: 'incoming-auth/anonymous' },
+        { use: 'outgoing-auth/unauthenticated' },
+        { use: 'workloads/process' },
+        {
+          use: 'backend-sources/workloads',
+          with: {
+            workloads: [
+              {
+                ...{ runtime: 'process', name: 'one', group: 'default', transport: 'sse', cwd: '/', logFile: '/log' },
+                command: { file: process.execPath, args: ['server.js'] },
+                env: { A: '1', TOOLMGR_RUN_ID: 'r1' },
+                targetPort: 3000,
+              },
+            ],
+          },
+        },
+      ],
+      timeouts: { defaultMs: 600_000 },
+      endpoint: { loopback: true },
+      limits: { stopMs: 5_000 },
+    });
+  });
+
+  it('reaches a URL directly', () => {
+    const remote = workloadConfigOf('far', {
+      command: undefined,
+      url: 'https://x.example/mcp',
+      transport: 'streamable-http',
+    });
+    expect(planFromRun({ ...remote, host: '0.0.0.0' }, start)).toMatchObject({
+      plugins: expect.arrayContaining([
+        { use: 'workloads/remote-url' },
+        {
+          use: 'backend-sources/workloads',
+          with: {
+            workloads: [
+              {
+                runtime: 'remote-url',
+                name: 'far',
+                group: 'default',
+                transport: 'streamable-http',
+                url: 'https://x.example/mcp',
+              },
+            ],
+          },
+        },
+      ]),
+      endpoint: { loopback: false },
+    });
+  });
+});
+
+describe('the list of workloads', () => {
+  const record = {
+    name: 'one',
+    config: workloadConfigOf('one', { target: 'https://x.example/mcp?key=s3cret', env: { A: 's3cret' } }),
+    status: {
+      ...({ format: 1, status: 'running', port: 4000, url: 'http://127.0.0.1:4000/mcp', updatedAtMs: NOW } as const),
+      ...{ proxy: { pid: 7, started: 's' }, runId: 'r' },
+    },
+    alive: true,
+  };
+
+  proves('choice.general.secrets-redacted', 'shows no variable, argument or query', () => {
+    const shown = listedFrom(record);
+    expect(JSON.stringify(shown)).not.toContain('s3cret');
+    expect(shown).toMatchObject({ target: 'https://x.example/mcp', pid: 7, url: 'http://127.0.0.1:4000/mcp' });
+  });
+
+  it('shows no address of one that does not run', () => {
+    const shown = listedFrom({
+      ...record,
+      alive: false,
+      status: { ...record.status, status: 'error', message: 'gone' },
+    });
+    expect(shown).toMatchObject({ status: 'error', url: '', pid: null, port: 4000, message: 'gone' });
+    expect(rowsOf([shown])[1]).toEqual(['one', 'default', 'error', '-', 'https://x.example/mcp']);
+  });
+});

@@ -1,0 +1,83 @@
+import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { followFile } from '../../../hosts/run/follow-file.ts';
+import { openLogFile } from '../../../plugins/shared/log-file.ts';
+import { until } from '../../support/until.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-follow-'));
+  path = join(folder, 'a.log');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('followFile', () => {
+  it('waits for a file, follows it, and begins anew when it was emptied', async () => {
+    let text = '';
+    const abort = new AbortController();
+    const following = followFile(
+      path,
+      (more) => {
+        text += more;
+      },
+      abort.signal,
+    );
+    await writeFile(path, 'one ä\n');
+    await until(() => text === 'one ä\n');
+    await appendFile(path, 'two\n');
+    await until(() => text.endsWith('two\n'));
+    await truncate(path, 0);
+    await appendFile(path, '3\n');
+    await until(() => text.endsWith('3\n'));
+    await appendFile(path, 'last\n');
+    abort.abort();
+    await following;
+    expect(text).toBe('one ä\ntwo\n3\nlast\n');
+  });
+
+  it('reads once when it is over already', async () => {
+    await writeFile(path, 'x'.repeat(200_000));
+    let length = 0;
+    await followFile(
+      path,
+      (more) => {
+        length += more.length;
+      },
+      AbortSignal.abort(),
+    );
+    expect(length).toBe(200_000);
+    await followFile(join(folder, 'none'), () => expect.unreachable(), AbortSignal.abort());
+  });
+});
+
+describe('openLogFile', () => {
+  it('keeps a log under its bound, with one predecessor', async () => {
+    const log = openLogFile(path, 1000);
+    for (let i = 0; i < 100; i++) log.write(`${String(i).padStart(49, '0')}\n`);
+    log.close();
+    log.write('after the end');
+    let text = '';
+    for (const file of [`${path}.1`, path])
+      await followFile(
+        file,
+        (more) => {
+          text += more;
+        },
+        AbortSignal.abort(),
+      );
+    expect(text.length).toBeLessThanOrEqual(2100);
+    expect(text.endsWith(`${'99'.padStart(49, '0')}\n`)).toBe(true);
+    expect(text).toMatch(/^0+\d+\n/);
+  });
+
+  it('never throws when it cannot write', () => {
+    const log = openLogFile('/dev/full');
+    expect(() => log.write('lost')).not.toThrow();
+    log.close();
+  });
+});

@@ -1,0 +1,496 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ListedWorkload, listedFrom } from '../../../hosts/run/list.ts';
+import { marked } from '../../../hosts/run/sweep-orphans.ts';
+import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/shared/workload-record.ts';
+import { processes, processesWith } from '../../support/processes.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import { startToolmgr, toolmgr } from './toolmgr.ts';
+
+const EVERYTHING = 'npx://@modelcontextprotocol/server-everything';
+const MEMORY = 'npx://@modelcontextprotocol/server-memory';
+const FIXTURES = join(import.meta.dirname, 'servers');
+const LONG = 90_000;
+
+let state: string;
+
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'toolmgr-run-'));
+});
+
+afterEach(async () => {
+  const names = (await readWorkloads(state)).map(({ name }) => name);
+  if (names.length > 0) await toolmgr(state, 'rm', '--force', ...names);
+  await rm(state, { recursive: true, force: true });
+}, LONG);
+
+async function listed(name: string): Promise<ListedWorkload | undefined> {
+  return (await readWorkloads(state)).map(listedFrom).find((workload) => workload.name === name);
+}
+
+async function running(name: string): Promise<ListedWorkload & { readonly pid: number }> {
+  const workload = await listed(name);
+  if (workload?.status !== 'running' || workload.pid === null) throw new Error(`${name}: ${JSON.stringify(workload)}`);
+  return { ...workload, pid: workload.pid };
+}
+
+async function callLegacy(url: string, name: string, args: Record<string, unknown>): Promise<unknown> {
+  const client = new LegacyClient({ name: 'test', version: '1' });
+  await client.connect(new LegacyTransport(new URL(url)) as Parameters<LegacyClient['connect']>[0]);
+  const result = await client.callTool({ name, arguments: args });
+  await client.close();
+  return result.content;
+}
+
+async function callBothEras(url: string, name: string, args: Record<string, unknown>): Promise<unknown> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const result = await client.callTool({ name, arguments: args });
+  await client.close();
+  return result.content;
+}
+
+const runIdOf = async (name: string): Promise<string> => (await readWorkload(state, name))?.status.runId ?? 'none';
+
+describe('toolmgr run', () => {
+  proves(
+    [
+      ...(['run.command.one-workload', 'run.command.proxy-in-front', 'run.command.background-default'] as const),
+      ...([
+        'ask.run.npx',
+        'run.form.npx',
+        'choice.run.npx-needs-no-engine',
+        'choice.run.one-process-per-proxy',
+      ] as const),
+      ...(['ask.run.list', 'ask.run.stop', 'ask.run.rm', 'run.option.name', 'run.option.group'] as const),
+    ],
+    'starts a package, serves it to clients of both revisions, stops it without orphans and removes it',
+    async () => {
+      const ran = await toolmgr(state, 'run', '--name', 'all', '--group', 'dev', EVERYTHING);
+      expect(ran).toMatchObject({ code: 0, err: '' });
+      const workload = await running('all');
+      expect(ran.out).toContain(`all runs at ${workload.url}`);
+      expect(JSON.parse((await toolmgr(state, 'list', '--format', 'json')).out)).toEqual([workload]);
+      expect((await toolmgr(state, 'ls', '--group', 'dev')).out).toMatch(
+        new RegExp(`^NAME +GROUP +STATUS +URL +TARGET\\nall +dev +running +${workload.url} +${EVERYTHING}\\n$`),
+      );
+      expect(await toolmgr(state, 'list', '--group', 'other')).toMatchObject({ code: 0, out: '' });
+      expect(workload).toMatchObject({ group: 'dev', transport: 'stdio', target: EVERYTHING });
+      expect(workload.url).toBe(`http://127.0.0.1:${workload.port}/mcp`);
+
+      const said = [{ type: 'text', text: 'Echo: hi' }];
+      expect(await callLegacy(workload.url, 'echo', { message: 'hi' })).toEqual(said);
+      expect(await callBothEras(workload.url, 'echo', { message: 'hi' })).toEqual(said);
+
+      // one process is its proxy, in a session of its own, with nothing but the name on its command line
+      const proxy = processes().find(({ pid }) => pid === workload.pid);
+      expect(proxy?.group).toBe(workload.pid);
+      const runId = await runIdOf('all');
+      expect((await marked(runId)).length).toBeGreaterThan(0);
+
+      expect(await toolmgr(state, 'stop', 'all')).toMatchObject({ code: 0, out: 'all is stopped\n' });
+      expect(await listed('all')).toMatchObject({ status: 'stopped', pid: null, url: '' });
+      expect(processes().some(({ pid }) => pid === workload.pid)).toBe(false);
+      expect(await marked(runId)).toEqual([]);
+
+      expect(await toolmgr(state, 'rm', 'all')).toMatchObject({ code: 0, out: 'all is removed\n' });
+      expect(await listed('all')).toBeUndefined();
+    },
+    LONG,
+  );
+
+  it(
+    'starts a stopped workload again at the same port, and does nothing to one that runs',
+    async () => {
+      await toolmgr(state, 'run', '--name', 'memory', MEMORY);
+      const { port } = await running('memory');
+      await toolmgr(state, 'stop', 'memory');
+      expect((await toolmgr(state, 'start', 'memory')).code).toBe(0);
+      const again = await running('memory');
+      expect(again.port).toBe(port);
+      expect((await toolmgr(state, 'start', 'memory')).out).toContain('memory runs already');
+      expect((await running('memory')).pid).toBe(again.pid);
+    },
+    LONG,
+  );
+
+  proves(
+    [
+      'run.option.env',
+      'run.command.repeatable-env',
+      'run.form.syntax',
+      'run.form.arguments-after-dashes',
+      'ask.run.command',
+    ],
+    'gives a local command its arguments and variables, and shows no value of them',
+    async () => {
+      const values = ['--env', 'TOKEN=s3cret-value', '-e', 'EMPTY='];
+      const server = join(FIXTURES, 'tells.mjs');
+      const ran = await toolmgr(
+        state,
+        'run',
+        '--name',
+        'tells',
+        ...values,
+        process.execPath,
+        '--',
+        server,
+        '--name',
+        'a b',
+        '-e',
+      );
+      expect(ran).toMatchObject({ code: 0 });
+      const { url, pid } = await running('tells');
+      const [told] = (await callLegacy(url, 'tell', {})) as { text: string }[];
+      const { argv, env } = JSON.parse(told?.text ?? '{}');
+      expect(argv).toEqual(['--name', 'a b', '-e']);
+      expect(env).toMatchObject({ TOKEN: 's3cret-value', EMPTY: '' });
+      expect(Object.keys(env)).not.toContain('TOOLMGR_STATE_DIR');
+
+      const shown = await Promise.all([
+        ...(['text', 'json'] as const).map((format) => toolmgr(state, 'list', '--format', format)),
+        ...[toolmgr(state, 'logs', 'tells'), toolmgr(state, 'logs', 'tells', '--proxy')],
+      ]);
+      for (const { out, err } of [ran, ...shown]) expect(out + err).not.toContain('s3cret-value');
+      expect(processes().find((row) => row.pid === pid)?.command).not.toContain('s3cret');
+      expect((await stat(join(workloadDir(state, 'tells'), 'run.json'))).mode & 0o777).toBe(0o600);
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.run.runtime-process',
+    'runs a program without a container engine and says that it is not isolated',
+    async () => {
+      const ran = await toolmgr(state, 'run', '--runtime', 'process', '--name', 'memory', MEMORY);
+      expect(ran.out).toContain('not isolated: it has your rights');
+      expect(await running('memory')).toMatchObject({ status: 'running' });
+    },
+    LONG,
+  );
+
+  it(
+    'leaves a state that can be read and removed wherever it is killed',
+    async () => {
+      for (let round = 0; round < 6; round++) {
+        const ran = startToolmgr(state, ['run', '--name', 'cut', MEMORY]);
+        const killAtMs = performance.now() + 250 + round * 200;
+        await until(() => performance.now() > killAtMs || ran.child.exitCode !== null);
+        ran.child.kill('SIGKILL');
+        await ran.ended;
+        const runId = await runIdOf('cut');
+        expect((await toolmgr(state, 'list')).code).toBe(0);
+        const removed = await toolmgr(state, 'rm', '--force', 'cut');
+        expect(`${removed.out}${removed.err}`).toMatch(/cut is removed|there is no workload cut/);
+        expect(await listed('cut')).toBeUndefined();
+        expect(await marked(runId)).toEqual([]);
+      }
+      // a proxy that was let go just before the kill finds its workload gone and ends
+      await until(
+        () => processesWith('toolmgr proxy cut').length + processesWith('proxy-main.ts cut').length === 0,
+        20_000,
+      );
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.run.logs',
+    'shows what a workload printed, and what its proxy told',
+    async () => {
+      await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'));
+      expect((await toolmgr(state, 'logs', 'tells')).out).toContain('tells.mjs is up');
+      expect((await toolmgr(state, 'logs', 'tells', '--proxy')).out).toContain('the workload answers');
+
+      const following = startToolmgr(state, ['logs', 'tells', '--follow']);
+      await until(() => following.out().includes('is up'), 20_000);
+      const { url } = await running('tells');
+      await callLegacy(url, 'tell', { print: 'a later line' });
+      await until(() => following.out().includes('a later line'), 20_000);
+      following.child.kill('SIGINT');
+      expect((await following.ended).code).toBe(0);
+    },
+    LONG,
+  );
+
+  proves(
+    ['run.option.foreground', 'run.option.foreground-default'],
+    'stays in the foreground with -f until Ctrl-C, and leaves nothing behind',
+    async () => {
+      const fore = startToolmgr(state, [
+        'run',
+        '-f',
+        '--name',
+        'fore',
+        process.execPath,
+        '--',
+        join(FIXTURES, 'tells.mjs'),
+      ]);
+      await until(() => fore.out().includes('fore runs at'), 30_000);
+      const { url, pid } = await running('fore');
+      expect(pid).toBe(fore.child.pid);
+      await callLegacy(url, 'tell', {});
+      expect(fore.err()).toContain('tells.mjs is up');
+      const runId = await runIdOf('fore');
+      fore.child.kill('SIGINT');
+      expect(await fore.ended).toMatchObject({ code: 0, err: expect.stringContaining('fore is stopped and removed') });
+      expect(await listed('fore')).toBeUndefined();
+      expect(await marked(runId)).toEqual([]);
+    },
+    LONG,
+  );
+
+  it(
+    'shows a workload whose proxy was killed as broken, and the next start ends what it left',
+    async () => {
+      // a server that outlives its closed stdin, as those with timers do
+      await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'), '--linger');
+      const { pid, port } = await running('tells');
+      const runId = await runIdOf('tells');
+      process.kill(pid, 'SIGKILL');
+      await until(() => !processes().some((row) => row.pid === pid));
+      expect(await listed('tells')).toMatchObject({
+        status: 'error',
+        pid: null,
+        message: 'its proxy ended unexpectedly',
+      });
+      expect((await marked(runId)).length).toBeGreaterThan(0);
+
+      expect((await toolmgr(state, 'start', 'tells')).code).toBe(0);
+      expect(await running('tells')).toMatchObject({ port });
+      expect(await marked(runId)).toEqual([]);
+
+      const second = await running('tells');
+      const secondRun = await runIdOf('tells');
+      process.kill(second.pid, 'SIGKILL');
+      await until(() => !processes().some((row) => row.pid === second.pid));
+      expect(await toolmgr(state, 'stop', 'tells')).toMatchObject({ code: 0, out: 'tells is stopped\n' });
+      expect(await marked(secondRun)).toEqual([]);
+      expect(await listed('tells')).toMatchObject({ status: 'stopped' });
+    },
+    LONG,
+  );
+
+  it(
+    'keeps the workload reachable when its server dies: the next client gets a new one',
+    async () => {
+      await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'));
+      const { url } = await running('tells');
+      for (const pid of await marked(await runIdOf('tells'))) process.kill(pid, 'SIGKILL');
+      expect(await callLegacy(url, 'tell', {})).toHaveLength(1);
+    },
+    LONG,
+  );
+
+  it(
+    'says why a server did not come up, with its last words, and takes the name back',
+    async () => {
+      const broken = [process.execPath, '--', '-e', 'console.error("no licence found"); process.exit(4)'];
+      for (let time = 0; time < 2; time++) {
+        const ran = await toolmgr(state, 'run', '--name', 'broken', ...broken);
+        expect(ran.code).toBe(1);
+        expect(ran.err).toMatch(/broken could not be started: .*exit code 4/);
+        expect(ran.err).toContain('| no licence found');
+      }
+      expect(await listed('broken')).toBeUndefined();
+    },
+    LONG,
+  );
+
+  it(
+    'is broken off by Ctrl-C and leaves nothing',
+    async () => {
+      const mark = `SILENT-${state}`;
+      const silent = ['-e', 'setInterval(() => {}, 1000)', mark];
+      const ran = startToolmgr(state, ['run', '--name', 'silent', process.execPath, '--', ...silent]);
+      await until(() => processesWith(mark).some(({ command }) => !command.includes('cli.ts')), 20_000);
+      ran.child.kill('SIGINT');
+      expect(await ran.ended).toMatchObject({ code: 130, err: 'silent was not started\n' });
+      expect(processesWith(mark)).toEqual([]);
+      expect(await listed('silent')).toBeUndefined();
+    },
+    LONG,
+  );
+
+  proves(
+    [
+      'run.option.transport',
+      'run.option.proxy-port',
+      'run.option.host',
+      'run.option.host-default',
+      'run.option.host-ip-or-name',
+    ],
+    'runs a program that listens on a port, at the port and address asked for',
+    async () => {
+      const proxyPort = await freePort();
+      const server = join(
+        import.meta.dirname,
+        '../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+      );
+      const flags = [
+        '--name',
+        'http',
+        '--transport',
+        'streamable-http',
+        '--proxy-port',
+        String(proxyPort),
+        '--host',
+        'localhost',
+      ];
+      const ran = await toolmgr(state, 'run', ...flags, process.execPath, '--', server, 'streamableHttp');
+      expect(ran).toMatchObject({ code: 0 });
+      const { url, port } = await running('http');
+      expect(port).toBe(proxyPort);
+      expect(url).toBe(`http://localhost:${proxyPort}/mcp`);
+      expect(await callLegacy(url, 'echo', { message: 'over http' })).toEqual([
+        { type: 'text', text: 'Echo: over http' },
+      ]);
+      const runId = await runIdOf('http');
+      await toolmgr(state, 'stop', 'http');
+      expect(await marked(runId)).toEqual([]);
+    },
+    LONG,
+  );
+
+  proves(
+    ['ask.run.url', 'run.form.url', 'run.form.url-name', 'choice.run.url-needs-no-engine'],
+    'serves a remote server under its own endpoint and never shows the query of its URL',
+    async () => {
+      await toolmgr(state, 'run', '--name', 'near', MEMORY);
+      const { url } = await running('near');
+      expect(await toolmgr(state, 'run', `${url}?key=s3cret-key`, '--name', 'far')).toMatchObject({ code: 0 });
+      const far = await running('far');
+      expect(far).toMatchObject({ transport: 'streamable-http', target: url });
+      expect(await callLegacy(far.url, 'read_graph', {})).toHaveLength(1);
+      const shown = await Promise.all([toolmgr(state, 'list'), toolmgr(state, 'logs', 'far')]);
+      for (const { out, err } of shown) expect(out + err).not.toContain('s3cret-key');
+    },
+    LONG,
+  );
+
+  it(
+    'says at once that a remote server is not there',
+    async () => {
+      const port = await freePort();
+      const ran = await toolmgr(state, 'run', `http://127.0.0.1:${port}/mcp`, '--name', 'nobody');
+      expect(ran.code).toBe(1);
+      expect(ran.err).toMatch(/nobody could not be started: .*refused the connection/);
+      expect(await listed('nobody')).toBeUndefined();
+    },
+    LONG,
+  );
+
+  it(
+    'names who has a port, and takes any other one when it only remembered it',
+    async () => {
+      await toolmgr(state, 'run', '--name', 'first', MEMORY);
+      const { port } = await running('first');
+      const second = await toolmgr(state, 'run', '--name', 'second', '--proxy-port', String(port), MEMORY);
+      expect(second.code).toBe(1);
+      expect(second.err).toContain(`port ${port} on 127.0.0.1 is taken by workload first (toolmgr stop first)`);
+      expect(second.err).toContain('choose another --proxy-port, or leave it out for a free one');
+      expect(await listed('second')).toBeUndefined();
+
+      await toolmgr(state, 'stop', 'first');
+      const stranger = await listenOn(port ?? 0);
+      try {
+        const taken = await toolmgr(state, 'run', '--name', 'second', '--proxy-port', String(port), MEMORY);
+        expect(taken.err).toContain(`is taken by another program (find it with: lsof -nP -iTCP:${port} -sTCP:LISTEN)`);
+        expect((await toolmgr(state, 'start', 'first')).code).toBe(0);
+        expect((await running('first')).port).not.toBe(port);
+      } finally {
+        stranger.close();
+      }
+    },
+    LONG,
+  );
+
+  it(
+    'starts the same name once, however many ask at the same time',
+    async () => {
+      const ran = await Promise.all(Array.from({ length: 3 }, () => toolmgr(state, 'run', '--name', 'one', MEMORY)));
+      expect(ran.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+      expect(ran.filter(({ err }) => err.includes('there is a workload one already'))).toHaveLength(2);
+      expect(await running('one')).toMatchObject({ status: 'running' });
+    },
+    LONG,
+  );
+
+  it(
+    'serves its group to a gateway in front',
+    async () => {
+      await toolmgr(state, 'run', '--name', 'memory', '--group', 'dev', MEMORY);
+      const gate = startToolmgr(state, ['vmcp', 'serve', '--group', 'dev', '--port', '0']);
+      try {
+        await until(() => /serves http\S+/.test(gate.err()), 30_000);
+        const url = /serves (http\S+)/.exec(gate.err())?.[1] ?? '';
+        expect(await callLegacy(url, 'memory_read_graph', {})).toHaveLength(1);
+      } finally {
+        gate.child.kill('SIGTERM');
+        await gate.ended;
+      }
+    },
+    LONG,
+  );
+
+  it(
+    'refuses to remove a running workload without --force, and knows what was meant',
+    async () => {
+      await toolmgr(state, 'run', '--name', 'memory', MEMORY);
+      const kept = await toolmgr(state, 'rm', 'memory', 'memroy');
+      expect(kept.code).toBe(1);
+      expect(kept.err).toContain('memory runs: stop it first (toolmgr stop memory), or use --force');
+      expect(kept.err).toContain('there is no workload memroy, did you mean memory?');
+      const { pid } = await running('memory');
+      expect(await toolmgr(state, 'rm', '--force', 'memory')).toMatchObject({ code: 0 });
+      expect(processes().some((row) => row.pid === pid)).toBe(false);
+    },
+    LONG,
+  );
+});
+
+async function freePort(): Promise<number> {
+  const server = await listenOn(0);
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function listenOn(port: number): Promise<Server> {
+  const server = createServer();
+  return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
+}
+
+describe('the state of a workload', () => {
+  it(
+    'has nothing secret outside its own file',
+    async () => {
+      await toolmgr(
+        state,
+        'run',
+        '--name',
+        'tells',
+        '-e',
+        'TOKEN=s3cret-value',
+        process.execPath,
+        '--',
+        join(FIXTURES, 'tells.mjs'),
+      );
+      const folder = workloadDir(state, 'tells');
+      expect(await readFile(join(folder, 'run.json'), 'utf8')).toContain('s3cret-value');
+      for (const file of ['status.json', 'proxy.log', 'workload.log']) {
+        expect(await readFile(join(folder, file), 'utf8'), file).not.toContain('s3cret-value');
+        expect((await stat(join(folder, file))).mode & 0o777, file).toBe(0o600);
+      }
+    },
+    LONG,
+  );
+});

@@ -1,0 +1,135 @@
+import { Command, CommanderError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addRunCommands } from '../../../hosts/run/main.ts';
+import { commanderOptions, longNames } from '../../../hosts/run/options.ts';
+import { requirements } from '../../requirements.ts';
+import { proves } from '../../support/proves.ts';
+
+const BUILT = [
+  '--runtime',
+  '--name',
+  '--group',
+  '--env',
+  '--foreground',
+  '--transport',
+  '--host',
+  '--proxy-port',
+  '--target-port',
+];
+
+/** Every option that the run document names, from the ledger. */
+const specified = [
+  ...new Set(
+    requirements
+      .filter(({ id }) => id.startsWith('run.option.'))
+      .flatMap(({ says }) => says.match(/--[a-z][a-z-]*[a-z]/g) ?? []),
+  ),
+].sort();
+
+/** Parses a command line of `run` and gives what it said instead of running it. */
+async function refusal(...args: readonly string[]): Promise<string> {
+  let printed = '';
+  const program = new Command('toolmgr').enablePositionalOptions().exitOverride();
+  program.configureOutput({
+    writeErr: (text) => {
+      printed += text;
+    },
+  });
+  addRunCommands(program);
+  try {
+    await program.parseAsync(['node', 'toolmgr', 'run', ...args]);
+  } catch (cause) {
+    return cause instanceof CommanderError ? printed : (cause as Error).message;
+  }
+  return '';
+}
+
+/** Reads the flags of a command line without running it. */
+async function flagsOf(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const program = new Command('toolmgr').enablePositionalOptions().exitOverride();
+  addRunCommands(program);
+  const run = program.commands.find((command) => command.name() === 'run');
+  let flags: Record<string, unknown> = {};
+  run?.action((_target: string, _args: string[], read: Record<string, unknown>) => {
+    flags = read;
+  });
+  await program.parseAsync(['node', 'toolmgr', 'run', ...args]);
+  return flags;
+}
+
+describe('the options of run', () => {
+  it('are those of the document, and one of ours', () => {
+    expect(specified.length).toBeGreaterThan(70);
+    expect(longNames().toSorted()).toEqual([...specified, '--runtime'].sort());
+  });
+
+  proves(
+    'ask.run.later-options-refused',
+    'are refused by their name until they work, with what they come with',
+    async () => {
+      const later = specified.filter((name) => !BUILT.includes(name));
+      expect(later.length).toBeGreaterThan(60);
+      for (const name of later) {
+        for (const written of [[name], [name, 'value'], [`${name}=value`]]) {
+          expect(await refusal(...written, 'npx://x'), name).toMatch(
+            new RegExp(
+              `^${name} is not available yet: it comes with (container workloads|the complete run command|policy plugins|remote authentication|telemetry)$`,
+            ),
+          );
+        }
+      }
+      for (const [short, name] of [
+        ['-l', '--label'],
+        ['-p', '--publish'],
+        ['-v', '--volume'],
+      ] as const) {
+        expect(await refusal(short, 'a:b', 'npx://x')).toContain(`${name} is not available yet`);
+      }
+    },
+  );
+
+  proves(
+    ['ask.run.options', 'run.option.group-default', 'choice.general.never-ignored'],
+    'are read when they work; nothing else is',
+    async () => {
+      expect(await flagsOf('npx://x')).toEqual({ group: 'default', host: '127.0.0.1', env: {} });
+      const all = ['--name', 'n', '--group', 'g', '-e', 'A=1', '--env', 'B=x=y', '-e', 'C=', '--foreground'];
+      const more = ['--transport', 'sse', '--host', '::1', '--proxy-port', '0', '--target-port', '65535'];
+      expect(await flagsOf(...all, ...more, 'npx://x', '--', '--name', 'other')).toEqual({
+        ...{ name: 'n', group: 'g', env: { A: '1', B: 'x=y', C: '' }, foreground: true },
+        ...{ transport: 'sse', host: '::1', proxyPort: 0, targetPort: 65_535 },
+      });
+      expect(
+        commanderOptions()
+          .filter(({ comesWith }) => comesWith === undefined)
+          .flatMap(({ option }) => option.long),
+      ).toEqual(expect.arrayContaining(BUILT));
+    },
+  );
+
+  proves('choice.general.unknown-flag-refused', 'name the one that was meant when they are mistyped', async () => {
+    expect(await refusal('--nmae', 'x', 'npx://x')).toContain('unknown option --nmae, did you mean --name?');
+    expect(await refusal('--otel-endpont=s3cret', 'npx://x')).toBe(
+      'error: unknown option --otel-endpont, did you mean --otel-endpoint? (options of the server go after --)\n',
+    );
+    expect(await refusal('npx://x', '--verbose')).toContain(
+      'unknown option --verbose (options of the server go after --)',
+    );
+  });
+
+  it('refuse wrong values without repeating what may be secret', async () => {
+    expect(await refusal('-e', 's3cret', 'npx://x')).toBe(
+      "error: option '-e, --env <KEY=VALUE>' is wrong. expected KEY=VALUE\n",
+    );
+    expect(await refusal('-e', '=s3cret', 'npx://x')).not.toContain('s3cret');
+    for (const port of ['-1', '65536', '1e3', 'x', ''])
+      expect(await refusal(`--proxy-port=${port}`, 'npx://x')).toContain('from 0 to 65535');
+    expect(await refusal('--runtime', 'container', 'npx://x')).toContain('it comes with container workloads');
+    expect(await refusal('--runtime', 'vm', 'npx://x')).toContain('expected process');
+    expect(await refusal('--target-port', '0', 'npx://x')).toContain('from 1 to 65535');
+    expect(await refusal('--transport', 'websocket', 'npx://x')).toContain(
+      'Allowed choices are stdio, streamable-http, sse',
+    );
+    expect(await refusal()).toContain("missing required argument 'target'");
+  });
+});

@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const CLI = join(import.meta.dirname, '../../../hosts/cli.ts');
+
+/** What one command line gave. */
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A command line that runs. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly out: () => string;
+  readonly err: () => string;
+  readonly ended: Promise<Ran>;
+}
+
+/** Starts `toolmgr …` as a process of its own, with a state folder of its own. */
+export function startToolmgr(state: string, args: readonly string[], cwd = '/'): Running {
+  const child = spawn(process.execPath, ['--conditions=development', CLI, ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TOOLMGR_STATE_DIR: state, NO_COLOR: '1' },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }));
+  return { child, out: () => out, err: () => err, ended };
+}
+
+/** Runs `toolmgr …` to its end. */
+export function toolmgr(state: string, ...args: readonly string[]): Promise<Ran> {
+  return startToolmgr(state, args).ended;
+}

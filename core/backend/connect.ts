@@ -7,10 +7,11 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { isObject } from '../protocol/raw-json.ts';
 import { Conversation, resultValue } from './conversation.ts';
-import { LinkFailure } from './failure.ts';
+import { categoryOf, LinkFailure } from './failure.ts';
 import type { Asked, LinkEvents, Wire, WireSink } from './link.ts';
 import { partsFromValue } from './message.ts';
 import { probe, type Verdict } from './probe.ts';
+import { BackendError } from './room.ts';
 import { HttpTarget } from './transports/http-target.ts';
 import type { Spawn } from './transports/process-group.ts';
 import { SseWire } from './transports/sse.ts';
@@ -22,6 +23,9 @@ const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
 /** A program that is still being installed (npx) gets this many times `limits.helloMs` at most. */
 const MAX_PATIENCE = 6;
+
+/** A legacy verdict never fails by itself when the server learns the newer era, so it is renewed after a day. */
+const VERDICT_MS = 86_400_000;
 
 /** What links of one backend are made with. */
 export interface ConnectorOptions {
@@ -49,6 +53,7 @@ export interface LinkFor {
 export class Connector {
   readonly #options: ConnectorOptions;
   #verdict: Era | undefined;
+  #verdictAtMs = 0;
   #target: HttpTarget | undefined;
   #skipProbe = false;
   #patience = 1;
@@ -77,7 +82,7 @@ export class Connector {
     try {
       const verdict = await this.#ask(started.talk, who);
       if (verdict.is === 'modern') {
-        this.#verdict = '2026-07-28';
+        this.#remember('2026-07-28');
         started.talk.agree('2026-07-28', verdict.hello);
         started.open();
         return started.talk;
@@ -95,9 +100,16 @@ export class Connector {
     this.#target = undefined;
   }
 
+  #remember(era: Era): void {
+    this.#verdict = era;
+    this.#verdictAtMs = this.#options.now();
+  }
+
   async #ask(talk: Conversation, who: LinkFor): Promise<Verdict> {
     const { backend } = this.#options;
-    if (this.#verdict === '2025-11-25' || this.#skipProbe) return { is: 'legacy' };
+    const mayChange = backend.transport === 'streamable-http' && backend.era !== 'legacy';
+    const isOld = mayChange && this.#options.now() - this.#verdictAtMs > VERDICT_MS;
+    if ((this.#verdict === '2025-11-25' && !isOld) || this.#skipProbe) return { is: 'legacy' };
     const verdict = await probe(talk, this.#hello(who));
     if (backend.era === 'modern' && verdict.is !== 'modern') {
       const facts = { category: 'protocol' } as const;
@@ -114,6 +126,8 @@ export class Connector {
       await talk.notify('notifications/initialized');
     } catch (cause) {
       const silent = cause instanceof LinkFailure && cause.code === 'BACKEND_TIMEOUT';
+      // Perhaps it was legacy once: a refused initialize is evidence against that.
+      if (cause instanceof BackendError || categoryOf(cause) === 'http') this.forget();
       if (silent) this.#patience = Math.min(this.#patience + 1, MAX_PATIENCE);
       // Silent twice: perhaps it broke on the probe. The next link begins with initialize.
       this.#skipProbe = silent && verdict.is === 'silent';
@@ -123,7 +137,7 @@ export class Connector {
     this.#patience = 1;
     this.#skipProbe = false;
     const proven = verdict.is === 'legacy' || (verdict.is === 'silent' && this.#options.backend.transport === 'stdio');
-    if (proven) this.#verdict = '2025-11-25';
+    if (proven) this.#remember('2025-11-25');
     started.open();
     if (wire instanceof StreamableHttpWire) wire.openChannel();
     return talk;
@@ -173,7 +187,7 @@ export class Connector {
       wire = this.#wire(sink, who.caller);
       return wire;
     });
-    if (wire instanceof SseWire) await wire.open();
+    if (wire instanceof SseWire) await opening(wire, talk, who.signal);
     const open = () => {
       opened = true;
     };
@@ -186,7 +200,7 @@ export class Connector {
       return new StdioWire({ backend, limits, log, tally, ...(spawn === undefined ? {} : { spawn }) }, sink);
     }
     this.#target ??= new HttpTarget(backend, authorizer);
-    if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, caller);
+    if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, caller, log);
     return new StreamableHttpWire(this.#target, sink, limits, caller);
   }
 }
@@ -196,6 +210,15 @@ interface Started {
   readonly wire: Wire | undefined;
   /** From now on the end of the link is told. */
   open(): void;
+}
+
+async function opening(wire: SseWire, talk: Conversation, signal: AbortSignal): Promise<void> {
+  try {
+    await wire.open(signal);
+  } catch (cause) {
+    await talk.close();
+    throw cause;
+  }
 }
 
 /** The era that needs no probe: set by the operator, or given by the transport. */

@@ -1,18 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import type { BackendHello } from '../contract/backend.ts';
-import type { Ask, AskAnswer } from '../contract/call.ts';
+import type { Ask } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Log } from '../extension/plugin.ts';
 import { CODE } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
-import { endToEndMeta, META } from '../protocol/meta.ts';
+import { META } from '../protocol/meta.ts';
 import { decode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked, Exchange, Link, LinkEvents, Wire, WireSink } from './link.ts';
-import { errorOf, idFrom, innerOf, joinParts, type Part } from './message.ts';
+import { answerBody, errorOf, errorText, idFrom, innerOf, joinParts, type Part, withoutHopMeta } from './message.ts';
 import { BackendError } from './room.ts';
+import { Underway } from './underway.ts';
 
 /** Questions of one backend that may wait for people at once; more are answered with an error. */
 const MAX_OPEN_ASKS = 64;
@@ -126,6 +127,10 @@ export class Conversation implements Link, WireSink {
     this.#wire.close().catch(() => undefined);
   }
 
+  failAll(cause: LinkFailure): void {
+    for (const exchange of [...this.#pending.values()]) exchange.fail(cause);
+  }
+
   hear(bytes: Buffer, via: Exchange | undefined): void {
     const message = RawObject.parse(bytes);
     const method = message.get('method');
@@ -134,7 +139,8 @@ export class Conversation implements Link, WireSink {
     const name = message.string('method');
     if (name === undefined) return;
     const params = message.get('params') ?? EMPTY_PARAMS;
-    const source = via as Underway | undefined;
+    // What comes on the stream of a request after its answer is nobody's any more.
+    const source = via?.settled === true ? undefined : (via as Underway | undefined);
     if (id !== undefined) return this.#asked(name, id, params, source);
     if (params[0] !== 0x7b || !isUtf8(params)) return;
     try {
@@ -279,10 +285,12 @@ export class Conversation implements Link, WireSink {
 
   #asked(method: string, id: RawJson, params: RawJson, via: Underway | undefined): void {
     const caller = via?.asked.caller;
+    // 2026-07-28 has no requests to clients and no POST that would carry an answer.
+    if (this.#era === '2026-07-28' && this.#wire.closingCancels) return;
     if (method === 'ping') return this.#respond(id, caller, '"result":{}');
     const about = via ?? this.#sole();
     const ask = about?.asked.hearer?.ask ?? this.#options.events.ask;
-    if (ask === undefined || !QUESTIONS.has(method)) {
+    if (ask === undefined || this.#era === '2026-07-28' || !QUESTIONS.has(method)) {
       return this.#respond(id, caller, errorText(CODE.methodNotFound, `nobody can be asked for ${method} here`));
     }
     if (this.#asks.size >= MAX_OPEN_ASKS) {
@@ -326,7 +334,7 @@ export class Conversation implements Link, WireSink {
 
   #end(cause: LinkFailure): void {
     this.#alive = false;
-    for (const exchange of [...this.#pending.values()]) exchange.fail(cause);
+    this.failAll(cause);
     for (const open of this.#asks.values()) open.abort();
   }
 
@@ -341,105 +349,6 @@ export class Conversation implements Link, WireSink {
 
   #about(cause: unknown): JsonObject {
     return { backend: this.workload, cause: cause instanceof Error ? cause.message : String(cause) };
-  }
-}
-
-/** One request in flight. Also its own abort listener, so a call costs no closure. */
-class Underway implements Exchange {
-  readonly id: number | string;
-  readonly asked: Asked;
-  readonly startedMs: number;
-  abandon: (() => void) | undefined;
-  settled = false;
-  readonly #link: Conversation;
-  readonly #resolve: (result: RawJson) => void;
-  readonly #reject: (cause: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #timerMs: number;
-  readonly #asks = new Set<AbortController>();
-
-  constructor(
-    link: Conversation,
-    id: number | string,
-    asked: Asked,
-    resolve: (result: RawJson) => void,
-    reject: (cause: unknown) => void,
-  ) {
-    this.#link = link;
-    this.id = id;
-    this.asked = asked;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.startedMs = link.now();
-    this.#timerMs = asked.totalMs === 0 ? asked.timeoutMs : Math.min(asked.timeoutMs, asked.totalMs);
-    this.#timer = this.#timerMs === 0 ? undefined : setTimeout(timedOut, this.#timerMs, this);
-    asked.signal?.addEventListener('abort', this);
-  }
-
-  /** The signal of the asking side aborted. */
-  handleEvent(): void {
-    if (this.settled) return;
-    this.fail(this.asked.signal?.reason);
-    this.#link.withdraw(this);
-  }
-
-  /** A sign of life: the time for the answer starts again, within the total. */
-  heardFrom(): void {
-    if (this.settled || this.#asks.size > 0) return;
-    this.#arm();
-  }
-
-  pause(ask: AbortController): void {
-    if (this.settled) return;
-    this.#asks.add(ask);
-    clearTimeout(this.#timer);
-  }
-
-  resume(ask: AbortController): void {
-    if (!this.#asks.delete(ask) || this.settled || this.#asks.size > 0) return;
-    this.#timerMs = 0;
-    this.#arm();
-  }
-
-  succeed(result: RawJson): void {
-    if (this.settled) return;
-    this.#settle();
-    this.#resolve(result);
-  }
-
-  fail(cause: unknown): void {
-    if (this.settled) return;
-    this.#settle();
-    this.#reject(cause);
-  }
-
-  expire(): void {
-    const waitedMs = this.#link.now() - this.startedMs;
-    const sentence = `did not answer ${this.asked.method} within ${waitedMs} ms`;
-    this.fail(new LinkFailure('BACKEND_TIMEOUT', this.#link.workload, sentence, { category: 'timeout' }));
-    this.#link.withdraw(this);
-  }
-
-  #arm(): void {
-    const { timeoutMs, totalMs } = this.asked;
-    if (timeoutMs === 0) return;
-    const leftMs = totalMs === 0 ? timeoutMs : totalMs - (this.#link.now() - this.startedMs);
-    const ms = Math.max(1, Math.min(timeoutMs, leftMs));
-    if (ms === this.#timerMs) {
-      this.#timer?.refresh();
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#timerMs = ms;
-    this.#timer = setTimeout(timedOut, ms, this);
-  }
-
-  #settle(): void {
-    this.settled = true;
-    clearTimeout(this.#timer);
-    this.asked.signal?.removeEventListener('abort', this);
-    this.#link.forget(this);
-    for (const ask of this.#asks) ask.abort();
   }
 }
 
@@ -458,32 +367,6 @@ const LIST_CHANGES: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> 
   'notifications/prompts/list_changed': 'prompts',
   'notifications/resources/list_changed': 'resources',
 };
-
-function timedOut(exchange: Underway): void {
-  exchange.expire();
-}
-
-/** The params with `_meta` freed of what belonged to the backend's hop. */
-export function withoutHopMeta(params: RawObject): RawJson {
-  const meta = params.get('_meta');
-  if (meta === undefined) return params.toBytes();
-  const kept = endToEndMeta(meta);
-  if (kept === undefined) return params.without('_meta').toBytes();
-  return params.with('_meta', kept).toBytes();
-}
-
-function answerBody(id: RawJson, answer: AskAnswer): Buffer {
-  if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
-  const { code, message, data } = answer.error;
-  const parts: Part[] = ['{"jsonrpc":"2.0","id":', id, `,"error":{"code":${code},"message":${JSON.stringify(message)}`];
-  if (data !== undefined) parts.push(',"data":', data);
-  parts.push('}}');
-  return joinParts(parts);
-}
-
-function errorText(code: number, message: string): string {
-  return `"error":{"code":${code},"message":${JSON.stringify(message)}}`;
-}
 
 /** Decodes a raw result object. */
 export function resultValue(result: RawJson): JsonObject {

@@ -6,15 +6,17 @@ import type { JsonObject } from '../contract/json.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
-import { isObject, type RawObject } from '../protocol/raw-json.ts';
+import { isObject } from '../protocol/raw-json.ts';
 import { Connector } from './connect.ts';
-import { type Conversation, withoutHopMeta } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
 import { categoryOf, LinkFailure } from './failure.ts';
 import { Gate } from './gate.ts';
 import type { ListKind } from './link.ts';
-import { type ListenFilter, Listening } from './listening.ts';
-import { readListing, sameListing } from './listing.ts';
+import { Listening } from './listening.ts';
+import { mergeLists, readListing, sameListing } from './listing.ts';
+import { ModernWatches } from './modern-watches.ts';
 import { DISCOVERY_CALLER, LinkPool } from './pool.ts';
+import { Relists } from './relists.ts';
 import type { BackendListing, BackendRoomEvents } from './room.ts';
 import { type Seat, stopped } from './seat.ts';
 import type { Spawn } from './transports/process-group.ts';
@@ -26,8 +28,6 @@ const RETRY_MAX_MS = 30_000;
 const STABLE_MS = 10_000;
 /** A suspicion this soon after a good hello is a passing one. */
 const TRUST_MS = 1_000;
-/** Readings of a changed list before its next change is waited for. */
-const MAX_RELISTS = 5;
 
 /** What one backend is kept with. */
 export interface KeeperOptions {
@@ -53,9 +53,9 @@ export class Keeper {
   readonly #pool: LinkPool;
   readonly #listings: Map<string, BackendListing>;
   readonly #stale = new Set<string>();
-  readonly #relists = new Map<string, Relist>();
+  readonly #relists: Relists;
   readonly #welcomes = new Map<string, Promise<void>>();
-  readonly #watching = new Map<string, ModernWatch>();
+  readonly #watches: ModernWatches;
   readonly #stopping = new AbortController();
   readonly #changes: Listening;
   #status: BackendStatus = 'unknown';
@@ -88,12 +88,31 @@ export class Keeper {
       listChanged: (seat, kind) => this.#listChanged(seat, [kind]),
       lost: (seat, cause) => this.#lost(seat, cause),
     });
-    this.#changes = this.#listening(DISCOVERY_CALLER, {}, 'discovery', {
+    this.#relists = new Relists({
+      coalesceMs: limits.coalesceMs,
+      read: (seat, kinds) => this.#relist(seat, kinds),
+      failed: (cause) => this.#note('changed lists not read', cause),
+    });
+    this.#watches = new ModernWatches({
+      workload: backend.name,
+      limits,
+      log,
+      link: (owner) => this.linkFor(owner),
+    });
+    const { base } = this.#pool;
+    this.#changes = new Listening({
+      workload: backend.name,
+      caller: DISCOVERY_CALLER,
+      capabilities: {},
+      purpose: 'discovery',
+      limits,
+      log,
+      link: () => base.take(),
       heard: (method) => {
         const kind = LIST_CHANGES[method];
-        if (kind !== undefined) this.#listChanged(this.#pool.base, [kind]);
+        if (kind !== undefined) this.#listChanged(base, [kind]);
       },
-      resumed: () => this.#listChanged(this.#pool.base, ['tools', 'prompts', 'resources']),
+      resumed: () => this.#listChanged(base, ALL_KINDS),
     });
   }
 
@@ -108,7 +127,7 @@ export class Keeper {
     return {
       backend: this.backend,
       status: this.#status,
-      era: this.#era,
+      era: this.era,
       cause: cause === undefined ? undefined : { category: categoryOf(cause), message: messageOf(cause) },
       sinceMs: this.#sinceMs,
       hello: this.#hello,
@@ -116,7 +135,7 @@ export class Keeper {
   }
 
   get era(): Era | undefined {
-    return this.#era;
+    return this.#era ?? this.#connector.era;
   }
 
   get listings(): ReadonlyMap<string, BackendListing> {
@@ -190,33 +209,12 @@ export class Keeper {
   async watch(uri: string, owner: LinkOwner): Promise<void> {
     const link = await this.linkFor(owner);
     if (link.era !== '2026-07-28') return this.#pool.seatFor(owner).watch(uri, owner);
-    const watch = this.#watching.get(owner.key) ?? this.#modernWatch(owner);
-    const before = watch.counts.get(uri) ?? 0;
-    watch.counts.set(uri, before + 1);
-    if (before > 0) return;
-    try {
-      await watch.listening.want(filterOf(watch));
-    } catch (cause) {
-      watch.counts.delete(uri);
-      throw cause;
-    }
+    await this.#watches.add(uri, owner);
   }
 
   async unwatch(uri: string, owner: LinkOwner): Promise<void> {
-    const watch = this.#watching.get(owner.key);
-    const count = watch?.counts.get(uri);
-    if (watch === undefined || count === undefined) {
-      await this.#pool.find(owner)?.unwatch(uri, owner.key);
-      return;
-    }
-    if (count > 1) {
-      watch.counts.set(uri, count - 1);
-      return;
-    }
-    watch.counts.delete(uri);
-    if (watch.counts.size > 0) return watch.listening.want(filterOf(watch));
-    watch.listening.stop();
-    this.#watching.delete(owner.key);
+    if (await this.#watches.remove(uri, owner.key)) return;
+    await this.#pool.find(owner)?.unwatch(uri, owner.key);
   }
 
   /** `atLeast` never makes a session quieter than it is. */
@@ -229,8 +227,7 @@ export class Keeper {
   }
 
   async release(ownerKey: string): Promise<void> {
-    this.#watching.get(ownerKey)?.listening.stop();
-    this.#watching.delete(ownerKey);
+    this.#watches.release(ownerKey);
     await this.#pool.release(ownerKey);
   }
 
@@ -238,10 +235,9 @@ export class Keeper {
     this.#stopping.abort(stopped(this.backend.name));
     clearTimeout(this.#retry);
     clearTimeout(this.#grace);
-    for (const relist of this.#relists.values()) clearTimeout(relist.timer);
+    this.#relists.stop();
     this.#changes.stop();
-    for (const watch of this.#watching.values()) watch.listening.stop();
-    this.#watching.clear();
+    this.#watches.stop();
     await this.#pool.close();
     await this.#attempt;
     await this.#connector.close();
@@ -299,9 +295,7 @@ export class Keeper {
     this.#enter('ready', undefined);
     this.#store('', listing);
     for (const capabilityClass of this.#stale) this.#refreshClass(capabilityClass);
-    for (const watch of this.#watching.values()) {
-      watch.listening.want(filterOf(watch)).catch((cause: unknown) => this.#note('subscription not restored', cause));
-    }
+    this.#watches.restore((cause) => this.#note('subscription not restored', cause));
   }
 
   #failed(cause: unknown): void {
@@ -360,44 +354,18 @@ export class Keeper {
     if (this.#stopping.signal.aborted) return;
     const { capabilityClass } = seat;
     if (seat !== this.#pool.base && !this.#listings.has(capabilityClass)) return;
-    const relist = this.#relists.get(capabilityClass) ?? { seat, kinds: new Set<ListKind>(), tries: 0, running: false };
-    this.#relists.set(capabilityClass, relist);
-    relist.seat = seat;
-    relist.tries = 0;
-    for (const kind of kinds) relist.kinds.add(kind);
-    this.#schedule(capabilityClass, relist, this.#options.limits.coalesceMs);
+    this.#relists.add(seat, kinds);
   }
 
-  #schedule(capabilityClass: string, relist: Relist, ms: number): void {
-    if (relist.timer !== undefined || relist.running) return;
-    relist.timer = setTimeout(() => {
-      relist.timer = undefined;
-      void this.#relist(capabilityClass, relist);
-    }, ms);
-    relist.timer.unref();
-  }
-
-  async #relist(capabilityClass: string, relist: Relist): Promise<void> {
-    const { link } = relist.seat;
+  async #relist(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<void> {
+    // The look that is under way reads everything; what it misses comes after it.
+    if (seat === this.#pool.base) await this.#attempt;
+    const { capabilityClass } = seat;
+    const wanted = this.#listings.has(capabilityClass) ? kinds : new Set(ALL_KINDS);
+    const read = await readListing(await seat.take(), this.#errand(seat), wanted);
+    // Other lists may have been read meanwhile: only what was asked for is replaced.
     const before = this.#listings.get(capabilityClass);
-    // Without a link the lists are read when it comes back.
-    if (link === undefined) return;
-    relist.running = true;
-    const kinds = relist.kinds;
-    relist.kinds = new Set();
-    try {
-      this.#store(capabilityClass, await readListing(link, this.#errand(relist.seat), kinds, before));
-      relist.tries = 0;
-    } catch (cause) {
-      this.#note('changed lists not read', cause);
-      for (const kind of kinds) relist.kinds.add(kind);
-      relist.tries++;
-    }
-    relist.running = false;
-    if (relist.kinds.size === 0 || relist.tries > MAX_RELISTS || this.#stopping.signal.aborted) return;
-    const { coalesceMs } = this.#options.limits;
-    const ms = relist.tries === 0 ? coalesceMs : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
-    this.#schedule(capabilityClass, relist, ms);
+    this.#store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
   }
 
   #store(capabilityClass: string, listing: BackendListing): void {
@@ -417,7 +385,7 @@ export class Keeper {
   /** Reads a class's lists again through any living link of it; without one the next welcome does. */
   #refreshClass(capabilityClass: string): void {
     const seat = this.#pool.livingOf(capabilityClass);
-    if (seat !== undefined) this.#listChanged(seat, ['tools', 'prompts', 'resources']);
+    if (seat !== undefined) this.#listChanged(seat, ALL_KINDS);
   }
 
   #mayDiffer(owner: LinkOwner): boolean {
@@ -452,57 +420,18 @@ export class Keeper {
     this.#changes.want(filter).catch((cause: unknown) => this.#note('changes are not heard', cause));
   }
 
-  #modernWatch(owner: LinkOwner): ModernWatch {
-    const { sink, caller, capabilities } = owner;
-    const heard = (method: string, params: RawObject) => {
-      if (method === 'notifications/resources/updated') {
-        sink?.resourceUpdated(this.backend.name, withoutHopMeta(params));
-      }
-    };
-    const listening = this.#listening(caller, capabilities, 'session', { heard, resumed: () => undefined });
-    const watch = { listening, counts: new Map<string, number>() };
-    this.#watching.set(owner.key, watch);
-    return watch;
-  }
-
-  #listening(
-    caller: LinkOwner['caller'],
-    capabilities: JsonObject,
-    purpose: 'discovery' | 'session',
-    hears: { heard(method: string, params: RawObject): void; resumed(): void },
-  ): Listening {
-    const { limits, log } = this.#options;
-    const link = () => this.#pool.base.take();
-    return new Listening({ workload: this.backend.name, caller, capabilities, purpose, limits, log, link, ...hears });
-  }
-
   #note(what: string, cause: unknown): void {
     this.#options.log.warn(what, { backend: this.backend.name, cause: explainCause(cause) });
   }
 }
 
-interface Relist {
-  seat: Seat;
-  kinds: Set<ListKind>;
-  tries: number;
-  running: boolean;
-  timer?: NodeJS.Timeout | undefined;
-}
-
-interface ModernWatch {
-  readonly listening: Listening;
-  readonly counts: Map<string, number>;
-}
+const ALL_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
 const LIST_CHANGES: Readonly<Record<string, ListKind>> = {
   'notifications/tools/list_changed': 'tools',
   'notifications/prompts/list_changed': 'prompts',
   'notifications/resources/list_changed': 'resources',
 };
-
-function filterOf(watch: ModernWatch): ListenFilter {
-  return { resourceSubscriptions: [...watch.counts.keys()] };
-}
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);

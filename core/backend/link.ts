@@ -111,6 +111,8 @@ export interface WireSink {
    * @throws RawJsonError when it is not a JSON object
    */
   hear(message: Buffer, via: Exchange | undefined): void;
+  /** Fails every request in flight; the link goes on. */
+  failAll(cause: LinkFailure): void;
   /** The wire ended by itself. */
   lost(cause: LinkFailure): void;
 }

@@ -23,7 +23,7 @@ export interface ListingErrand {
 }
 
 /**
- * Reads the lists of a backend: all that its capabilities promise, or only `kinds`, the others taken from `before`.
+ * Reads the lists of a backend: all that its capabilities promise, or only `kinds` of them; the others come empty.
  *
  * Shape: items as they came, in their order; a name that comes twice counts once, the first.
  * @throws BackendError · LinkFailure, also for a page walk over its bounds or a cursor that comes again
@@ -32,25 +32,27 @@ export async function readListing(
   link: Link,
   errand: ListingErrand,
   kinds: ReadonlySet<ListKind> = ALL_KINDS,
-  before?: BackendListing,
 ): Promise<BackendListing> {
   const { hello, era } = link;
   const wants = (kind: ListKind) => kinds.has(kind) && hello.capabilities[kind] !== undefined;
-  const keep = (kind: ListKind) => !kinds.has(kind) && before !== undefined;
   const [tools, prompts, resources, templates] = await Promise.all([
-    keep('tools') ? before?.tools : wants('tools') ? readTools(link, errand) : [],
-    keep('prompts') ? before?.prompts : wants('prompts') ? walk(link, errand, PROMPTS) : [],
-    keep('resources') ? before?.resources : wants('resources') ? walk(link, errand, RESOURCES) : [],
-    keep('resources') ? before?.templates : wants('resources') ? walk(link, errand, TEMPLATES) : [],
+    wants('tools') ? readTools(link, errand) : [],
+    wants('prompts') ? walk(link, errand, PROMPTS) : [],
+    wants('resources') ? walk(link, errand, RESOURCES) : [],
+    wants('resources') ? walk(link, errand, TEMPLATES) : [],
   ]);
+  return { workload: errand.backend.name, era, hello, tools, prompts, resources, templates };
+}
+
+/** The newer listing where its kinds were read, the older one elsewhere. */
+export function mergeLists(older: BackendListing, newer: BackendListing, kinds: ReadonlySet<ListKind>): BackendListing {
+  const pick = (kind: ListKind) => (kinds.has(kind) ? newer : older);
   return {
-    workload: errand.backend.name,
-    era,
-    hello,
-    tools: tools ?? [],
-    prompts: prompts ?? [],
-    resources: resources ?? [],
-    templates: templates ?? [],
+    ...newer,
+    tools: pick('tools').tools,
+    prompts: pick('prompts').prompts,
+    resources: pick('resources').resources,
+    templates: pick('resources').templates,
   };
 }
 

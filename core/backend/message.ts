@@ -1,4 +1,6 @@
+import type { AskAnswer } from '../contract/call.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
+import { endToEndMeta } from '../protocol/meta.ts';
 import { decode, type RawObject } from '../protocol/raw-json.ts';
 
 /** A piece of a message: text that is still to be encoded, or bytes that pass as they are. */
@@ -46,4 +48,28 @@ export function errorOf(error: RawObject): { code: number; message: string; data
     message: error.string('message') ?? 'unnamed error',
     data: error.get('data'),
   };
+}
+
+/** The params with `_meta` freed of what belonged to the backend's hop. */
+export function withoutHopMeta(params: RawObject): RawJson {
+  const meta = params.get('_meta');
+  if (meta === undefined) return params.toBytes();
+  const kept = endToEndMeta(meta);
+  if (kept === undefined) return params.without('_meta').toBytes();
+  return params.with('_meta', kept).toBytes();
+}
+
+/** The response to a question of a backend. */
+export function answerBody(id: RawJson, answer: AskAnswer): Buffer {
+  if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
+  const { code, message, data } = answer.error;
+  const parts: Part[] = ['{"jsonrpc":"2.0","id":', id, `,"error":{"code":${code},"message":${JSON.stringify(message)}`];
+  if (data !== undefined) parts.push(',"data":', data);
+  parts.push('}}');
+  return joinParts(parts);
+}
+
+/** An `error` member. */
+export function errorText(code: number, message: string): string {
+  return `"error":{"code":${code},"message":${JSON.stringify(message)}}`;
 }

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Caller } from '../../contract/caller.ts';
+import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../protocol/limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, Wire, WireSink } from '../link.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../sse-frames.ts';
+import { waitFor } from '../wait.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
 
 const WITHDRAWN = new Error('withdrawn by the gateway');
@@ -18,50 +20,50 @@ export class SseWire implements Wire {
   readonly #limits: Limits;
   readonly #caller: Caller;
   readonly #workload: string;
+  readonly #log: Log;
+  #malformed = 0;
   #stream: Stream | undefined;
   #path: string | undefined;
   #version: string | undefined;
   #closed = false;
 
-  constructor(target: HttpTarget, sink: WireSink, limits: Limits, caller: Caller) {
+  constructor(target: HttpTarget, sink: WireSink, limits: Limits, caller: Caller, log: Log) {
     this.#target = target;
     this.#sink = sink;
     this.#limits = limits;
     this.#caller = caller;
+    this.#log = log;
     this.#workload = target.backend.name;
   }
 
-  /** Opens the stream and waits for the address to post to. @throws LinkFailure */
-  open(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        const facts = { category: 'timeout' } as const;
-        reject(new LinkFailure('BACKEND_TIMEOUT', this.#workload, 'did not open its event stream in time', facts));
-        this.#stream?.stop();
-      }, this.#limits.helloMs);
+  /** Opens the stream and waits for the address to post to. @throws LinkFailure · the reason of the signal */
+  open(signal: AbortSignal): Promise<void> {
+    const opened = new Promise<void>((resolve, reject) => {
       const stream = new Stream(this.#workload, this.#limits.frameBytes, {
         event: (event) => {
           if (event.name !== 'endpoint') return this.#hear(event);
-          clearTimeout(timer);
           this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
           if (this.#path !== undefined) return resolve();
           const facts = { category: 'protocol' } as const;
           reject(new LinkFailure('BACKEND_PROTOCOL', this.#workload, 'names an endpoint of another origin', facts));
-          stream.stop();
         },
         ended: (cause) => {
-          clearTimeout(timer);
           reject(cause);
           if (!this.#closed) this.#sink.lost(cause);
         },
       });
       this.#stream = stream;
       const headers = { accept: 'text/event-stream' };
-      const request = { method: 'GET', headers, caller: this.#caller, purpose: 'session', signal: NEVER } as const;
-      this.#target.send(request, stream, (cause) => {
-        clearTimeout(timer);
-        reject(cause);
-      });
+      const request = { method: 'GET', headers, caller: this.#caller, purpose: 'session', signal } as const;
+      this.#target.send(request, stream, reject);
+    });
+    const late = () => {
+      const facts = { category: 'timeout' } as const;
+      return new LinkFailure('BACKEND_TIMEOUT', this.#workload, 'did not open its event stream in time', facts);
+    };
+    return waitFor(opened, this.#limits.helloMs, signal, late).catch((cause: unknown) => {
+      this.#stream?.stop();
+      throw cause;
     });
   }
 
@@ -100,7 +102,15 @@ export class SseWire implements Wire {
   }
 
   #hear(event: SseEvent): void {
-    if (event.name === 'message' && event.data.length > 0) this.#sink.hear(event.data, undefined);
+    if (event.name !== 'message' || event.data.length === 0) return;
+    try {
+      this.#sink.hear(event.data, undefined);
+    } catch {
+      // One bad event must not end the calls of the whole session; the first and every power of ten are logged.
+      if (!Number.isInteger(Math.log10(++this.#malformed))) return;
+      const fields = { backend: this.#workload, malformed: this.#malformed };
+      this.#log.warn('backend sent events that are not MCP messages; skipped', fields);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Backend } from '../../contract/backend.ts';
+import type { Backend, Command } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
@@ -34,7 +34,6 @@ export class StdioWire implements Wire {
   readonly #log: Log;
   readonly #limits: Limits;
   readonly #group: ProcessGroup;
-  readonly #open = new Set<Exchange>();
   #malformed = 0;
   #closing = false;
 
@@ -45,7 +44,7 @@ export class StdioWire implements Wire {
     this.#log = log;
     this.#limits = limits;
     const command = backend.command ?? { file: '', args: [] };
-    this.#group = new ProcessGroup(command, spawn);
+    this.#group = started(backend.name, command, spawn);
     tally.processes++;
     const { child } = this.#group;
     const lines = new Lines(
@@ -72,9 +71,7 @@ export class StdioWire implements Wire {
 
   send(body: Buffer, exchange: Exchange): void {
     const failure = this.#write(body);
-    if (failure !== undefined) return exchange.fail(failure);
-    this.#open.add(exchange);
-    if (this.#open.size > SWEEP_AT) this.#sweep();
+    if (failure !== undefined) exchange.fail(failure);
   }
 
   async post(body: Buffer, _method: string, _caller: Caller | undefined): Promise<void> {
@@ -121,8 +118,7 @@ export class StdioWire implements Wire {
     const sentence = `wrote a line of more than ${this.#limits.frameBytes} bytes`;
     const failure = new LinkFailure('BACKEND_TOO_LARGE', this.#workload, sentence, { category: 'too-large' });
     // Nobody can tell whose answer it was once it is thrown away.
-    for (const exchange of this.#open) exchange.fail(failure);
-    this.#open.clear();
+    this.#sink.failAll(failure);
   }
 
   #ended(sentence: string, category: 'spawn' | 'exit', cause: unknown): void {
@@ -138,16 +134,21 @@ export class StdioWire implements Wire {
     this.#sink.lost(new LinkFailure('BACKEND_UNREACHABLE', this.#workload, sentence, facts));
   }
 
-  #sweep(): void {
-    for (const exchange of this.#open) if (exchange.settled) this.#open.delete(exchange);
-  }
-
   #about(): JsonObject {
     return { backend: this.#workload, malformed: this.#malformed };
   }
 }
 
-const SWEEP_AT = 1024;
+/** Node's spawn throws for an argv or environment that no system takes. */
+function started(workload: string, command: Command, spawn: Spawn | undefined): ProcessGroup {
+  try {
+    return new ProcessGroup(command, spawn);
+  } catch (cause) {
+    const facts = { category: 'spawn', notRun: true, cause } as const;
+    throw new LinkFailure('BACKEND_UNREACHABLE', workload, 'could not be started', facts);
+  }
+}
+
 const LOGGED_CHARS = 2_000;
 const DRAIN_MS = 500;
 

@@ -545,7 +545,9 @@ describe('credentials and headers', () => {
     );
     const { room } = await roomWith([httpBackend(server.url)], {
       authorizer: () => ({
-        apply: ({ headers }, { caller }) => void (headers.authorization = `Bearer for-${caller.subject}`),
+        apply({ headers }, { caller }) {
+          headers.authorization = `Bearer for-${caller.subject}`;
+        },
       }),
     });
     expect(room.states()[0]).toMatchObject({ status: 'unauthenticated', cause: { category: 'unauthenticated' } });

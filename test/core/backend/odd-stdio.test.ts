@@ -137,7 +137,7 @@ describe('time and cancellation over stdio', () => {
     'cancels at the backend what takes longer than its workload may',
     async () => {
       const { backend, notes } = odd();
-      const { room } = await roomWith([backend], { timeouts: { defaultMs: 60_000, perWorkloadMs: { odd: 150 } } });
+      const { room } = await roomWith([backend], { timeouts: { defaultMs: 60_000, perWorkloadMs: { odd: 1_500 } } });
       await send(room, call('pid'));
       await expect(send(room, call('hang'))).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
       const id = notes().at(-1)?.split(' ')[1];

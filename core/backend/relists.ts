@@ -1,0 +1,81 @@
+import type { ListKind } from './link.ts';
+import type { Seat } from './seat.ts';
+import { backOffMs } from './wait.ts';
+
+const RETRY_FIRST_MS = 500;
+const RETRY_MAX_MS = 30_000;
+/** Failed readings in a row before the next change is waited for. */
+const MAX_TRIES = 5;
+
+/** What re-reading needs. */
+export interface RelistsOptions {
+  /** Changes within this time are read at once. */
+  readonly coalesceMs: number;
+  /** Reads these lists through the seat. */
+  read(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<void>;
+  failed(cause: unknown): void;
+}
+
+interface Relist {
+  seat: Seat;
+  kinds: Set<ListKind>;
+  tries: number;
+  isRunning: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Reads changed lists again: per capability class one reading at a time, changes meanwhile gathered for the next. */
+export class Relists {
+  readonly #options: RelistsOptions;
+  readonly #relists = new Map<string, Relist>();
+  #isStopped = false;
+
+  constructor(options: RelistsOptions) {
+    this.#options = options;
+  }
+
+  /** Some lists of the seat's class have changed. */
+  add(seat: Seat, kinds: readonly ListKind[]): void {
+    const known = this.#relists.get(seat.capabilityClass);
+    const relist = known ?? { seat, kinds: new Set(), tries: 0, isRunning: false, timer: undefined };
+    this.#relists.set(seat.capabilityClass, relist);
+    relist.seat = seat;
+    relist.tries = 0;
+    for (const kind of kinds) relist.kinds.add(kind);
+    this.#schedule(relist, this.#options.coalesceMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const relist of this.#relists.values()) clearTimeout(relist.timer);
+  }
+
+  #schedule(relist: Relist, ms: number): void {
+    if (relist.timer !== undefined || relist.isRunning || this.#isStopped) return;
+    relist.timer = setTimeout(() => {
+      relist.timer = undefined;
+      void this.#run(relist);
+    }, ms);
+    relist.timer.unref();
+  }
+
+  async #run(relist: Relist): Promise<void> {
+    // Without a link nothing can be read; its lists are read when it comes back.
+    if (relist.seat.link === undefined) return;
+    const kinds = relist.kinds;
+    relist.kinds = new Set();
+    relist.isRunning = true;
+    try {
+      await this.#options.read(relist.seat, kinds);
+      relist.tries = 0;
+    } catch (cause) {
+      if (!this.#isStopped) this.#options.failed(cause);
+      for (const kind of kinds) relist.kinds.add(kind);
+      relist.tries++;
+    }
+    relist.isRunning = false;
+    if (relist.kinds.size === 0 || relist.tries > MAX_TRIES) return;
+    const ms = relist.tries === 0 ? this.#options.coalesceMs : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
+    this.#schedule(relist, ms);
+  }
+}

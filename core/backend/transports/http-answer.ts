@@ -1,0 +1,166 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Era } from '../../contract/era.ts';
+import { rawElements } from '../../protocol/raw-json.ts';
+import { socketFailure } from '../failure.ts';
+import type { Exchange } from '../link.ts';
+import { BackendError } from '../room.ts';
+import type { SseFrames } from '../sse-frames.ts';
+import {
+  errorIn,
+  framesFor,
+  JSON_TYPE,
+  joined,
+  mediaType,
+  notMcp,
+  pushFrames,
+  STREAM_TYPE,
+  tooLarge,
+  WITHDRAWN,
+} from './http-body.ts';
+import { Resumption } from './http-resumption.ts';
+import { MAX_REFUSAL_BYTES, statusFailure } from './http-target.ts';
+import type { StreamableHttpWire } from './streamable-http.ts';
+
+/** A stream may stay open this long after its answer before it is cut. */
+const LINGER_MS = 2_000;
+
+/** Collects the answer to one request: JSON, an event stream, or a refusal. */
+export class Answer implements Dispatcher.DispatchHandler {
+  readonly #wire: StreamableHttpWire;
+  readonly #exchange: Exchange;
+  readonly #body: Buffer;
+  readonly #era: Era;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #kind: 'json' | 'stream' | 'refusal' = 'refusal';
+  #location: string | undefined;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #limit = MAX_REFUSAL_BYTES;
+  #frames: SseFrames | undefined;
+  #linger: NodeJS.Timeout | undefined;
+
+  constructor(wire: StreamableHttpWire, exchange: Exchange, body: Buffer, era: Era) {
+    this.#wire = wire;
+    this.#exchange = exchange;
+    this.#body = body;
+    this.#era = era;
+    exchange.abandon = () => this.#controller?.abort(WITHDRAWN);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#exchange.settled) controller.abort(WITHDRAWN);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#location = headers.location;
+    if (status < 200 || status > 299) return;
+    if (this.#exchange.asked.method === 'initialize') this.#wire.learnSession(headers);
+    const type = mediaType(headers['content-type']);
+    if (type === JSON_TYPE) {
+      this.#kind = 'json';
+      this.#limit = this.#wire.limits.resultBytes;
+    } else if (type === STREAM_TYPE) {
+      this.#kind = 'stream';
+      this.#frames = framesFor(this.#wire, this.#exchange);
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#frames !== undefined) return this.#read(this.#frames, controller, chunk);
+    this.#size += chunk.length;
+    if (this.#size <= this.#limit) {
+      this.#chunks.push(chunk);
+      return;
+    }
+    this.#chunks = [];
+    if (this.#kind === 'refusal') return;
+    this.#exchange.fail(tooLarge(this.#wire.workload, this.#limit));
+    controller.abort(WITHDRAWN);
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#linger);
+    if (this.#exchange.settled) return;
+    if (this.#kind === 'json') return this.#whole();
+    if (this.#kind === 'stream') return this.#broken(undefined);
+    this.#refused();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#linger);
+    if (this.#exchange.settled) return;
+    if (this.#frames !== undefined) return this.#broken(error);
+    this.#exchange.fail(socketFailure(this.#wire.workload, error, this.#controller !== undefined));
+  }
+
+  #read(frames: SseFrames, controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const failure = pushFrames(frames, chunk, this.#wire);
+    if (failure !== undefined) {
+      this.#exchange.fail(failure);
+      controller.abort(WITHDRAWN);
+      return;
+    }
+    if (!this.#exchange.settled || this.#linger !== undefined) return;
+    this.#linger = setTimeout(() => controller.abort(WITHDRAWN), LINGER_MS);
+    this.#linger.unref();
+  }
+
+  #whole(): void {
+    const { sink, workload } = this.#wire;
+    const body = joined(this.#chunks);
+    try {
+      const first = body.find((byte) => byte > 0x20);
+      // 2025-03-26 servers may answer with an array.
+      const messages = first === 0x5b ? rawElements(body) : [body];
+      for (const message of messages) sink.hear(message, this.#exchange);
+    } catch (cause) {
+      return this.#exchange.fail(notMcp(workload, cause));
+    }
+    if (!this.#exchange.settled) this.#exchange.fail(notMcp(workload, undefined));
+  }
+
+  #broken(error: Error | undefined): void {
+    const { workload } = this.#wire;
+    const frames = this.#frames;
+    const resumable = this.#era === '2025-11-25' && frames?.lastEventId !== undefined && !this.#wire.closed;
+    if (resumable && frames !== undefined) {
+      new Resumption(this.#wire, this.#exchange, frames).wait();
+      return;
+    }
+    this.#exchange.fail(socketFailure(workload, error ?? new Error('stream ended'), true));
+  }
+
+  #refused(): void {
+    const { target, workload } = this.#wire;
+    if (target.moved(this.#status, this.#location)) {
+      this.#wire.send(this.#body, this.#exchange, this.#era);
+      return;
+    }
+    this.#exchange.fail(this.#refusal(joined(this.#chunks), workload));
+  }
+
+  #refusal(body: Buffer, workload: string): Error {
+    const status = this.#status;
+    if (status >= 200 && status <= 299) return notMcp(workload, undefined);
+    if (this.#wire.isSessionLoss(status, body)) {
+      const lost = this.#wire.sessionLost(status);
+      this.#wire.sink.lost(lost);
+      return lost;
+    }
+    if (status === 401 || status === 403) return statusFailure(workload, status);
+    const error = errorIn(body);
+    // An error with our id is the server's answer to this request, whatever the status around it.
+    const own = error !== undefined && (error.id === this.#exchange.id || isProtocolCode(error.code, this.#era));
+    if (error !== undefined && own) return new BackendError(workload, error.code, error.message, error.data);
+    return statusFailure(workload, status);
+  }
+}
+
+/** Codes that MCP 2026-07-28 owns count without an id: the server refused before it read one. */
+function isProtocolCode(code: number, era: Era): boolean {
+  return era === '2026-07-28' && code <= -32020 && code >= -32099;
+}

@@ -1,0 +1,74 @@
+import { RawJsonError, RawObject } from '../../protocol/raw-json.ts';
+import { LinkFailure } from '../failure.ts';
+import type { Exchange } from '../link.ts';
+import { errorOf, idFrom } from '../message.ts';
+import { SseFrames, SseTooLarge } from '../sse-frames.ts';
+import type { StreamableHttpWire } from './streamable-http.ts';
+
+export const JSON_TYPE = 'application/json';
+export const STREAM_TYPE = 'text/event-stream';
+
+/** Why the gateway itself cut a stream; never shown. */
+export const WITHDRAWN = new Error('withdrawn by the gateway');
+
+/** Reads events into the sink; messages of one request carry it. */
+export function framesFor(wire: StreamableHttpWire, exchange: Exchange | undefined): SseFrames {
+  return new SseFrames(wire.limits.frameBytes, (event) => {
+    if (event.name === 'message' && event.data.length > 0) wire.sink.hear(event.data, exchange);
+  });
+}
+
+/** Reads a chunk; gives the failure when it is too large or not JSON. */
+export function pushFrames(frames: SseFrames, chunk: Buffer, wire: StreamableHttpWire): LinkFailure | undefined {
+  try {
+    frames.push(chunk);
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof SseTooLarge) return tooLarge(wire.workload, wire.limits.frameBytes);
+    if (cause instanceof RawJsonError || cause instanceof SyntaxError) return notMcp(wire.workload, cause);
+    throw cause;
+  }
+}
+
+/** The failure for bytes beyond a limit. */
+export function tooLarge(workload: string, limit: number): LinkFailure {
+  const sentence = `answered more than ${limit} bytes`;
+  return new LinkFailure('BACKEND_TOO_LARGE', workload, sentence, { category: 'too-large' });
+}
+
+/** The failure for whatever is not a message. */
+export function notMcp(workload: string, cause: unknown): LinkFailure {
+  const facts = { category: 'protocol', cause } as const;
+  return new LinkFailure('BACKEND_PROTOCOL', workload, 'answered something that is not an MCP message', facts);
+}
+
+/** A JSON-RPC error and the id it answers. */
+export interface ErrorIn {
+  readonly id: number | string | undefined;
+  readonly code: number;
+  readonly message: string;
+  readonly data: Buffer | undefined;
+}
+
+/** The JSON-RPC error in a body, when it is one. */
+export function errorIn(body: Buffer): ErrorIn | undefined {
+  try {
+    const message = RawObject.parse(body);
+    const error = message.object('error');
+    return error === undefined ? undefined : { id: idFrom(message.get('id')), ...errorOf(error) };
+  } catch {
+    return undefined; // HTML and other texts: the status says it all
+  }
+}
+
+/** Chunks as one buffer; a single one is not copied. */
+export function joined(chunks: readonly Buffer[]): Buffer {
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}
+
+/** The media type of a content-type header, in lower case, `''` for none. */
+export function mediaType(header: string | string[] | undefined): string {
+  if (typeof header !== 'string') return '';
+  const semicolon = header.indexOf(';');
+  return (semicolon === -1 ? header : header.slice(0, semicolon)).trim().toLowerCase();
+}

@@ -1,0 +1,80 @@
+import type { Dispatcher } from 'undici';
+import { socketFailure } from '../failure.ts';
+import type { Exchange } from '../link.ts';
+import type { SseFrames } from '../sse-frames.ts';
+import { backOffMs } from '../wait.ts';
+import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
+import { NEVER } from './http-target.ts';
+import type { StreamableHttpWire } from './streamable-http.ts';
+
+/** Reconnects of one broken answer stream; its request ends by its own time anyway. */
+const MAX_RESUMES = 100;
+export const RETRY_FIRST_MS = 1_000;
+export const RETRY_MAX_MS = 30_000;
+
+/** Reads on a broken answer stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
+export class Resumption implements Dispatcher.DispatchHandler {
+  readonly #wire: StreamableHttpWire;
+  readonly #exchange: Exchange;
+  readonly #frames: SseFrames;
+  #controller: Dispatcher.DispatchController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #status = 0;
+  #attempts = 0;
+
+  constructor(wire: StreamableHttpWire, exchange: Exchange, frames: SseFrames) {
+    this.#wire = wire;
+    this.#exchange = exchange;
+    this.#frames = frames;
+    exchange.abandon = () => {
+      clearTimeout(this.#timer);
+      this.#controller?.abort(WITHDRAWN);
+    };
+  }
+
+  wait(): void {
+    if (this.#attempts++ >= MAX_RESUMES) return this.#giveUp(new Error('stream not resumed'));
+    const ms = this.#frames.retryMs ?? backOffMs(this.#attempts, RETRY_FIRST_MS, RETRY_MAX_MS);
+    this.#timer = setTimeout(() => this.#open(), Math.min(ms, RETRY_MAX_MS));
+  }
+
+  #open(): void {
+    if (this.#exchange.settled || this.#wire.closed) return;
+    this.#frames.restart();
+    const headers = this.#wire.headers('2025-11-25', STREAM_TYPE);
+    headers['last-event-id'] = this.#frames.lastEventId ?? '';
+    const { caller, purpose, signal } = this.#exchange.asked;
+    const request = { method: 'GET', headers, caller, purpose, signal: signal ?? NEVER } as const;
+    this.#wire.target.send(request, this, (cause) => this.#exchange.fail(cause));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#exchange.settled) controller.abort(WITHDRAWN);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#status !== 200) return;
+    const failure = pushFrames(this.#frames, chunk, this.#wire);
+    if (failure !== undefined) this.#exchange.fail(failure);
+    if (this.#exchange.settled) controller.abort(WITHDRAWN);
+  }
+
+  onResponseEnd(): void {
+    if (this.#exchange.settled) return;
+    if (this.#status === 200 || this.#status >= 500) return this.wait();
+    this.#giveUp(new Error(`stream not resumed: HTTP ${this.#status}`));
+  }
+
+  onResponseError(): void {
+    if (!this.#exchange.settled) this.wait();
+  }
+
+  #giveUp(cause: Error): void {
+    this.#exchange.fail(socketFailure(this.#wire.workload, cause, true));
+  }
+}

@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Caller } from '../../contract/caller.ts';
+import type { SseFrames } from '../sse-frames.ts';
+import { backOffMs } from '../wait.ts';
+import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
+import { RETRY_FIRST_MS, RETRY_MAX_MS } from './http-resumption.ts';
+import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
+import type { StreamableHttpWire } from './streamable-http.ts';
+
+/** The stream on which a legacy server speaks by itself: GET, kept open, reopened where it stopped. */
+export class ServerChannel implements Dispatcher.DispatchHandler {
+  readonly #wire: StreamableHttpWire;
+  readonly #caller: Caller;
+  readonly #frames: SseFrames;
+  #controller: Dispatcher.DispatchController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #status = 0;
+  #type = '';
+  #failures = 0;
+  #refusal: Buffer[] = [];
+  #refusalBytes = 0;
+
+  constructor(wire: StreamableHttpWire, caller: Caller) {
+    this.#wire = wire;
+    this.#caller = caller;
+    this.#frames = framesFor(wire, undefined);
+  }
+
+  open(): void {
+    if (this.#wire.closed) return;
+    this.#status = 0;
+    this.#refusal = [];
+    this.#refusalBytes = 0;
+    const headers = this.#wire.headers('2025-11-25', STREAM_TYPE);
+    this.#frames.restart();
+    const { lastEventId } = this.#frames;
+    if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
+    const request = { method: 'GET', headers, caller: this.#caller, purpose: 'session', signal: NEVER } as const;
+    this.#wire.target.send(request, this, () => this.#again());
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#controller?.abort(WITHDRAWN);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#wire.closed) controller.abort(WITHDRAWN);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#type = mediaType(headers['content-type']);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#status !== 200 || this.#type !== STREAM_TYPE) {
+      this.#refusalBytes += chunk.length;
+      if (this.#refusalBytes <= MAX_REFUSAL_BYTES) this.#refusal.push(chunk);
+      return;
+    }
+    this.#failures = 0;
+    const failure = pushFrames(this.#frames, chunk, this.#wire);
+    if (failure !== undefined) controller.abort(failure);
+  }
+
+  onResponseEnd(): void {
+    if (this.#wire.closed) return;
+    if (this.#wire.isSessionLoss(this.#status, joined(this.#refusal))) {
+      this.#wire.sink.lost(this.#wire.sessionLost(this.#status));
+      return;
+    }
+    // Credentials are made anew for each try, so 401 and 403 may pass.
+    const transient = TRANSIENT.has(this.#status) || this.#status >= 500;
+    if (this.#type === STREAM_TYPE || transient) this.#again();
+    // Anything else, 405 above all, says that no such stream is offered.
+  }
+
+  onResponseError(): void {
+    if (!this.#wire.closed) this.#again();
+  }
+
+  #again(): void {
+    if (this.#wire.closed) return;
+    const ms = this.#frames.retryMs ?? backOffMs(++this.#failures, RETRY_FIRST_MS, RETRY_MAX_MS);
+    this.#timer = setTimeout(() => this.open(), Math.min(ms, RETRY_MAX_MS));
+    this.#timer.unref();
+  }
+}
+
+const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429]);

@@ -171,7 +171,7 @@ async function answerRequest(room: Room, exchange: Exchange, session: Session, m
     now: room.now,
   });
   session.calls.set(message.key, waiting);
-  const intent = new LegacyIntent(message, exchange, callAsker(session, waiting, progressToken), waiting);
+  const intent = intentFrom(message, exchange, callAsker(session, waiting, progressToken), waiting);
   try {
     const local = LOCAL_METHODS.get(message.method);
     if (local !== undefined) await local({ parts: room, session, message, intent, waiting });
@@ -266,24 +266,20 @@ function refuse({ responder }: Exchange, id: Buffer, status: number, code: numbe
 }
 
 /** A legacy request; only its client's word or the end of its session cancels it, not a lost connection. */
-class LegacyIntent implements Intent {
-  readonly method: string;
-  readonly params: RequestMessage['params'];
-  readonly caller: Exchange['caller'];
-  readonly asker: Asker;
-  readonly inbound: Exchange['inbound'];
-  readonly #waiting: WaitingAnswer;
-
-  constructor({ method, params }: RequestMessage, { caller, inbound }: Exchange, asker: Asker, waiting: WaitingAnswer) {
-    this.method = method;
-    this.params = params;
-    this.caller = caller;
-    this.asker = asker;
-    this.inbound = inbound;
-    this.#waiting = waiting;
-  }
-
-  get signal(): AbortSignal {
-    return this.#waiting.signal;
-  }
+function intentFrom(
+  { method, params }: RequestMessage,
+  { caller, inbound }: Exchange,
+  asker: Asker,
+  waiting: WaitingAnswer,
+): Intent {
+  return {
+    method,
+    params,
+    caller,
+    asker,
+    inbound,
+    get signal() {
+      return waiting.signal;
+    },
+  };
 }

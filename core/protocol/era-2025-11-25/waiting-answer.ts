@@ -6,7 +6,7 @@ import type { RunningCall, Session } from '../../session/session.ts';
 import { errorBytes, notificationParts, resultParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
 import { STREAM_HEADERS } from '../http/event-stream.ts';
-import { DROPPABLE, EventWriter } from '../http/event-writer.ts';
+import { EventWriter, urgencyOf } from '../http/event-writer.ts';
 import { acceptsStream } from '../http/media.ts';
 import type { RequestMessage } from '../message.ts';
 import { withoutPerHop } from '../passing.ts';
@@ -61,8 +61,7 @@ export class WaitingAnswer implements Beating, RunningCall {
     if (this.#isDone || !this.mayStream) return;
     if (method === 'notifications/progress' && !hasProgressToken) return;
     if (method === 'notifications/message' && !isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
-    const urgency = method === 'notifications/progress' ? { latest: 'progress' } : DROPPABLE;
-    this.#open()?.push(urgency, notificationParts(method, withoutPerHop(params)));
+    this.#open()?.push(urgencyOf(method), notificationParts(method, withoutPerHop(params)));
   }
 
   /** Asks on the stream of this call; on the session's own when this connection is lost. */

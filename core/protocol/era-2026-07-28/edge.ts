@@ -66,7 +66,7 @@ function acknowledge({ responder }: Exchange, message: Exclude<Message, RequestM
 async function answerRequest(room: Room, exchange: Exchange, message: RequestMessage): Promise<void> {
   const { inbound, responder, caller } = exchange;
   const { headers } = inbound;
-  const envelope = readEnvelope(message, headers, MODERN_VERSIONS, room.supported());
+  const envelope = readEnvelope(message, headers, { versions: MODERN_VERSIONS, supported: room.supported() });
   if ('error' in envelope) return refuse(exchange, message, envelope.error.status ?? 400, envelope.error);
   const serve = METHODS.get(message.method);
   if (serve === undefined) {
@@ -84,7 +84,7 @@ async function answerRequest(room: Room, exchange: Exchange, message: RequestMes
     streams: room.streams,
   });
   const asker = askerFrom(envelope, owner, waiting);
-  const intent = new ModernIntent(message, exchange, asker);
+  const intent = intentFrom(message, exchange, asker);
   const mismatch = checkMirrored(room, message, exchange, asker);
   if (mismatch !== undefined) return waiting.error(mismatch);
   try {
@@ -187,22 +187,15 @@ function askerFrom(envelope: Envelope, owner: Asker['owner'], waiting: WaitingAn
 }
 
 /** A modern request; its signal is its connection's, made only when somebody waits on it. */
-class ModernIntent implements Intent {
-  readonly method: string;
-  readonly params: RequestMessage['params'];
-  readonly caller: Exchange['caller'];
-  readonly asker: Asker;
-  readonly inbound: Exchange['inbound'];
-
-  constructor({ method, params }: RequestMessage, { caller, inbound }: Exchange, asker: Asker) {
-    this.method = method;
-    this.params = params;
-    this.caller = caller;
-    this.asker = asker;
-    this.inbound = inbound;
-  }
-
-  get signal(): AbortSignal {
-    return this.inbound.signal;
-  }
+function intentFrom({ method, params }: RequestMessage, { caller, inbound }: Exchange, asker: Asker): Intent {
+  return {
+    method,
+    params,
+    caller,
+    asker,
+    inbound,
+    get signal() {
+      return inbound.signal;
+    },
+  };
 }

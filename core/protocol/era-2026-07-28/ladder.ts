@@ -17,7 +17,13 @@ export interface Envelope {
 }
 
 type Headers = Readonly<Record<string, string | undefined>>;
-type Rung = (message: RequestMessage, headers: Headers, meta: JsonObject) => WireError | undefined;
+type Rung = (message: RequestMessage, headers: Headers, meta: JsonObject, spoken: Spoken) => WireError | undefined;
+
+/** The versions of this era, and what -32022 offers instead of any other. */
+interface Spoken {
+  readonly versions: readonly string[];
+  readonly supported: readonly string[];
+}
 
 /**
  * Checks headers against body and reads the envelope, in the order that clients may rely on.
@@ -29,16 +35,12 @@ type Rung = (message: RequestMessage, headers: Headers, meta: JsonObject) => Wir
 export function readEnvelope(
   message: RequestMessage,
   headers: Headers,
-  versions: readonly string[],
-  supported: readonly string[],
+  spoken: Spoken,
 ): Envelope | { readonly error: WireError } {
   const meta = isObject(message.given._meta) ? message.given._meta : NO_META;
   for (const rung of RUNGS) {
-    const error = rung(message, headers, meta);
+    const error = rung(message, headers, meta, spoken);
     if (error !== undefined) return { error };
-    if (rung === versionHeader && !versions.includes(meta[META.protocolVersion] as string)) {
-      return { error: unsupportedVersion(meta[META.protocolVersion], supported) };
-    }
   }
   const raw = message.params.object('_meta') as RawObject; // `_meta` is an object: its version was read from it
   return {
@@ -64,6 +66,11 @@ const versionHeader: Rung = (_message, headers, meta) => {
   if (given === undefined) return badHeader('MCP-Protocol-Version is missing');
   if (given.trim() === meta[META.protocolVersion]) return undefined;
   return badHeader('MCP-Protocol-Version differs from the version in the body');
+};
+
+const spokenVersion: Rung = (_message, _headers, meta, { versions, supported }) => {
+  const version = meta[META.protocolVersion];
+  return versions.includes(version as string) ? undefined : unsupportedVersion(version, supported);
 };
 
 const methodHeader: Rung = (message, headers) => {
@@ -95,7 +102,15 @@ const optionalKeys: Rung = (_message, _headers, meta) => {
   return undefined;
 };
 
-const RUNGS: readonly Rung[] = [versionClaim, versionHeader, methodHeader, nameHeader, capabilities, optionalKeys];
+const RUNGS: readonly Rung[] = [
+  versionClaim,
+  versionHeader,
+  spokenVersion,
+  methodHeader,
+  nameHeader,
+  capabilities,
+  optionalKeys,
+];
 
 /** Which member of the params `Mcp-Name` repeats. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([

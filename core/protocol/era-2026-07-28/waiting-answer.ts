@@ -3,7 +3,7 @@ import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { errorBytes, notificationParts, resultParts } from '../envelope.ts';
 import { eventFrame, STREAM_HEADERS } from '../http/event-stream.ts';
-import { DROPPABLE, EventWriter, MUST } from '../http/event-writer.ts';
+import { EventWriter, MUST, urgencyOf } from '../http/event-writer.ts';
 import { acceptsStream } from '../http/media.ts';
 import { withoutPerHop } from '../passing.ts';
 import type { Beating, Pulse } from '../pulse.ts';
@@ -51,9 +51,8 @@ export class WaitingAnswer implements Beating {
     const { logLevel, hasProgressToken } = this.#waiting;
     if (method === 'notifications/progress' && !hasProgressToken) return;
     if (method === 'notifications/message' && !isLogWanted(params, logLevel)) return;
-    const urgency = method === 'notifications/progress' ? { latest: 'progress' } : DROPPABLE;
     const writer = this.#writer ?? this.#upgrade();
-    writer.write(urgency, () => eventFrame(notificationParts(method, withoutPerHop(params))));
+    writer.write(urgencyOf(method), () => eventFrame(notificationParts(method, withoutPerHop(params))));
   }
 
   result(parts: readonly Buffer[]): void {

@@ -7,6 +7,16 @@ export type Urgency = { readonly must: true } | { readonly latest: string } | { 
 export const MUST: Urgency = { must: true };
 export const DROPPABLE: Urgency = { droppable: true };
 
+/** How urgent a notification of a call is: of progress the latest counts, log messages may be lost, the rest may not. */
+export function urgencyOf(method: string): Urgency {
+  return URGENCIES.get(method) ?? MUST;
+}
+
+const URGENCIES = new Map<string, Urgency>([
+  ['notifications/progress', { latest: 'progress' }],
+  ['notifications/message', DROPPABLE],
+]);
+
 /**
  * Writes events to one connection within a bound of unsent bytes.
  *

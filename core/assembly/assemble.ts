@@ -49,7 +49,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   };
   const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
   applyAll(core, await loadPlugins(plan, catalogue, plugins, baseDir));
-  requireAuthentication(hooks);
+  requireAuthentication(hooks, log);
   const authorizer = await prepareAuthorizers(plan, slots);
   const joined = joinHouse({
     plan,
@@ -82,8 +82,13 @@ function applyAll(core: Core, loaded: readonly Loaded[]): void {
 }
 
 /** Never open by omission: somebody must say who callers are, even if the answer is "anybody". */
-function requireAuthentication(hooks: Hooks): void {
-  if (hooks.authenticate.tapped()) return;
+function requireAuthentication(hooks: Hooks, log: Log): void {
+  const taps = hooks.authenticate.tapNames();
+  if (taps.length > 1 && taps.includes('incoming-auth/anonymous')) {
+    const others = taps.filter((name) => name !== 'incoming-auth/anonymous');
+    log.warn('incoming-auth/anonymous lets in whoever the other plugins have no opinion about', { others });
+  }
+  if (taps.length > 0) return;
   throw new GatewayFault(
     'PLAN_INCOMPLETE',
     'plugins: none of them authenticates callers; add incoming-auth/anonymous to let everybody in',

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 
 /** Slot `stepTypes`: one kind of composite step. */
 export interface StepType {
-  /** Checks the step's own part at boot. @throws GatewayFault STEP_INVALID */
+  /** Checks the step's own part at boot. */
   compile(step: JsonObject, where: string): CompiledStep;
 }
 

@@ -237,41 +237,48 @@ const telemetry = z.strictObject({
  * Shape: durations become whole milliseconds; sections of plugins stay as written.
  * Source: vmcp spec §2 `spec.config`.
  */
-export const configSchema = z.strictObject({
-  name,
-  groupRef: name,
-  metadata: textMap.optional(),
-  aggregation: owned,
-  audit: owned.optional(),
-  backends: owned.optional(),
-  codeMode: codeMode.optional(),
-  compositeToolRefs: z.array(z.strictObject({ name })).optional(),
-  compositeTools: z.array(compositeTool).optional(),
-  incomingAuth,
-  outgoingAuth: z.strictObject({
-    source: z.enum(['inline', 'discovered']),
-    default: strategy.optional(),
-    backends: z.record(z.string(), strategy).optional(),
-  }),
-  operational: operational.optional(),
-  optimizer: optimizer.optional(),
-  passthroughHeaders: texts.optional(),
-  rateLimiting: rateLimiting.optional(),
-  sessionStorage: z
-    .strictObject({
-      provider: z.enum(['memory', 'redis']),
-      address: name.optional(),
-      db: int32(0).default(0),
-      keyPrefix: text.optional(),
-    })
-    .optional(),
-  telemetry: telemetry.optional(),
-  // ours
-  plugins: z.array(z.strictObject({ use: name, with: z.unknown().optional() })).optional(),
-  limits: owned.optional(),
-  endpoint: planSchema.shape.endpoint.unwrap().omit({ loopback: true }).optional(),
-  maxToolNameLength: planSchema.shape.maxToolNameLength,
-});
+export const configSchema = z
+  .strictObject({
+    name,
+    groupRef: name,
+    metadata: textMap.optional(),
+    aggregation: owned,
+    audit: owned.optional(),
+    backends: owned.optional(),
+    codeMode: codeMode.optional(),
+    compositeToolRefs: z.array(z.strictObject({ name })).optional(),
+    compositeTools: z.array(compositeTool).optional(),
+    /** Only a file whose own plugin says who callers are may leave it out; `anonymous` beside it would let others in. */
+    incomingAuth: incomingAuth.optional(),
+    outgoingAuth: z.strictObject({
+      source: z.enum(['inline', 'discovered']),
+      default: strategy.optional(),
+      backends: z.record(z.string(), strategy).optional(),
+    }),
+    operational: operational.optional(),
+    optimizer: optimizer.optional(),
+    passthroughHeaders: texts.optional(),
+    rateLimiting: rateLimiting.optional(),
+    sessionStorage: z
+      .strictObject({
+        provider: z.enum(['memory', 'redis']),
+        address: name.optional(),
+        db: int32(0).default(0),
+        keyPrefix: text.optional(),
+      })
+      .optional(),
+    telemetry: telemetry.optional(),
+    // ours
+    plugins: z.array(z.strictObject({ use: name, with: z.unknown().optional() })).optional(),
+    limits: owned.optional(),
+    endpoint: planSchema.shape.endpoint.unwrap().omit({ loopback: true }).optional(),
+    maxToolNameLength: planSchema.shape.maxToolNameLength,
+  })
+  .refine(({ incomingAuth, plugins = [] }) => incomingAuth !== undefined || plugins.length > 0, {
+    path: ['incomingAuth'],
+    message:
+      'required: { type: anonymous } lets everybody in; it may be left out when a plugin under plugins: authenticates callers',
+  });
 
 /** A vmcp file that was read. */
 export type VmcpConfig = z.output<typeof configSchema> & {

@@ -67,7 +67,7 @@ function addValidate(vmcp: Command): void {
       const told = {
         name: config.name,
         group: config.groupRef,
-        incomingAuth: config.incomingAuth.type,
+        incomingAuth: config.incomingAuth?.type ?? 'by a plugin',
         outgoingAuth: config.outgoingAuth.source,
         backends: config.backends?.length ?? 0,
         conflictResolution: aggregation.conflictResolution ?? 'prefix',

@@ -18,12 +18,13 @@ export function unavailable(config: VmcpConfig): Problem[] {
   const problems: Problem[] = [];
   const refuse = (path: Problem['path'], message: string): void => void problems.push({ path, message });
 
-  if (config.incomingAuth.type !== 'anonymous')
-    refuse(['incomingAuth', 'type'], `${config.incomingAuth.type} ${POLICY}`);
-  else if (config.incomingAuth.oidc !== undefined) {
+  const { incomingAuth } = config;
+  if (incomingAuth !== undefined && incomingAuth.type !== 'anonymous')
+    refuse(['incomingAuth', 'type'], `${incomingAuth.type} ${POLICY}`);
+  else if (incomingAuth?.oidc !== undefined) {
     refuse(['incomingAuth', 'oidc'], 'has no effect with type anonymous; remove it, or set type: oidc');
   }
-  const authz = config.incomingAuth.authz;
+  const authz = incomingAuth?.authz;
   if (authz?.type === 'cedar') refuse(['incomingAuth', 'authz', 'type'], `cedar ${POLICY}`);
   else if (authz?.policies !== undefined && authz.policies.length > 0) {
     refuse(['incomingAuth', 'authz', 'policies'], 'would not be decided with type none; remove them');

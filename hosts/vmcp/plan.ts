@@ -40,7 +40,7 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
   const types = new Set(['unauthenticated', ...strategies(config).map(([, use]) => use.type)]);
   const outgoing = Object.entries(LOADED_FOR).filter(([type]) => types.has(type));
   return [
-    { use: 'incoming-auth/anonymous' },
+    ...(config.incomingAuth === undefined ? [] : [{ use: 'incoming-auth/anonymous' }]),
     ...outgoing.map(([, use]) => ({ use })),
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },

@@ -18,16 +18,16 @@ import {
   tooLarge,
   WITHDRAWN,
 } from './http-body.ts';
+import type { HttpLeg } from './http-leg.ts';
 import { Resumption } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, statusFailure } from './http-target.ts';
-import type { StreamableHttpWire } from './streamable-http.ts';
 
 /** A stream may stay open this long after its answer before it is cut. */
 const LINGER_MS = 2_000;
 
 /** Collects the answer to one request: JSON, an event stream, or a refusal. */
 export class Answer implements Dispatcher.DispatchHandler {
-  readonly #wire: StreamableHttpWire;
+  readonly #wire: HttpLeg;
   readonly #exchange: Exchange;
   readonly #body: Buffer;
   readonly #era: Era;
@@ -41,7 +41,7 @@ export class Answer implements Dispatcher.DispatchHandler {
   #frames: SseFrames | undefined;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(wire: StreamableHttpWire, exchange: Exchange, body: Buffer, era: Era) {
+  constructor(wire: HttpLeg, exchange: Exchange, body: Buffer, era: Era) {
     this.#wire = wire;
     this.#exchange = exchange;
     this.#body = body;

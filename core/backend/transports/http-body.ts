@@ -3,7 +3,7 @@ import { LinkFailure } from '../failure.ts';
 import type { Exchange } from '../link.ts';
 import { errorOf, idFrom } from '../message.ts';
 import { SseFrames, SseTooLarge } from '../sse-frames.ts';
-import type { StreamableHttpWire } from './streamable-http.ts';
+import type { HttpLeg } from './http-leg.ts';
 
 export const JSON_TYPE = 'application/json';
 export const STREAM_TYPE = 'text/event-stream';
@@ -12,14 +12,14 @@ export const STREAM_TYPE = 'text/event-stream';
 export const WITHDRAWN = new Error('withdrawn by the gateway');
 
 /** Reads events into the sink; messages of one request carry it. */
-export function framesFor(wire: StreamableHttpWire, exchange: Exchange | undefined): SseFrames {
+export function framesFor(wire: HttpLeg, exchange: Exchange | undefined): SseFrames {
   return new SseFrames(wire.limits.frameBytes, (event) => {
     if (event.name === 'message' && event.data.length > 0) wire.sink.hear(event.data, exchange);
   });
 }
 
 /** Reads a chunk; gives the failure when it is too large or not JSON. */
-export function pushFrames(frames: SseFrames, chunk: Buffer, wire: StreamableHttpWire): LinkFailure | undefined {
+export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpLeg): LinkFailure | undefined {
   try {
     frames.push(chunk);
     return undefined;

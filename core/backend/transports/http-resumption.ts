@@ -4,8 +4,8 @@ import type { Exchange } from '../link.ts';
 import type { SseFrames } from '../sse-frames.ts';
 import { backOffMs } from '../wait.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
+import type { HttpLeg } from './http-leg.ts';
 import { NEVER } from './http-target.ts';
-import type { StreamableHttpWire } from './streamable-http.ts';
 
 /** Reconnects of one broken answer stream; its request ends by its own time anyway. */
 const MAX_RESUMES = 100;
@@ -14,7 +14,7 @@ export const RETRY_MAX_MS = 30_000;
 
 /** Reads on a broken answer stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
 export class Resumption implements Dispatcher.DispatchHandler {
-  readonly #wire: StreamableHttpWire;
+  readonly #wire: HttpLeg;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
   #controller: Dispatcher.DispatchController | undefined;
@@ -22,7 +22,7 @@ export class Resumption implements Dispatcher.DispatchHandler {
   #status = 0;
   #attempts = 0;
 
-  constructor(wire: StreamableHttpWire, exchange: Exchange, frames: SseFrames) {
+  constructor(wire: HttpLeg, exchange: Exchange, frames: SseFrames) {
     this.#wire = wire;
     this.#exchange = exchange;
     this.#frames = frames;

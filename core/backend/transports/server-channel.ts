@@ -4,13 +4,13 @@ import type { Caller } from '../../contract/caller.ts';
 import type { SseFrames } from '../sse-frames.ts';
 import { backOffMs } from '../wait.ts';
 import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
+import type { HttpLeg } from './http-leg.ts';
 import { RETRY_FIRST_MS, RETRY_MAX_MS } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
-import type { StreamableHttpWire } from './streamable-http.ts';
 
 /** The stream on which a legacy server speaks by itself: GET, kept open, reopened where it stopped. */
 export class ServerChannel implements Dispatcher.DispatchHandler {
-  readonly #wire: StreamableHttpWire;
+  readonly #wire: HttpLeg;
   readonly #caller: Caller;
   readonly #frames: SseFrames;
   #controller: Dispatcher.DispatchController | undefined;
@@ -21,7 +21,7 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
   #refusal: Buffer[] = [];
   #refusalBytes = 0;
 
-  constructor(wire: StreamableHttpWire, caller: Caller) {
+  constructor(wire: HttpLeg, caller: Caller) {
     this.#wire = wire;
     this.#caller = caller;
     this.#frames = framesFor(wire, undefined);

@@ -8,6 +8,7 @@ import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, Wire, WireSink } from '../link.ts';
 import { Answer } from './http-answer.ts';
 import { errorIn, JSON_TYPE, mediaType, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
+import type { HttpLeg } from './http-leg.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
 import { ServerChannel } from './server-channel.ts';
 
@@ -16,7 +17,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const ACCEPT = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
 /** Streamable HTTP: one POST per message, its answer as JSON or as its own event stream (MCP transports). */
-export class StreamableHttpWire implements Wire {
+export class StreamableHttpWire implements Wire, HttpLeg {
   readonly closingCancels = true;
   readonly target: HttpTarget;
   readonly sink: WireSink;

@@ -190,6 +190,16 @@ describe('a stdio backend that dies', () => {
     expect(room.states()[0]?.status).toBe('ready');
   });
 
+  it('that ends soon after every start is started ever more slowly', async () => {
+    const { backend, notes } = odd('brief');
+    await roomWith([backend]);
+    const starts = () => notes().filter((line) => line === 'start').length;
+    await until(() => starts() >= 3, 10_000);
+    const startedMs = Date.now();
+    await until(() => starts() >= 4, 10_000);
+    expect(Date.now() - startedMs).toBeGreaterThan(700);
+  });
+
   it('leaves no helper behind, neither on its end nor on ours', async () => {
     const { room } = await roomWith([odd().backend]);
     const helper = Number(textOf(await send(room, call('helper'))));

@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Era } from '../../contract/era.ts';
+import type { Limits } from '../../protocol/limits.ts';
+import type { LinkFailure } from '../failure.ts';
+import type { Exchange, WireSink } from '../link.ts';
+import type { HttpTarget } from './http-target.ts';
+
+/** What the readers of answers and streams need of the wire they read for. */
+export interface HttpLeg {
+  readonly workload: string;
+  readonly target: HttpTarget;
+  readonly sink: WireSink;
+  readonly limits: Limits;
+  readonly closed: boolean;
+  /** Headers that every message of this wire carries. */
+  headers(era: Era, accept: string): Record<string, string>;
+  send(body: Buffer, exchange: Exchange, era: Era): void;
+  /** The answer to the hello names the session. */
+  learnSession(headers: IncomingHttpHeaders): void;
+  /** The server does not know the session any more; whatever it refused did not run. */
+  sessionLost(status: number): LinkFailure;
+  /** Whether a refusal says that the session is gone. */
+  isSessionLoss(status: number, body: Buffer): boolean;
+}

@@ -1,4 +1,4 @@
-import { type limitsSchema, planSchema } from '@toolmgr/core';
+import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
 import { z } from 'zod';
 import { goDuration } from './duration.ts';
 
@@ -274,10 +274,10 @@ export const configSchema = z
     endpoint: planSchema.shape.endpoint.unwrap().omit({ loopback: true }).optional(),
     maxToolNameLength: planSchema.shape.maxToolNameLength,
   })
-  .refine(({ incomingAuth, plugins = [] }) => incomingAuth !== undefined || plugins.length > 0, {
+  .refine((file) => file.incomingAuth !== undefined || (file.plugins ?? []).length > 0, {
     path: ['incomingAuth'],
-    message:
-      'required: { type: anonymous } lets everybody in; it may be left out when a plugin under plugins: authenticates callers',
+    message: 'missing, expected a section; only a file with an authenticating plugin under plugins: may leave it out',
+    when: ({ value }) => isObject(value),
   });
 
 /** A vmcp file that was read. */

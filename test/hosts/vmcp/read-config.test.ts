@@ -49,7 +49,7 @@ describe('a vmcp file', () => {
     expect((await problems(read('metadata: {}'))).sort()).toEqual([
       'gateway.yaml:1: aggregation: missing, expected a section',
       'gateway.yaml:1: groupRef: missing, expected a string',
-      'gateway.yaml:1: incomingAuth: missing, expected a section',
+      'gateway.yaml:1: incomingAuth: missing, expected a section; only a file with an authenticating plugin under plugins: may leave it out',
       'gateway.yaml:1: name: missing, expected a string',
       'gateway.yaml:1: outgoingAuth: missing, expected a section',
     ]);

@@ -1,23 +1,20 @@
 /**
  * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP. The second one ends the process at once: somebody who
- * asks twice does not want to wait. `release` takes the listeners away.
+ * asks twice does not want to wait. `release`, or disposing, takes the listeners away.
  */
-export function stopSignal(names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']): {
-  readonly signal: AbortSignal;
-  release(): void;
-} {
+export function stopSignal(
+  names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'],
+): Disposable & { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143);
     controller.abort();
   };
   for (const name of names) process.on(name, onSignal);
-  return {
-    signal: controller.signal,
-    release: () => {
-      for (const name of names) process.off(name, onSignal);
-    },
+  const release = (): void => {
+    for (const name of names) process.off(name, onSignal);
   };
+  return { signal: controller.signal, release, [Symbol.dispose]: release };
 }
 
 /** Resolves when the signal aborts. */

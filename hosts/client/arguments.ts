@@ -45,7 +45,7 @@ function typesOf(schema: JsonValue | undefined, key: string): readonly string[] 
 
 function valueFrom(text: string, types: readonly string[], key: string): JsonValue {
   if (types.length === 0)
-    return /^(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)$/.test(text) ? JSON.parse(text) : text;
+    return /^(-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null)$/.test(text) ? JSON.parse(text) : text;
   const value = parse(text);
   if (value !== undefined && types.includes(kindOf(value))) return value;
   if (value !== undefined && kindOf(value) === 'integer' && types.includes('number')) return value;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway } from '@toolmgr/core';
 
 /** One door behind which the gateway can be exchanged. */
-export interface GatewaySwitch {
+export interface GatewaySwitch extends AsyncDisposable {
   readonly current: Gateway;
   handle(request: IncomingMessage, response: ServerResponse): void;
   /**
@@ -23,6 +23,10 @@ export function createSwitch(first: Gateway, onFailure: (cause: unknown) => void
     leaving.add(left);
     void left.then(() => leaving.delete(left));
   };
+  const stop = async (): Promise<void> => {
+    retire(current);
+    await Promise.all(leaving);
+  };
   return {
     get current() {
       return current;
@@ -33,9 +37,7 @@ export function createSwitch(first: Gateway, onFailure: (cause: unknown) => void
       current = next;
       retire(before);
     },
-    async stop() {
-      retire(current);
-      await Promise.all(leaving);
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }

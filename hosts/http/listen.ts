@@ -19,7 +19,7 @@ export interface ListenOptions {
 }
 
 /** A served gateway. */
-export interface Served {
+export interface Served extends AsyncDisposable {
   /** Of the endpoint's origin, e.g. `http://127.0.0.1:4483`. */
   readonly url: string;
   readonly port: number;
@@ -70,7 +70,7 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
   };
   options.signal?.addEventListener('abort', () => void close(), { once: true });
   if (options.signal?.aborted) await close();
-  return { url: `http://${hostForUrl(options.host)}:${port}`, port, close };
+  return { url: `http://${hostForUrl(options.host)}:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
 }
 
 /** `Host` names by which a loopback listener is reached. */

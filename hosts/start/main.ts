@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { createGateway, createLog, explainCause, type Gateway, GatewayFault } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { connect } from '../client/mcp-client.ts';
+import { createSwitch } from '../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
@@ -28,40 +29,38 @@ async function start(argv: readonly string[]): Promise<void> {
   const port = portFrom(argv);
   const startedMs = performance.now();
   await expectFreePort(port);
-  const scratch = await mkdtemp(join(tmpdir(), 'toolmgr-start-'));
-  const stop = stopSignal();
-  try {
-    await writeFile(join(scratch, 'hello.txt'), 'This folder belongs to the filesystem server of npm start.\n');
-    const plan = await startPlan(scratch, resolve(import.meta.dirname, '..', '..'));
-    const log = createLog('error', (line) => process.stderr.write(line));
-    stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
-    const gateway = await createGateway(plan, { catalogue, log });
-    try {
-      const served = await serveGateway(gateway, {
-        host: HOST,
-        port,
-        allowedHosts: LOOPBACK_NAMES,
-        routes: statusRoutes(gateway, {
-          version: VERSION,
-          groupRef: 'start',
-          mode: 'dynamic',
-          authTypeOf: () => 'unauthenticated',
-        }),
-      });
-      if (await ready(gateway, stop.signal)) {
-        await tell(gateway, `${served.url}/mcp`, scratch, performance.now() - startedMs);
-        await aborted(stop.signal);
-      }
-      stdout.line('\nstopping …');
-      await Promise.all([served.close(), gateway.stop()]);
-    } finally {
-      await gateway.stop();
-    }
-    stdout.line('stopped, nothing is left running');
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-    stop.release();
+  using stop = stopSignal();
+  await using scratch = await scratchFolder();
+  const plan = await startPlan(scratch.path, resolve(import.meta.dirname, '..', '..'));
+  stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
+  const log = createLog('error', (line) => process.stderr.write(line));
+  const gateway = await createGateway(plan, { catalogue, log });
+  await using door = createSwitch(gateway);
+  await using served = await serveGateway(door, {
+    host: HOST,
+    port,
+    allowedHosts: LOOPBACK_NAMES,
+    routes: statusRoutes(gateway, {
+      version: VERSION,
+      groupRef: 'start',
+      mode: 'dynamic',
+      authTypeOf: () => 'unauthenticated',
+    }),
+  });
+  if (await ready(gateway, stop.signal)) {
+    await tell(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);
+    await aborted(stop.signal);
   }
+  stdout.line('\nstopping …');
+  await Promise.all([served.close(), door.stop()]);
+  stdout.line('stopped, nothing is left running');
+}
+
+/** The folder of the filesystem and memory servers; gone when disposed of. */
+async function scratchFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'toolmgr-start-'));
+  await writeFile(join(path, 'hello.txt'), 'This folder belongs to the filesystem server of npm start.\n');
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 function portFrom(argv: readonly string[]): number {
@@ -89,18 +88,17 @@ async function expectFreePort(port: number): Promise<void> {
   }
 }
 
-/** Waits until every server has answered; false when somebody stopped it meanwhile. */
+/** Waits until the tools of every server are listed; false when somebody stopped it meanwhile. */
 async function ready(gateway: Gateway, signal: AbortSignal): Promise<boolean> {
   const deadlineMs = performance.now() + READY_MS;
   const missing = (): readonly string[] => {
-    const answering = gateway.backends().filter(({ status }) => status === 'ready');
-    return SERVER_NAMES.filter((name) => !answering.some(({ backend }) => backend.name === name));
+    const tools = gateway.catalog().visible('tool');
+    return SERVER_NAMES.filter((name) => !tools.some((tool) => tool.workload === name));
   };
   while (missing().length > 0 && !signal.aborted) {
     if (performance.now() > deadlineMs) throw notReady(gateway, missing());
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  if (!signal.aborted) await gateway.settled();
   return !signal.aborted;
 }
 

@@ -8,6 +8,7 @@ export const CLIENT_SERVERS = 'up/client-servers';
 /** The servers of a client file as a plugin, exchangeable while the gateway runs. */
 export interface ClientServers {
   readonly plugin: Plugin;
+  current(): Pick<ClientFile, 'backends' | 'headers'>;
   replace(file: Pick<ClientFile, 'backends' | 'headers'>): void;
 }
 
@@ -47,6 +48,7 @@ export function createClientServers(first: Pick<ClientFile, 'backends' | 'header
   });
   return {
     plugin,
+    current: () => current,
     replace(next) {
       current = next;
       for (const push of pushes) push(next.backends);

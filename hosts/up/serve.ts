@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
 import { createGateway, createLog, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
@@ -37,40 +38,35 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
   const servers = createClientServers(first);
   const plan = upPlan(isLoopbackHost(options.host));
-  const stop = stopSignal();
-  try {
-    const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
-    try {
-      const served = await serveGateway(gateway, {
-        host: options.host,
-        port: options.port,
-        headerBytes: readPlan(plan).limits.headerBytes,
-        ...(isLoopbackHost(options.host) ? { allowedHosts: LOOPBACK_NAMES } : {}),
-        routes: statusRoutes(gateway, {
-          version: VERSION,
-          groupRef: 'up',
-          mode: 'dynamic',
-          authTypeOf: (name) => (first.headers.has(name) ? 'header_injection' : 'unauthenticated'),
-        }),
-      });
-      if (!isLoopbackHost(options.host)) {
-        stderr.line(
-          `${stderr.yellow('warning')} everybody who can reach ${options.host}:${served.port} can call these tools`,
-        );
-      }
-      void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
-      if (options.watch === true) {
-        watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
-      }
-      await aborted(stop.signal);
-      stderr.line('stopping');
-      await Promise.all([served.close(readPlan(plan).limits.stopMs), gateway.stop()]);
-    } finally {
-      await gateway.stop();
-    }
-  } finally {
-    stop.release();
+  const { limits } = readPlan(plan);
+  const isLoopback = isLoopbackHost(options.host);
+  using stop = stopSignal();
+  const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
+  await using door = createSwitch(gateway);
+  await using served = await serveGateway(door, {
+    host: options.host,
+    port: options.port,
+    headerBytes: limits.headerBytes,
+    ...(isLoopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
+    routes: statusRoutes(gateway, {
+      version: VERSION,
+      groupRef: 'up',
+      mode: 'dynamic',
+      authTypeOf: (name) => (servers.current().headers.has(name) ? 'header_injection' : 'unauthenticated'),
+    }),
+  });
+  if (!isLoopback) {
+    stderr.line(
+      `${stderr.yellow('warning')} everybody who can reach ${options.host}:${served.port} can call these tools`,
+    );
   }
+  void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
+  if (options.watch === true) {
+    watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
+  }
+  await aborted(stop.signal);
+  stderr.line('stopping');
+  await Promise.all([served.close(limits.stopMs), door.stop()]);
 }
 
 /** The plan behind `up`: anonymous, names with the server in front, backends from the file. */

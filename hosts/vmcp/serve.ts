@@ -46,40 +46,34 @@ export async function serve(options: ServeOptions): Promise<void> {
     const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir });
     return { gateway, plan: readPlan(input) };
   };
-  const stop = stopSignal(['SIGINT', 'SIGTERM']);
-  try {
-    const first = await open(source.config);
-    const door = createSwitch(first.gateway, (cause) =>
-      log.error('a gateway did not stop in order', { cause: explainCause(cause) }),
-    );
-    const now = { config: source.config, plan: first.plan };
-    try {
-      const served = await serveGateway(door, {
-        host: options.host,
-        port: options.port,
-        routes: hostRoutes(door, now),
-        ...(flags.loopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
-        headerBytes: first.plan.limits.headerBytes,
-      });
-      stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${first.plan.endpoint.path} (Ctrl-C stops)`);
-      void tellBackends(door.current, log);
-      followFile(source, stop.signal, log, async (config) => {
-        const next = await open(config);
-        if (stop.signal.aborted) return next.gateway.stop();
-        now.config = config;
-        now.plan = next.plan;
-        door.exchange(next.gateway);
-        log.info('configuration reloaded', { file: source.file ?? '' });
-        void tellBackends(next.gateway, log);
-      });
-      await aborted(stop.signal);
-      await Promise.all([served.close(first.plan.limits.stopMs), door.stop()]);
-    } finally {
-      await door.stop();
-    }
-  } finally {
-    stop.release();
-  }
+  using stop = stopSignal(['SIGINT', 'SIGTERM']);
+  const first = await open(source.config);
+  await using door = createSwitch(first.gateway, (cause) =>
+    log.error('a gateway did not stop in order', { cause: explainCause(cause) }),
+  );
+  const now = { config: source.config, plan: first.plan };
+  const { limits, endpoint } = first.plan;
+  await using served = await serveGateway(door, {
+    host: options.host,
+    port: options.port,
+    routes: hostRoutes(door, now),
+    ...(flags.loopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
+    headerBytes: limits.headerBytes,
+  });
+  stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
+  void tellBackends(door.current, log);
+  followFile(source, stop.signal, log, async (config) => {
+    const next = await open(config);
+    if (stop.signal.aborted) return next.gateway.stop();
+    now.config = config;
+    now.plan = next.plan;
+    door.exchange(next.gateway);
+    log.info('configuration reloaded', { file: source.file ?? '' });
+    void tellBackends(next.gateway, log);
+  });
+  await aborted(stop.signal);
+  // together: the gateway ends its streams, and so lets the listener close
+  await Promise.all([served.close(limits.stopMs), door.stop()]);
 }
 
 interface ConfigSource {

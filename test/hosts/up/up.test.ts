@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cli, startCli } from '../../support/cli.ts';
+import { processesWith } from '../../support/processes.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 90_000;
+const packages = join(import.meta.dirname, '../../../node_modules/@modelcontextprotocol');
+const MEMORY = join(packages, 'server-memory/dist/index.js');
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-up-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = async (value: object, name = '.mcp.json'): Promise<string> => {
+  const file = join(folder, name);
+  await writeFile(file, JSON.stringify(value, undefined, 2));
+  return file;
+};
+const memory = () => ({
+  command: process.execPath,
+  args: [MEMORY],
+  env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+});
+
+describe('toolmgr up', () => {
+  proves(
+    ['ask.up.serves-file', 'ask.up.one-endpoint', 'ask.cli.two-commands', 'ask.cli.tools', 'ask.cli.call-json'],
+    'serves the commands and URLs of a file at one endpoint: the first call is the second command',
+    async () => {
+      await using remote = await recordingServer();
+      await write({
+        mcpServers: {
+          memory: memory(),
+          remote: { url: remote.url, headers: { Authorization: 'Bearer ${env:UP_TOKEN}', 'X-Team': 'a' } },
+          off: { command: 'nothing', disabled: true },
+        },
+      });
+      const startedMs = Date.now();
+      await using serving = startCli(['up', '--port', '0'], { cwd: folder, env: { UP_TOKEN: 's3cret' } });
+      const [, url = ''] = await serving.printed(/serves \.mcp\.json at (http:\S+)/);
+      const entity = { name: 'Ada', entityType: 'person', observations: ['wrote'] };
+      const made = await cli([
+        'call',
+        'memory_create_entities',
+        '--args',
+        JSON.stringify({ entities: [entity] }),
+        '--url',
+        url,
+      ]);
+      expect(made).toMatchObject({ code: 0, out: expect.stringContaining('Ada') });
+      expect(Date.now() - startedMs).toBeLessThan(60_000);
+
+      expect(serving.err()).toMatch(/note off: left out, it is disabled/);
+      expect(serving.err()).toMatch(/memory {2}ready, 9 tools/);
+      const { out } = await cli(['tools', '--url', url]);
+      expect(out).toMatch(/^memory_read_graph +\S/m);
+      expect(out).toMatch(/^remote_echo +Says it again$/m);
+      expect((await cli(['call', 'remote_echo', 'message=hi', '--url', url])).out).toBe('echo: hi\n');
+      expect(remote.calls[0]).toMatchObject({ authorization: 'Bearer s3cret', 'x-team': 'a' });
+      expect(serving.out() + serving.err()).not.toContain('s3cret');
+
+      serving.signal('SIGINT');
+      expect((await serving.finished).code).toBe(0);
+      await until(() => processesWith(folder).length === 0);
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.up.watch',
+    'follows edits with --watch, and keeps the servers when an edit is broken',
+    async () => {
+      await using remote = await recordingServer();
+      const file = await write({ mcpServers: { one: { url: remote.url } } });
+      await using serving = startCli(['up', file, '--port', '0', '--watch']);
+      const [, url = ''] = await serving.printed(/ at (http:\S+)/);
+      const tools = async () => (await cli(['tools', '--url', url])).out;
+      await until(async () => (await tools()).includes('one_echo'), 20_000);
+      await write({ mcpServers: { two: { url: remote.url, headers: { 'X-New': 'yes' } } } });
+      await serving.printed(/changed: now two/);
+      await until(async () => /two_echo/.test(await tools()) && !/one_echo/.test(await tools()), 20_000);
+      await cli(['call', 'two_echo', 'message=x', '--url', url]);
+      expect(remote.calls.at(-1)?.['x-new']).toBe('yes');
+      await writeFile(file, '{ "mcpServers": ');
+      await serving.printed(/not used.*not JSON/);
+      expect(await tools()).toMatch(/two_echo/);
+    },
+    LONG,
+  );
+
+  it(
+    'serves what answers while another server is broken, and says which',
+    async () => {
+      await using remote = await recordingServer();
+      const file = await write({
+        mcpServers: { good: { url: remote.url }, bad: { command: join(folder, 'no-such-program') } },
+      });
+      await using serving = startCli(['up', file, '--port', '0']);
+      const [, url = ''] = await serving.printed(/ at (http:\S+)/);
+      await serving.printed(/bad {2}unavailable: \S/);
+      expect((await cli(['call', 'good_echo', 'message=hi', '--url', url])).out).toBe('echo: hi\n');
+    },
+    LONG,
+  );
+
+  it('says where it looked when there is no file', async () => {
+    const ended = await cli(['up'], { cwd: folder, env: { HOME: folder, XDG_CONFIG_HOME: undefined } });
+    expect(ended).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/looked for \.mcp\.json, mcp\.json.*toolmgr up FILE/),
+    });
+  });
+
+  it('says so when no server is left', async () => {
+    const ended = await cli(['up', await write({ mcpServers: { off: { command: 'x', disabled: true } } })]);
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('no server is left to serve') });
+  });
+});

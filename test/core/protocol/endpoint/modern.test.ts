@@ -5,6 +5,7 @@ import {
   modernRequest,
   type OpenOptions,
   openEndpoint,
+  openSession,
   post,
   postModern,
   postStream,
@@ -271,6 +272,13 @@ describe('a modern answer', () => {
       await until(() => aborted.length === before + 1);
     }
     await until(() => open.endpoint.counts().streams === 0);
+  });
+
+  it('comes from an intent that survives being copied', async () => {
+    await using open = await openEndpoint();
+    await postModern(open.url, 'tools/list');
+    await (await openSession(open.url)).request('tools/list');
+    expect(open.house.seen.map((intent) => ({ ...intent }).signal instanceof AbortSignal)).toEqual([true, true]);
   });
 
   it('has what the client said of itself, and its own owner per caller and capabilities', async () => {

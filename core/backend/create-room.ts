@@ -1,7 +1,7 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend } from '../contract/backend.ts';
 import type { JsonObject } from '../contract/json.ts';
-import { GatewayFault } from '../errors.ts';
+import { explainCause, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { sameBackend } from './directory.ts';
@@ -56,15 +56,18 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
     return keeper.start();
   };
 
-  const end = (keeper: Keeper): void => {
-    const gone = keeper.stop().finally(() => leaving.delete(gone));
-    leaving.add(gone);
+  /** Work that a stop waits for and nobody else does. */
+  const track = (work: Promise<void>): void => {
+    const done = work
+      .catch((cause: unknown) => options.log.error('backend not closed cleanly', { cause: explainCause(cause) }))
+      .finally(() => leaving.delete(done));
+    leaving.add(done);
   };
 
   const remove = (keeper: Keeper): void => {
     const { name } = keeper.backend;
     keepers.delete(name);
-    end(keeper);
+    track(keeper.stop());
     events.changed({ name, change: 'removed', state: undefined });
     for (const capabilityClass of keeper.listings.keys()) events.listed(name, capabilityClass);
   };
@@ -86,7 +89,7 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       for (const backend of wanted.values()) {
         const known = keepers.get(backend.name);
         if (known !== undefined && sameBackend(known.backend, backend)) continue;
-        if (known !== undefined) end(known);
+        if (known !== undefined) track(known.stop());
         started.push(begin(backend, known?.listings));
       }
       if (started.length > 0) first = Promise.all([first, within(Promise.all(started), limits.discoveryMs)]);
@@ -126,10 +129,7 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       for (const keeper of keepers.values()) keeper.rootsChanged(owner);
     },
     release(ownerKey) {
-      for (const keeper of keepers.values()) {
-        const gone = keeper.release(ownerKey).finally(() => leaving.delete(gone));
-        leaving.add(gone);
-      }
+      for (const keeper of keepers.values()) track(keeper.release(ownerKey));
     },
     counts() {
       let links = 0;
@@ -142,7 +142,7 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
     },
     async stop() {
       isStopped = true;
-      for (const keeper of keepers.values()) end(keeper);
+      for (const keeper of keepers.values()) track(keeper.stop());
       await Promise.allSettled([...leaving]);
       keepers.clear();
     },

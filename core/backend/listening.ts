@@ -74,6 +74,8 @@ export class Listening {
       const late = setTimeout(() => {
         const facts = { category: 'timeout' } as const;
         reject(new LinkFailure('BACKEND_TIMEOUT', workload, 'did not acknowledge a subscription in time', facts));
+        // Not lost but never there: whoever asked decides what comes next.
+        if (this.#current === open) this.#current = undefined;
         open.abort();
       }, limits.helloMs);
       const listener = (method: string, params: RawObject) => {

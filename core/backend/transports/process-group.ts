@@ -50,7 +50,8 @@ export class ProcessGroup {
         resolve();
       };
       this.child.once('exit', over);
-      this.child.once('error', () => {
+      // Not once: a signal that cannot be sent is an `error` too, and nobody else would catch it.
+      this.child.on('error', () => {
         if (this.child.pid === undefined) over();
       });
     });

@@ -3,8 +3,10 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { BackendState } from '../../../core/contract/backend.ts';
+import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
 import { isLoopbackHost, type ListenOptions, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import { statusRoutes } from '../../../hosts/http/status-routes.ts';
+import { proves } from '../../support/proves.ts';
 
 let served: Served | undefined;
 afterEach(async () => {
@@ -84,12 +86,16 @@ describe('the listener', () => {
     expect(Buffer.from(last?.value ?? []).toString()).toBe('data: last\n\n');
   });
 
-  it('answers 431 to a request head over the limit, and serves one below it', async () => {
+  proves('ask.limit.header', 'answers 431 to a request head over its limit, and serves one below it', async () => {
     const { port } = await serve(echo, { headerBytes: 2048 });
     const head = (bytes: number) =>
       `GET /mcp HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'a'.repeat(bytes)}\r\n\r\n`;
     expect(await raw(port, head(4000))).toMatch(/^HTTP\/1\.1 431 /);
     expect(await raw(port, head(1000))).toMatch(/^HTTP\/1\.1 200 /);
+    const byDefault = await serveGateway({ handle: echo }, { host: '127.0.0.1', port: 0 });
+    expect(await raw(byDefault.port, head(60_000))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await raw(byDefault.port, head(DEFAULT_LIMITS.headerBytes + 1000))).toMatch(/^HTTP\/1\.1 431 /);
+    await byDefault.close(0);
   });
 
   it('says which port is taken and how to go on', async () => {

@@ -1,9 +1,11 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
-import { processes, processesWith } from '../../support/processes.ts';
+import { processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
@@ -46,8 +48,7 @@ describe('npm start', () => {
       await cli(['call', 'memory_create_entities', '--args', JSON.stringify({ entities: [entity] }), '--url', url]);
       expect((await cli(['call', 'memory_read_graph', '--url', url])).out).toContain('Ada');
 
-      const children = processes().filter(({ command }) => command.includes(scratch) || command.includes('server-'));
-      expect(children.length).toBeGreaterThan(0);
+      expect(processesWith(scratch).length).toBeGreaterThan(0);
       started.signal('SIGINT');
       expect(await started.finished).toMatchObject({
         code: 0,
@@ -85,11 +86,15 @@ describe('npm start', () => {
   it(
     'stops in order when it is stopped before it serves',
     async () => {
-      await using started = startCli(['--port', '0'], { script });
+      // a temporary folder of its own: other runs on this machine are not meant
+      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-early-stop-'));
+      await using started = startCli(['--port', '0'], { script, env: { TMPDIR: folder } });
       await started.printed(/starting everything/);
       started.signal('SIGTERM');
       expect((await started.finished).code).toBe(0);
-      await until(() => processesWith('toolmgr-start-').length === 0, 10_000);
+      await until(() => processesWith(folder).length === 0, 10_000);
+      expect(await readdir(folder)).toEqual([]);
+      await rm(folder, { recursive: true });
     },
     LONG,
   );

@@ -165,8 +165,9 @@ describe('a group of workloads', () => {
       'ask.vmcp.init-mode',
       'ask.vmcp.init-round-trip',
       'choice.standalone.static-or-group',
+      'choice.standalone.group-change-seen',
     ],
-    'is served by its name, and vmcp init writes a file that is served as it is',
+    'is served by its name with its changes, and vmcp init writes a file that is served as it is',
     async () => {
       const surroundings = { env: { TOOLMGR_STATE_DIR: join(folder, 'state') } };
       const run = (...args: string[]) => cli(args, surroundings);
@@ -177,6 +178,11 @@ describe('a group of workloads', () => {
         await using byGroup = startCli(['vmcp', 'serve', '--group', 'dev', '--port', '0'], surroundings);
         const [, url = ''] = await byGroup.printed(/dev serves (http:\S+)/);
         await until(async () => (await run('tools', '--url', url)).out.includes('mem_read_graph'), 30_000);
+
+        await run('run', '--group', 'dev', '--name', 'late', 'npx://@modelcontextprotocol/server-memory');
+        await until(async () => (await run('tools', '--url', url)).out.includes('late_read_graph'), 30_000);
+        await run('rm', '--force', 'late');
+        await until(async () => !(await run('tools', '--url', url)).out.includes('late_read_graph'), 30_000);
 
         const file = join(folder, 'dev.yaml');
         expect((await run('vmcp', 'init', '-g', 'dev', '-o', file)).code).toBe(0);
@@ -199,7 +205,7 @@ describe('a group of workloads', () => {
         await until(async () => (await run('tools', '--url', second)).out.includes('mem_read_graph'), 30_000);
         expect((await run('call', 'mem_read_graph', '--url', second)).code).toBe(0);
       } finally {
-        await run('rm', '--force', 'mem');
+        await run('rm', '--force', 'mem', 'late');
       }
     },
     LONG,

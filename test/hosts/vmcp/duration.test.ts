@@ -27,6 +27,14 @@ describe('Go durations', () => {
     },
   );
 
+  proves('vmcp.notation.go-duration', 'are one or more groups of number and unit, of any of the seven units', () => {
+    for (const unit of ['ns', 'us', 'µs', 'ms', 's', 'm', 'h']) {
+      expect(durationMs(`2${unit}`)).toBeGreaterThan(0);
+      expect(durationMs(`2${unit}3h`)).toBeGreaterThan(durationMs('3h') ?? 0);
+    }
+    expect(durationMs('5')).toBeUndefined();
+  });
+
   proves('choice.general.durations-at-edge', 'become whole milliseconds, rounded up, above zero', () => {
     expect(goDuration.parse('1us')).toBe(1);
     expect(goDuration.parse('1500us')).toBe(2);

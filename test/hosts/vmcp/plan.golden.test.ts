@@ -1,10 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readPlan } from '../../../core/assembly/plan.ts';
+import { type PlanInput, readPlan } from '../../../core/assembly/plan.ts';
+import type { Backend } from '../../../core/contract/backend.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import staticBackends from '../../../plugins/backend-sources/static/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
+import { bootPlugin } from '../../support/plugin-core.ts';
+import { proves } from '../../support/proves.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'golden', 'plan');
 const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
@@ -22,6 +26,27 @@ describe('the plan of a vmcp file', () => {
     const { config } = await readConfig(readFileSync(join(folder, file), 'utf8'), file, catalogue);
     expect(readPlan(planFromConfig(config)).name).toBe(config.name);
   });
+
+  proves(
+    'vmcp.backends.metadata-group',
+    'names the group beside the backends, so that their metadata has it whatever they say',
+    async () => {
+      const plan = JSON.parse(readFileSync(join(folder, 'static.json'), 'utf8')) as PlanInput;
+      const source = plan.plugins.find(({ use }) => use === 'backend-sources/static');
+      const core = await bootPlugin(staticBackends, {
+        ...(source?.with as { group: string }),
+        backends: [{ name: 'a', url: 'http://a/mcp', transport: 'sse', metadata: { group: 'mine', team: 'b' } }],
+      });
+      const snapshots: (readonly Backend[])[] = [];
+      const stop = new AbortController();
+      const watching = core.slots.backendSources
+        .get('backend-sources/static')
+        .watch((s) => snapshots.push(s), stop.signal);
+      stop.abort();
+      await watching;
+      expect(snapshots[0]?.[0]?.metadata).toEqual({ group: 'dev', team: 'b' });
+    },
+  );
 
   it('has no leftovers: every golden plan has its file', () => {
     const plans = readdirSync(folder).filter((file) => file.endsWith('.json'));

@@ -261,6 +261,105 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
     ]);
   });
 
+  describe('outgoingAuth', () => {
+    const withStrategy = (strategy: string) =>
+      problems(read(HEAD.replace('source: inline', `source: inline, default: ${strategy}`)));
+    const header = (options: string) => withStrategy(`{ type: header_injection, headerInjection: ${options} }`);
+
+    proves('vmcp.config-outgoing.source-required', 'needs its source', async () => {
+      expect(await problems(read(HEAD.replace('{ source: inline }', '{}')))).toEqual([
+        'gateway.yaml:4: outgoingAuth.source: expected one of inline, discovered',
+      ]);
+    });
+
+    proves('vmcp.config-outgoing.type-required', 'needs a type in every strategy', async () => {
+      expect(await withStrategy('{}')).toEqual([
+        expect.stringMatching(/outgoingAuth\.default\.type: expected one of unauthenticated/),
+      ]);
+    });
+
+    proves('vmcp.config-outgoing.header-name', 'needs the name of the header', async () => {
+      expect(await header('{ headerValue: a }')).toEqual([
+        'gateway.yaml:4: outgoingAuth.default.headerInjection.headerName: missing, expected a string',
+      ]);
+    });
+
+    proves('vmcp.config-outgoing.header-one-value', 'takes exactly one of value and variable', async () => {
+      for (const options of ['{ headerName: a }', '{ headerName: a, headerValue: b, headerValueEnv: C }']) {
+        expect(await header(options)).toEqual([expect.stringMatching(/headerInjection: set exactly one of/)]);
+      }
+    });
+
+    proves(
+      'vmcp.config-outgoing.backends-same-fields',
+      'takes the same fields for one backend as for all',
+      async () => {
+        const strategy = '{ type: header_injection, headerInjection: { headerName: A, headerValueEnv: B } }';
+        const both = HEAD.replace(
+          'source: inline',
+          `source: inline, default: ${strategy}, backends: { one: ${strategy} }`,
+        );
+        const { config } = await read(both);
+        expect(config.outgoingAuth.backends?.one).toEqual(config.outgoingAuth.default);
+        const wrong = both.replace('backends: { one: { type', 'backends: { one: { typ');
+        expect((await problems(read(wrong))).join()).toMatch(/outgoingAuth\.backends\.one\.typ: unknown key .*"type"/);
+      },
+    );
+  });
+
+  describe('incomingAuth', () => {
+    proves('vmcp.config-incoming.type-required', 'needs its type', async () => {
+      expect(await problems(read(HEAD.replace('{ type: anonymous }', '{}')))).toEqual([
+        'gateway.yaml:3: incomingAuth.type: expected one of anonymous, local, oidc',
+      ]);
+    });
+  });
+
+  describe('backends[]', () => {
+    const one = (fields: string) => withHead(`backends:\n  - { ${fields} }\n`);
+    const GOOD = 'name: a, url: "http://a.example/mcp", transport: sse';
+
+    proves('vmcp.backends.name', 'need a name', async () => {
+      expect(await problems(one('url: "http://a/mcp", transport: sse'))).toEqual([
+        'gateway.yaml:7: backends.0.name: missing, expected a string',
+      ]);
+    });
+
+    proves('vmcp.backends.url', 'need an http or https URL', async () => {
+      expect((await problems(one('name: a, transport: sse'))).join()).toMatch(/backends\.0\.url: .*needs a url/);
+      expect((await problems(one('name: a, transport: sse, url: "ws://a"'))).join()).toMatch(/must begin with http/);
+      for (const scheme of ['http', 'https']) await one(`name: a, transport: sse, url: "${scheme}://a/mcp"`);
+    });
+
+    proves('vmcp.backends.transport', 'need sse or streamable-http', async () => {
+      expect((await problems(one('name: a, url: "http://a/mcp"'))).join()).toMatch(
+        /backends\.0\.transport: expected one of sse, streamable-http/,
+      );
+      for (const transport of ['sse', 'streamable-http'])
+        await one(`name: a, url: "http://a/mcp", transport: ${transport}`);
+    });
+
+    proves(
+      ['vmcp.backends.type', 'vmcp.backends.ca-bundle-path'],
+      'have the type entry or none, and a CA file only with it',
+      async () => {
+        for (const type of ['entry', '""']) await one(`${GOOD}, type: ${type}`);
+        expect((await problems(one(`${GOOD}, type: remote`))).join()).toMatch(
+          /backends\.0\.type: expected one of entry/,
+        );
+        await one(`${GOOD}, type: entry, caBundlePath: /etc/ca.pem`);
+        expect((await problems(one(`${GOOD}, caBundlePath: /etc/ca.pem`))).join()).toMatch(
+          /caBundlePath is only for backends of type entry/,
+        );
+      },
+    );
+
+    proves('vmcp.backends.metadata', 'have metadata of text', async () => {
+      await one(`${GOOD}, metadata: { team: a }`);
+      expect((await problems(one(`${GOOD}, metadata: { team: 5 }`))).join()).toMatch(/backends\.0\.metadata\.team: /);
+    });
+  });
+
   it('never repeats a secret in a problem', async () => {
     const secret = 'value: hunter2';
     const text = HEAD.replace(

@@ -54,6 +54,8 @@ describe('toolmgr vmcp serve', () => {
       'vmcp.config-outgoing.default',
       'vmcp.config-outgoing.type-header-injection',
       'vmcp.config-outgoing.header-value-env',
+      'vmcp.config-outgoing.type-unauthenticated',
+      'vmcp.config-incoming.type-anonymous',
       'vmcp.service.one-endpoint',
     ],
     'serves the backends of a file as one server, each with its own credentials',

@@ -41,17 +41,21 @@ describe('outgoing-auth/header-injection', () => {
   const prepare = (options: unknown, environment: NodeJS.ProcessEnv = {}) =>
     createHeaderInjection(environment).prepare(options, 'outgoingAuth.backends.github');
 
-  proves('ask.plugin.header-injection', 'puts its header on every request, in lower case', async () => {
-    const core = await bootPlugin(headerInjection, {});
-    const strategy = core.slots.authStrategies.get('header_injection');
-    const authorizer = await strategy.prepare({ headerName: 'X-Api-Key', headerValue: 'v1' }, 'here');
-    expect(authorizer.headerNames).toEqual(['x-api-key']);
-    for (let round = 0; round < 2; round++) {
-      const request = outbound();
-      await authorizer.apply(request, errand);
-      expect(request.headers).toEqual({ 'content-type': 'application/json', 'x-api-key': 'v1' });
-    }
-  });
+  proves(
+    ['ask.plugin.header-injection', 'vmcp.config-outgoing.header-value'],
+    'puts its header on every request, in lower case',
+    async () => {
+      const core = await bootPlugin(headerInjection, {});
+      const strategy = core.slots.authStrategies.get('header_injection');
+      const authorizer = await strategy.prepare({ headerName: 'X-Api-Key', headerValue: 'v1' }, 'here');
+      expect(authorizer.headerNames).toEqual(['x-api-key']);
+      for (let round = 0; round < 2; round++) {
+        const request = outbound();
+        await authorizer.apply(request, errand);
+        expect(request.headers).toEqual({ 'content-type': 'application/json', 'x-api-key': 'v1' });
+      }
+    },
+  );
 
   it('reads the value from the environment once, when it is prepared', async () => {
     const environment = { TOKEN: 'Bearer abc' };

@@ -166,7 +166,7 @@ async function explainFile(tool: string, file: string) {
 }
 
 async function explainAt(tool: string, url: string | undefined) {
-  const { fetchExplanation } = await import('./fetch-explanation.ts');
+  const { fetchExplanation } = await import('../client/fetch-explanation.ts');
   return fetchExplanation(tool, url);
 }
 

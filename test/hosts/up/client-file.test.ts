@@ -7,7 +7,7 @@ import { candidates, findClientFile } from '../../../hosts/up/find-file.ts';
 import { withoutComments } from '../../../hosts/up/json-with-comments.ts';
 import { proves } from '../../support/proves.ts';
 
-const around = { env: { TOKEN: 't0ken', EMPTY: '' }, home: '/home/ada', folder: '/work' };
+const around = { env: { TOKEN: 't0ken', EMPTY: '' }, home: '/home/ada', folder: '/project' };
 const read = (value: object | string, more: Partial<typeof around> = {}) =>
   readClientFile(typeof value === 'string' ? value : JSON.stringify(value), 'mcp.json', { ...around, ...more });
 const servers = (mcpServers: object) => read({ mcpServers });
@@ -22,12 +22,12 @@ describe('a client configuration file', () => {
       {
         name: 'files',
         transport: 'stdio',
-        command: { file: 'npx', args: ['-y', 'pkg', 'a b', '$HOME;*'], env: { LEVEL: 'x', N: '5' }, cwd: '/work' },
+        command: { file: 'npx', args: ['-y', 'pkg', 'a b', '$HOME;*'], env: { LEVEL: 'x', N: '5' }, cwd: '/project' },
       },
       {
         name: 'local',
         transport: 'stdio',
-        command: { file: '/work/sub/bin/server', args: [], env: {}, cwd: '/work/sub' },
+        command: { file: '/project/sub/bin/server', args: [], env: {}, cwd: '/project/sub' },
       },
     ]);
     expect(notes).toEqual([]);
@@ -78,8 +78,8 @@ describe('a client configuration file', () => {
       },
     });
     expect(backends[0]?.command).toMatchObject({
-      file: '/work/bin',
-      args: ['/home/ada', 'work', 't0ken', 'plan b', 't0ken', '$TOKEN', '${}'],
+      file: '/project/bin',
+      args: ['/home/ada', 'project', 't0ken', 'plan b', 't0ken', '$TOKEN', '${}'],
     });
   });
 

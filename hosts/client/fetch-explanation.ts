@@ -1,7 +1,7 @@
 import { isObject } from '@toolmgr/core';
 import { request } from 'undici';
 import { UsageError } from '../usage-error.ts';
-import type { Explanation } from './explain.ts';
+import type { Explanation } from '../vmcp/explain.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;

@@ -9,39 +9,51 @@ import { proves } from '../../support/proves.ts';
 const bail = () => guard('authorize', new AsyncSeriesBailHook<[string], string | undefined>(['call']));
 
 describe('a guarded hook', () => {
-  it('rejects when a second tapPromise throws synchronously, instead of leaving the caller waiting for ever', async () => {
-    const hook = bail();
-    hook.tapPromise('first', async () => undefined);
-    hook.tapPromise('cedar', () => {
-      throw new Error('boom');
-    });
-    await expect(hook.promise('x')).rejects.toMatchObject({
-      code: 'PLUGIN_FAILED',
-      message: 'cedar failed in authorize',
-    });
-  });
+  proves(
+    'ask.core.guard-sync-throw',
+    'rejects when a second tapPromise throws synchronously, instead of leaving the caller waiting for ever',
+    async () => {
+      const hook = bail();
+      hook.tapPromise('first', async () => undefined);
+      hook.tapPromise('cedar', () => {
+        throw new Error('boom');
+      });
+      await expect(hook.promise('x')).rejects.toMatchObject({
+        code: 'PLUGIN_FAILED',
+        message: 'cedar failed in authorize',
+      });
+    },
+  );
 
-  it('names the plugin and keeps the cause when a tap throws, and passes faults as they are', async () => {
-    const hook = bail();
-    const cause = new Error('inside');
-    hook.tap('rate-limit', () => {
-      throw cause;
-    });
-    await expect(hook.promise('x')).rejects.toMatchObject({ message: 'rate-limit failed in authorize', cause });
-    const other = bail();
-    const fault = new GatewayFault('STORE_UNAVAILABLE', 'redis is away');
-    other.tapPromise('x', async () => Promise.reject(fault));
-    await expect(other.promise('x')).rejects.toBe(fault);
-  });
+  proves(
+    'ask.core.guard-named',
+    'names the plugin and keeps the cause when a tap throws, and passes faults as they are',
+    async () => {
+      const hook = bail();
+      const cause = new Error('inside');
+      hook.tap('rate-limit', () => {
+        throw cause;
+      });
+      await expect(hook.promise('x')).rejects.toMatchObject({ message: 'rate-limit failed in authorize', cause });
+      const other = bail();
+      const fault = new GatewayFault('STORE_UNAVAILABLE', 'redis is away');
+      other.tapPromise('x', async () => Promise.reject(fault));
+      await expect(other.promise('x')).rejects.toBe(fault);
+    },
+  );
 
-  it('refuses a second tap of one plugin and every tap after it was sealed', () => {
-    const hook = bail();
-    hook.tap('a', () => undefined);
-    expect(() => hook.tap('a', () => undefined)).toThrow('a tapped authorize twice');
-    hook.seal();
-    expect(() => hook.tap('b', () => undefined)).toThrow('b tapped authorize after the gateway was sealed');
-    expect(hook.tapNames()).toEqual(['a']);
-  });
+  proves(
+    ['ask.core.guard-twice', 'ask.core.guard-late'],
+    'refuses a second tap of one plugin and every tap after it was sealed',
+    () => {
+      const hook = bail();
+      hook.tap('a', () => undefined);
+      expect(() => hook.tap('a', () => undefined)).toThrow('a tapped authorize twice');
+      hook.seal();
+      expect(() => hook.tap('b', () => undefined)).toThrow('b tapped authorize after the gateway was sealed');
+      expect(hook.tapNames()).toEqual(['a']);
+    },
+  );
 
   it('says that nobody tapped although an interceptor is there', () => {
     const hook = bail();
@@ -50,7 +62,7 @@ describe('a guarded hook', () => {
     expect(hook.tapped()).toBe(true);
   });
 
-  it('contains a failing listener: it is reported and the next one still hears', () => {
+  proves('ask.core.guard-told', 'contains a failing listener: it is reported and the next one still hears', () => {
     const reported: string[] = [];
     const heard: string[] = [];
     const hook = guard('callSettled', new SyncHook<[string]>(['record']), 'tap', (fault) =>
@@ -100,7 +112,7 @@ describe('the hook table', () => {
 });
 
 describe('a slot', () => {
-  it('lists what it knows and the nearest name when an implementation is unknown', () => {
+  proves('ask.core.slot-unknown', 'lists what it knows and the nearest name when an implementation is unknown', () => {
     const slot = new Registry<number>('stores');
     slot.register('redis', 1);
     slot.register('memory', 2);

@@ -100,22 +100,26 @@ describe('a call', () => {
     expect(settled.map(({ outcome }) => outcome)).toEqual(['ok']);
   });
 
-  it('that is denied spends nobody a token and reaches no backend', async () => {
-    let reached = 0;
-    const { hooks, freeze, settled } = journeyOf(async (call) => {
-      reached++;
-      return echo(call);
-    });
-    hooks.authorize.tap('policy', () => ({ refused: true, status: 403, reason: 'no' }));
-    hooks.limit.tap('limit', () => {
-      reached++;
-      return undefined;
-    });
-    const reply = await perform(freeze(), callOf());
-    expect(reply).toMatchObject({ refusal: { status: 403 } });
-    expect(reached).toBe(0);
-    expect(settled[0]).toMatchObject({ outcome: 'refused', refusal: { reason: 'no' } });
-  });
+  proves(
+    'choice.order.denied-spends-nothing',
+    'that is denied spends nobody a token and reaches no backend',
+    async () => {
+      let reached = 0;
+      const { hooks, freeze, settled } = journeyOf(async (call) => {
+        reached++;
+        return echo(call);
+      });
+      hooks.authorize.tap('policy', () => ({ refused: true, status: 403, reason: 'no' }));
+      hooks.limit.tap('limit', () => {
+        reached++;
+        return undefined;
+      });
+      const reply = await perform(freeze(), callOf());
+      expect(reply).toMatchObject({ refusal: { status: 403 } });
+      expect(reached).toBe(0);
+      expect(settled[0]).toMatchObject({ outcome: 'refused', refusal: { reason: 'no' } });
+    },
+  );
 
   it('that a rewrite renames is authorized and dispatched as the new one, or unknown', async () => {
     const { hooks, freeze } = journeyOf(echo);

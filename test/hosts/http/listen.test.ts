@@ -180,36 +180,42 @@ describe('the status pages', () => {
       ),
     });
 
-  it.each(['/health', '/ping'])('%s is alive whatever backends do', async (path) => {
+  proves('choice.endpoint.health', '/health and /ping are alive whatever backends do', async () => {
     const { url } = await serveStates([state('a', 'unavailable')]);
-    const answer = await fetch(url + path);
-    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+    for (const path of ['/health', '/ping']) {
+      const answer = await fetch(url + path);
+      expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+    }
   });
 
-  it('/status tells health, transport, strategy and revision of each backend, and neither URLs nor error texts', async () => {
-    const { url } = await serveStates([state('a', 'ready'), state('b', 'unavailable'), state('c', 'unknown')]);
-    const answer = await fetch(`${url}/status`);
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    const one = { transport: 'streamable-http', auth_type: 'unauthenticated' };
-    expect(await answer.json()).toEqual({
-      healthy: true,
-      version: '1.2.3',
-      group_ref: 'dev',
-      backends: [
-        { name: 'a', health: 'healthy', ...one, mcp_revision: '2025-11-25' },
-        { name: 'b', health: 'unhealthy', ...one },
-        { name: 'c', health: 'unknown', ...one },
-      ],
-    });
-  });
+  proves(
+    ['choice.endpoint.status', 'choice.endpoint.status-headers', 'choice.endpoint.status-no-urls'],
+    '/status tells health, transport, strategy and revision of each backend, and neither URLs nor error texts',
+    async () => {
+      const { url } = await serveStates([state('a', 'ready'), state('b', 'unavailable'), state('c', 'unknown')]);
+      const answer = await fetch(`${url}/status`);
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      const one = { transport: 'streamable-http', auth_type: 'unauthenticated' };
+      expect(await answer.json()).toEqual({
+        healthy: true,
+        version: '1.2.3',
+        group_ref: 'dev',
+        backends: [
+          { name: 'a', health: 'healthy', ...one, mcp_revision: '2025-11-25' },
+          { name: 'b', health: 'unhealthy', ...one },
+          { name: 'c', health: 'unknown', ...one },
+        ],
+      });
+    },
+  );
 
   it('/status is not healthy without one healthy backend', async () => {
     const { url } = await serveStates([state('a', 'unavailable')]);
     expect(await (await fetch(`${url}/status`)).json()).toMatchObject({ healthy: false });
   });
 
-  it('/status answers HEAD without a body and refuses other methods', async () => {
+  proves('choice.endpoint.status', '/status answers HEAD without a body and refuses other methods', async () => {
     const { url } = await serveStates([]);
     const head = await fetch(`${url}/status`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
@@ -217,7 +223,7 @@ describe('the status pages', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('/readyz is ready at once for listed backends', async () => {
+  proves('choice.endpoint.readyz', '/readyz is ready at once for listed backends', async () => {
     const { url } = await serveStates([], { settled: new Promise(() => {}) });
     const answer = await fetch(`${url}/readyz`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ready', mode: 'static' }]);

@@ -3,7 +3,7 @@ import { durationMs, goDuration } from '../../../hosts/vmcp/duration.ts';
 import { proves } from '../../support/proves.ts';
 
 describe('Go durations', () => {
-  it.each([
+  const read = [
     ['5m', 300_000],
     ['1h30m', 5_400_000],
     ['250ms', 250],
@@ -16,9 +16,12 @@ describe('Go durations', () => {
     ['1000000ns', 1],
     ['0', 0],
     ['0s', 0],
-  ])('reads %s as %d ms', (text, ms) => {
-    expect(durationMs(text)).toBeCloseTo(ms, 9);
-  });
+  ] as const;
+  for (const [text, ms] of read) {
+    proves('vmcp.notation.go-duration', `read ${text} as ${ms} ms`, () => {
+      expect(durationMs(text)).toBeCloseTo(ms, 9);
+    });
+  }
 
   it.each(['', '5', 'm', '5 m', '-5m', '+5m', '1d', '5M', '1h 30m', '1e3s', '5m!', '９s', `${'1'.repeat(400)}h`])(
     'does not read %j',

@@ -25,7 +25,7 @@ describe('backend-sources/static', () => {
     expect(snapshots).toEqual([[memory, { name: 'local', transport: 'stdio', command }]]);
   });
 
-  it('forces the group into the metadata', async () => {
+  proves(['vmcp.backends.metadata', 'vmcp.backends.metadata-group'], 'forces the group into the metadata', async () => {
     const listed = { ...memory, metadata: { group: 'mine', team: 'a' } };
     const core = await bootPlugin(plugin, { group: 'theirs', backends: [listed] });
     const abort = new AbortController();
@@ -37,23 +37,38 @@ describe('backend-sources/static', () => {
     expect(got).toEqual([{ ...memory, metadata: { group: 'theirs', team: 'a' } }]);
   });
 
-  it('names every mistake with its place', () => {
-    const wrong: readonly [object, RegExp][] = [
-      [{ ...memory, transprot: 'sse' }, /backends\.0: unknown key "transprot", did you mean "transport"/],
-      [{ ...memory, url: 'ftp://x' }, /backends\.0\.url: url must begin with http:\/\/ or https:\/\//],
-      [{ ...memory, url: 'http://u:geheim@x' }, /url must not hold a password/],
-      [{ ...memory, url: undefined }, /backends\.0\.url: transport streamable-http needs a url/],
-      [{ ...memory, transport: 'stdio' }, /backends\.0\.command: transport stdio needs a command/],
-      [{ ...memory, command: { file: 'x' } }, /backends\.0\.command: a command needs transport stdio/],
-      [{ ...memory, caBundlePath: '/ca' }, /backends\.0\.caBundlePath: .* only for backends of type entry/],
-      [{ ...memory, type: 'other' }, /backends\.0\.type/],
-      [{ ...memory, name: '' }, /backends\.0\.name/],
-    ];
-    for (const [backend, sentence] of wrong) expect(problems({ backends: [backend] }).join('\n')).toMatch(sentence);
-    expect(problems({ backends: [{ ...memory, url: 'http://u:geheim@x' }] }).join()).not.toContain('geheim');
-    expect(problems({ backends: [memory, memory] })).toEqual(['backends.1.name: name memory stands twice']);
-    expect(
-      problems({ backends: [{ ...memory, type: 'entry', caBundlePath: '/ca', era: 'modern', sessions: 'shared' }] }),
-    ).toEqual([]);
-  });
+  proves(
+    [
+      'vmcp.backends.name',
+      'vmcp.backends.url',
+      'vmcp.backends.transport',
+      'vmcp.backends.type',
+      'vmcp.backends.ca-bundle-path',
+      'vmcp.backends.metadata',
+    ],
+    'names every mistake with its place',
+    () => {
+      const wrong: readonly [object, RegExp][] = [
+        [{ ...memory, transprot: 'sse' }, /backends\.0: unknown key "transprot", did you mean "transport"/],
+        [{ ...memory, transport: undefined }, /backends\.0\.transport: /],
+        [{ ...memory, transport: 'http' }, /backends\.0\.transport: /],
+        [{ ...memory, name: undefined }, /backends\.0\.name: /],
+        [{ ...memory, metadata: { team: 1 } }, /backends\.0\.metadata\.team: /],
+        [{ ...memory, url: 'ftp://x' }, /backends\.0\.url: url must begin with http:\/\/ or https:\/\//],
+        [{ ...memory, url: 'http://u:geheim@x' }, /url must not hold a password/],
+        [{ ...memory, url: undefined }, /backends\.0\.url: transport streamable-http needs a url/],
+        [{ ...memory, transport: 'stdio' }, /backends\.0\.command: transport stdio needs a command/],
+        [{ ...memory, command: { file: 'x' } }, /backends\.0\.command: a command needs transport stdio/],
+        [{ ...memory, caBundlePath: '/ca' }, /backends\.0\.caBundlePath: .* only for backends of type entry/],
+        [{ ...memory, type: 'other' }, /backends\.0\.type/],
+        [{ ...memory, name: '' }, /backends\.0\.name/],
+      ];
+      for (const [backend, sentence] of wrong) expect(problems({ backends: [backend] }).join('\n')).toMatch(sentence);
+      expect(problems({ backends: [{ ...memory, url: 'http://u:geheim@x' }] }).join()).not.toContain('geheim');
+      expect(problems({ backends: [memory, memory] })).toEqual(['backends.1.name: name memory stands twice']);
+      expect(
+        problems({ backends: [{ ...memory, type: 'entry', caBundlePath: '/ca', era: 'modern', sessions: 'shared' }] }),
+      ).toEqual([]);
+    },
+  );
 });

@@ -1,10 +1,4 @@
-import {
-  AsyncSeriesBailHook,
-  AsyncSeriesHook,
-  AsyncSeriesWaterfallHook,
-  SyncHook,
-  SyncWaterfallHook,
-} from 'tapable';
+import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { BackendChanged, CatalogRebuilt, SessionEnded } from '../contract/event.ts';

@@ -1,7 +1,6 @@
 import type { CallMethod, Reply } from '../contract/call.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Answer, Intent } from '../protocol/intent.ts';
-import { resultFromValue } from '../protocol/result.ts';
 import { answerList, LISTS, type ListParts } from './list.ts';
 import { type Journey, perform } from './perform.ts';
 import { type Resolved, type ResolveParts, resolveCall } from './resolve.ts';
@@ -25,12 +24,7 @@ export async function answer(parts: AnswerParts, intent: Intent): Promise<Answer
 /** Resolves and performs one call. */
 export async function answerCall(parts: AnswerParts, intent: Intent): Promise<Reply> {
   const resolved = safelyResolved(parts, intent);
-  if ('error' in resolved) {
-    if (intent.method === 'completion/complete' && resolved.error.code === CODE.invalidParams) {
-      return noCompletions(intent) ?? resolved;
-    }
-    return resolved;
-  }
+  if ('error' in resolved) return resolved;
   return perform(parts.journey, resolved.call);
 }
 
@@ -50,13 +44,6 @@ const CALLS: ReadonlySet<string> = new Set<CallMethod>([
   'resources/read',
   'completion/complete',
 ]);
-
-/** A well-formed ref that no backend owns completes to nothing. */
-function noCompletions(intent: Intent): Reply | undefined {
-  const ref = intent.params.object('ref');
-  if (ref?.string('name') === undefined && ref?.string('uri') === undefined) return undefined;
-  return { result: resultFromValue({ completion: { values: [] } }) };
-}
 
 function failedList(parts: AnswerParts, intent: Intent, cause: unknown): Answer {
   parts.journey.reportList(intent, cause);

@@ -63,6 +63,9 @@ export function notFound(call: Pick<Call, 'method' | 'name' | 'asker'>): WireErr
     const code = call.asker.era === '2025-11-25' ? CODE.legacyResourceNotFound : CODE.invalidParams;
     return wireError(code, `resource not found: ${call.name}`, { uri: call.name });
   }
+  if (call.method === 'completion/complete') {
+    return wireError(CODE.invalidParams, `unknown ref: nothing to complete is named "${call.name}"`);
+  }
   const kind = call.method === 'prompts/get' ? 'prompt' : 'tool';
   return wireError(CODE.invalidParams, `unknown ${kind}: ${kind} "${call.name}" not found`);
 }

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
@@ -56,7 +58,9 @@ async function cell(client: Era, server: FakeServer, options: TestClientOptions 
 }
 
 describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) => {
-  proves(CELL_IDS[`${client} ${backend}`], 'calls a tool, with progress before the result', async () => {
+  const cellId = CELL_IDS[`${client} ${backend}`];
+
+  proves([cellId, 'ask.backend.four-cells'], 'calls a tool, with progress before the result', async () => {
     const server = fakeServer([backend]).tool('work', (context: FakeContext) => {
       context.progress(1, 2);
       context.progress(2, 2);
@@ -73,7 +77,8 @@ describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) =
     expect(sent.progressToken).not.toBe('mine');
   });
 
-  it('asks the client in the middle of a call and goes on with the answer', async () => {
+  const inputId = client === '2026-07-28' ? 'ask.modern.input-required' : 'ask.legacy.elicitation';
+  proves([inputId, cellId], 'asks the client in the middle of a call and goes on with the answer', async () => {
     const server = greeter(fakeServer([backend]));
     await using at = await cell(client, server, answering);
     const result = await at.near.callTool('greet');
@@ -81,22 +86,102 @@ describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) =
     expect(at.gateway.counts()).toMatchObject({ parked: 0, callsInFlight: 0 });
   });
 
-  it('passes unknown fields, content types, big integers and end-to-end _meta byte-equal, and reserved _meta not at all', async () => {
-    const inside =
-      '"content":[{"type":"widget","n":12345678901234567890,"x":{"b":1,"a":2}}],"structuredContent":{"big":9007199254740993},"vendor":1.0';
-    const meta = '{"vendor/x":1,"io.modelcontextprotocol/serverInfo":{"name":"forged"}}';
-    const complete = backend === '2026-07-28' ? '"resultType":"complete",' : '';
-    const server = fakeServer([backend]).tool('raw', () => ({ raw: `{${complete}${inside},"_meta":${meta}}` }));
-    await using at = await cell(client, server);
-    const sent = { 'vendor/y': 2, traceparent: '00-abc', 'io.modelcontextprotocol/forged': 1 };
-    const reply = await at.near.request('tools/call', { name: 'raw', arguments: {}, _meta: sent });
-    expect(reply.text).toContain(inside);
-    expect(reply.text).not.toContain('forged');
-    expect((reply.result?._meta as JsonObject)['vendor/x']).toBe(1);
-    const got = server.received.find(({ method }) => method === 'tools/call')?.params._meta as JsonObject;
-    expect(got).toMatchObject({ 'vendor/y': 2, traceparent: '00-abc' });
-    expect(got['io.modelcontextprotocol/forged']).toBeUndefined();
-  });
+  proves(
+    [
+      'choice.capability.sampling',
+      'choice.capability.roots',
+      ...(client === '2025-11-25' ? (['ask.legacy.sampling'] as const) : []),
+    ],
+    'brings sampling and roots of the backend to the client during its call, and the answers back',
+    async () => {
+      const sampling = { messages: [{ role: 'user', content: { type: 'text', text: 'hm?' } }], maxTokens: 5 };
+      const server = fakeServer([backend]).tool('think', async (context) => {
+        if (context.era === '2025-11-25') {
+          const sampled = await context.ask('sampling/createMessage', sampling);
+          const { roots } = await context.ask('roots/list', {});
+          return text(JSON.stringify([sampled.model, roots]));
+        }
+        const answers = context.params.inputResponses as { s: JsonObject; r: JsonObject } | undefined;
+        if (answers !== undefined) return text(JSON.stringify([answers.s.model, answers.r.roots]));
+        const inputRequests = {
+          s: { method: 'sampling/createMessage', params: sampling },
+          r: { method: 'roots/list', params: {} },
+        };
+        return { resultType: 'input_required', inputRequests, requestState: 'x' };
+      });
+      const asked: string[] = [];
+      await using at = await cell(client, server, {
+        capabilities: { sampling: {}, roots: {} },
+        answer: (method, params) => {
+          asked.push(method);
+          if (method === 'roots/list') return { roots: [{ uri: 'file:///home' }] };
+          expect(params).toEqual(sampling);
+          return { role: 'assistant', content: { type: 'text', text: 'ha' }, model: 'm1' };
+        },
+      });
+      const result = await at.near.callTool('think');
+      expect(result.content).toEqual([{ type: 'text', text: '["m1",[{"uri":"file:///home"}]]' }]);
+      expect(asked.sort()).toEqual(['roots/list', 'sampling/createMessage']);
+    },
+  );
+
+  proves(
+    [
+      'ask.fidelity.byte-equal',
+      'ask.fidelity.reserved-meta',
+      'choice.fidelity.unknown-fields',
+      'choice.fidelity.unknown-content-types',
+      'choice.fidelity.structured-content',
+      'choice.fidelity.big-integers',
+      'choice.fidelity.meta',
+      'choice.fidelity.trace-context',
+    ],
+    'passes unknown fields, content types, big integers and end-to-end _meta byte-equal, and reserved _meta not at all',
+    async () => {
+      const inside =
+        '"content":[{"type":"widget","n":12345678901234567890,"x":{"b":1,"a":2}}],"structuredContent":{"big":9007199254740993},"vendor":1.0';
+      const meta = '{"vendor/x":1,"io.modelcontextprotocol/serverInfo":{"name":"forged"}}';
+      const complete = backend === '2026-07-28' ? '"resultType":"complete",' : '';
+      const server = fakeServer([backend]).tool('raw', () => ({ raw: `{${complete}${inside},"_meta":${meta}}` }));
+      await using at = await cell(client, server);
+      const trace = { traceparent: '00-abc', tracestate: 'v=1', baggage: 'user=a' };
+      const sent = { 'vendor/y': 2, ...trace, 'io.modelcontextprotocol/forged': 1 };
+      const reply = await at.near.request('tools/call', { name: 'raw', arguments: {}, _meta: sent });
+      expect(reply.text).toContain(inside);
+      expect(reply.text).not.toContain('forged');
+      expect((reply.result?._meta as JsonObject)['vendor/x']).toBe(1);
+      const got = server.received.find(({ method }) => method === 'tools/call')?.params._meta as JsonObject;
+      expect(got).toMatchObject({ 'vendor/y': 2, ...trace });
+      expect(got['io.modelcontextprotocol/forged']).toBeUndefined();
+    },
+  );
+
+  proves(
+    [
+      'choice.fidelity.schemas',
+      'choice.fidelity.annotations-and-icons',
+      'choice.fidelity.schema-refs',
+      'choice.fidelity.unknown-fields',
+    ],
+    'lists schemas, annotations, icons and what nobody knows byte-equal, and fetches no $ref',
+    async () => {
+      let fetched = 0;
+      await using elsewhere = await listening(() => void fetched++);
+      const object = '"type":"object","properties":{"n":{"const":12345678901234567890}}';
+      const definition =
+        `"description":"d","inputSchema":{${object},"allOf":[{"$ref":"${elsewhere.url}/in.json"}]},` +
+        `"outputSchema":{${object},"$defs":{"a":{"$ref":"${elsewhere.url}/out.json"}}},` +
+        '"annotations":{"readOnlyHint":true,"vendor":1.0},"icons":[{"src":"data:,x","sizes":["1x1"]}],"vendor":{"b":1,"a":2}';
+      const complete = backend === '2026-07-28' ? '"resultType":"complete","ttlMs":0,"cacheScope":"private",' : '';
+      const server = fakeServer([backend])
+        .tool('t')
+        .on('tools/list', () => ({ raw: `{${complete}"tools":[{"name":"t",${definition}}]}` }));
+      await using at = await cell(client, server);
+      expect((await at.near.request('tools/list')).text).toContain(definition);
+      await at.near.callTool('t', { n: 1 });
+      expect(fetched).toBe(0);
+    },
+  );
 
   it('cancels: the backend stops working', async () => {
     let aborted = false;
@@ -125,27 +210,52 @@ describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) =
     await until(() => at.gateway.counts().callsInFlight === 0);
   });
 
-  it('reads resources and prompts, completes arguments, and says what is not found in the code of its era', async () => {
-    const server = fakeServer([backend])
-      .resource('memo://1', 'remember')
-      .template('memo://{id}')
-      .prompt('plan', 'think')
-      .on('completion/complete', ({ params }) => ({
-        completion: { values: [(params.ref as JsonObject).name ?? 'uri'] },
-      }));
-    server.capabilities.completions = {};
-    await using at = await cell(client, server);
-    const read = await at.near.request('resources/read', { uri: 'memo://1' });
-    expect(read.result?.contents).toEqual([{ uri: 'memo://1', mimeType: 'text/plain', text: 'remember' }]);
-    const prompts = await at.near.request('prompts/list');
-    const [{ name = '' } = {}] = prompts.result?.prompts as { name: string }[];
-    expect((await at.near.request('prompts/get', { name })).result?.messages).toHaveLength(1);
-    const ref = { type: 'ref/prompt', name };
-    const completed = await at.near.request('completion/complete', { ref, argument: { name: 'a', value: '' } });
-    expect(completed.result?.completion).toEqual({ values: ['plan'] });
-    const missing = await at.near.request('resources/read', { uri: 'memo://gone' });
-    expect(missing.error?.code).toBe(client === '2025-11-25' ? -32002 : -32602);
-  });
+  proves(
+    [
+      'choice.capability.completions',
+      ...(client === '2025-11-25'
+        ? (['ask.legacy.completions', 'ask.legacy.prompts', 'ask.legacy.resources'] as const)
+        : []),
+    ],
+    'reads resources and prompts, completes arguments, and says what is not found in the code of its era',
+    async () => {
+      const server = fakeServer([backend])
+        .resource('memo://1', 'remember')
+        .template('memo://{id}')
+        .prompt('plan', 'think')
+        .on('completion/complete', ({ params }) => ({
+          completion: { values: [(params.ref as JsonObject).name ?? (params.ref as JsonObject).uri ?? 'neither'] },
+        }))
+        .on('resources/read', ({ params }) => {
+          if (params.uri === 'memo://gone') {
+            const code = backend === '2025-11-25' ? -32002 : -32602;
+            throw { code, message: 'no such memo', data: { uri: 'memo://gone' } };
+          }
+          return { contents: [{ uri: String(params.uri), mimeType: 'text/plain', text: 'remember' }] };
+        });
+      server.capabilities.completions = {};
+      await using at = await cell(client, server);
+      const read = await at.near.request('resources/read', { uri: 'memo://1' });
+      expect(read.result?.contents).toEqual([{ uri: 'memo://1', mimeType: 'text/plain', text: 'remember' }]);
+      const prompts = await at.near.request('prompts/list');
+      const [{ name = '' } = {}] = prompts.result?.prompts as { name: string }[];
+      expect((await at.near.request('prompts/get', { name })).result?.messages).toHaveLength(1);
+      const ref = { type: 'ref/prompt', name };
+      const completed = await at.near.request('completion/complete', { ref, argument: { name: 'a', value: '' } });
+      expect(completed.result?.completion).toEqual({ values: ['plan'] });
+      for (const uri of ['memo://{id}', 'memo://1']) {
+        const asked = { ref: { type: 'ref/resource', uri }, argument: { name: 'id', value: '' } };
+        const filled = await at.near.request('completion/complete', asked);
+        expect(filled.result?.completion).toEqual({ values: [uri] });
+      }
+      const templates = await at.near.request('resources/templates/list');
+      expect(templates.result?.resourceTemplates).toMatchObject([{ uriTemplate: 'memo://{id}' }]);
+      const byTemplate = await at.near.request('resources/read', { uri: 'memo://7' });
+      expect(byTemplate.result?.contents).toMatchObject([{ uri: 'memo://7' }]);
+      const missing = await at.near.request('resources/read', { uri: 'memo://gone' });
+      expect(missing.error?.code).toBe(client === '2025-11-25' ? -32002 : -32602);
+    },
+  );
 });
 
 describe('a modern client of a legacy backend', () => {
@@ -252,3 +362,16 @@ describe('a legacy client of a modern backend', () => {
     expect(server.received.some(({ method }) => method === 'ping')).toBe(false);
   });
 });
+
+/** Counts what arrives over HTTP. */
+async function listening(arrived: () => void): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((_request, response) => {
+    arrived();
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}

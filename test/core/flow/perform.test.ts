@@ -3,7 +3,7 @@ import { BackendError } from '../../../core/backend/room.ts';
 import type { Asker, Call, CallRecord, CallResult } from '../../../core/contract/call.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
-import { callWith, createCall } from '../../../core/flow/call-value.ts';
+import { type CallFields, callWith, createCall } from '../../../core/flow/call-value.ts';
 import { type Journey, perform } from '../../../core/flow/perform.ts';
 import { freezeRooms } from '../../../core/flow/rooms.ts';
 import { createRounds } from '../../../core/flow/rounds.ts';
@@ -34,7 +34,7 @@ function askerOf(era: Asker['era']): Asker {
   };
 }
 
-function callOf(name = 'echo', round = 1, era: Asker['era'] = '2026-07-28'): Call {
+function callOf(name = 'echo', round = 1, era: Asker['era'] = '2026-07-28', more: Partial<CallFields> = {}): Call {
   return createCall({
     id: 'c1',
     method: 'tools/call',
@@ -50,6 +50,7 @@ function callOf(name = 'echo', round = 1, era: Asker['era'] = '2026-07-28'): Cal
     backendState: undefined,
     inputResponses: undefined,
     signal: new AbortController().signal,
+    ...more,
   });
 }
 
@@ -154,8 +155,7 @@ describe('a call', () => {
     const reply = await perform(journey, callOf());
     expect('result' in reply && reply.result.isError).toBe(true);
     expect('result' in reply && reply.result.bytes.toString()).toContain('BACKEND_TIMEOUT');
-    const call = callOf();
-    const prompt = createCall({ ...call, parent: undefined, method: 'prompts/get', members: call.members });
+    const prompt = callOf('echo', 1, '2026-07-28', { method: 'prompts/get' });
     expect(await perform(journey, prompt)).toMatchObject({ error: { code: -32603 } });
   });
 
@@ -198,8 +198,7 @@ describe('a call', () => {
     const { freeze, settled } = journeyOf(async () => resultFromValue({ resultType: 'input_required' }));
     const journey = freeze();
     for (const id of ['a', 'b', 'c']) {
-      const call = callOf();
-      await perform(journey, createCall({ ...call, parent: undefined, id, members: call.members }));
+      await perform(journey, callOf('echo', 1, '2026-07-28', { id }));
     }
     expect(settled).toMatchObject([{ call: { id: 'a' }, outcome: 'abandoned' }]);
     expect(journey.rounds.size).toBe(2);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Backend } from '../../../core/contract/backend.ts';
 import { explainIssues } from '../../../core/extension/explain-issues.ts';
 import plugin from '../../../plugins/backend-sources/static/index.ts';

@@ -1,0 +1,144 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { processesWith } from '../support/processes.ts';
+import { proves } from '../support/proves.ts';
+import { until } from '../support/until.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const NOBODY = 65_534;
+const INSTALL_MS = 240_000;
+const isRoot = process.getuid?.() === 0;
+const problem = whyNot();
+
+/** A stranger's machine: an empty folder, the machine's own Node, and another user where this one is root. */
+describe('a fresh clone', () => {
+  let home = '';
+  let clone = '';
+
+  beforeAll(() => {
+    if (problem !== undefined) return;
+    home = mkdtempSync(join(tmpdir(), 'toolmgr-stranger-'));
+    clone = join(home, 'clone');
+    execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, clone]);
+    if (isRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, home]);
+  }, 60_000);
+
+  afterAll(() => {
+    if (home !== '') rmSync(home, { recursive: true, force: true });
+  });
+
+  const stranger = problem === undefined ? proves : proves.skipIf(true, problem);
+
+  stranger(
+    ['ask.start.installs', 'ask.start.serves', 'ask.start.any-user', 'ask.node.pinned', 'ask.node.old-node-enough'],
+    'installs what is missing, serves three servers to a real client, and stops without a trace',
+    async () => {
+      const started = run(home, clone, ['start', '--', '--port', '0']);
+      const url = await printed(started, /serves (http:\/\/127\.0\.0\.1:\d+\/mcp)/, INSTALL_MS);
+      const client = new Client({ name: 'stranger', version: '1' });
+      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      const { tools } = await client.listTools();
+      expect(tools.length).toBeGreaterThan(20);
+      await client.close();
+      await printed(started, /(Ctrl-C stops everything)/, 30_000);
+      const installed = execFileSync(join(clone, 'node_modules', '.bin', 'node'), ['-v'], { encoding: 'utf8' });
+      expect(installed).toMatch(/^v24\./);
+      expect(statSync(join(clone, 'node_modules')).uid).toBe(isRoot ? NOBODY : process.getuid?.());
+      process.kill(-(started.child.pid ?? 0), 'SIGINT'); // as Ctrl-C does: to the whole group
+      await started.ended;
+      await until(() => processesWith(clone).length === 0, 20_000);
+    },
+    INSTALL_MS + 60_000,
+  );
+
+  stranger(
+    ['ask.test.installs', 'ask.test.checks', 'ask.test.summary'],
+    'checks types and style, runs the tests it is asked for, and ends with one line of numbers',
+    async () => {
+      const tested = run(home, clone, ['test', '--', 'test/core/protocol/raw-json.test.ts']);
+      expect(await tested.ended).toBe(0);
+      const said = tested.text();
+      expect(said).toMatch(/ok: types .*\nok: types of tests .*\n[\s\S]*ok: lint/);
+      expect(said).toMatch(/\n\d+ passed, 0 failed\n$/);
+    },
+    INSTALL_MS + 60_000,
+  );
+});
+
+describe('the papers of a clone', () => {
+  proves('ask.test.ci', 'have CI call exactly the README command', () => {
+    const lines = readFileSync(join(root, '.ci', 'run'), 'utf8').split('\n');
+    const commands = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd) /.test(line));
+    expect(commands).toEqual(['npm test']);
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).toMatch(/^npm test$/m);
+  });
+
+  proves('ask.node.engines', 'state Node 24 or newer for each published package', () => {
+    for (const workspace of ['core', 'plugins', 'hosts']) {
+      const { engines } = JSON.parse(readFileSync(join(root, workspace, 'package.json'), 'utf8')) as {
+        engines: { node: string };
+      };
+      expect(engines.node).toBe('>=24');
+    }
+  });
+});
+
+function whyNot(): string | undefined {
+  if (!existsSync(join(root, '.git'))) return 'the tests do not run in a git checkout';
+  const version = execFileSync('node', ['-v'], { encoding: 'utf8', env: { ...process.env, PATH: systemPath() } });
+  return Number(version.slice(1).split('.')[0]) >= 20 ? undefined : `the machine's own Node is ${version.trim()}`;
+}
+
+/** The PATH without the tools of this checkout: the stranger has none of them. */
+function systemPath(): string {
+  return (process.env.PATH ?? '')
+    .split(':')
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(':');
+}
+
+function asStranger(home: string) {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST|HOME$|PATH$)/.test(name));
+  return {
+    env: { ...Object.fromEntries(kept), HOME: home, PATH: systemPath(), npm_config_cache: join(home, '.npm') },
+    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+  };
+}
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  text(): string;
+}
+
+function run(home: string, clone: string, args: readonly string[]): Run {
+  const child = spawn('npm', args, {
+    cwd: clone,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    ...asStranger(home),
+  });
+  let text = '';
+  const keep = (chunk: Buffer): void => {
+    text += chunk.toString();
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  return { child, text: () => text, ended: new Promise((resolve) => child.once('close', resolve)) };
+}
+
+async function printed({ child, text, ended }: Run, pattern: RegExp, ms: number): Promise<string> {
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  await until(() => pattern.test(text()) || isOver, ms);
+  const found = pattern.exec(text())?.[1];
+  if (found === undefined)
+    throw new Error(`${child.spawnargs.join(' ')} ended without ${pattern}: ${text().slice(-2_000)}`);
+  return found;
+}

@@ -272,11 +272,14 @@ export class Conversation implements Link, WireSink {
     return id === undefined ? undefined : this.#pending.get(id);
   }
 
-  /** The one request in flight, when there is exactly one: only then is an untagged message its own. */
+  /**
+   * The one call in flight, when there is exactly one: only then is an untagged message its own. Requests of the house
+   * itself (a log level, a subscription) are nobody's, and so do not make it doubtful.
+   */
   #sole(): Underway | undefined {
     let sole: Underway | undefined;
     for (const exchange of this.#pending.values()) {
-      if (exchange.asked.listener !== undefined) continue;
+      if (exchange.asked.hearer === undefined) continue;
       if (sole !== undefined) return undefined;
       sole = exchange;
     }

@@ -30,12 +30,9 @@ export function definitionNamed(definition: RawJson, name: string): RawJson {
 export function itemBytes(entry: CatalogEntry, era: Era): RawJson {
   if (entry.kind !== 'tool') return entry.definition;
   const facts = factsOf(entry.definition);
-  if (era === '2026-07-28') {
-    facts.modern ??= facts.members.without('execution').toBytes(); // tasks are an extension there (MCP 2026-07-28)
-    return facts.modern;
-  }
-  if (!needsWrapping(entry)) return entry.definition;
-  facts.wrapped ??= facts.members.with('outputSchema', wrappedSchema(facts.members.get('outputSchema'))).toBytes();
+  facts.plain ??= facts.members.without('execution'); // how it runs as a task, and tasks are not served to anyone
+  if (era === '2026-07-28' || !needsWrapping(entry)) return facts.plain.toBytes();
+  facts.wrapped ??= facts.plain.with('outputSchema', wrappedSchema(facts.plain.get('outputSchema'))).toBytes();
   return facts.wrapped;
 }
 
@@ -56,7 +53,7 @@ interface Facts {
   readonly members: RawObject;
   readonly name: string | undefined;
   renamed?: { readonly name: string; readonly definition: RawJson };
-  modern?: RawJson;
+  plain?: RawObject;
   wrapped?: RawJson;
   isWrapping?: boolean;
 }

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../../core/contract/json.ts';
+import type { Gateway } from '../../core/index.ts';
+import { type EventReader, modernRequest, readEvents } from './endpoint-door.ts';
+
+const URL_IN_MEMORY = 'http://localhost/mcp';
+
+/** A legacy session spoken by hand with a gateway in memory, its GET stream among it. */
+export async function legacySession(gateway: Gateway, capabilities: JsonObject = {}) {
+  const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } };
+  const opening = await post(gateway, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, {});
+  const hello = (await opening.json()) as { result: JsonObject };
+  const id = opening.headers.get('mcp-session-id') ?? '';
+  const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' };
+  await post(gateway, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
+  return {
+    hello: hello.result,
+    headers,
+    async request(method: string, asked: JsonObject = {}): Promise<JsonObject> {
+      const response = await post(gateway, { jsonrpc: '2.0', id: 1, method, params: asked }, headers);
+      return (await response.json()) as JsonObject;
+    },
+    stream: async (): Promise<EventReader> =>
+      readEvents(
+        await gateway.fetch(new Request(URL_IN_MEMORY, { headers: { ...headers, accept: 'text/event-stream' } })),
+      ),
+    end: () => gateway.fetch(new Request(URL_IN_MEMORY, { method: 'DELETE', headers })),
+  };
+}
+
+/** A `subscriptions/listen` of a modern client; its first event is what was honoured. */
+export async function modernListen(gateway: Gateway, notifications: JsonObject): Promise<EventReader> {
+  const { body, headers } = modernRequest('subscriptions/listen', { notifications }, { id: 'listen' });
+  return readEvents(await post(gateway, body, headers));
+}
+
+function post(gateway: Gateway, message: JsonObject, headers: Readonly<Record<string, string>>): Promise<Response> {
+  const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers };
+  return gateway.fetch(new Request(URL_IN_MEMORY, { method: 'POST', headers: all, body: JSON.stringify(message) }));
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { proves } from './support/proves.ts';
 import { architectureFaults } from './support/architecture.ts';
+import { proves } from './support/proves.ts';
 import { repositoryTextFaults } from './support/repository-text.ts';
 import { readTree } from './support/tree.ts';
 

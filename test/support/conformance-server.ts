@@ -14,7 +14,13 @@ import { registerAskingTools } from '../conformance/fixture/asking-tools.ts';
 import { createEventStore } from '../conformance/fixture/event-store.ts';
 import { registerPrompts, registerResources } from '../conformance/fixture/readings.ts';
 import { registerTools } from '../conformance/fixture/tools.ts';
-import { createWorld, type FixtureEra, type World } from '../conformance/fixture/world.ts';
+import {
+  type ChangingList,
+  createWorld,
+  type FixtureEra,
+  type Passing,
+  type World,
+} from '../conformance/fixture/world.ts';
 
 /** A served fixture. */
 export interface ConformanceServer extends AsyncDisposable {
@@ -29,7 +35,7 @@ const RETRY_MS = 100; // after which a client of a closed stream comes back
  */
 export async function startConformanceServer(port = 0): Promise<ConformanceServer> {
   const world = createWorld();
-  const modern = createMcpHandler(() => serverOf(world, 'modern'), { legacy: 'reject' });
+  const modern = createMcpHandler(() => instanceOf(world, 'modern').server, { legacy: 'reject' });
   const modernFace = toNodeHandler(modern);
   const unfollow = world.follow((list) =>
     list === 'tools' ? modern.notify.toolsChanged() : modern.notify.promptsChanged(),
@@ -62,8 +68,13 @@ export async function startConformanceServer(port = 0): Promise<ConformanceServe
   };
 }
 
+interface Instance {
+  readonly server: McpServer;
+  readonly passing: Readonly<Record<ChangingList, Passing>>;
+}
+
 /** One server instance: for a request when modern, for a session when legacy. */
-function serverOf(world: World, era: FixtureEra): McpServer {
+function instanceOf(world: World, era: FixtureEra): Instance {
   const server = new McpServer(
     { name: 'conformance-fixture', version: '1.0.0' },
     {
@@ -77,12 +88,11 @@ function serverOf(world: World, era: FixtureEra): McpServer {
       requestState: { verify: world.state.verify },
     },
   );
-  registerTools(server, world);
+  const passing = { tools: registerTools(server, world), prompts: registerPrompts(server, world) };
   registerAskingTools(server, world, era);
   registerResources(server);
-  registerPrompts(server, world);
   if (era === 'legacy') keepSubscriptions(server);
-  return server;
+  return { server, passing };
 }
 
 function keepSubscriptions(server: McpServer): void {
@@ -100,16 +110,14 @@ function keepSubscriptions(server: McpServer): void {
 function createSessions(world: World) {
   const open = new Map<string, NodeStreamableHTTPServerTransport>();
   const begin = async (): Promise<NodeStreamableHTTPServerTransport> => {
-    const server = serverOf(world, 'legacy');
+    const { server, passing } = instanceOf(world, 'legacy');
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       eventStore: createEventStore(),
       retryInterval: RETRY_MS,
       onsessioninitialized: (id) => void open.set(id, transport),
     });
-    const unfollow = world.follow((list) =>
-      list === 'tools' ? server.sendToolListChanged() : server.sendPromptListChanged(),
-    );
+    const unfollow = world.follow((list) => (world.shown[list] ? passing[list].enable() : passing[list].disable()));
     await server.connect(transport);
     server.server.onclose = () => {
       unfollow();

@@ -1,0 +1,93 @@
+// The client under test of the suite's client scenarios: a gateway before the harness, and a small SDK client that makes
+// the gateway do what a scenario needs. Argument: the URL of the harness. Exit code 0 when all calls were answered.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { gatewayBefore } from './gateway.ts';
+
+const MODERN = '2026-07-28';
+
+const [harness = ''] = process.argv.slice(2);
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
+const drive = drives()[scenario];
+if (drive === undefined) throw new Error(`no drive for scenario ${scenario}`);
+
+await using gateway = await gatewayBefore(harness, 'auto');
+const client = new Client(
+  { name: 'conformance-driver', version: '1.0.0' },
+  {
+    capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: {} },
+    versionNegotiation: { mode: isModern() ? { pin: MODERN } : 'legacy' },
+  },
+);
+await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
+await drive(client);
+await client.close();
+
+function isModern(): boolean {
+  // the SDK drops tools with invalid headers from a modern list: for this scenario the gateway alone is to do it
+  if (scenario === 'http-invalid-tool-headers') return false;
+  return process.env.MCP_CONFORMANCE_PROTOCOL_VERSION === MODERN;
+}
+
+type Drive = (client: Client) => Promise<unknown>;
+
+function drives(): Readonly<Record<string, Drive>> {
+  return {
+    initialize: listTools,
+    'request-metadata': listTools,
+    'json-schema-ref-no-deref': listTools,
+    tools_call: (client) => client.callTool({ name: 'add_numbers', arguments: { a: 5, b: 3 } }),
+    'sse-retry': (client) => client.callTool({ name: 'test_reconnection', arguments: {} }),
+    'elicitation-sep1034-client-defaults': acceptDefaults,
+    'http-standard-headers': useEverything,
+    'http-custom-headers': callAsTold,
+    'http-invalid-tool-headers': callWhatIsListed,
+    'sep-2322-client-request-state': answerRounds,
+    'json-schema-2020-12-preservation': echoSchema,
+  };
+}
+
+async function listTools(client: Client): Promise<void> {
+  await client.listTools();
+}
+
+async function acceptDefaults(client: Client): Promise<void> {
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
+  await client.callTool({ name: 'test_client_elicitation_defaults', arguments: {} });
+}
+
+async function useEverything(client: Client): Promise<void> {
+  await callWhatIsListed(client);
+  for (const { uri } of (await client.listResources()).resources) await client.readResource({ uri });
+  for (const { name } of (await client.listPrompts()).prompts) await client.getPrompt({ name });
+}
+
+async function callWhatIsListed(client: Client): Promise<void> {
+  for (const { name, inputSchema } of (await client.listTools()).tools) {
+    const required = inputSchema.required ?? [];
+    await client.callTool({ name, arguments: Object.fromEntries(required.map((key) => [key, 'value'])) });
+  }
+}
+
+/** The harness says which calls it wants. */
+async function callAsTold(client: Client): Promise<void> {
+  const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{"toolCalls":[]}');
+  await client.listTools();
+  for (const call of toolCalls) await client.callTool(call);
+}
+
+/** Another call is made while a round is open: nothing of the one may leak into the other. */
+async function answerRounds(client: Client): Promise<void> {
+  client.setRequestHandler('elicitation/create', async () => {
+    await client.callTool({ name: 'test_mrtr_unrelated', arguments: {} });
+    return { action: 'accept', content: { confirmed: true } };
+  });
+  for (const name of ['test_mrtr_echo_state', 'test_mrtr_no_state', 'test_mrtr_no_result_type']) {
+    await client.callTool({ name, arguments: {} });
+  }
+}
+
+async function echoSchema(client: Client): Promise<void> {
+  const { tools } = await client.listTools();
+  const schema = tools.find(({ name }) => name === 'json_schema_2020_12_tool')?.inputSchema;
+  await client.callTool({ name: 'json_schema_echo', arguments: { schema } });
+}

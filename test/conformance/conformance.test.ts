@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { proves } from '../support/proves.ts';
+import { CELLS, type Cell, type CellOutcome, type CellWorld, openCells, wantedOf } from './cells.ts';
+import { CLIENT_SCENARIOS, deferredScenarios } from './client-scenarios.ts';
+import { faultsIn, readExpected, strayEntries } from './expected.ts';
+import { type Revision, runClient, scoredScenarios } from './suite.ts';
+
+const SET_MS = 120_000;
+const SCENARIO_MS = 60_000;
+
+const expected = readExpected();
+let world: CellWorld;
+beforeAll(async () => {
+  world = await openCells();
+}, SET_MS);
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+describe('the server that the suite is run against', () => {
+  for (const cell of [CELLS['direct-legacy'], CELLS['direct-modern']]) {
+    it(`passes the ${cell.revision} set by itself`, { timeout: SET_MS }, async () => {
+      expectAll(await world.run(cell, expected));
+    });
+  }
+});
+
+describe('a 2025-11-25 client and a 2025-11-25 backend', () => {
+  const passed = cellOf(CELLS['legacy-to-legacy']);
+  proves('choice.bridge.legacy-to-legacy', 'pass the whole set through the gateway', () => expectAll(passed.all()));
+  proves('ask.legacy.completions', 'complete arguments', () => passed.expect('completion-complete'));
+  proves('ask.legacy.progress', 'tell progress', () => passed.expect('tools-call-with-progress'));
+  proves('ask.legacy.logging', 'send logs at a level', () =>
+    passed.expect('logging-set-level', 'tools-call-with-logging'),
+  );
+  proves('ask.legacy.sampling', 'sample', () => passed.expect('tools-call-sampling'));
+  proves('ask.legacy.elicitation', 'elicit, with defaults and choices', () =>
+    passed.expect('tools-call-elicitation', 'elicitation-sep1034-defaults', 'elicitation-sep1330-enums'),
+  );
+  proves('ask.legacy.prompts', 'list and get prompts', () =>
+    passed.expect(
+      'prompts-list',
+      'prompts-get-simple',
+      'prompts-get-with-args',
+      'prompts-get-embedded-resource',
+      'prompts-get-with-image',
+    ),
+  );
+  proves('ask.legacy.resources', 'list and read resources and templates', () =>
+    passed.expect('resources-list', 'resources-read-text', 'resources-read-binary', 'resources-templates-read'),
+  );
+  proves('ask.legacy.subscribe', 'subscribe and unsubscribe', () =>
+    passed.expect('resources-subscribe', 'resources-unsubscribe'),
+  );
+  proves('choice.session.delete', 'end a session by DELETE', () => passed.expect('server-session-lifecycle'));
+  proves('choice.session.priming-event', 'begin a stream with an event to resume from', () =>
+    passed.expect('server-sse-polling'),
+  );
+});
+
+describe('a 2026-07-28 client and a 2026-07-28 backend', () => {
+  const passed = cellOf(CELLS['modern-to-modern']);
+  proves('choice.bridge.modern-to-modern', 'pass the whole set through the gateway', () => expectAll(passed.all()));
+  proves(['ask.modern.envelope', 'ask.modern.discover', 'ask.modern.listen'], 'keep the stateless contract', () =>
+    passed.expect('server-stateless', 'http-header-validation'),
+  );
+  proves('choice.wire.param-header-mismatch', 'check mirrored arguments', () =>
+    passed.expect('http-custom-header-server-validation'),
+  );
+  proves('ask.modern.cache-hints', 'carry cache hints', () => passed.expect('caching'));
+  proves('choice.error.resource-not-found-modern', 'name a resource that is not there', () =>
+    passed.expect('sep-2164-resource-not-found'),
+  );
+  proves(['ask.modern.input-required', 'ask.modern.request-state'], 'ask for input in rounds', () =>
+    passed.expect(...scoredScenarios('2026-07-28', 'server').filter((name) => name.startsWith('input-required-'))),
+  );
+  proves('choice.fidelity.schemas', 'keep every keyword of a schema', () => passed.expect('json-schema-2020-12'));
+});
+
+describe('a client of one revision and a backend of the other', () => {
+  proves(
+    'choice.bridge.legacy-to-modern',
+    'pass the 2025-11-25 set with a modern backend',
+    async () => expectAll(await world.run(CELLS['legacy-to-modern'], expected)),
+    SET_MS,
+  );
+  proves(
+    'choice.bridge.modern-to-legacy',
+    'pass the 2026-07-28 set with a legacy backend, but for what is listed with its reason',
+    async () => expectAll(await world.run(CELLS['modern-to-legacy'], expected)),
+    SET_MS,
+  );
+});
+
+describe('the gateway as a client of its backends', () => {
+  for (const revision of ['2025-11-25', '2026-07-28'] as const) {
+    for (const scenario of CLIENT_SCENARIOS[revision]) {
+      it(`passes ${scenario} of ${revision}`, { timeout: SCENARIO_MS }, () => expectClient(revision, scenario));
+    }
+    it(`leaves out nothing of ${revision} but what waits for outgoing OAuth`, () => {
+      const left = scoredScenarios(revision, 'client').filter((name) => !CLIENT_SCENARIOS[revision].includes(name));
+      expect(left).toEqual(deferredScenarios(revision));
+    });
+  }
+});
+
+describe('the list of expected failures', () => {
+  it('speaks only of what is run', () => {
+    const revisionOf = (name: string): Cell | undefined =>
+      Object.values<Cell>(CELLS).find((cell) => cell.name === name);
+    const wanted = (name: string): readonly string[] => {
+      const cell = revisionOf(name);
+      return cell === undefined ? [] : wantedOf(cell.revision);
+    };
+    expect(strayEntries(expected, wanted)).toEqual([]);
+    expect(strayEntries({ nowhere: { ping: {} } }, wanted)).toHaveLength(1);
+  });
+
+  it('notices a failure and a warning without an entry, an entry without a failure and a scenario that did not run', () => {
+    const outcomes = new Map([
+      ['a', { scenario: 'a', passed: 1, failed: ['x: broke', 'y: broke'], warned: ['w: may break'] }],
+    ]);
+    const reason = 'because of a reason';
+    expect(faultsIn('cell', ['a', 'b'], outcomes, { cell: { a: { y: reason, z: reason } } })).toEqual([
+      'cell: a: x: broke',
+      'cell: a: w: may break',
+      'cell: a: z is listed in expected.yml and is met',
+      'cell: b did not run',
+    ]);
+  });
+});
+
+/** Runs a cell once for the tests of a describe block. */
+function cellOf(cell: Cell) {
+  let outcome: CellOutcome;
+  beforeAll(async () => {
+    outcome = await world.run(cell, expected);
+  }, SET_MS);
+  return {
+    all: () => outcome,
+    expect: (...scenarios: readonly string[]): void => {
+      expect(scenarios.length).toBeGreaterThan(0);
+      expect(faultsIn(cell.name, scenarios, outcome.outcomes, expected)).toEqual([]);
+      for (const scenario of scenarios) expect(outcome.outcomes.get(scenario)?.passed).toBeGreaterThan(0);
+    },
+  };
+}
+
+function expectAll({ cell, outcomes, isConformant, again, printed }: CellOutcome): void {
+  expect(faultsIn(cell.name, wantedOf(cell.revision), outcomes, expected)).toEqual([]);
+  // the suite's own word, where nothing is expected to fail and nothing had to be run twice
+  if (expected[cell.name] === undefined && again.length === 0) expect(isConformant, printed.slice(-2000)).toBe(true);
+}
+
+async function expectClient(revision: Revision, scenario: string): Promise<void> {
+  const { code, outcomes, printed } = await runClient(revision, scenario);
+  expect(outcomes.flatMap(({ failed }) => failed)).toEqual([]);
+  expect(outcomes[0]?.passed, printed.slice(-2000)).toBeGreaterThan(0);
+  expect(code, printed.slice(-2000)).toBe(0);
+}

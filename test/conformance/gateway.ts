@@ -1,0 +1,41 @@
+import { createGateway, createLog } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { serveGateway } from '../../hosts/http/listen.ts';
+
+/** A served gateway. */
+export interface ServedGateway extends AsyncDisposable {
+  readonly url: string;
+}
+
+/**
+ * Serves a gateway in front of one HTTP backend, as `toolmgr vmcp serve` assembles it: anonymous, with aggregation by
+ * priority, so that a single backend keeps its names.
+ */
+export async function gatewayBefore(backendUrl: string, era: 'auto' | 'legacy' | 'modern'): Promise<ServedGateway> {
+  const name = 'suite';
+  const backends = [{ name, url: backendUrl, transport: 'streamable-http', era }];
+  const gateway = await createGateway(
+    {
+      name: 'conformance',
+      plugins: [
+        { use: 'incoming-auth/anonymous' },
+        { use: 'outgoing-auth/unauthenticated' },
+        { use: 'backend-sources/static', with: { backends } },
+        {
+          use: 'aggregation',
+          with: { conflictResolution: 'priority', conflictResolutionConfig: { priorityOrder: [name] } },
+        },
+      ],
+    },
+    { catalogue, log: createLog('error', (line) => console.error(line)) },
+  );
+  await gateway.settled();
+  const served = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
+  return {
+    url: `${served.url}/mcp`,
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      await served.close(0);
+    },
+  };
+}

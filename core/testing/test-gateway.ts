@@ -32,7 +32,7 @@ export interface TestGatewayOptions extends Omit<GatewayOptions, 'spawn' | 'log'
 /**
  * Assembles a gateway with an anonymous caller and no outgoing credentials around the given plugins and backends.
  *
- * `plan.plugins` come after those two; a plan with an incoming-auth plugin of its own leaves the anonymous one out.
+ * Those two stand back: when a plugin of the plan authenticates or brings the strategy, only that one does.
  * Boots in well under 150 ms: nothing listens and no process starts unless a backend describes a real one.
  */
 export async function testGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -41,16 +41,11 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   const servers = new Map<string, FakeServer>();
   const source = backendSource(describe(backends, servers));
   const used = plan.plugins ?? plugins.map(({ address }) => ({ use: address }));
-  const authenticates = used.some(({ use }) => use.includes('auth') && use !== 'outgoing-auth/unauthenticated');
   const gateway = await createGateway(
     {
       ...plan,
-      plugins: [
-        ...(authenticates ? [] : [{ use: everybody.address }]),
-        { use: noCredentials.address },
-        { use: source.plugin.address },
-        ...used,
-      ],
+      // the stand-ins last: what they leave to others has been said by then
+      plugins: [{ use: source.plugin.address }, ...used, { use: noCredentials.address }, { use: everybody.address }],
     },
     {
       ...rest,
@@ -69,11 +64,12 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   };
 }
 
-/** Everybody is the same caller. */
+/** Everybody is the same caller, unless a plugin of the plan says who callers are. */
 const everybody: Plugin = definePlugin({
   address: 'testing/everybody',
   config: z.strictObject({}),
   apply(core) {
+    if (core.hooks.authenticate.tapped()) return;
     const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
     core.hooks.authenticate.tap('testing/everybody', () => caller);
   },

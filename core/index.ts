@@ -58,6 +58,7 @@ export type {
 } from './contract/tool.ts';
 export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } from './contract/workload-runtime.ts';
 export { explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
+export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';
 export type { Hooks } from './extension/hooks.ts';
 export { createLog, LOG_NAMES, type LogName, stderrLog } from './extension/log.ts';

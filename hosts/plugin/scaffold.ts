@@ -74,7 +74,7 @@ function packageOf(name: string, { spec, nodeFlags }: CoreDependency) {
 }
 
 function pluginText(name: string): string {
-  return `import { type Call, definePlugin, type Refusal } from '@toolmgr/core';
+  return `import { type CatalogEntry, definePlugin, type Refusal, tapDecision } from '@toolmgr/core';
 import { z } from 'zod';
 
 const ADDRESS = '${name}';
@@ -84,19 +84,19 @@ const config = z.strictObject({
   blocked: z.array(z.string()).default([]).describe('tools that nobody may call'),
 });
 
-/** Refuses calls of blocked tools. A tap that has no opinion answers undefined. */
+/** Hides blocked tools and refuses their calls: one decision for both. No opinion is undefined. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   config,
   apply(core, { blocked }) {
     const names = new Set(blocked);
-    core.hooks.authorize.tap(ADDRESS, (call) => decide(names, call));
+    tapDecision(core.hooks, ADDRESS, (entry) => decide(names, entry));
   },
 });
 
-function decide(blocked: ReadonlySet<string>, call: Call): Refusal | undefined {
-  if (!blocked.has(call.name)) return undefined;
+function decide(blocked: ReadonlySet<string>, { key }: CatalogEntry): Refusal | undefined {
+  if (!blocked.has(key)) return undefined;
   return { refused: true, status: 403, reason: 'this tool is blocked' };
 }
 `;
@@ -108,7 +108,7 @@ import { test } from 'node:test';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import plugin from './index.ts';
 
-test('refuses a blocked tool and lets others through', async () => {
+test('hides and refuses a blocked tool and lets others through', async () => {
   const { address } = plugin;
   await using gateway = await testGateway({
     plugins: [plugin],
@@ -116,6 +116,7 @@ test('refuses a blocked tool and lets others through', async () => {
     backends: { demo: fakeServer().tool('danger').tool('safe', 'done') },
   });
   const client = await gateway.client();
+  assert.deepEqual(await client.toolNames(), ['safe']);
   const safe = await client.callTool('safe');
   assert.deepEqual(safe.content, [{ type: 'text', text: 'done' }]);
   const refused = await client.request('tools/call', { name: 'danger', arguments: {} });
@@ -133,7 +134,7 @@ test('does not start with a key it does not know', async () => {
 function readmeText(name: string): string {
   return `# ${name}
 
-A plugin for toolmgr. It refuses calls of the tools that its configuration names; make it do what you need.
+A plugin for toolmgr. It hides the tools that its configuration names and refuses their calls; make it do what you need.
 
 \`\`\`yaml
 plugins:

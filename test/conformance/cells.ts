@@ -1,24 +1,30 @@
+import { join } from 'node:path';
 import { type ConformanceServer, startConformanceServer } from '../support/conformance-server.ts';
 import { type Expected, faultsIn } from './expected.ts';
 import { gatewayBefore, type ServedGateway } from './gateway.ts';
 import { type Revision, runServer, type ScenarioOutcome, scoredScenarios } from './suite.ts';
 
+/** The gateways of the world. */
+export type Between = 'legacy over HTTP' | 'modern over HTTP' | 'legacy over stdio' | 'modern over stdio';
+
 /** A requirement set and what it is run against. */
 export interface Cell {
   readonly name: string;
   readonly revision: Revision;
-  /** The revision spoken to the backend; nothing between suite and server when direct. */
-  readonly backend: 'direct' | 'legacy' | 'modern';
+  /** The gateway between suite and server: what it speaks to the backend, and over what; none when direct. */
+  readonly backend: 'direct' | Between;
 }
 
-/** The baselines, the two cells of one revision, the two mixed ones. */
+/** The baselines, the cells of one revision, the mixed ones. */
 export const CELLS = {
   'direct-legacy': { name: 'direct-legacy', revision: '2025-11-25', backend: 'direct' },
   'direct-modern': { name: 'direct-modern', revision: '2026-07-28', backend: 'direct' },
-  'legacy-to-legacy': { name: 'legacy-to-legacy', revision: '2025-11-25', backend: 'legacy' },
-  'modern-to-modern': { name: 'modern-to-modern', revision: '2026-07-28', backend: 'modern' },
-  'legacy-to-modern': { name: 'legacy-to-modern', revision: '2025-11-25', backend: 'modern' },
-  'modern-to-legacy': { name: 'modern-to-legacy', revision: '2026-07-28', backend: 'legacy' },
+  'legacy-to-legacy': { name: 'legacy-to-legacy', revision: '2025-11-25', backend: 'legacy over HTTP' },
+  'modern-to-modern': { name: 'modern-to-modern', revision: '2026-07-28', backend: 'modern over HTTP' },
+  'legacy-to-legacy-stdio': { name: 'legacy-to-legacy-stdio', revision: '2025-11-25', backend: 'legacy over stdio' },
+  'modern-to-modern-stdio': { name: 'modern-to-modern-stdio', revision: '2026-07-28', backend: 'modern over stdio' },
+  'legacy-to-modern': { name: 'legacy-to-modern', revision: '2025-11-25', backend: 'modern over HTTP' },
+  'modern-to-legacy': { name: 'modern-to-legacy', revision: '2026-07-28', backend: 'legacy over HTTP' },
 } as const satisfies Record<string, Cell>;
 
 /** Scenarios that must pass as well, though the suite does not score them. */
@@ -50,9 +56,15 @@ export interface CellWorld extends AsyncDisposable {
 
 export async function openCells(): Promise<CellWorld> {
   const server: ConformanceServer = await startConformanceServer();
-  const gateways: Readonly<Record<'legacy' | 'modern', ServedGateway>> = {
-    legacy: await gatewayBefore(server.url, 'legacy'),
-    modern: await gatewayBefore(server.url, 'modern'),
+  const http = { transport: 'streamable-http', url: server.url } as const;
+  const program = join(import.meta.dirname, 'fixture/stdio.ts');
+  const command = { file: process.execPath, args: ['--conditions=development', program] };
+  const stdio = { transport: 'stdio', command } as const;
+  const gateways: Readonly<Record<Between, ServedGateway>> = {
+    'legacy over HTTP': await gatewayBefore({ ...http, era: 'legacy' }),
+    'modern over HTTP': await gatewayBefore({ ...http, era: 'modern' }),
+    'legacy over stdio': await gatewayBefore({ ...stdio, era: 'legacy' }),
+    'modern over stdio': await gatewayBefore({ ...stdio, era: 'modern' }),
   };
   return {
     run(cell, expected) {
@@ -60,8 +72,7 @@ export async function openCells(): Promise<CellWorld> {
       return runCell(cell, url, expected);
     },
     async [Symbol.asyncDispose]() {
-      await gateways.legacy[Symbol.asyncDispose]();
-      await gateways.modern[Symbol.asyncDispose]();
+      for (const gateway of Object.values(gateways)) await gateway[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
     },
   };

@@ -10,7 +10,7 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 const drive = drives()[scenario];
 if (drive === undefined) throw new Error(`no drive for scenario ${scenario}`);
 
-await using gateway = await gatewayBefore(harness, 'auto');
+await using gateway = await gatewayBefore({ transport: 'streamable-http', url: harness, era: 'auto' });
 const client = new Client(
   { name: 'conformance-driver', version: '1.0.0' },
   {

@@ -75,6 +75,17 @@ describe('a 2026-07-28 client and a 2026-07-28 backend', () => {
   proves('choice.fidelity.schemas', 'keep every keyword of a schema', () => passed.expect('json-schema-2020-12'));
 });
 
+describe('client and backend of one revision, over stdio', () => {
+  for (const cell of [CELLS['legacy-to-legacy-stdio'], CELLS['modern-to-modern-stdio']]) {
+    proves(
+      ['ask.backend.stdio', 'ask.backend.either-revision'],
+      `pass the whole set of ${cell.revision} through the gateway`,
+      async () => expectAll(await world.run(cell, expected)),
+      SET_MS,
+    );
+  }
+});
+
 describe('a client of one revision and a backend of the other', () => {
   proves(
     'choice.bridge.legacy-to-modern',
@@ -145,6 +156,7 @@ function cellOf(cell: Cell) {
 }
 
 function expectAll({ cell, outcomes, isConformant, again, printed }: CellOutcome): void {
+  if (again.length > 0) console.warn(`${cell.name}: run twice: ${again.join(', ')}`);
   expect(faultsIn(cell.name, wantedOf(cell.revision), outcomes, expected)).toEqual([]);
   // the suite's own word, where nothing is expected to fail and nothing had to be run twice
   if (expected[cell.name] === undefined && again.length === 0) expect(isConformant, printed.slice(-2000)).toBe(true);

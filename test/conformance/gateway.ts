@@ -7,13 +7,21 @@ export interface ServedGateway extends AsyncDisposable {
   readonly url: string;
 }
 
+/** A backend of the static source, without its name. */
+export interface StaticBackend {
+  readonly transport: 'streamable-http' | 'stdio';
+  readonly url?: string;
+  readonly command?: { readonly file: string; readonly args: readonly string[] };
+  readonly era: 'auto' | 'legacy' | 'modern';
+}
+
 /**
- * Serves a gateway in front of one HTTP backend, as `toolmgr vmcp serve` assembles it: anonymous, with aggregation by
+ * Serves a gateway in front of one backend, as `toolmgr vmcp serve` assembles it: anonymous, with aggregation by
  * priority, so that a single backend keeps its names.
  */
-export async function gatewayBefore(backendUrl: string, era: 'auto' | 'legacy' | 'modern'): Promise<ServedGateway> {
+export async function gatewayBefore(backend: StaticBackend): Promise<ServedGateway> {
   const name = 'suite';
-  const backends = [{ name, url: backendUrl, transport: 'streamable-http', era }];
+  const backends = [{ name, ...backend }];
   const gateway = await createGateway(
     {
       name: 'conformance',

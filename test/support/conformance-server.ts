@@ -9,18 +9,10 @@ import {
   toNodeHandler,
   toWebRequest,
 } from '@modelcontextprotocol/node';
-import { createMcpHandler, isLegacyRequest, McpServer } from '@modelcontextprotocol/server';
-import { registerAskingTools } from '../conformance/fixture/asking-tools.ts';
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import { createEventStore } from '../conformance/fixture/event-store.ts';
-import { registerPrompts, registerResources } from '../conformance/fixture/readings.ts';
-import { registerTools } from '../conformance/fixture/tools.ts';
-import {
-  type ChangingList,
-  createWorld,
-  type FixtureEra,
-  type Passing,
-  type World,
-} from '../conformance/fixture/world.ts';
+import { lastingServer, passingServer } from '../conformance/fixture/instance.ts';
+import { createWorld, type World } from '../conformance/fixture/world.ts';
 
 /** A served fixture. */
 export interface ConformanceServer extends AsyncDisposable {
@@ -35,7 +27,7 @@ const RETRY_MS = 100; // after which a client of a closed stream comes back
  */
 export async function startConformanceServer(port = 0): Promise<ConformanceServer> {
   const world = createWorld();
-  const modern = createMcpHandler(() => instanceOf(world, 'modern').server, { legacy: 'reject' });
+  const modern = createMcpHandler(() => passingServer(world), { legacy: 'reject' });
   const modernFace = toNodeHandler(modern);
   const unfollow = world.follow((list) =>
     list === 'tools' ? modern.notify.toolsChanged() : modern.notify.promptsChanged(),
@@ -68,59 +60,20 @@ export async function startConformanceServer(port = 0): Promise<ConformanceServe
   };
 }
 
-interface Instance {
-  readonly server: McpServer;
-  readonly passing: Readonly<Record<ChangingList, Passing>>;
-}
-
-/** One server instance: for a request when modern, for a session when legacy. */
-function instanceOf(world: World, era: FixtureEra): Instance {
-  const server = new McpServer(
-    { name: 'conformance-fixture', version: '1.0.0' },
-    {
-      capabilities: {
-        tools: { listChanged: true },
-        prompts: { listChanged: true },
-        resources: { subscribe: true },
-        completions: {},
-        logging: {},
-      },
-      requestState: { verify: world.state.verify },
-    },
-  );
-  const passing = { tools: registerTools(server, world), prompts: registerPrompts(server, world) };
-  registerAskingTools(server, world, era);
-  registerResources(server);
-  if (era === 'legacy') keepSubscriptions(server);
-  return { server, passing };
-}
-
-function keepSubscriptions(server: McpServer): void {
-  const watched = new Set<string>();
-  server.server.setRequestHandler('resources/subscribe', ({ params }) => {
-    watched.add(params.uri);
-    return {};
-  });
-  server.server.setRequestHandler('resources/unsubscribe', ({ params }) => {
-    watched.delete(params.uri);
-    return {};
-  });
-}
-
 function createSessions(world: World) {
   const open = new Map<string, NodeStreamableHTTPServerTransport>();
   const begin = async (): Promise<NodeStreamableHTTPServerTransport> => {
-    const { server, passing } = instanceOf(world, 'legacy');
+    const server = lastingServer(world, 'legacy');
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       eventStore: createEventStore(),
       retryInterval: RETRY_MS,
       onsessioninitialized: (id) => void open.set(id, transport),
     });
-    const unfollow = world.follow((list) => (world.shown[list] ? passing[list].enable() : passing[list].disable()));
     await server.connect(transport);
+    const closed = server.server.onclose;
     server.server.onclose = () => {
-      unfollow();
+      closed?.();
       open.delete(transport.sessionId ?? '');
     };
     return transport;

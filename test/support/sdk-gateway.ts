@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, type JSONRPCRequest, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, Server, type ServerContext } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Era } from '../../core/contract/era.ts';
+
+/** A gateway made of nothing but the SDK's own classes, with one HTTP backend: the oracle of differential tests. */
+export interface SdkGateway extends AsyncDisposable {
+  readonly url: string;
+}
+
+const INFO = { name: 'sdk-gateway', version: '1' };
+const ANYTHING = z.looseObject({});
+
+/** Serves the backend at `backendUrl` again, in the one era that both sides speak. */
+export async function sdkGateway(backendUrl: string, era: Era): Promise<SdkGateway> {
+  const first = await clientOf(backendUrl, era, {});
+  const capabilities = first.getServerCapabilities() ?? {};
+  const face = era === '2026-07-28' ? stateless(first, capabilities) : sessions(first, capabilities, backendUrl);
+  const http = createServer((request, response) => {
+    face.handle(request, response).catch(() => response.destroy());
+  });
+  await once(http.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    async [Symbol.asyncDispose]() {
+      await face.close();
+      await first.close();
+      http.closeAllConnections();
+      await new Promise((done) => http.close(done));
+    },
+  };
+}
+
+type Capabilities = NonNullable<ReturnType<Client['getServerCapabilities']>>;
+type ClientCapabilities = NonNullable<ReturnType<Server['getClientCapabilities']>>;
+
+interface Face {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function clientOf(url: string, era: Era, capabilities: ClientCapabilities, server?: Server): Promise<Client> {
+  const mode = era === '2026-07-28' ? { pin: era } : ('legacy' as const);
+  const client = new Client(INFO, {
+    capabilities,
+    versionNegotiation: { mode },
+    inputRequired: { autoFulfill: false },
+  });
+  // questions of the backend go to the one client that is behind this connection
+  client.fallbackRequestHandler = async (request) => {
+    if (server === undefined) throw new Error('nobody can be asked');
+    return server.request({ method: request.method, params: request.params ?? {} }, ANYTHING);
+  };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+/** Every request goes on as it came; progress comes back under the client's token. */
+async function relay(client: Client, { method, params = {} }: JSONRPCRequest, ctx: ServerContext) {
+  const { progressToken, ...meta } = ctx.mcpReq._meta ?? {};
+  const { envelope = {}, inputResponses } = ctx.mcpReq;
+  const requestState = ctx.mcpReq.requestState();
+  // the SDK lifts these out of the params on the way in
+  const round = {
+    ...(inputResponses === undefined ? {} : { inputResponses }),
+    ...(requestState === undefined ? {} : { requestState }),
+  };
+  const result = await client.request(
+    { method, params: { ...params, ...round, _meta: { ...meta, ...envelope } } },
+    ANYTHING,
+    {
+      signal: ctx.mcpReq.signal,
+      allowInputRequired: true,
+      ...(progressToken === undefined
+        ? {}
+        : {
+            onprogress: (told) =>
+              void ctx.mcpReq.notify({ method: 'notifications/progress', params: { ...told, progressToken } }),
+          }),
+    },
+  );
+  const { 'io.modelcontextprotocol/serverInfo': _own, ...kept } = (result._meta ?? {}) as Record<string, unknown>;
+  return { ...result, _meta: kept };
+}
+
+function stateless(client: Client, capabilities: Capabilities): Face {
+  const handler = createMcpHandler(
+    () => {
+      const server = new Server(INFO, { capabilities });
+      server.fallbackRequestHandler = (request, ctx) => relay(client, request, ctx);
+      return server;
+    },
+    { legacy: 'reject' },
+  );
+  return { handle: toNodeHandler(handler), close: () => handler.close() };
+}
+
+function sessions(first: Client, capabilities: Capabilities, backendUrl: string): Face {
+  const open = new Map<string, NodeStreamableHTTPServerTransport>();
+  const clients = new Set<Client>([first]);
+  const begin = async (): Promise<NodeStreamableHTTPServerTransport> => {
+    const server = new Server(INFO, { capabilities, instructions: first.getInstructions() ?? '' });
+    let far: Promise<Client> | undefined;
+    const farOf = (): Promise<Client> => {
+      far ??= clientOf(backendUrl, '2025-11-25', server.getClientCapabilities() ?? {}, server);
+      return far;
+    };
+    server.oninitialized = () => void farOf().then((client) => clients.add(client));
+    server.fallbackRequestHandler = async (request, ctx) => relay(await farOf(), request, ctx);
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void open.set(id, transport),
+    });
+    await server.connect(transport);
+    return transport;
+  };
+  return {
+    async handle(request, response) {
+      const id = request.headers['mcp-session-id'];
+      const transport = (typeof id === 'string' ? open.get(id) : undefined) ?? (await begin());
+      await transport.handleRequest(request, response);
+    },
+    async close() {
+      await Promise.all([...open.values()].map((transport) => transport.close()));
+      await Promise.all([...clients].map((client) => client.close()));
+    },
+  };
+}

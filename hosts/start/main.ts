@@ -19,6 +19,7 @@ const DEFAULT_PORT = 4483;
 /** All three servers have answered by then, or something is wrong. A first fetch from the registry fits in. */
 const READY_MS = 90_000;
 const POLL_MS = 25;
+const PARENT_POLL_MS = 250;
 const CALL_TIMEOUT_MS = 30_000;
 
 /**
@@ -30,6 +31,7 @@ async function start(argv: readonly string[]): Promise<void> {
   const startedMs = performance.now();
   await expectFreePort(port);
   using stop = stopSignal();
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent();
   await using scratch = await scratchFolder();
   const plan = await startPlan(scratch.path, resolve(import.meta.dirname, '..', '..'));
   stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
@@ -54,6 +56,18 @@ async function start(argv: readonly string[]): Promise<void> {
   stdout.line('\nstopping …');
   await Promise.all([served.close(), door.stop()]);
   stdout.line('stopped, nothing is left running');
+}
+
+/**
+ * Stops when the shell that npm put in between is gone: npm passes SIGTERM to it, and it dies without passing it on.
+ */
+function endWithParent(): void {
+  const parent = process.ppid;
+  const watching = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watching);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_POLL_MS).unref();
 }
 
 /** The folder of the filesystem and memory servers; gone when disposed of. */

@@ -9,7 +9,7 @@ export const limitsSchema = z.strictObject({
   headerBytes: z
     .int()
     .min(1024)
-    .default(65_536)
+    .default(1_048_576)
     .describe('largest request head; over it 431. The listener of a host applies it'),
   bodyTimeoutMs: z.int().min(100).default(30_000).describe('longest time a request body may take to arrive; then 408'),
   mirroredHeaders: z.int().min(0).default(64).describe('most Mcp-Param-* headers in one request; over it 400 -32020'),

@@ -21,7 +21,7 @@ export const revisions = [
       'choice.session.cancelled': 'notifications/cancelled cancels the running call',
       'choice.session.message-on-one-stream': 'each server message travels on exactly one stream',
       'choice.session.priming-event': 'a resumable stream begins with an event that has an id and empty data',
-      'choice.session.single-page': 'lists to a legacy client are one page',
+      'choice.session.single-page': 'lists to a legacy client are one page up to ten times the page size',
       'choice.session.backend-session-kept':
         'one backend session per client session and backend is kept, never one per call',
       'choice.session.backend-session-separate':
@@ -39,8 +39,9 @@ export const revisions = [
       'choice.modern.result-type': 'every modern result carries resultType',
       'choice.modern.server-info': 'every modern result carries the server info of the gateway in _meta',
       'choice.modern.cache-hints': 'lists, resources/read and discover carry ttlMs and cacheScope',
-      'choice.modern.cache-scope-merge': 'the scope of a merged list is public only when every contributor is public',
-      'choice.modern.cache-ttl-merge': 'the ttl of a merged list is the least of its contributors',
+      'choice.modern.cache-scope-merge':
+        'a merged list is never public: that a backend calls its list public is not taken',
+      'choice.modern.cache-ttl-merge': 'a merged list is stale at once, whatever ttl its contributors give',
       'choice.modern.cache-default-private': 'without a hint a list is private with a ttl of 0',
       'choice.modern.cache-retry': 'a result produced by a retry with input carries no cache hint',
       'choice.modern.no-store': 'modern answers carry Cache-Control private, no-store',

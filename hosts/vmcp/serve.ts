@@ -102,13 +102,17 @@ async function sourceOf({ config: file, group, host }: ServeOptions): Promise<Co
 
 /** The status pages of whatever gateway is current. */
 function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; readonly plan: Plan }): HostRoute[] {
-  const isStatic = now.config.backends !== undefined && now.config.backends.length > 0;
   const routes = statusRoutes(
     { backends: () => door.current.backends(), settled: () => door.current.settled() },
     {
       version: VERSION,
-      groupRef: now.config.groupRef,
-      mode: isStatic ? 'static' : 'dynamic',
+      // read anew for each answer: a changed file may change them
+      get groupRef() {
+        return now.config.groupRef;
+      },
+      get mode() {
+        return now.config.backends?.length ? 'static' : 'dynamic';
+      },
       authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
     },
   );

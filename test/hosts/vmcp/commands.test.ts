@@ -218,6 +218,28 @@ describe('a group of workloads', () => {
 });
 
 describe('the command line', () => {
+  it(
+    'is started by its binary, with its exit code and its signals',
+    async () => {
+      const script = join(import.meta.dirname, '../../../hosts/bin/toolmgr.js');
+      expect(await cli(['version'], { script, cwd: folder })).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^\d/),
+      });
+      expect(await cli(['vmpc'], { script, cwd: folder })).toMatchObject({ code: 1 });
+      const file = await write({
+        ...CONFIG,
+        backends: [{ name: 'a', url: 'http://127.0.0.1:9/mcp', transport: 'sse' }],
+        aggregation: {},
+      });
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { script });
+      await serving.printed(/dev-vmcp serves/);
+      serving.signal('SIGTERM');
+      expect((await serving.finished).code).toBe(0);
+    },
+    LONG,
+  );
+
   proves('choice.general.unknown-flag-refused', 'names the nearest flag and command', async () => {
     expect(await cli(['vmcp', 'serve', '--prt', '1'])).toMatchObject({
       code: 1,

@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
@@ -8,11 +8,15 @@ import type { FakeServer } from './fake-server.ts';
 /** Prefix of the program name that {@link fakeSpawn} answers to. */
 export const FAKE_PROGRAM = 'fake-server:';
 
-/** Starts fake servers where a stdio backend would start a program: streams in this process, nothing else. */
+/**
+ * Starts fake servers where a stdio backend would start a program: streams in this process, nothing else.
+ * A program that is not fake is a real one that the test described: it starts as anywhere.
+ */
 export function fakeSpawn(servers: ReadonlyMap<string, FakeServer>): Spawn {
-  return (file) => {
+  return (file, args, options) => {
+    if (!file.startsWith(FAKE_PROGRAM)) return spawn(file, args, options);
     const server = servers.get(file.slice(FAKE_PROGRAM.length));
-    if (!file.startsWith(FAKE_PROGRAM) || server === undefined) throw new Error(`no fake server is named ${file}`);
+    if (server === undefined) throw new Error(`no fake server is named ${file}`);
     return fakeProcess(server);
   };
 }

@@ -1,0 +1,119 @@
+import { describe, expect } from 'vitest';
+import { createDirectory } from '../../../core/backend/directory.ts';
+import type { Backend } from '../../../core/contract/backend.ts';
+import { fakeServer, testGateway } from '../../../core/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { legacySession, modernListen } from '../../support/gateway-streams.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+
+const limits = { coalesceMs: 5, listGraceMs: 0 };
+
+/** Counts the list changes that a stream brings, until it ends. */
+function counting(stream: { next(): Promise<{ message: { method?: string } } | undefined> }) {
+  const heard: string[] = [];
+  const done = (async () => {
+    for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
+      if (event.message.method?.endsWith('list_changed')) heard.push(event.message.method);
+    }
+  })().catch(() => {});
+  return { heard, done };
+}
+
+describe('a change of the backends', () => {
+  proves(
+    ['choice.backend.one-notification', 'ask.aggregation.one-notification', 'choice.backend.unchanged-suppressed'],
+    'reaches each client once when one is added, gone, changed or back, and not when nothing visible changed',
+    async () => {
+      const stays = fakeServer().tool('stays');
+      const moves = fakeServer().tool('moves');
+      await using kit = await testGateway({ backends: { stays }, plan: { limits } });
+      const streams = [
+        counting(await (await legacySession(kit.gateway)).stream()),
+        counting(await (await legacySession(kit.gateway)).stream()),
+        counting(await modernListen(kit.gateway, { toolsListChanged: true, promptsListChanged: true })),
+      ];
+      const client = await kit.client();
+      const tools = 'notifications/tools/list_changed';
+      /** Makes a change, waits for the list it leads to, and expects that every client has heard of it once. */
+      const once = async (change: () => void, list: readonly string[]): Promise<void> => {
+        const before = streams.map(({ heard }) => heard.length);
+        change();
+        await until(async () => (await client.toolNames()).join() === list.join());
+        await until(() => streams.every(({ heard }, at) => heard.length > (before[at] ?? 0)));
+        await new Promise((resolve) => setTimeout(resolve, 5 * limits.coalesceMs)); // a second one would come now
+        for (const [at, { heard }] of streams.entries()) expect(heard.slice(before[at])).toEqual([tools]);
+      };
+      await once(() => kit.setBackends({ stays, moves }), ['moves', 'stays']);
+      await once(() => kit.setBackends({ stays }), ['stays']);
+      await once(() => kit.setBackends({ stays, moves }), ['moves', 'stays']);
+      await once(() => {
+        moves.tool('more');
+        moves.notify('notifications/tools/list_changed');
+      }, ['more', 'moves', 'stays']);
+
+      const before = streams.map(({ heard }) => heard.length);
+      const asked = () => moves.received.filter(({ method }) => method === 'tools/list').length;
+      const askedBefore = asked();
+      moves.notify('notifications/tools/list_changed'); // it says so, and its list is the same
+      await until(() => asked() > askedBefore);
+      kit.setBackends({ stays, moves });
+      await new Promise((resolve) => setTimeout(resolve, 10 * limits.coalesceMs));
+      expect(streams.map(({ heard }) => heard.length)).toEqual(before);
+    },
+  );
+
+  proves('choice.backend.definition-hash', 'takes effect whatever field it is in', async () => {
+    const base: Backend = { name: 'b', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' };
+    const changes: readonly Partial<Backend>[] = [
+      { url: 'http://127.0.0.1:2/mcp' },
+      { transport: 'sse' },
+      { type: 'entry' },
+      { caBundlePath: '/ca.pem' },
+      { metadata: { team: 'a' } },
+      { era: 'legacy' },
+      { sessions: 'shared' },
+      { command: { file: 'node', args: ['a'], env: { A: '1' } } },
+    ];
+    const seen: Backend[][] = [];
+    const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+    const directory = createDirectory((backends) => void seen.push([...backends]), quiet);
+    directory.update('s', [base]);
+    for (const change of changes) {
+      directory.update('s', [{ ...base, ...change }]);
+      expect(seen.at(-1)).toEqual([{ ...base, ...change }]);
+      const count = seen.length;
+      directory.update('s', [structuredClone({ ...change, ...base, ...change })]); // the same, in another order
+      expect(seen).toHaveLength(count);
+      directory.update('s', [base]);
+    }
+    directory.update('s', [{ ...base, command: { file: 'node', args: ['a'], env: { A: '1' } } }]);
+    const count = seen.length;
+    directory.update('s', [{ ...base, command: { file: 'node', args: ['a'], env: { A: '2' } } }]);
+    expect(seen).toHaveLength(count + 1);
+
+    const [one, two] = [fakeServer().tool('old'), fakeServer().tool('new')];
+    await using kit = await testGateway({ backends: { far: one }, plan: { limits } });
+    const client = await kit.client();
+    expect(await client.toolNames()).toEqual(['old']);
+    kit.setBackends({ far: { transport: 'stdio', command: { file: 'fake-server:other', args: [] } }, other: two });
+    await until(async () => (await client.toolNames()).join() === 'new');
+    expect((await client.request('tools/call', { name: 'old', arguments: {} })).error?.code).toBe(-32602);
+  });
+});
+
+describe('backends that are known from the start', () => {
+  proves(
+    'choice.aggregation.static-check-at-start',
+    'have their conflicts found then, before anybody lists',
+    async () => {
+      const aggregation = { use: 'aggregation', with: { conflictResolution: 'manual', tools: [{ workload: 'a' }] } };
+      const backends = { a: fakeServer().tool('same'), b: fakeServer().tool('same') };
+      await using kit = await testGateway({ catalogue, plan: { plugins: [aggregation] }, backends });
+      expect(kit.logged.join('\n')).toMatch(/CATALOG_CONFLICT/);
+      expect(kit.logged.join('\n')).toMatch(/same.*a.*b/);
+      const reply = await (await kit.client()).request('tools/list');
+      expect(reply.error?.code).toBe(-32603);
+    },
+  );
+});

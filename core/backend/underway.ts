@@ -24,7 +24,7 @@ export class Underway implements Exchange {
   readonly #reject: (cause: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #timerMs: number;
-  readonly #asks = new Set<AbortController>();
+  #asks: Set<AbortController> | undefined;
 
   constructor(
     link: Holder,
@@ -53,18 +53,19 @@ export class Underway implements Exchange {
 
   /** A sign of life: the time for the answer starts again, within the total. */
   heardFrom(): void {
-    if (this.settled || this.#asks.size > 0) return;
+    if (this.settled || (this.#asks !== undefined && this.#asks.size > 0)) return;
     this.#arm();
   }
 
   pause(ask: AbortController): void {
     if (this.settled) return;
+    this.#asks ??= new Set();
     this.#asks.add(ask);
     clearTimeout(this.#timer);
   }
 
   resume(ask: AbortController): void {
-    if (!this.#asks.delete(ask) || this.settled || this.#asks.size > 0) return;
+    if (this.#asks?.delete(ask) !== true || this.settled || this.#asks.size > 0) return;
     this.#timerMs = 0;
     this.#arm();
   }
@@ -107,7 +108,7 @@ export class Underway implements Exchange {
     clearTimeout(this.#timer);
     this.asked.signal?.removeEventListener('abort', this);
     this.#link.forget(this);
-    for (const ask of this.#asks) ask.abort();
+    if (this.#asks !== undefined) for (const ask of this.#asks) ask.abort();
   }
 }
 

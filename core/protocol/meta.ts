@@ -12,6 +12,8 @@ export const META = {
   progressToken: 'progressToken',
 } as const;
 
+const OWN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
+
 /** Reserved keys that belong to the conversation end to end, not to one hop. */
 const END_TO_END: ReadonlySet<string> = new Set([
   'io.modelcontextprotocol/related-task',
@@ -23,8 +25,9 @@ const END_TO_END: ReadonlySet<string> = new Set([
  * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`).
  */
 export function isPerHop(key: string): boolean {
+  if (OWN_KEYS.has(key)) return true;
   const slash = key.indexOf('/');
-  if (slash === -1) return key === META.progressToken;
+  if (slash === -1) return false;
   const label = key.slice(0, slash).split('.', 3)[1];
   if (label !== 'modelcontextprotocol' && label !== 'mcp') return false;
   return !END_TO_END.has(key);

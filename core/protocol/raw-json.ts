@@ -15,103 +15,160 @@ export class RawJsonError extends Error {
 }
 
 /**
- * A JSON object known by the byte ranges of its members: keys are decoded, values are not.
+ * A JSON object known by the byte ranges of its members: keys are decoded, values are not, and a buffer for a value is
+ * made only when somebody asks for it.
  *
  * Shape: a key that appears twice counts once, with its last value, as `JSON.parse` does; the first is not written out.
  * Structure (brackets, strings, separators) is checked; the spelling of numbers and literals only by their characters.
  */
 export class RawObject {
-  readonly #members: Map<string, RawJson>;
+  readonly #source: RawJson;
+  readonly #keys: readonly string[];
+  /** Two positions in the source for each key. */
+  readonly #ranges: readonly number[];
+  /** Values that do not lie in the source, or were asked for before. */
+  readonly #values: (RawJson | undefined)[];
   #bytes: RawJson | undefined;
   #objects: Map<string, RawObject> | undefined;
 
-  private constructor(members: Map<string, RawJson>, bytes: RawJson | undefined) {
-    this.#members = members;
+  private constructor(
+    source: RawJson,
+    keys: readonly string[],
+    ranges: readonly number[],
+    values: (RawJson | undefined)[],
+    bytes: RawJson | undefined,
+    objects: Map<string, RawObject> | undefined,
+  ) {
+    this.#source = source;
+    this.#keys = keys;
+    this.#ranges = ranges;
+    this.#values = values;
     this.#bytes = bytes;
+    this.#objects = objects;
   }
 
-  /** @throws RawJsonError when `bytes` is not one JSON object */
-  static parse(bytes: RawJson): RawObject {
-    const members = new Map<string, RawJson>();
-    const duplicated = readMembers(bytes, members);
-    return new RawObject(members, duplicated ? undefined : bytes);
+  /**
+   * Reads one JSON object. Members named in `open` that are objects are read in the same pass, at any depth, so that a
+   * later `object(key)` costs nothing.
+   * @throws RawJsonError when `bytes` is not one JSON object
+   */
+  static parse(bytes: RawJson, open: ReadonlySet<string> = NOTHING): RawObject {
+    const start = skipSpace(bytes, 0);
+    const reading = readMembers(bytes, start, open, 0);
+    expectEnd(bytes, reading.end);
+    return RawObject.#from(bytes, reading, bytes);
+  }
+
+  static #from(source: RawJson, reading: Reading, whole: RawJson | undefined): RawObject {
+    const { keys, ranges, nested } = reading;
+    let objects: Map<string, RawObject> | undefined;
+    if (nested !== undefined) {
+      objects = new Map();
+      for (const [key, inner] of nested) objects.set(key, RawObject.#from(source, inner, undefined));
+    }
+    const bytes = reading.isDuplicated ? undefined : (whole ?? source.subarray(reading.start, reading.end));
+    return new RawObject(source, keys, ranges, [], bytes, objects);
   }
 
   /** An object without members. */
   static empty(): RawObject {
-    return new RawObject(new Map(), EMPTY_OBJECT);
+    return RawObject.#empty;
   }
 
+  static readonly #empty = new RawObject(Buffer.alloc(0), [], [], [], Buffer.from('{}'), undefined);
+
   get(key: string): RawJson | undefined {
-    return this.#members.get(key);
+    const at = this.#keys.indexOf(key);
+    return at === -1 ? undefined : this.#valueAt(at);
   }
 
   has(key: string): boolean {
-    return this.#members.has(key);
+    return this.#keys.includes(key);
   }
 
   keys(): IterableIterator<string> {
-    return this.#members.keys();
+    return this.#keys.values();
   }
 
   get size(): number {
-    return this.#members.size;
+    return this.#keys.length;
   }
 
   /** The member decoded, `undefined` when absent. */
   value(key: string): JsonValue | undefined {
-    const raw = this.#members.get(key);
+    const raw = this.get(key);
     return raw === undefined ? undefined : decode(raw);
   }
 
   /** The member when it is a string, else `undefined`. */
   string(key: string): string | undefined {
-    const raw = this.#members.get(key);
+    const raw = this.get(key);
     if (raw === undefined || raw[0] !== QUOTE) return undefined;
     return decode(raw) as string;
   }
 
   /** The member as a raw object, read once; `undefined` when absent or not an object. */
   object(key: string): RawObject | undefined {
-    const raw = this.#members.get(key);
+    const known = this.#objects?.get(key);
+    if (known !== undefined) return known;
+    const raw = this.get(key);
     if (raw === undefined || raw[0] !== OPEN_BRACE) return undefined;
-    let object = this.#objects?.get(key);
-    if (object === undefined) {
-      object = RawObject.parse(raw);
-      this.#objects ??= new Map();
-      this.#objects.set(key, object);
-    }
+    const object = RawObject.parse(raw);
+    this.#objects ??= new Map();
+    this.#objects.set(key, object);
     return object;
   }
 
   /** A copy with one member set; an existing member keeps its place. */
   with(key: string, value: RawJson): RawObject {
-    const members = new Map(this.#members);
-    members.set(key, value);
-    return new RawObject(members, undefined);
+    const at = this.#keys.indexOf(key);
+    const values = [...this.#values];
+    if (at !== -1) {
+      values[at] = value;
+      return new RawObject(this.#source, this.#keys, this.#ranges, values, undefined, undefined);
+    }
+    values[this.#keys.length] = value;
+    return new RawObject(this.#source, [...this.#keys, key], [...this.#ranges, 0, 0], values, undefined, undefined);
   }
 
   /** A copy without the members named; the same object when it has none of them. */
   without(...keys: readonly string[]): RawObject {
-    if (!keys.some((key) => this.#members.has(key))) return this;
-    const members = new Map(this.#members);
-    for (const key of keys) members.delete(key);
-    return new RawObject(members, undefined);
+    if (!keys.some((key) => this.#keys.includes(key))) return this;
+    const kept: string[] = [];
+    const ranges: number[] = [];
+    const values: (RawJson | undefined)[] = [];
+    for (let at = 0; at < this.#keys.length; at++) {
+      const key = this.#keys[at] as string;
+      if (keys.includes(key)) continue;
+      if (this.#values[at] !== undefined) values[kept.length] = this.#values[at];
+      kept.push(key);
+      ranges.push(this.#ranges[at * 2] as number, this.#ranges[at * 2 + 1] as number);
+    }
+    return new RawObject(this.#source, kept, ranges, values, undefined, undefined);
   }
 
   /** The object as JSON. Unchanged objects give their own bytes back. */
   toBytes(): RawJson {
     if (this.#bytes !== undefined) return this.#bytes;
     const parts: Buffer[] = [];
-    let separator = BRACE_OPEN;
-    for (const [key, value] of this.#members) {
-      parts.push(separator, Buffer.from(`${JSON.stringify(key)}:`), value);
-      separator = COMMA_BYTES;
+    let separator = '{';
+    for (let at = 0; at < this.#keys.length; at++) {
+      parts.push(Buffer.from(`${separator}${JSON.stringify(this.#keys[at])}:`), this.#valueAt(at));
+      separator = ',';
     }
-    if (parts.length === 0) return EMPTY_OBJECT;
+    if (parts.length === 0) return EMPTY_BYTES;
     parts.push(BRACE_CLOSE);
     this.#bytes = Buffer.concat(parts);
     return this.#bytes;
+  }
+
+  #valueAt(at: number): RawJson {
+    let value = this.#values[at];
+    if (value === undefined) {
+      value = this.#source.subarray(this.#ranges[at * 2], this.#ranges[at * 2 + 1]);
+      this.#values[at] = value;
+    }
+    return value;
   }
 }
 
@@ -164,10 +221,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-const BRACE_OPEN = Buffer.from('{');
 const BRACE_CLOSE = Buffer.from('}');
-const COMMA_BYTES = Buffer.from(',');
-const EMPTY_OBJECT = Buffer.from('{}');
+const EMPTY_BYTES = Buffer.from('{}');
 
 const SPACE = 1;
 const SCALAR = 2;
@@ -179,32 +234,81 @@ const BYTE_KIND = (() => {
   return kinds;
 })();
 
-/** Fills `members`; says whether a key came twice. */
-function readMembers(bytes: RawJson, members: Map<string, RawJson>): boolean {
-  let duplicated = false;
-  let at = skipSpace(bytes, 0);
-  if (bytes[at] !== OPEN_BRACE) throw new RawJsonError('expected an object', at);
-  at = skipSpace(bytes, at + 1);
-  if (bytes[at] !== CLOSE_BRACE) {
-    for (;;) {
-      if (bytes[at] !== QUOTE) throw new RawJsonError('expected a member name', at);
-      const keyEnd = skipString(bytes, at);
-      const key = readKey(bytes, at, keyEnd);
-      at = skipSpace(bytes, keyEnd);
-      if (bytes[at] !== COLON) throw new RawJsonError('expected :', at);
-      at = skipSpace(bytes, at + 1);
-      const end = skipValue(bytes, at);
-      if (members.has(key)) duplicated = true;
-      members.set(key, bytes.subarray(at, end));
-      at = skipSpace(bytes, end);
-      if (bytes[at] === CLOSE_BRACE) break;
-      if (bytes[at] !== COMMA) throw new RawJsonError('expected , or }', at);
-      at = skipSpace(bytes, at + 1);
-    }
-  }
-  expectEnd(bytes, at + 1);
-  return duplicated;
+/** What one pass over an object found: `ranges` has two positions for each key. */
+interface Reading {
+  readonly start: number;
+  readonly end: number;
+  readonly keys: string[];
+  readonly ranges: number[];
+  readonly nested: Map<string, Reading> | undefined;
+  readonly isDuplicated: boolean;
 }
+
+function readMembers(bytes: RawJson, start: number, open: ReadonlySet<string>, depth: number): Reading {
+  if (bytes[start] !== OPEN_BRACE) throw new RawJsonError('expected an object', start);
+  if (depth >= MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', start);
+  const keys: string[] = [];
+  const ranges: number[] = [];
+  const seen = new KeyIndex(keys);
+  let nested: Map<string, Reading> | undefined;
+  let isDuplicated = false;
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_BRACE) return { start, end: at + 1, keys, ranges, nested, isDuplicated };
+  for (;;) {
+    if (bytes[at] !== QUOTE) throw new RawJsonError('expected a member name', at);
+    const keyEnd = skipString(bytes, at);
+    const key = readKey(bytes, at, keyEnd);
+    at = skipSpace(bytes, keyEnd);
+    if (bytes[at] !== COLON) throw new RawJsonError('expected :', at);
+    at = skipSpace(bytes, at + 1);
+    let end: number;
+    if (bytes[at] === OPEN_BRACE && open.has(key)) {
+      const inner = readMembers(bytes, at, open, depth + 1);
+      end = inner.end;
+      nested ??= new Map();
+      nested.set(key, inner);
+    } else {
+      end = skipValue(bytes, at);
+      nested?.delete(key);
+    }
+    const before = seen.of(key);
+    if (before === -1) {
+      keys.push(key);
+      ranges.push(at, end);
+    } else {
+      isDuplicated = true;
+      ranges[before * 2] = at;
+      ranges[before * 2 + 1] = end;
+    }
+    at = skipSpace(bytes, end);
+    if (bytes[at] === CLOSE_BRACE) return { start, end: at + 1, keys, ranges, nested, isDuplicated };
+    if (bytes[at] !== COMMA) throw new RawJsonError('expected , or }', at);
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** Finds a key among those read so far: by looking through a few, by a map among many. */
+class KeyIndex {
+  readonly #keys: readonly string[];
+  #places: Map<string, number> | undefined;
+  #known = 0;
+
+  constructor(keys: readonly string[]) {
+    this.#keys = keys;
+  }
+
+  of(key: string): number {
+    if (this.#keys.length <= FEW_KEYS) return this.#keys.indexOf(key);
+    this.#places ??= new Map();
+    for (; this.#known < this.#keys.length; this.#known++)
+      this.#places.set(this.#keys[this.#known] as string, this.#known);
+    return this.#places.get(key) ?? -1;
+  }
+}
+
+const FEW_KEYS = 16; // hostile objects have many: looking through them would be quadratic
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 function readKey(bytes: RawJson, start: number, end: number): string {
   for (let at = start + 1; at < end - 1; at++) {

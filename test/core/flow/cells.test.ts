@@ -280,7 +280,7 @@ describe('a modern client of a legacy backend', () => {
   );
 
   proves(
-    'choice.bridge.modern-to-legacy-undeclared',
+    ['choice.bridge.modern-to-legacy-undeclared', 'choice.wire.capability-missing'],
     'gets -32021 when it did not declare what the backend asks for',
     async () => {
       const server = fakeServer(['2025-11-25']).tool('greet', async (context) => {
@@ -288,7 +288,8 @@ describe('a modern client of a legacy backend', () => {
         return text(JSON.stringify(answer));
       });
       await using at = await cell('2026-07-28', server);
-      const { error } = await at.near.request('tools/call', { name: 'greet', arguments: {} });
+      const { status, error } = await at.near.request('tools/call', { name: 'greet', arguments: {} });
+      expect(status).toBe(400);
       expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
     },
   );

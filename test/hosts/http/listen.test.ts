@@ -1,9 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BackendState } from '../../../core/contract/backend.ts';
 import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
+import { fakeServer, testClient, testGateway, text } from '../../../core/testing/index.ts';
 import { isLoopbackHost, type ListenOptions, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import { statusRoutes } from '../../../hosts/http/status-routes.ts';
 import { proves } from '../../support/proves.ts';
@@ -86,17 +88,57 @@ describe('the listener', () => {
     expect(Buffer.from(last?.value ?? []).toString()).toBe('data: last\n\n');
   });
 
-  proves('ask.limit.header', 'answers 431 to a request head over its limit, and serves one below it', async () => {
-    const { port } = await serve(echo, { headerBytes: 2048 });
-    const head = (bytes: number) =>
-      `GET /mcp HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'a'.repeat(bytes)}\r\n\r\n`;
-    expect(await raw(port, head(4000))).toMatch(/^HTTP\/1\.1 431 /);
-    expect(await raw(port, head(1000))).toMatch(/^HTTP\/1\.1 200 /);
-    const byDefault = await serveGateway({ handle: echo }, { host: '127.0.0.1', port: 0 });
-    expect(await raw(byDefault.port, head(60_000))).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await raw(byDefault.port, head(DEFAULT_LIMITS.headerBytes + 1000))).toMatch(/^HTTP\/1\.1 431 /);
-    await byDefault.close(0);
+  proves('choice.http.no-write-deadline', 'lets a call take longer than 30 s before it is answered', async () => {
+    let server: Server | undefined;
+    const watch = (message: unknown): void => {
+      server = (message as { server: Server }).server;
+    };
+    subscribe('http.server.request.start', watch);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+    try {
+      let finish: () => void = () => {};
+      const slow = fakeServer().tool(
+        'slow',
+        () =>
+          new Promise((done) => {
+            finish = () => done(text('late'));
+          }),
+      );
+      // the time of the workload is the operator's; nothing else may cut the call
+      const plan = { timeouts: { defaultMs: 600_000 } };
+      await using kit = await testGateway({ backends: { slow }, plan });
+      const { url, port } = await serve((request, response) => kit.gateway.handle(request, response));
+      const client = await testClient((request) => fetch(request), `${url}/mcp`);
+      const calling = client.callTool('slow');
+      await vi.waitFor(() => expect(kit.gateway.counts().callsInFlight).toBe(1), { interval: 1 });
+      await vi.advanceTimersByTimeAsync(120_000);
+      // what Node would cut on its own clock, which no test can move
+      expect([server?.listening, server?.timeout, server?.requestTimeout]).toEqual([true, 0, 0]);
+      finish();
+      expect(await calling).toMatchObject({ content: [{ text: 'late' }] });
+      expect((server?.address() as AddressInfo).port).toBe(port);
+    } finally {
+      vi.useRealTimers();
+      unsubscribe('http.server.request.start', watch);
+    }
   });
+
+  proves(
+    ['ask.limit.header', 'choice.http.header-limit'],
+    'answers 431 to a request head over its limit, and serves one below it',
+    async () => {
+      expect(DEFAULT_LIMITS.headerBytes).toBe(1024 * 1024);
+      const { port } = await serve(echo, { headerBytes: 2048 });
+      const head = (bytes: number) =>
+        `GET /mcp HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'a'.repeat(bytes)}\r\n\r\n`;
+      expect(await raw(port, head(4000))).toMatch(/^HTTP\/1\.1 431 /);
+      expect(await raw(port, head(1000))).toMatch(/^HTTP\/1\.1 200 /);
+      const byDefault = await serveGateway({ handle: echo }, { host: '127.0.0.1', port: 0 });
+      expect(await raw(byDefault.port, head(1_000_000))).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await raw(byDefault.port, head(DEFAULT_LIMITS.headerBytes + 1000))).toMatch(/^HTTP\/1\.1 431 /);
+      await byDefault.close(0);
+    },
+  );
 
   it('says which port is taken and how to go on', async () => {
     const other = createServer();

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const VERSION = '2.3.0';
+const SCRATCH = join(import.meta.dirname, '../../../.scratch');
+const INSTALL_MS = 180_000;
+
+/** Where Python with its `mcp` package is, or why there is none. */
+export type PythonFound = { readonly python: string } | { readonly missing: string };
+
+/**
+ * Makes a virtual environment with the `mcp` package once per checkout and keeps it.
+ *
+ * Fails as a value where Python or its package index is not there. Under CI a Python without the package is a failure:
+ * a test that is silently left out proves nothing.
+ */
+export async function pythonWithMcp(): Promise<PythonFound> {
+  const home = join(SCRATCH, `python-mcp-${VERSION}`);
+  const python = join(home, 'bin', 'python');
+  if (existsSync(python)) return { python };
+  try {
+    await run('python3', ['--version']);
+  } catch {
+    return { missing: 'python3 is not on this machine' };
+  }
+  const unfinished = `${home}.${process.pid}`;
+  try {
+    mkdirSync(SCRATCH, { recursive: true });
+    await run('python3', ['-m', 'venv', unfinished], { timeout: INSTALL_MS });
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `mcp==${VERSION}`];
+    await run(join(unfinished, 'bin', 'python'), pip, { timeout: INSTALL_MS });
+    // a half made environment never gets the name that is looked for; python finds its packages beside itself
+    renameSync(unfinished, home);
+  } catch (cause) {
+    rmSync(unfinished, { recursive: true, force: true });
+    if (existsSync(python)) return { python }; // another run was faster
+    if (process.env.CI !== undefined) throw cause;
+    return { missing: `mcp ${VERSION} could not be installed: ${String(cause).split('\n')[0]}` };
+  }
+  return { python };
+}

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../../core/contract/json.ts';
+
+const MAIN = join(import.meta.dirname, '../../../node_modules/.bin/mcp-inspector');
+const RUN_MS = 30_000;
+
+/** How the Inspector is told to find the revision. */
+export type InspectorEra = 'legacy' | 'auto' | 'modern';
+
+/** What one run of the Inspector's command line printed. */
+export interface Inspected {
+  readonly code: number;
+  /** The result as the Inspector shows it; `undefined` when it failed. */
+  readonly result: JsonObject | undefined;
+  readonly printed: string;
+}
+
+/** Runs one method through the Inspector's command line with a home of its own; aborting `signal` kills it. */
+export function inspect(
+  url: string,
+  era: InspectorEra,
+  method: string,
+  more: readonly string[] = [],
+  signal?: AbortSignal,
+): Promise<Inspected> {
+  const home = mkdtempSync(join(tmpdir(), 'proof-inspector-'));
+  const args = [MAIN, '--cli', url, '--transport', 'http', '--protocol-era', era, '--format', 'json', '--quiet'];
+  const env = { ...process.env, HOME: home };
+  const options = { env, timeout: RUN_MS, killSignal: 'SIGKILL' as const, ...(signal === undefined ? {} : { signal }) };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...args, '--method', method, ...more], options, (failed, out, err) => {
+      rmSync(home, { recursive: true, force: true });
+      const code = failed === null ? 0 : typeof failed.code === 'number' ? failed.code : 1;
+      resolve({ code, result: code === 0 ? resultIn(out) : undefined, printed: `${out}${err}` });
+    });
+  });
+}
+
+function resultIn(out: string): JsonObject | undefined {
+  const { result } = JSON.parse(out) as { readonly result?: JsonObject };
+  return result;
+}

@@ -1,0 +1,152 @@
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import {
+  type Backend,
+  createGateway,
+  createLog,
+  definePlugin,
+  type Gateway,
+  type PlanInput,
+  type Plugin,
+} from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { z } from 'zod';
+import { type TestClient, type TestClientOptions, testClient } from '../../../core/testing/index.ts';
+import { serveGateway } from '../../../hosts/http/listen.ts';
+
+/** Backends by name. */
+export type Backends = Readonly<Record<string, Omit<Backend, 'name'>>>;
+
+/** A client with connections of its own; closing it ends the session and the connections. */
+export interface NearClient extends TestClient {
+  /** Drops the connections and says nothing. */
+  drop(): void;
+}
+
+/** A gateway on a real port in this process. */
+export interface ServedGateway extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly url: string;
+  /** Lines of the gateway's log. */
+  readonly lines: readonly string[];
+  setBackends(backends: Backends): void;
+  client(options?: TestClientOptions): Promise<NearClient>;
+}
+
+/** How to serve. */
+export interface ServeOptions {
+  readonly plan?: Partial<PlanInput>;
+  readonly logLevel?: 'debug' | 'info' | 'warn';
+  /** Do not wait for the backends. */
+  readonly isImpatient?: boolean;
+  readonly now?: () => number;
+}
+
+/** Serves the given backends to everybody. */
+export async function serve(backends: Backends, options: ServeOptions = {}): Promise<ServedGateway> {
+  const lines: string[] = [];
+  const source = pushSource(named(backends));
+  const { plan = {} } = options;
+  const gateway = await createGateway(
+    {
+      ...plan,
+      plugins: [
+        { use: 'incoming-auth/anonymous' },
+        { use: 'outgoing-auth/unauthenticated' },
+        { use: source.plugin.address },
+        { use: 'aggregation' },
+        ...(plan.plugins ?? []),
+      ],
+    },
+    {
+      catalogue,
+      plugins: [source.plugin],
+      log: createLog(options.logLevel ?? 'warn', (line) => lines.push(line)),
+      ...(options.now === undefined ? {} : { now: options.now }),
+    },
+  );
+  if (options.isImpatient !== true) await gateway.settled();
+  const listener = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
+  const url = `${listener.url}/mcp`;
+  return {
+    gateway,
+    url,
+    lines,
+    setBackends: (next) => source.push(named(next)),
+    client: (clientOptions) => nearClient(url, clientOptions),
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      await listener.close(200);
+    },
+  };
+}
+
+/** A client over connections of its own: none of them outlives it. */
+export async function nearClient(url: string, options: TestClientOptions = {}): Promise<NearClient> {
+  const agent = new Agent({ keepAlive: true });
+  const client = await testClient(fetchOver(agent), url, options);
+  return {
+    request: (method, params, signal) => client.request(method, params, signal),
+    notify: (method, params) => client.notify(method, params),
+    callTool: (name, given, meta) => client.callTool(name, given, meta),
+    toolNames: () => client.toolNames(),
+    async close() {
+      await client.close();
+      agent.destroy();
+    },
+    drop: () => agent.destroy(),
+  };
+}
+
+/** `fetch` by `node:http` and one agent. Aborting closes the connection. */
+export function fetchOver(agent: Agent): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const body = Buffer.from(await request.arrayBuffer());
+    const headers = { ...Object.fromEntries(request.headers), 'content-length': String(body.length) };
+    const { method, signal } = request;
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = httpRequest(request.url, { method, headers, agent }, resolve);
+      const abort = (): void => void sent.destroy(new Error('aborted'));
+      signal.addEventListener('abort', abort);
+      sent.once('close', () => signal.removeEventListener('abort', abort));
+      sent.on('error', reject);
+      sent.end(body);
+    });
+    const plain = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as [string, string]);
+    const status = answer.statusCode ?? 0;
+    const hasBody = status !== 204 && status !== 304;
+    return new Response(hasBody ? (Readable.toWeb(answer) as ReadableStream<Uint8Array>) : null, {
+      status,
+      headers: plain,
+    });
+  };
+}
+
+function named(backends: Backends): readonly Backend[] {
+  return Object.entries(backends).map(([name, backend]) => ({ ...backend, name }));
+}
+
+function pushSource(first: readonly Backend[]) {
+  let current = first;
+  let pushed: ((snapshot: readonly Backend[]) => void) | undefined;
+  const plugin: Plugin = definePlugin({
+    address: 'proof/backends',
+    config: z.strictObject({}),
+    apply(core) {
+      core.slots.backendSources.register('proof/backends', {
+        watch(push, signal) {
+          pushed = push;
+          push(current);
+          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+        },
+      });
+    },
+  });
+  return {
+    plugin,
+    push(next: readonly Backend[]): void {
+      current = next;
+      pushed?.(next);
+    },
+  };
+}

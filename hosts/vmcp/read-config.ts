@@ -1,5 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { type Catalogue, explainCause, GatewayFault, limitsSchema, nearest, type Plugin } from '@toolmgr/core';
+import {
+  type Catalogue,
+  explainCause,
+  GatewayFault,
+  isObject,
+  limitsSchema,
+  nearest,
+  type Plugin,
+} from '@toolmgr/core';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
@@ -66,7 +74,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   if (problems.length === 0) problems.push(...unknownWorkloads(config));
   problems.push(...passthroughProblems(config.passthroughHeaders ?? []));
   if (problems.length > 0) return fail(problems);
-  return { config, warnings: problemLines(file, document, lines, odd(config)) };
+  return { config, warnings: problemLines(file, document, lines, [...odd(config), ...openSecrets(config)]) };
 }
 
 /** A section that is there but empty reads as absent, as in other YAML readers. */
@@ -156,6 +164,19 @@ async function load(catalogue: Catalogue, address: string): Promise<Plugin | und
   const loader = Object.hasOwn(catalogue, address) ? catalogue[address] : undefined;
   return loader === undefined ? undefined : (await loader()).default;
 }
+
+/** Credentials in the open: the contract has a place for them, and whoever reads the file has them. */
+function openSecrets(config: VmcpConfig): Problem[] {
+  return strategies(config).flatMap(([path, { headerInjection }]) => {
+    if (!isObject(headerInjection) || typeof headerInjection.headerValue !== 'string') return [];
+    if (!CREDENTIAL.test(String(headerInjection.headerName))) return [];
+    const message = 'a credential stands in the file; put it into a variable and name that with headerValueEnv';
+    return [{ path: [...path, 'headerInjection', 'headerValue'], message }];
+  });
+}
+
+/** Names of headers whose value is a secret as a rule. */
+const CREDENTIAL = /authorization|cookie|key|token|secret|password/i;
 
 /** Names in the aggregation that no static backend has: only odd, since the group may get one. */
 function odd(config: VmcpConfig): Problem[] {

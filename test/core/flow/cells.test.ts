@@ -58,6 +58,7 @@ async function cell(client: Era, server: FakeServer, options: TestClientOptions 
 }
 
 describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) => {
+  const isLegacy = client === '2025-11-25';
   const cellId = CELL_IDS[`${client} ${backend}`];
 
   proves([cellId, 'ask.backend.four-cells'], 'calls a tool, with progress before the result', async () => {
@@ -87,11 +88,7 @@ describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) =
   });
 
   proves(
-    [
-      'choice.capability.sampling',
-      'choice.capability.roots',
-      ...(client === '2025-11-25' ? (['ask.legacy.sampling'] as const) : []),
-    ],
+    ['choice.capability.sampling', 'choice.capability.roots', ...(isLegacy ? (['ask.legacy.sampling'] as const) : [])],
     'brings sampling and roots of the backend to the client during its call, and the answers back',
     async () => {
       const sampling = { messages: [{ role: 'user', content: { type: 'text', text: 'hm?' } }], maxTokens: 5 };
@@ -213,9 +210,7 @@ describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) =
   proves(
     [
       'choice.capability.completions',
-      ...(client === '2025-11-25'
-        ? (['ask.legacy.completions', 'ask.legacy.prompts', 'ask.legacy.resources'] as const)
-        : []),
+      ...(isLegacy ? (['ask.legacy.completions', 'ask.legacy.prompts', 'ask.legacy.resources'] as const) : []),
     ],
     'reads resources and prompts, completes arguments, and says what is not found in the code of its era',
     async () => {

@@ -83,6 +83,18 @@ describe('backend-sources/group', () => {
     await until(() => snapshots.at(-1)?.length === 0);
   });
 
+  proves('choice.aggregation.no-url-skipped', 'passes over a running workload that has no URL', async () => {
+    const { mark } = await proxy();
+    await createRecord(state, workloadConfigOf('a', { group: 'dev' }));
+    await changeStatus(state, 'a', () => ({ status: 'running', proxy: mark, port: 1 }));
+    await createRecord(state, workloadConfigOf('b', { group: 'dev' }));
+    await runs('b', mark, 2);
+    const snapshots = await follow();
+    expect(names(snapshots.at(-1))).toEqual(['b']);
+    await runs('a', mark, 1);
+    await until(() => names(snapshots.at(-1)).join() === 'a,b');
+  });
+
   it('drops a workload whose proxy was killed, though nobody wrote that down', async () => {
     const { child, mark } = await proxy();
     await createRecord(state, workloadConfigOf('a', { group: 'dev' }));

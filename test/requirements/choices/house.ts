@@ -9,7 +9,8 @@ export const house = [
       'choice.general.unknown-flag-refused': 'an unknown flag is refused and the nearest known one is named',
       'choice.general.never-ignored': 'a setting either works or is refused with the reason',
       'choice.general.durations-at-edge': 'durations are Go duration strings at every edge',
-      'choice.general.secrets-by-reference': 'secrets stand in files only by reference',
+      'choice.general.secrets-by-reference':
+        'secrets stand in files by reference; one that the contract lets stand in the open is warned of',
       'choice.general.secrets-redacted': 'secrets are redacted in every read, log and error',
       'choice.general.no-phoning-home': 'nothing is reported to anyone',
       'choice.general.paths': 'files live in XDG folders named toolmgr',

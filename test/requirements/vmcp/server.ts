@@ -57,7 +57,6 @@ export const server = [
     source: 'vmcp spec §2 backends',
     says: {
       'vmcp.backends.name': 'backends[].name is required',
-      'vmcp.backends.name-matches-group': 'backends[].name must match a backend name of the group',
       'vmcp.backends.url': 'backends[].url is required and starts with http:// or https://',
       'vmcp.backends.transport': 'backends[].transport is required and sse or streamable-http',
       'vmcp.backends.type': 'backends[].type is entry or empty',
@@ -71,6 +70,7 @@ export const server = [
     source: 'vmcp spec §2 backends',
     deferred: 'comes with the operator',
     says: {
+      'vmcp.backends.name-matches-group': 'backends[].name must match a backend name of the group',
       'vmcp.backends.ca-bundle-mount': 'CA bundles are mounted under a per-name directory as ca.crt',
     },
   },

@@ -14,6 +14,7 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const EMPTY = Buffer.alloc(0);
 const LF_BYTES = Buffer.from('\n');
+const DIGITS = /^[0-9]+$/;
 
 /**
  * Cuts an event stream into events without decoding their data, so JSON inside stays byte-equal.
@@ -120,8 +121,7 @@ export class SseFrames {
   }
 
   #retry(value: string): void {
-    const ms = Number(value);
-    if (value !== '' && Number.isInteger(ms) && ms >= 0) this.retryMs = ms;
+    if (DIGITS.test(value)) this.retryMs = Number(value);
   }
 
   #endEvent(): void {

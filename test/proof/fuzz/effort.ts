@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+
+/** Whether the long form was asked for: `PROOF_LONG=1`. */
+export const IS_LONG = process.env.PROOF_LONG === '1';
+
+const LONG_MS = 120_000; // for each property; the short form takes a second or two
+const FACTOR = 1000;
+
+/** Time for a test of one property. */
+export const PROPERTY_MS = IS_LONG ? LONG_MS * 2 : 60_000;
+
+/**
+ * How hard to try: `runs` in the short form, a thousand times that or two minutes in the long one.
+ *
+ * The seed is fixed in the short form, so that a run says the same twice, and new in the long one. `PROOF_SEED` sets
+ * it; a failure prints it with the counterexample.
+ */
+export function effort<T>(runs: number): fc.Parameters<T> {
+  const seed = process.env.PROOF_SEED === undefined ? undefined : Number(process.env.PROOF_SEED);
+  if (!IS_LONG) return { seed: seed ?? 20_260_728, numRuns: runs };
+  return {
+    ...(seed === undefined ? {} : { seed }),
+    numRuns: runs * FACTOR,
+    interruptAfterTimeLimit: LONG_MS,
+    markInterruptAsFailure: false,
+  };
+}
+
+/** Bytes with some of them changed, left out or doubled. */
+export function mutated(bytes: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
+  return fc.tuple(bytes, fc.array(change, { minLength: 1, maxLength: 4 })).map(([start, changes]) =>
+    changes.reduce<Buffer>((now, { kind, at, from }) => {
+      const index = Math.floor(at * now.length);
+      return CHANGES[kind](now, index, from);
+    }, start),
+  );
+}
+
+const CHANGES = {
+  replace: (bytes: Buffer, at: number, with_: Buffer) =>
+    Buffer.concat([bytes.subarray(0, at), with_, bytes.subarray(at + with_.length)]),
+  insert: (bytes: Buffer, at: number, what: Buffer) => Buffer.concat([bytes.subarray(0, at), what, bytes.subarray(at)]),
+  remove: (bytes: Buffer, at: number, like: Buffer) =>
+    Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + like.length)]),
+  cut: (bytes: Buffer, at: number) => bytes.subarray(0, at),
+  repeat: (bytes: Buffer, at: number) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(Math.floor(at / 2))]),
+} as const;
+
+/** Pieces that JSON, HTTP and event streams are made of, and ones they must not be made of. */
+const piece = fc.oneof(
+  fc.constantFrom(...'{}[]:,"\\\n\r\t 0-.eE/u\0'),
+  fc.constantFrom(
+    'null',
+    'true',
+    '1e999',
+    '-0',
+    '\\u0000',
+    '\\ud800',
+    '__proto__',
+    '{"":',
+    '"jsonrpc"',
+    '\r\n\r\n',
+    '﻿',
+  ),
+  fc.string({ maxLength: 3 }),
+);
+
+const change = fc.record({
+  kind: fc.constantFrom(...(Object.keys(CHANGES) as (keyof typeof CHANGES)[])),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  from: fc.oneof(
+    piece.map((text) => Buffer.from(text)),
+    fc.uint8Array({ minLength: 1, maxLength: 3 }).map((bytes) => Buffer.from(bytes)),
+  ),
+});
+
+/** Cuts bytes into pieces at arbitrary places, empty ones among them. */
+export function cutUp(bytes: Buffer, cuts: readonly number[]): readonly Buffer[] {
+  const at = cuts.map((cut) => Math.floor(cut * (bytes.length + 1))).sort((a, b) => a - b);
+  return [...at, bytes.length].map((end, index) => bytes.subarray(index === 0 ? 0 : at[index - 1], end));
+}
+
+/** Where to cut, as shares of the whole. */
+export const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 8 });

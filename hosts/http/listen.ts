@@ -1,3 +1,4 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DEFAULT_LIMITS, type Gateway, GatewayFault } from '@toolmgr/core';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -35,32 +36,25 @@ const REAP_MS = 20;
 /**
  * Serves a gateway over HTTP/1.1.
  *
- * fastify only listens: every request that is not a host route goes raw to `gateway.handle`, its body unread, since the
- * core bounds and reads bodies itself. There is no time for a whole request: calls may take long, and the core bounds
+ * fastify listens and answers the host routes. Every other request goes raw to `gateway.handle`, whatever its method and
+ * path: the core refuses in its own words, and bounds and reads bodies itself. There is no time for a whole request: calls may take long, and the core bounds
  * the time a body may take.
  * @throws GatewayFault LISTEN_FAILED saying which address, why, and the way out
  */
 export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: ListenOptions): Promise<Served> {
+  const routes = options.routes ?? [];
+  const ofHost = new Set(routes.map(({ path }) => path));
   const app = fastify({
     logger: false,
     forceCloseConnections: false, // closing is ours: see close()
     exposeHeadRoutes: false,
-    requestTimeout: 0,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { maxHeaderSize: options.headerBytes ?? DEFAULT_LIMITS.headerBytes, headersTimeout: HEADER_TIMEOUT_MS },
+    serverFactory: (answerHostRoute) =>
+      createListener(options.headerBytes ?? DEFAULT_LIMITS.headerBytes, (request, response) => {
+        if (ofHost.has(pathOf(request.url))) answerHostRoute(request, response);
+        else gateway.handle(request, response);
+      }),
   });
-  mountHostRoutes(app, options.routes ?? [], options.allowedHosts);
-  app.all(
-    '*',
-    {
-      // before any parsing: the request never becomes a fastify one
-      onRequest: (request, reply, _done) => {
-        reply.hijack();
-        gateway.handle(request.raw, reply.raw);
-      },
-    },
-    () => undefined,
-  );
+  mountHostRoutes(app, routes, options.allowedHosts);
   await listen(app, options);
   const { port } = app.server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
@@ -71,6 +65,18 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
   options.signal?.addEventListener('abort', () => void close(), { once: true });
   if (options.signal?.aborted) await close();
   return { url: `http://${hostForUrl(options.host)}:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
+}
+
+function createListener(maxHeaderSize: number, listener: RequestListener): Server {
+  return createServer(
+    { maxHeaderSize, headersTimeout: HEADER_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+    listener,
+  );
+}
+
+function pathOf(target = '/'): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
 }
 
 /** `Host` names by which a loopback listener is reached. */

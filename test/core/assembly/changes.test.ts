@@ -1,13 +1,26 @@
 import { describe, expect } from 'vitest';
+import { z } from 'zod';
 import { createDirectory } from '../../../core/backend/directory.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
+import { definePlugin } from '../../../core/extension/plugin.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { legacySession, modernListen } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
-const limits = { coalesceMs: 5, listGraceMs: 0 };
+const limits = { coalesceMs: 30, listGraceMs: 0 };
+
+/** Hides one tool from clients. */
+const hiding = definePlugin({
+  address: 'hiding',
+  config: z.strictObject({}),
+  apply: ({ hooks }) =>
+    hooks.shapeCatalog.tap('hiding', (draft) => ({
+      ...draft,
+      tools: draft.tools.map((tool) => (tool.key === 'hidden' ? { ...tool, hiddenBy: 'filter' as const } : tool)),
+    })),
+});
 
 /** Counts the list changes that a stream brings, until it ends. */
 function counting(stream: { next(): Promise<{ message: { method?: string } } | undefined> }) {
@@ -27,7 +40,8 @@ describe('a change of the backends', () => {
     async () => {
       const stays = fakeServer().tool('stays');
       const moves = fakeServer().tool('moves');
-      await using kit = await testGateway({ backends: { stays }, plan: { limits } });
+      const also = fakeServer().tool('also');
+      await using kit = await testGateway({ plugins: [hiding], backends: { stays }, plan: { limits } });
       const streams = [
         counting(await (await legacySession(kit.gateway)).stream()),
         counting(await (await legacySession(kit.gateway)).stream()),
@@ -41,11 +55,12 @@ describe('a change of the backends', () => {
         change();
         await until(async () => (await client.toolNames()).join() === list.join());
         await until(() => streams.every(({ heard }, at) => heard.length > (before[at] ?? 0)));
-        await new Promise((resolve) => setTimeout(resolve, 5 * limits.coalesceMs)); // a second one would come now
+        await new Promise((resolve) => setTimeout(resolve, 3 * limits.coalesceMs)); // a second one would come now
         for (const [at, { heard }] of streams.entries()) expect(heard.slice(before[at])).toEqual([tools]);
       };
       await once(() => kit.setBackends({ stays, moves }), ['moves', 'stays']);
       await once(() => kit.setBackends({ stays }), ['stays']);
+      await once(() => kit.setBackends({ stays, moves, also }), ['also', 'moves', 'stays']);
       await once(() => kit.setBackends({ stays, moves }), ['moves', 'stays']);
       await once(() => {
         moves.tool('more');
@@ -57,8 +72,16 @@ describe('a change of the backends', () => {
       const askedBefore = asked();
       moves.notify('notifications/tools/list_changed'); // it says so, and its list is the same
       await until(() => asked() > askedBefore);
+      moves.tool('hidden'); // its list is another, and nobody sees the difference
+      moves.notify('notifications/tools/list_changed');
+      await until(() =>
+        kit.gateway
+          .catalog()
+          .allTools()
+          .some(({ key }) => key === 'hidden'),
+      );
       kit.setBackends({ stays, moves });
-      await new Promise((resolve) => setTimeout(resolve, 10 * limits.coalesceMs));
+      await new Promise((resolve) => setTimeout(resolve, 4 * limits.coalesceMs));
       expect(streams.map(({ heard }) => heard.length)).toEqual(before);
     },
   );

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
@@ -87,6 +87,15 @@ describe.each(ERAS)('a client of %s', (era) => {
       expect(wire).not.toMatch(/127\.0\.0\.1|ECONNREFUSED|:\d{4,5}|\bat /);
     },
   );
+
+  it('gets an error that names the backends instead of an empty list when none of them was ever there', async () => {
+    const far = await httpServer(legacyAnswers());
+    await far.close();
+    await using kit = await testGateway({ backends: { billing: httpBackend(far.url) } });
+    const reply = await (await kit.client({ era })).request('tools/list');
+    expect(reply).toMatchObject(ok(-32603, expect.stringMatching(/no backend is available: billing/)));
+    expect(reply.text).not.toContain('127.0.0.1');
+  });
 
   proves('choice.error.listing-fault', 'gets -32603 with a general text when a list fails', async () => {
     const torn = definePlugin({

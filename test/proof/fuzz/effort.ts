@@ -3,6 +3,7 @@ import fc from 'fast-check';
 /** Whether the long form was asked for: `PROOF_LONG=1`. */
 export const IS_LONG = process.env.PROOF_LONG === '1';
 
+const SHORT_MS = 25_000;
 const LONG_MS = 120_000; // for each property; the short form takes a second or two
 const FACTOR = 1000;
 
@@ -17,7 +18,8 @@ export const PROPERTY_MS = IS_LONG ? LONG_MS * 2 : 60_000;
  */
 export function effort<T>(runs: number): fc.Parameters<T> {
   const seed = process.env.PROOF_SEED === undefined ? undefined : Number(process.env.PROOF_SEED);
-  if (!IS_LONG) return { seed: seed ?? 20_260_728, numRuns: runs };
+  // bounded in time as well: finding the smallest counterexample must not outlast the test that would print it
+  if (!IS_LONG) return { seed: seed ?? 20_260_728, numRuns: runs, interruptAfterTimeLimit: SHORT_MS };
   return {
     ...(seed === undefined ? {} : { seed }),
     numRuns: runs * FACTOR,

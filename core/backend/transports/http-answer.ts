@@ -21,6 +21,7 @@ import {
 import type { HttpLeg } from './http-leg.ts';
 import { Resumption } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, statusFailure } from './http-target.ts';
+import { Pace } from './pace.ts';
 
 /** A stream may stay open this long after its answer before it is cut. */
 const LINGER_MS = 2_000;
@@ -39,6 +40,7 @@ export class Answer implements Dispatcher.DispatchHandler {
   #size = 0;
   #limit = MAX_REFUSAL_BYTES;
   #frames: SseFrames | undefined;
+  #pace: Pace | undefined;
   #linger: NodeJS.Timeout | undefined;
 
   constructor(wire: HttpLeg, exchange: Exchange, body: Buffer, era: Era) {
@@ -66,6 +68,7 @@ export class Answer implements Dispatcher.DispatchHandler {
     } else if (type === STREAM_TYPE) {
       this.#kind = 'stream';
       this.#frames = framesFor(this.#wire, this.#exchange);
+      this.#pace = new Pace();
     }
   }
 
@@ -104,6 +107,7 @@ export class Answer implements Dispatcher.DispatchHandler {
       controller.abort(WITHDRAWN);
       return;
     }
+    this.#pace?.took(chunk.length, controller);
     if (!this.#exchange.settled || this.#linger !== undefined) return;
     this.#linger = setTimeout(() => controller.abort(WITHDRAWN), LINGER_MS);
     this.#linger.unref();

@@ -6,6 +6,7 @@ import { backOffMs } from '../wait.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { NEVER } from './http-target.ts';
+import { Pace } from './pace.ts';
 
 /** Reconnects of one broken answer stream; its request ends by its own time anyway. */
 const MAX_RESUMES = 100;
@@ -14,6 +15,7 @@ export const RETRY_MAX_MS = 30_000;
 
 /** Reads on a broken answer stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
 export class Resumption implements Dispatcher.DispatchHandler {
+  readonly #pace = new Pace();
   readonly #wire: HttpLeg;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
@@ -62,6 +64,7 @@ export class Resumption implements Dispatcher.DispatchHandler {
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) this.#exchange.fail(failure);
     if (this.#exchange.settled) controller.abort(WITHDRAWN);
+    else this.#pace.took(chunk.length, controller);
   }
 
   onResponseEnd(): void {

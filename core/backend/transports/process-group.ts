@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
+import { unwatchGroup, watchGroup } from './orphan-watch.ts';
 
 /** Starts a program; Node's `spawn` unless a test or a runtime brings its own. */
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
@@ -40,6 +41,8 @@ export class ProcessGroup {
       ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
     });
     this.#hasGroup = detached;
+    const { pid } = this.child;
+    if (detached && pid !== undefined) watchGroup(pid);
     this.child.stderr?.on('data', (chunk: Buffer) => this.#keep(chunk));
     this.child.stderr?.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
@@ -47,6 +50,7 @@ export class ProcessGroup {
         this.#over = true;
         // The leader is gone; helpers it left behind (npx, shells) go with it.
         this.#signal('SIGKILL');
+        if (pid !== undefined) unwatchGroup(pid);
         resolve();
       };
       this.child.once('exit', over);

@@ -7,11 +7,13 @@ import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from
 import type { HttpLeg } from './http-leg.ts';
 import { RETRY_FIRST_MS, RETRY_MAX_MS } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
+import { Pace } from './pace.ts';
 
 /** The stream on which a legacy server speaks by itself: GET, kept open, reopened where it stopped. */
 export class ServerChannel implements Dispatcher.DispatchHandler {
   readonly #wire: HttpLeg;
   readonly #caller: Caller;
+  readonly #pace = new Pace();
   readonly #frames: SseFrames;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -64,6 +66,7 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
     this.#failures = 0;
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) controller.abort(failure);
+    else this.#pace.took(chunk.length, controller);
   }
 
   onResponseEnd(): void {

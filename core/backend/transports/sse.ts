@@ -8,6 +8,7 @@ import type { Exchange, Wire, WireSink } from '../link.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../sse-frames.ts';
 import { waitFor } from '../wait.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+import { Pace } from './pace.ts';
 
 const WITHDRAWN = new Error('withdrawn by the gateway');
 
@@ -121,6 +122,7 @@ interface StreamEvents {
 
 /** The GET stream. */
 class Stream implements Dispatcher.DispatchHandler {
+  readonly #pace = new Pace();
   readonly #workload: string;
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
@@ -156,6 +158,7 @@ class Stream implements Dispatcher.DispatchHandler {
     if (this.#refused !== 0) return;
     try {
       this.#frames.push(chunk);
+      this.#pace.took(chunk.length, controller);
     } catch (cause) {
       this.#end(this.#unreadable(cause));
       controller.abort(WITHDRAWN);

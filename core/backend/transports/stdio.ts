@@ -6,6 +6,7 @@ import type { Limits } from '../../protocol/limits.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Exchange, Wire, WireSink } from '../link.ts';
 import { Lines } from './lines.ts';
+import { Pace } from './pace.ts';
 import { ProcessGroup, type Spawn } from './process-group.ts';
 
 /** Bytes a program may leave unread before calls to it are refused. */
@@ -52,8 +53,13 @@ export class StdioWire implements Wire {
       (line) => this.#line(line),
       () => this.#tooLong(),
     );
-    child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
-    child.stdout?.on('error', () => undefined);
+    const pace = new Pace();
+    const { stdout } = child;
+    stdout?.on('data', (chunk: Buffer) => {
+      lines.push(chunk);
+      pace.took(chunk.length, stdout);
+    });
+    stdout?.on('error', () => undefined);
     // EPIPE: the exit that follows tells the whole story.
     child.stdin?.on('error', () => undefined);
     child.once('error', (cause) => this.#ended('could not be started', 'spawn', cause));

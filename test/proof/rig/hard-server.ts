@@ -56,7 +56,7 @@ const TOOLS: Record<string, (asked: Asked, way: Way) => void> = {
   hang: () => undefined,
   /** The right answer, one byte after the other. */
   trickle: ({ id }, way) => drip(way, Buffer.from(whole(id, words('trickled', way))), 1, () => way.end()),
-  /** Bytes of an answer that never ends. */
+  /** Bytes of an answer that does not end until the call is withdrawn. */
   drip: ({ id }, way) => drip(way, Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{"x":"${'y'.repeat(1e6)}`), 20),
   /** Log messages as fast as they are read, and no answer. */
   flood: (_, way) => flood(way, () => '{"level":"error","data":"flooded, and flooded again"}', 'message'),
@@ -104,9 +104,11 @@ const TOOLS: Record<string, (asked: Asked, way: Way) => void> = {
 };
 
 function drip(way: Way, bytes: Buffer, everyMs: number, done: () => void = () => {}): void {
+  const before = withdrawn;
   let at = 0;
   const next = (): void => {
     if (!way.isOpen()) return;
+    if (withdrawn > before) return way.end();
     way.bytes(bytes.subarray(at, ++at));
     if (at < bytes.length) later(everyMs, next);
     else done();

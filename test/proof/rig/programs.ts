@@ -117,6 +117,7 @@ export interface GatewayProgram extends Program {
 export async function gatewayProgram(
   backends: readonly Backend[],
   plan: Partial<PlanInput> = {},
+  later?: Later,
 ): Promise<GatewayProgram> {
   const plugins = [
     { use: 'incoming-auth/anonymous' },
@@ -125,7 +126,7 @@ export async function gatewayProgram(
     { use: 'aggregation' },
     ...(plan.plugins ?? []),
   ];
-  const program = await startProgram(GATEWAY, [JSON.stringify({ ...plan, plugins })], ['--expose-gc']);
+  const program = await startProgram(GATEWAY, [JSON.stringify({ ...plan, plugins })], ['--expose-gc'], later);
   let lastId = 0;
   const ask = (what: string): Promise<unknown> => {
     const id = ++lastId;

@@ -13,6 +13,7 @@ import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
 import { type TestClient, type TestClientOptions, testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
+import { modernRequests } from '../../bench/requests.ts';
 
 /** Backends by name. */
 export type Backends = Readonly<Record<string, Omit<Backend, 'name'>>>;
@@ -97,6 +98,28 @@ export async function nearClient(url: string, options: TestClientOptions = {}): 
     drop: () => agent.destroy(),
   };
 }
+
+/**
+ * Calls a tool that floods its caller, with every log message and all progress wanted. Gives the end of what came: a
+ * client that reads it all would measure itself.
+ */
+export function flooded(url: string, name: string): Promise<string> {
+  const { headers, body } = modernRequests().call(name, true);
+  const wanting = body.replace('"_meta":{', '"_meta":{"io.modelcontextprotocol/logLevel":"debug",');
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(url, { method: 'POST', headers }, (answer) => {
+      let end = '';
+      answer.on('data', (chunk: Buffer) => {
+        end = (end + chunk.toString('latin1')).slice(-TAIL_CHARS);
+      });
+      answer.once('end', () => resolve(end));
+    });
+    sent.once('error', reject);
+    sent.end(wanting);
+  });
+}
+
+const TAIL_CHARS = 4_096;
 
 /** `fetch` by `node:http` and one agent. Aborting closes the connection. */
 export function fetchOver(agent: Agent): (request: Request) => Promise<Response> {

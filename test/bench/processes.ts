@@ -25,7 +25,9 @@ const TICK_MICROS = 10_000; // USER_HZ is 100 on every Linux that Node runs on
 /** Starts a bench program on a core and waits for its `listening PORT` line. */
 export async function startProcess(core: string, file: string, args: readonly string[]): Promise<BenchProcess> {
   const path = join(import.meta.dirname, file);
-  const child = spawn('taskset', ['-c', core, process.execPath, '--conditions=development', path, ...args], {
+  // The gateway runs from its build, as it is published; the rest from its sources.
+  const flags = file.endsWith('.mjs') ? [] : ['--conditions=development'];
+  const child = spawn('taskset', ['-c', core, process.execPath, ...flags, path, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const line = await firstLine(child, file);

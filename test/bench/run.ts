@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { changeToNotification } from './changes.ts';
 import { type LoadRequest, type LoadResult, measure } from './load.ts';
 import { type BenchProcess, MEASURED_CORE, OTHER_CORE, startProcess } from './processes.ts';
 import { type EraRequests, legacyRequests, modernRequests } from './requests.ts';
@@ -20,6 +21,12 @@ const { values } = parseArgs({
 const seconds = values.quick ? 2 : Number(values.seconds);
 const connectionCounts = values.quick ? [32] : [1, 32, 256];
 const WARM_UP_SECONDS = 2;
+/** The first load on a process also warms its compiler up. */
+const FIRST_WARM_UP_SECONDS = 8;
+const SESSIONS = 5_000;
+const SESSIONS_WARM_UP = 200;
+const SESSIONS_AT_ONCE = 20;
+const warm = new Set<BenchProcess>();
 
 /** One line of the table. */
 interface Row extends LoadResult {
@@ -36,6 +43,8 @@ await calls();
 if (!values.quick) {
   await lists();
   await growth();
+  await sessions();
+  facts.changeToNotificationMs = await changeToNotification();
 }
 report();
 
@@ -51,7 +60,7 @@ async function calls(): Promise<void> {
     await cases('bare forwarder', forwarder, modernRequests(), '');
   }
   for (const backendEra of ['modern', 'legacy']) {
-    await using gateway = await startProcess(MEASURED_CORE, 'gateway.ts', [backendEra, `far=${backend.url}`]);
+    await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', [backendEra, `far=${backend.url}`]);
     if (backendEra === 'modern') facts.startMs = Number(gateway.words[1]);
     await cases(`gateway, modern -> ${backendEra}`, gateway, modernRequests(), 'far_');
     await cases(`gateway, legacy -> ${backendEra}`, gateway, await legacyRequests(gateway.url), 'far_');
@@ -77,7 +86,7 @@ async function lists(): Promise<void> {
     );
     const named = backends.map(({ url }, n) => `b${n}=${url}`);
     {
-      await using gateway = await startProcess(MEASURED_CORE, 'gateway.ts', ['modern', ...named]);
+      await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', ['modern', ...named]);
       const requests = modernRequests();
       const what = `gateway, modern, 20 backends, ${total} tools`;
       await row(what, 'tools/list', gateway, requests.list(), 32);
@@ -101,10 +110,22 @@ async function growth(): Promise<void> {
   ] as const) {
     await using backend = await startProcess(OTHER_CORE, 'backend.ts', ['0', String(tools)]);
     const named = Array.from({ length: count }, (_, n) => `b${n}=${backend.url}`);
-    await using gateway = await startProcess(MEASURED_CORE, 'gateway.ts', ['modern', ...named]);
+    await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', ['modern', ...named]);
     const requests = modernRequests();
     await row(`gateway, ${count} backends, ${tools} tools each`, 'tools/call', gateway, requests.call('b0_tool_0'), 32);
   }
+}
+
+/** Memory of 5,000 idle legacy sessions, opened one after another on a few connections. */
+async function sessions(): Promise<void> {
+  await using backend = await startProcess(OTHER_CORE, 'backend.ts', ['0', '10']);
+  await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', ['modern', `far=${backend.url}`]);
+  for (let n = 0; n < SESSIONS_WARM_UP; n++) await legacyRequests(gateway.url);
+  const before = gateway.residentBytes();
+  for (let n = 0; n < SESSIONS; n += SESSIONS_AT_ONCE) {
+    await Promise.all(Array.from({ length: SESSIONS_AT_ONCE }, () => legacyRequests(gateway.url)));
+  }
+  facts.kilobytesPerIdleSession = (gateway.residentBytes() - before) / SESSIONS / 1000;
 }
 
 async function otherGateway(given: string, backend: BenchProcess): Promise<void> {
@@ -135,7 +156,8 @@ async function row(
   connections: number,
 ): Promise<void> {
   await probe(target.url, request, what);
-  await measure(target, request, connections, WARM_UP_SECONDS);
+  await measure(target, request, connections, warm.has(target) ? WARM_UP_SECONDS : FIRST_WARM_UP_SECONDS);
+  warm.add(target);
   const result = await measure(target, request, connections, seconds);
   rows.push({ what, path, connections, ...result });
   console.log(line(rows[rows.length - 1] as Row));
@@ -186,7 +208,10 @@ function report(): void {
 }
 
 function requireWrk(): void {
-  if (spawnSync('wrk', ['-v']).error === undefined && spawnSync('taskset', ['-V']).error === undefined) return;
+  const isThere = (): boolean => ['wrk', 'taskset'].every((tool) => spawnSync(tool, ['--help']).error === undefined);
+  if (isThere()) return;
+  if (process.getuid?.() === 0) spawnSync('apt-get', ['install', '-y', 'wrk', 'util-linux'], { stdio: 'inherit' });
+  if (isThere()) return;
   console.error('the bench needs wrk and taskset: apt-get install wrk util-linux');
   process.exit(1);
 }

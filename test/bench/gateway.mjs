@@ -1,7 +1,8 @@
-// The gateway under test, as `toolmgr vmcp serve` assembles it, with audit on. Arguments: ERA NAME=URL...
+// The gateway under test, as `toolmgr vmcp serve` assembles it, with audit on, from the built packages: plain
+// JavaScript, so that nothing of the measuring strips types. Arguments: ERA NAME=URL...
 import { createGateway } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { serveGateway } from '../../hosts/http/listen.ts';
+import { serveGateway } from '../../hosts/dist/http/listen.js';
 
 const startedMs = performance.now();
 const [era = 'auto', ...pairs] = process.argv.slice(2);

@@ -112,8 +112,16 @@ export function exchange(port: number, { method, path, headers: given, body }: S
   });
 }
 
-/** Writes pieces of bytes to a fresh connection and gives back what came until it closed or fell silent. */
-export function speakRaw(port: number, pieces: readonly Buffer[], quietMs: number): Promise<Buffer> {
+/**
+ * Writes pieces of bytes to a fresh connection and gives back what came until it closed, fell silent, or is enough.
+ * What must come is given `ANSWER_MS`; without `isEnough` a short silence is an end.
+ */
+export function speakRaw(
+  port: number,
+  pieces: readonly Buffer[],
+  quietMs: number,
+  isEnough?: (came: Buffer) => boolean,
+): Promise<Buffer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1');
@@ -123,11 +131,13 @@ export function speakRaw(port: number, pieces: readonly Buffer[], quietMs: numbe
       socket.destroy();
       resolve(Buffer.concat(chunks));
     };
-    let timer = setTimeout(settle, quietMs);
+    const waitMs = isEnough === undefined ? quietMs : ANSWER_MS;
+    let timer = setTimeout(settle, waitMs);
     socket.on('data', (chunk) => {
       chunks.push(chunk);
       clearTimeout(timer);
-      timer = setTimeout(settle, quietMs);
+      if (isEnough?.(Buffer.concat(chunks)) === true) return settle();
+      timer = setTimeout(settle, waitMs);
     });
     socket.on('error', settle);
     socket.on('close', settle);

@@ -6,6 +6,7 @@ const { join } = require('node:path');
 
 const root = join(__dirname, '..');
 const mark = join(root, 'node_modules', '.toolmgr-lock-hash');
+const NOT_FOUND = process.platform === 'win32' ? 9009 : 127; // what a shell answers for an unknown command
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 20) {
   console.error(`toolmgr: Node ${process.versions.node} is too old to start the installation; 20 or newer is needed`);
@@ -21,7 +22,13 @@ if (installed !== hash) {
     // Not `npm ci`: it refuses a lock file when a registry mirror lacks optional packages of other platforms.
     // What the lock file names is installed as it says, integrity hashes included; the file itself stays as it is.
     execSync('npm install --no-save --no-audit --no-fund --loglevel=error', { cwd: root, stdio: 'inherit' });
-  } catch {
+  } catch (cause) {
+    if (cause.status === NOT_FOUND) {
+      console.error(
+        'toolmgr: npm is not on the PATH; install it (it comes with Node, https://nodejs.org) and try again.',
+      );
+      process.exit(1);
+    }
     console.error(
       'toolmgr: npm could not install the packages. Check the network and the registry (npm ping), then try again.',
     );

@@ -1,5 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -67,6 +67,43 @@ describe('a fresh clone', () => {
     },
     INSTALL_MS + 60_000,
   );
+});
+
+describe('the installation of a clone', () => {
+  function install(env: Record<string, string>) {
+    const folder = mkdtempSync(join(tmpdir(), 'toolmgr-install-'));
+    for (const path of ['package.json', 'package-lock.json', 'scripts'])
+      cpSync(join(root, path), join(folder, path), { recursive: true });
+    for (const workspace of ['core', 'plugins', 'hosts']) {
+      mkdirSync(join(folder, workspace));
+      cpSync(join(root, workspace, 'package.json'), join(folder, workspace, 'package.json'));
+    }
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'scripts', 'ensure.cjs')], {
+      encoding: 'utf8',
+      env: { HOME: folder, npm_config_cache: join(folder, '.npm'), ...env },
+    });
+    rmSync(folder, { recursive: true, force: true });
+    return { status, stderr };
+  }
+
+  proves(
+    'ask.start.no-network',
+    'says that the packages could not be installed, and what to look at, without a network',
+    () => {
+      const nowhere = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
+      const ended = install({ PATH: systemPath(), ...nowhere });
+      expect(ended.status).toBe(1);
+      expect(ended.stderr).toContain(
+        'npm could not install the packages. Check the network and the registry (npm ping)',
+      );
+    },
+    60_000,
+  );
+
+  proves('ask.start.missing-tool', 'names the tool that is missing and where to get it', () => {
+    const ended = install({ PATH: '/nowhere' });
+    expect(ended).toEqual({ status: 1, stderr: expect.stringContaining('npm is not on the PATH; install it') });
+  });
 });
 
 describe('the papers of a clone', () => {

@@ -31,6 +31,10 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   const named = NAMED[method](params);
   if ('error' in named) return named;
   const { name } = named;
+  const inputResponses = params.get('inputResponses');
+  if (inputResponses !== undefined && inputResponses[0] !== OPEN_BRACE) {
+    return invalid(`${method}: params.inputResponses must be an object`);
+  }
   const target = findTarget(parts.catalog(intent), method, name, params);
   if (target === undefined) return { error: notFound({ method, name, asker: intent.asker }) };
   const round = roundOf(parts, intent, method, name, target);
@@ -48,7 +52,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     parent: undefined,
     round: round.state?.round ?? 1,
     backendState: round.state?.inner,
-    inputResponses: params.get('inputResponses'),
+    inputResponses,
     signal: intent.signal,
   });
   return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };

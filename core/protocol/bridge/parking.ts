@@ -142,7 +142,8 @@ class ParkedCall {
   /** Waits for the end of the call or for a question; several questions of one moment come together. */
   async nextEnd(): Promise<{ readonly result: CallResult } | { readonly questions: ReadonlyMap<string, Question> }> {
     const outcome = this.#outcome as Promise<CallResult>;
-    if (this.#pending.size === 0) {
+    // a question may be withdrawn, or its client gone, before this goes on: then there is nothing to ask
+    while (this.#pending.size === 0) {
       const asked = new Promise<undefined>((resolve) => {
         this.#wake = () => resolve(undefined);
       });

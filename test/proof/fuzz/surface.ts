@@ -43,6 +43,7 @@ export async function openSurface(): Promise<Surface> {
         bodyTimeoutMs: BODY_TIMEOUT_MS,
         askTimeoutMs: 300,
         callTimeoutMs: 2000,
+        requestStateTtlMs: 1000, // calls that ask and are left wait for no longer
         streamsPerCaller: 1000,
         linkIdleMs: 1000, // arbitrary capabilities make classes, each with links of its own
         stopMs: 500,

@@ -86,6 +86,35 @@ describe('a parked call', () => {
     expect(lot.size).toBe(0);
   });
 
+  it('does not wait for a client that went away while the backend asked', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    const leaving = new AbortController();
+    const end = lot.run(asking(leaving.signal), async (from, signal) => {
+      await new Promise(setImmediate);
+      void from.ask?.('elicitation/create', form, never());
+      queueMicrotask(() => leaving.abort());
+      await new Promise(setImmediate);
+      signal.throwIfAborted();
+      return resultFromValue({});
+    });
+    await expect(end).rejects.toThrow('the client cancelled');
+    expect(lot.size).toBe(0);
+  });
+
+  it('asks for nothing that was withdrawn in the same moment', async () => {
+    const lot = createParkingLot(10, 1000, () => 0);
+    const withdrawing = new AbortController();
+    const end = await lot.run(asking(), async (from) => {
+      await new Promise(setImmediate);
+      const asked = from.ask?.('elicitation/create', form, withdrawing.signal);
+      queueMicrotask(() => withdrawing.abort());
+      await asked;
+      return resultFromValue({ went: 'on' });
+    });
+    expect('result' in end && end.result.value).toEqual({ went: 'on' });
+    expect(lot.size).toBe(0);
+  });
+
   it('is given up when nobody comes back in time', async () => {
     let nowMs = 0;
     const lot = createParkingLot(10, 1000, () => nowMs);

@@ -6,12 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { type Census, type LiveThings, openCensus } from '../support/leaks.ts';
 import { until } from '../support/until.ts';
-import { CELLS, ERAS } from './rig/cells.ts';
+import { CELLS, ERAS, IS_LONG } from './rig/cells.ts';
 import { hardServer, hardStdio, type Later } from './rig/programs.ts';
 import { type Backends, fetchOver, type ServedGateway, serve } from './rig/served.ts';
 
-const CALLS = 200;
-const LONG = 60_000;
+const CALLS = IS_LONG ? 5_000 : 200;
+const STARTS = IS_LONG ? 200 : 20;
+const LONG = IS_LONG ? 600_000 : 60_000;
 
 /** Two HTTP servers, one of each revision, and a program. */
 async function farServers(later?: Later): Promise<Backends> {
@@ -190,7 +191,7 @@ describe('what was opened is closed again', () => {
     await census.settles(before);
   });
 
-  it('after a gateway was started and stopped 20 times', { timeout: LONG }, async () => {
+  it(`after a gateway was started and stopped ${STARTS} times`, { timeout: LONG }, async () => {
     const before = await atStart();
     const round = async (): Promise<void> => {
       await using own = await serve(backends);
@@ -200,7 +201,7 @@ describe('what was opened is closed again', () => {
       old.drop();
       young.drop();
     };
-    for (let n = 0; n < 20; n++) await round();
+    for (let n = 0; n < STARTS; n++) await round();
     await census.settles(before);
   });
 });

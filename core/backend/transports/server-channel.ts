@@ -87,10 +87,13 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
 
   #again(): void {
     if (this.#wire.closed) return;
-    const ms = this.#frames.retryMs ?? backOffMs(++this.#failures, RETRY_FIRST_MS, RETRY_MAX_MS);
+    const backOff = backOffMs(++this.#failures, RETRY_FIRST_MS, RETRY_MAX_MS);
+    // The server says when to come back to a stream that it closed; one that is away gets more and more time.
+    const ms = this.#failures === 1 ? Math.max(this.#frames.retryMs ?? backOff, RETRY_LEAST_MS) : backOff;
     this.#timer = setTimeout(() => this.open(), Math.min(ms, RETRY_MAX_MS));
     this.#timer.unref();
   }
 }
 
+const RETRY_LEAST_MS = 50; // a server that says 0 must not keep the gateway busy
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429]);

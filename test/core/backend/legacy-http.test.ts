@@ -160,6 +160,26 @@ describe('a legacy session over streamable HTTP', () => {
     expect(listed).toHaveLength(2);
   });
 
+  it.each([
+    ['closes its GET stream at once and says not to wait', 'retry: 0\n\n'],
+    ['closes its GET stream without a word', ''],
+  ])('is not kept busy by a server that %s', async (_, said) => {
+    let opened = 0;
+    const server = await httpServer((got) => {
+      if (got.method !== 'GET') return legacyAnswers()(got);
+      opened += 1;
+      openStream(got.response);
+      got.response.end(said);
+    });
+    const { room } = await roomWith([httpBackend(server.url)]);
+    await until(() => opened >= 1);
+    const before = opened;
+    for (let n = 0; n < 20; n++) await send(room, { ...CALL, arguments: {} });
+    const end = performance.now() + 300; // there is nothing to wait for: what must not happen takes time
+    await until(() => performance.now() >= end);
+    expect(opened - before).toBeLessThan(20);
+  });
+
   it('opens a GET stream again where it stopped', async () => {
     const gets: (string | undefined)[] = [];
     const server = await httpServer((got) => {

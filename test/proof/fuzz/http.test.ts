@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
@@ -199,6 +200,7 @@ async function freshSession(): Promise<void> {
 
 /** The id that an answer must carry; `undefined` when the body is no single message with an id. */
 function idOf(body: Buffer | undefined): JsonValue | undefined {
+  if (body === undefined || !isUtf8(body)) return undefined;
   try {
     const message: unknown = JSON.parse(String(body));
     const found = isObject(message) ? message.id : undefined;

@@ -166,6 +166,13 @@ const changed = fc
       .map((bytes): Sent => ({ method, path: target, headers, body: bytes }));
   });
 
+/** Answers under the keys that questions have, of any shape. */
+const answers = fc.dictionary(
+  fc.constantFrom('q1', 'who', 'url1', '__proto__'),
+  sometimes<JsonValue>(fc.constant({ action: 'accept', content: { name: 'Ada' } }), jsonValue),
+  { maxKeys: 3 },
+) as fc.Arbitrary<JsonValue>;
+
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const ODD_BODIES = [
   Buffer.alloc(0),
@@ -330,6 +337,37 @@ describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
     await expectAsAtStart();
   });
 
+  it('takes any answers to its questions, and any state, for what they are', async () => {
+    const retry = fc.record({
+      inputResponses: fc.oneof(jsonValue, answers),
+      state: sometimes<'same' | 'changed' | JsonValue>(fc.constantFrom('same', 'same', 'changed'), jsonValue),
+      tool: fc.constantFrom('ask', 'wonder', 'echo'),
+    });
+    const asked = fc.tuple(fc.constantFrom('ask', 'wonder'), fc.array(retry, { minLength: 1, maxLength: 3 }));
+    await fc.assert(
+      fc.asyncProperty(asked, async ([name, retries]) => {
+        const capabilities = { elicitation: {} };
+        const first = await postModern(surface.url, 'tools/call', { name, arguments: {} }, { capabilities });
+        expect(first.json.result?.resultType, first.text).toBe('input_required');
+        const sealed = String(first.json.result?.requestState);
+        const tampered = `${sealed.slice(0, 20)}A${sealed.slice(21)}`;
+        for (const { inputResponses, state, tool } of retries) {
+          const requestState: JsonValue = state === 'same' ? sealed : state === 'changed' ? tampered : state;
+          const given = { name: tool, arguments: {}, inputResponses, requestState };
+          const { body, headers } = modernRequest('tools/call', given, { capabilities });
+          const sent = { method: 'POST', path: '/mcp', headers: { ...JSON_HEADERS, ...headers }, body: bytesOf(body) };
+          expectProper(sent, await exchange(surface.port, sent));
+        }
+        // what still waits ends here: beside a call that waits, a program over stdio cannot ask about another
+        const inputResponses = { q1: { action: 'decline' }, who: { action: 'decline' } };
+        const last = { name, arguments: {}, inputResponses, requestState: sealed };
+        await postModern(surface.url, 'tools/call', last, { capabilities });
+      }),
+      effort(100),
+    );
+    await expectAsAtStart();
+  });
+
   it('has no trouble with many at once, half of whom leave', async () => {
     await freshSession();
     const some = fc.array(fc.tuple(fc.oneof(modern, legacy), fc.boolean()), { minLength: 20, maxLength: 40 });
@@ -348,9 +386,7 @@ describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
       }),
       effort(15),
     );
-    // of a client that left before it read its session's id nobody knows it: these end when idle
-    const unknown = surface.counts().sessions;
-    expect(unknown).toBeLessThan(15 * 40);
+    await expectAsAtStart();
   });
 });
 

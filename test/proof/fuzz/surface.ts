@@ -44,6 +44,8 @@ export async function openSurface(): Promise<Surface> {
         askTimeoutMs: 300,
         callTimeoutMs: 2000,
         requestStateTtlMs: 1000, // calls that ask and are left wait for no longer
+        sessionIdleMs: 3000, // of a client that left before it read its session's id nobody knows it
+        keepAliveMs: 200,
         streamsPerCaller: 1000,
         linkIdleMs: 1000, // arbitrary capabilities make classes, each with links of its own
         stopMs: 500,

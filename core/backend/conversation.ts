@@ -9,6 +9,7 @@ import { CODE } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { META } from '../protocol/meta.ts';
 import { decode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
+import { Roster } from '../protocol/roster.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked, Exchange, Link, LinkEvents, Wire, WireSink } from './link.ts';
 import { answerBody, errorOf, errorText, idFrom, innerOf, joinParts, type Part, withoutHopMeta } from './message.ts';
@@ -41,7 +42,7 @@ export class Conversation implements Link, WireSink {
   usedAtMs: number;
   readonly #options: ConversationOptions;
   readonly #wire: Wire;
-  readonly #pending = new Map<number | string, Underway>();
+  readonly #pending = new Roster<number | string, Underway>();
   readonly #asks = new Map<string, AbortController>();
   readonly #envelopes = new WeakMap<JsonObject, string>();
   #nextId = 1;
@@ -128,7 +129,7 @@ export class Conversation implements Link, WireSink {
   }
 
   failAll(cause: LinkFailure): void {
-    for (const exchange of [...this.#pending.values()]) exchange.fail(cause);
+    for (const exchange of this.#pending.values()) exchange.fail(cause);
   }
 
   hear(bytes: Buffer, via: Exchange | undefined): void {
@@ -312,7 +313,7 @@ export class Conversation implements Link, WireSink {
     const giveUp = setTimeout(() => open.abort(), this.limits.askTimeoutMs);
     giveUp.unref();
     // A person thinks longer than a backend works: the clocks of the requests it may belong to stand meanwhile.
-    const waiting = about === undefined ? [...this.#pending.values()] : [about];
+    const waiting = about === undefined ? this.#pending.values() : [about];
     for (const exchange of waiting) exchange.pause(open);
     try {
       const params = withoutHopMeta(RawObject.parse(question.params));

@@ -1,3 +1,5 @@
+import { Roster } from './roster.ts';
+
 /** Something that wants to be reminded from time to time: an open stream, a call that takes long. */
 export interface Beating {
   beat(): void;
@@ -12,9 +14,9 @@ export interface Pulse {
 
 /** Reminds everything added once per `intervalMs`. What throws is reported and does not keep others from their beat. */
 export function createPulse(intervalMs: number, report: (cause: unknown) => void): Pulse {
-  const beatings = new Set<Beating>();
+  const beatings = new Roster<Beating, Beating>();
   const beat = (): void => {
-    for (const each of beatings) {
+    for (const each of beatings.values()) {
       try {
         each.beat();
       } catch (cause) {
@@ -25,7 +27,7 @@ export function createPulse(intervalMs: number, report: (cause: unknown) => void
   const timer = setInterval(beat, intervalMs);
   timer.unref();
   return {
-    add: (beating) => void beatings.add(beating),
+    add: (beating) => beatings.set(beating, beating),
     delete: (beating) => void beatings.delete(beating),
     stop: () => clearInterval(timer),
   };

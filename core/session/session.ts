@@ -4,6 +4,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { SessionView } from '../contract/session.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
 import type { MessageId } from '../protocol/message.ts';
+import { Roster } from '../protocol/roster.ts';
 import { Questions } from './questions.ts';
 import { ResumableStream, type StreamParts } from './resumable-stream.ts';
 
@@ -33,7 +34,7 @@ export class Session implements SessionView {
   logLevel: string | undefined;
   hasEnded = false;
   readonly #streamParts: StreamParts;
-  #calls: Map<MessageId, RunningCall> | undefined;
+  #calls: Roster<MessageId, RunningCall> | undefined;
   #watches: Map<string, CatalogEntry> | undefined;
   #questions: Questions | undefined;
   #streams: Map<string, ResumableStream> | undefined;
@@ -59,8 +60,8 @@ export class Session implements SessionView {
     this.owner = ownerOf(this);
   }
 
-  get calls(): Map<MessageId, RunningCall> {
-    this.#calls ??= new Map();
+  get calls(): Roster<MessageId, RunningCall> {
+    this.#calls ??= new Roster();
     return this.#calls;
   }
 
@@ -117,7 +118,7 @@ export class Session implements SessionView {
     if (this.hasEnded) return;
     this.hasEnded = true;
     this.#questions?.endAll(why);
-    for (const call of [...(this.#calls?.values() ?? [])]) call.cancel(why);
+    for (const call of this.#calls?.values() ?? []) call.cancel(why);
     for (const stream of this.#streams?.values() ?? []) stream.end();
   }
 

@@ -137,6 +137,15 @@ describe.each(Object.entries(DECLARED))('to a client that declares %s', (_, capa
     expectSame(answers.through, answers.direct, 40);
   });
 
+  it('the Everything server answers a client of the other revision the same', { timeout: LONG }, async () => {
+    const far = published('everything');
+    const direct = ending(await stdioPeer(far, options('2025-11-25', capabilities)));
+    const gateway = ending(await gatewayBefore({ far }, 'legacy'));
+    const through = ending(await httpPeer(gateway.url, options('2026-07-28', capabilities)));
+    const answers = await compared({ direct, through }, EVERYTHING, { direct: withoutTimes, through: withoutTimes });
+    expectSame(answers.through, answers.direct, 40);
+  });
+
   it.each(ERAS)('a server of both revisions answers the same in %s', { timeout: LONG }, async (era) => {
     // two servers: some tools change what is listed
     const [first, second] = [ending(await startConformanceServer()), ending(await startConformanceServer())];
@@ -154,6 +163,19 @@ describe.each(Object.entries(DECLARED))('to a client that declares %s', (_, capa
     const { notCalled, ...plan } = fixturePlan(era);
     const asked = { ...plan, notCalled: { ...notCalled, ...BEYOND_SDK } };
     const answers = await compared({ direct, through }, asked, { direct: asItIs, through: asItIs });
+    expectSame(answers.through, answers.direct, 50);
+  });
+});
+
+describe('a server of both revisions that is spoken to in the other one', () => {
+  // to a client that declares less the server itself has other words in each revision
+  it.each(ERAS)('answers a client of %s the same', { timeout: LONG }, async (era) => {
+    const capabilities = DECLARED['elicitation, sampling and roots'];
+    const [first, second] = [ending(await startConformanceServer()), ending(await startConformanceServer())];
+    const direct = ending(await httpPeer(first.url, options(era, capabilities)));
+    const gateway = ending(await gatewayBefore({ far: second }, era === '2026-07-28' ? 'legacy' : 'modern'));
+    const through = ending(await httpPeer(gateway.url, options(era, capabilities)));
+    const answers = await compared({ direct, through }, fixturePlan(era), { direct: asItIs, through: asItIs });
     expectSame(answers.through, answers.direct, 50);
   });
 });

@@ -7,6 +7,7 @@ import type { InnerCall } from '../extension/plugin.ts';
 import { createCall } from '../flow/call-value.ts';
 import { type Journey, perform } from '../flow/perform.ts';
 import { notFound } from '../flow/wire-faults.ts';
+import { Cancel, cancellationOf } from '../protocol/cancel.ts';
 import { encode, RawObject } from '../protocol/raw-json.ts';
 
 /** How plugins and embedders call tools: down the same rooms as a client's call. */
@@ -35,7 +36,7 @@ export function createPerforming(journey: Journey, catalogs: Catalogs): Performi
           headers: parent.headers,
           parent,
           id: parent.id,
-          signal: signal ?? parent.signal,
+          cancel: signal === undefined ? parent.cancel : cancellationOf(signal),
         }),
       );
     },
@@ -53,7 +54,7 @@ export function createPerforming(journey: Journey, catalogs: Catalogs): Performi
           headers: {},
           parent: undefined,
           id: randomUUID(),
-          signal: signal ?? new AbortController().signal,
+          cancel: signal === undefined ? new Cancel() : cancellationOf(signal),
         }),
       );
     },

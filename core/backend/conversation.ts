@@ -93,7 +93,8 @@ export class Conversation implements Link, WireSink {
   request(asked: Asked): Promise<RawJson> {
     return new Promise((resolve, reject) => {
       if (!this.#alive) return reject(this.#closed(true));
-      if (asked.signal?.aborted === true) return reject(asked.signal.reason);
+      const given = asked.cancel ?? asked.signal;
+      if (given?.aborted === true) return reject(given.reason);
       const era = asked.era ?? this.#era;
       const number = this.#nextId++;
       const id = asked.listener === undefined ? number : `listen-${number}`;

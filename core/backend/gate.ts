@@ -1,3 +1,4 @@
+import type { Cancellation } from '../contract/cancellation.ts';
 import { LinkFailure } from './failure.ts';
 
 /** Lets a bounded number of calls through to one backend; more wait in line, and even more are refused. */
@@ -22,7 +23,7 @@ export class Gate {
    * Takes a place: `undefined` when there is one at once, else a promise of it. Every entry needs one `leave`.
    * @throws LinkFailure BACKEND_BUSY when the line is full; the promise also after `waitMs`, or with the signal's reason
    */
-  enter(waitMs: number, signal: AbortSignal): undefined | Promise<void> {
+  enter(waitMs: number, cancel: Cancellation): undefined | Promise<void> {
     if (this.#inside < this.#places) {
       this.#inside++;
       return undefined;
@@ -32,23 +33,24 @@ export class Gate {
       const leaveLine = () => {
         this.#line.delete(go);
         clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
+        cancel.remove(listener);
       };
       const go = () => {
         leaveLine();
         resolve();
       };
-      const onAbort = () => {
-        leaveLine();
-        reject(signal.reason);
+      const listener = {
+        cancelled: (reason: unknown): void => {
+          leaveLine();
+          reject(reason);
+        },
       };
       const timer = setTimeout(() => {
         leaveLine();
         reject(this.#busy(`had no place for the call within ${waitMs} ms`));
       }, waitMs);
       this.#line.add(go);
-      signal.addEventListener('abort', onAbort);
-      if (signal.aborted) onAbort();
+      cancel.add(listener);
     });
   }
 

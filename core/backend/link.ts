@@ -1,6 +1,7 @@
 import type { BackendHello, Errand } from '../contract/backend.ts';
 import type { Ask } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { Cancellation } from '../contract/cancellation.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { RawObject } from '../protocol/raw-json.ts';
@@ -51,6 +52,8 @@ export interface Asked {
   /** Time for the answer, progress or not. 0 = none: a listen stream stays open. */
   readonly totalMs: number;
   readonly signal?: AbortSignal;
+  /** The same, cheaper; calls have this one. */
+  readonly cancel?: Cancellation;
   readonly hearer?: Hearer;
   /** Hears the notifications of a `subscriptions/listen` request. */
   readonly listener?: (method: string, params: RawObject) => void;

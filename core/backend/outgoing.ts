@@ -37,7 +37,7 @@ export function askedFrom(call: Call, facts: OutgoingFacts): Asked {
     mirrored: facts.mirrors ? mirroredFor(call, facts) : undefined,
     timeoutMs: facts.timeoutMs,
     totalMs: facts.totalMs,
-    signal: call.signal,
+    cancel: call.cancel,
     hearer: asker,
   };
 }

@@ -13,7 +13,7 @@ import { waitFor } from './wait.ts';
 
 /** Sends one call through a keeper's links, within its places and times. */
 export async function sendCall(call: Call, keeper: Keeper, timeoutMs: number, limits: Limits): Promise<CallResult> {
-  const waited = keeper.gate.enter(timeoutMs, call.signal);
+  const waited = keeper.gate.enter(timeoutMs, call.cancel);
   if (waited !== undefined) await waited;
   try {
     const sending: Sending = { call, keeper, timeoutMs, limits };
@@ -71,7 +71,7 @@ async function beforeRepeat(
   cause: unknown,
 ): Promise<{ readonly mirrored: readonly MirroredParam[] | undefined }> {
   if (cause instanceof BackendError) return refusedByRevision(call, keeper, cause);
-  if (!(cause instanceof LinkFailure) || call.signal.aborted) throw cause;
+  if (!(cause instanceof LinkFailure) || call.cancel.aborted) throw cause;
   if (GONE.has(cause.category)) keeper.suspect();
   // Sent and perhaps done: only what changes nothing may be asked twice.
   if (!cause.notRun && !(GONE.has(cause.category) && IDEMPOTENT.has(call.method))) throw cause;

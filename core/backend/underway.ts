@@ -1,4 +1,5 @@
 import type { RawJson } from '../contract/json.ts';
+import { type Bounded, Deadlines } from '../protocol/deadlines.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked, Exchange } from './link.ts';
 
@@ -13,17 +14,17 @@ export interface Holder {
 }
 
 /** One request in flight. Also its own abort listener, so a call costs no closure. */
-export class Underway implements Exchange {
+export class Underway implements Exchange, Bounded {
   readonly id: number | string;
   readonly asked: Asked;
   readonly startedMs: number;
   abandon: (() => void) | undefined;
   settled = false;
   readonly #link: Holder;
+  readonly #startedAt: number;
   readonly #resolve: (result: RawJson) => void;
   readonly #reject: (cause: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #timerMs: number;
+  dueMs: number;
   #asks: Set<AbortController> | undefined;
 
   constructor(
@@ -39,15 +40,22 @@ export class Underway implements Exchange {
     this.#resolve = resolve;
     this.#reject = reject;
     this.startedMs = link.now();
-    this.#timerMs = asked.totalMs === 0 ? asked.timeoutMs : Math.min(asked.timeoutMs, asked.totalMs);
-    this.#timer = this.#timerMs === 0 ? undefined : setTimeout(timedOut, this.#timerMs, this);
-    asked.signal?.addEventListener('abort', this);
+    const ms = asked.totalMs === 0 ? asked.timeoutMs : Math.min(asked.timeoutMs, asked.totalMs);
+    this.#startedAt = performance.now();
+    this.dueMs = ms === 0 ? Number.POSITIVE_INFINITY : this.#startedAt + ms;
+    if (ms !== 0) deadlines.add(this);
+    if (asked.cancel === undefined) asked.signal?.addEventListener('abort', this);
+    else asked.cancel.add(this);
   }
 
   /** The signal of the asking side aborted. */
   handleEvent(): void {
+    this.cancelled(this.asked.signal?.reason);
+  }
+
+  cancelled(reason: unknown): void {
     if (this.settled) return;
-    this.fail(this.asked.signal?.reason);
+    this.fail(reason);
     this.#link.withdraw(this);
   }
 
@@ -61,12 +69,11 @@ export class Underway implements Exchange {
     if (this.settled) return;
     this.#asks ??= new Set();
     this.#asks.add(ask);
-    clearTimeout(this.#timer);
+    this.dueMs = Number.POSITIVE_INFINITY;
   }
 
   resume(ask: AbortController): void {
     if (this.#asks?.delete(ask) !== true || this.settled || this.#asks.size > 0) return;
-    this.#timerMs = 0;
     this.#arm();
   }
 
@@ -92,26 +99,19 @@ export class Underway implements Exchange {
   #arm(): void {
     const { timeoutMs, totalMs } = this.asked;
     if (timeoutMs === 0) return;
-    const leftMs = totalMs === 0 ? timeoutMs : totalMs - (this.#link.now() - this.startedMs);
-    const ms = Math.max(1, Math.min(timeoutMs, leftMs));
-    if (ms === this.#timerMs) {
-      this.#timer?.refresh();
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#timerMs = ms;
-    this.#timer = setTimeout(timedOut, ms, this);
+    const nextMs = performance.now() + timeoutMs;
+    this.dueMs = totalMs === 0 ? nextMs : Math.min(nextMs, this.#startedAt + totalMs);
   }
 
   #settle(): void {
     this.settled = true;
-    clearTimeout(this.#timer);
-    this.asked.signal?.removeEventListener('abort', this);
+    deadlines.delete(this);
+    if (this.asked.cancel === undefined) this.asked.signal?.removeEventListener('abort', this);
+    else this.asked.cancel.remove(this);
     this.#link.forget(this);
     if (this.#asks !== undefined) for (const ask of this.#asks) ask.abort();
   }
 }
 
-function timedOut(exchange: Underway): void {
-  exchange.expire();
-}
+/** The clock of all requests to backends. */
+const deadlines = new Deadlines();

@@ -1,4 +1,5 @@
 import type { Caller } from './caller.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { Era } from './era.ts';
 import type { JsonObject, RawJson, RawMembers } from './json.ts';
 import type { Refusal } from './refusal.ts';
@@ -40,7 +41,10 @@ export interface Call {
   readonly backendState?: string;
   /** Answers of the asker to the questions of the last round: the raw `inputResponses` object. */
   readonly inputResponses?: RawJson;
+  /** Aborts when nobody waits for the answer any more. Made on first use. */
   readonly signal: AbortSignal;
+  /** The same, cheaper: what the house itself listens to. */
+  readonly cancel: Cancellation;
 }
 
 /** What a backend or a virtual entry answered. */

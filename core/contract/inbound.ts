@@ -1,3 +1,5 @@
+import type { Cancellation } from './cancellation.ts';
+
 /** One HTTP request as the house sees it: no framework object goes further in than the door. */
 export interface Inbound {
   readonly method: string;
@@ -8,6 +10,8 @@ export interface Inbound {
   readonly remoteAddress: string | undefined;
   /** Aborted when the asking side goes away. Read it only where something waits: it is made on first use. */
   readonly signal: AbortSignal;
+  /** The same without the platform's signal, where the door has it. */
+  readonly cancel?: Cancellation;
 }
 
 /** The way back to the asker: one whole answer, or one event stream. */

@@ -1,7 +1,9 @@
 import type { Asker, Call, CallMethod } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { Cancellation } from '../contract/cancellation.ts';
 import type { JsonObject, RawJson, RawMembers } from '../contract/json.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
+import { cancellationOf } from '../protocol/cancel.ts';
 import { decodeObject, encode } from '../protocol/raw-json.ts';
 
 /** Everything a call is made of; `params` and `arguments` follow from `members`. */
@@ -19,12 +21,13 @@ export interface CallFields {
   readonly round: number;
   readonly backendState: string | undefined;
   readonly inputResponses: RawJson | undefined;
-  readonly signal: AbortSignal;
+  readonly cancel: Cancellation;
 }
 
 /** What a tap may change about a call. New `arguments` are encoded once; everything else of the params stays raw. */
 export interface CallChanges extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent'>> {
   readonly arguments?: JsonObject;
+  readonly signal?: AbortSignal;
 }
 
 /** Makes a call from its fields. */
@@ -34,7 +37,7 @@ export function createCall(fields: CallFields): Call {
 
 /** A copy of `call` with changes; the call itself stays as it was. */
 export function callWith(call: Call, changes: CallChanges): Call {
-  const { arguments: argumentsValue, ...rest } = changes;
+  const { arguments: argumentsValue, signal, ...rest } = changes;
   const members = argumentsValue === undefined ? call.members : call.members.with('arguments', encode(argumentsValue));
   return new CallValue({
     id: call.id,
@@ -49,7 +52,7 @@ export function callWith(call: Call, changes: CallChanges): Call {
     round: call.round,
     backendState: call.backendState,
     inputResponses: call.inputResponses,
-    signal: call.signal,
+    cancel: signal === undefined ? call.cancel : cancellationOf(signal),
     ...rest,
     members,
   });
@@ -70,7 +73,7 @@ class CallValue implements Call {
   readonly round: number;
   readonly backendState: string | undefined;
   readonly inputResponses: RawJson | undefined;
-  readonly signal: AbortSignal;
+  readonly cancel: Cancellation;
   #arguments: JsonObject | undefined;
 
   constructor(fields: CallFields) {
@@ -87,7 +90,11 @@ class CallValue implements Call {
     this.round = fields.round;
     this.backendState = fields.backendState;
     this.inputResponses = fields.inputResponses;
-    this.signal = fields.signal;
+    this.cancel = fields.cancel;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancel.signal;
   }
 
   get params(): RawJson {

@@ -68,7 +68,10 @@ async function parkable(parts: DispatchParts, dispatch: Dispatch, call: Call): P
   const run = (asker: Asker, signal: AbortSignal): Promise<CallResult> => {
     return withDeclaredOnly(asker, (checked) => dispatch(callWith(call, { asker: checked, signal })));
   };
-  if (call.asker.owner.capabilityClass === '') return modernRelay(parts, call, await run(call.asker, call.signal));
+  if (call.asker.owner.capabilityClass === '') {
+    const result = await withDeclaredOnly(call.asker, (checked) => dispatch(callWith(call, { asker: checked })));
+    return modernRelay(parts, call, result);
+  }
   return afterRound(parts, call, await parts.lot.run(call, run));
 }
 

@@ -48,8 +48,8 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
     cause = thrown;
     const reply = replyFromFault(call, thrown);
     if ('error' in reply) error = reply.error;
-    outcome = call.signal.aborted ? 'cancelled' : reply.outcome;
-    if (reply.isOurs && !call.signal.aborted) journey.report(call, thrown);
+    outcome = call.cancel.aborted ? 'cancelled' : reply.outcome;
+    if (reply.isOurs && !call.cancel.aborted) journey.report(call, thrown);
     return 'error' in reply ? { error: reply.error } : { result: reply.result };
   } finally {
     const record: CallRecord = {

@@ -5,6 +5,7 @@ import type { Inbound } from '../contract/inbound.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
 import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
+import { cancellationOf } from '../protocol/cancel.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Intent } from '../protocol/intent.ts';
 import { endToEndMembers } from '../protocol/meta.ts';
@@ -53,7 +54,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     round: round.state?.round ?? 1,
     backendState: round.state?.inner,
     inputResponses,
-    signal: intent.signal,
+    cancel: intent.cancel ?? cancellationOf(intent.signal),
   });
   return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };
 }

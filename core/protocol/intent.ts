@@ -1,5 +1,6 @@
 import type { Asker, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { Cancellation } from '../contract/cancellation.ts';
 import type { Era } from '../contract/era.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
@@ -16,6 +17,8 @@ export interface Intent {
   readonly asker: Asker;
   readonly inbound: Inbound;
   readonly signal: AbortSignal;
+  /** The same without the platform's signal, where the edge has it. */
+  readonly cancel?: Cancellation;
 }
 
 /**

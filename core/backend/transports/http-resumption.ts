@@ -45,8 +45,8 @@ export class Resumption implements Dispatcher.DispatchHandler {
     this.#frames.restart();
     const headers = this.#wire.headers('2025-11-25', STREAM_TYPE);
     headers['last-event-id'] = this.#frames.lastEventId ?? '';
-    const { caller, purpose, signal } = this.#exchange.asked;
-    const request = { method: 'GET', headers, caller, purpose, signal: signal ?? NEVER } as const;
+    const { caller, purpose, signal, cancel } = this.#exchange.asked;
+    const request = { method: 'GET', headers, caller, purpose, signal: signal ?? cancel?.signal ?? NEVER } as const;
     this.#wire.target.send(request, this, (cause) => this.#exchange.fail(cause));
   }
 

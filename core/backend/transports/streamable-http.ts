@@ -2,14 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { GatewayFault } from '../../errors.ts';
 import type { Limits } from '../../protocol/limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, Wire, WireSink } from '../link.ts';
 import { Answer } from './http-answer.ts';
 import { errorIn, JSON_TYPE, mediaType, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
-import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+import { type HttpRequest, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
 import { ServerChannel } from './server-channel.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -56,9 +55,19 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     }
     const answer = new Answer(this, exchange, body, era);
     const { caller, purpose, headers: extra } = asked;
-    const request = { method: 'POST', headers, body, caller, purpose, signal: asked.signal ?? NEVER } as const;
-    const refused = (cause: GatewayFault) => exchange.fail(cause);
-    this.target.send(extra === undefined ? request : { ...request, extra }, answer, refused);
+    const request: HttpRequest = {
+      method: 'POST',
+      headers,
+      body,
+      caller,
+      purpose,
+      extra,
+      // Made only for an authorizer that waits for something.
+      get signal() {
+        return asked.signal ?? asked.cancel?.signal ?? NEVER;
+      },
+    };
+    this.target.send(request, answer, (cause) => exchange.fail(cause));
   }
 
   post(body: Buffer, method: string, caller: Caller | undefined): Promise<void> {

@@ -278,8 +278,9 @@ function intentFrom(
     caller,
     asker,
     inbound,
+    cancel: waiting.cancellation,
     get signal() {
-      return waiting.signal;
+      return waiting.cancellation.signal;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import type { ResumableStream } from '../../session/resumable-stream.ts';
 import type { RunningCall, Session } from '../../session/session.ts';
+import { Cancel } from '../cancel.ts';
 import { errorBytes, notificationParts, resultParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
 import { STREAM_HEADERS } from '../http/event-stream.ts';
@@ -37,7 +38,8 @@ export interface Waiting {
 export class WaitingAnswer implements Beating, RunningCall {
   readonly mayStream: boolean;
   readonly #waiting: Waiting;
-  #controller: AbortController | undefined;
+  /** Comes when the client cancels or its session ends. */
+  readonly cancellation = new Cancel();
   #stream: ResumableStream | undefined;
   /** The connection was lost before it became a stream: the client has no event to come back with. */
   #isLost = false;
@@ -48,12 +50,6 @@ export class WaitingAnswer implements Beating, RunningCall {
     this.#waiting = waiting;
     this.mayStream = acceptsStream(waiting.accept);
     if (this.mayStream) waiting.pulse.add(this);
-  }
-
-  /** Aborted when the client cancels or its session ends. */
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    return this.#controller.signal;
   }
 
   tell(method: string, params: RawJson): void {
@@ -84,8 +80,7 @@ export class WaitingAnswer implements Beating, RunningCall {
   /** The client does not wait any more. A stream still needs a last message, or the client would come back for it. */
   cancel(reason: string): void {
     if (this.#isDone) return;
-    this.#controller ??= new AbortController();
-    this.#controller.abort(new Error(reason));
+    this.cancellation.abort(new Error(reason));
     if (this.#stream !== undefined) return this.error(wireError(CODE.internalError, reason));
     this.#finish(202, []);
   }

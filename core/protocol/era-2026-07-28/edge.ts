@@ -197,5 +197,8 @@ function intentFrom({ method, params }: RequestMessage, { caller, inbound }: Exc
     get signal() {
       return inbound.signal;
     },
+    get cancel() {
+      return inbound.cancel;
+    },
   };
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Deadlines } from '../deadlines.ts';
 
 /** Why there is no body: too long, too slow, or the client went away. */
 export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone';
@@ -24,10 +25,10 @@ export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Prom
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const timer = setTimeout(() => settle('tooSlow'), limits.bodyTimeoutMs);
-    timer.unref();
+    const slow = { dueMs: performance.now() + limits.bodyTimeoutMs, expire: () => settle('tooSlow') };
+    bodies.add(slow);
     const settle = (end: Buffer | BodyFault): void => {
-      clearTimeout(timer);
+      bodies.delete(slow);
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       request.on('error', ignore);
       resolve(end);
@@ -70,6 +71,9 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
     late.clear();
   }
 }
+
+/** The clock of all bodies that are still arriving. */
+const bodies = new Deadlines();
 
 const DRAIN_FACTOR = 4; // of `bodyBytes`; beyond it the connection is not worth keeping
 const ignore = (): void => {};

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
+import { Cancel } from '../cancel.ts';
 
 /** A Node request as the house sees it. The abort signal is made on first use: most requests never need one. */
 export class NodeInbound implements Inbound {
@@ -8,7 +9,7 @@ export class NodeInbound implements Inbound {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly #request: IncomingMessage;
   readonly #responder: Responder;
-  #signal: AbortSignal | undefined;
+  #cancel: Cancel | undefined;
 
   constructor(request: IncomingMessage, responder: Responder) {
     this.#request = request;
@@ -22,13 +23,17 @@ export class NodeInbound implements Inbound {
     return this.#request.socket.remoteAddress;
   }
 
-  get signal(): AbortSignal {
-    if (this.#signal === undefined) {
-      const controller = new AbortController();
-      this.#responder.onGone(() => controller.abort(new Error('the client closed the connection')));
-      this.#signal = controller.signal;
+  get cancel(): Cancel {
+    if (this.#cancel === undefined) {
+      const cancel = new Cancel();
+      this.#responder.onGone(() => cancel.abort(new Error('the client closed the connection')));
+      this.#cancel = cancel;
     }
-    return this.#signal;
+    return this.#cancel;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancel.signal;
   }
 }
 

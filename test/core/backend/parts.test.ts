@@ -7,6 +7,7 @@ import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
+import { Cancel } from '../../../core/protocol/cancel.ts';
 import { proves } from '../../support/proves.ts';
 
 /** The events of a stream cut into chunks of `size` bytes. */
@@ -71,7 +72,7 @@ describe('message parts', () => {
 });
 
 describe('Gate', () => {
-  const never = new AbortController().signal;
+  const never = new Cancel();
 
   it('passes the place on in order', async () => {
     const gate = new Gate('b', 1, 2);
@@ -92,8 +93,8 @@ describe('Gate', () => {
     const gate = new Gate('b', 1, 2);
     gate.enter(1_000, never);
     await expect(gate.enter(20, never)).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
-    const stop = new AbortController();
-    const waiting = gate.enter(1_000, stop.signal);
+    const stop = new Cancel();
+    const waiting = gate.enter(1_000, stop);
     stop.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
     gate.leave();

@@ -7,6 +7,7 @@ import type { Backend } from '../../../core/contract/backend.ts';
 import type { Ask, Asker, Call, CallMethod, CallResult, CatalogEntry, LinkOwner } from '../../../core/contract/call.ts';
 import type { BackendChanged } from '../../../core/contract/event.ts';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
+import { cancellationOf } from '../../../core/protocol/cancel.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../core/protocol/limits.ts';
 import { RawObject } from '../../../core/protocol/raw-json.ts';
 
@@ -128,6 +129,7 @@ export function callOf(sent: Sent): { call: Call; told: { method: string; params
   const members = RawObject.parse(Buffer.from(sent.params ?? JSON.stringify(own)));
   const owner = sent.owner ?? testOwner('session:test').owner;
   const kind = sent.kind ?? (method === 'tools/call' ? 'tool' : method === 'prompts/get' ? 'prompt' : 'resource');
+  const signal = sent.signal ?? new AbortController().signal;
   const call: Call = {
     id: 'call-1',
     method,
@@ -150,7 +152,8 @@ export function callOf(sent: Sent): { call: Call; told: { method: string; params
     },
     headers: {},
     round: 1,
-    signal: sent.signal ?? new AbortController().signal,
+    signal,
+    cancel: cancellationOf(signal),
     ...sent.call,
   };
   return { call, told };

@@ -7,6 +7,7 @@ import { type CallFields, callWith, createCall } from '../../../core/flow/call-v
 import { type Journey, perform } from '../../../core/flow/perform.ts';
 import { freezeRooms } from '../../../core/flow/rooms.ts';
 import { createRounds } from '../../../core/flow/rounds.ts';
+import { Cancel } from '../../../core/protocol/cancel.ts';
 import { encode, RawObject } from '../../../core/protocol/raw-json.ts';
 import { resultFromValue } from '../../../core/protocol/result.ts';
 import { proves } from '../../support/proves.ts';
@@ -49,7 +50,7 @@ function callOf(name = 'echo', round = 1, era: Asker['era'] = '2026-07-28', more
     round,
     backendState: undefined,
     inputResponses: undefined,
-    signal: new AbortController().signal,
+    cancel: new Cancel(),
     ...more,
   });
 }

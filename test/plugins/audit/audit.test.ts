@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../../core/contract/call.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
+import { Cancel } from '../../../core/protocol/cancel.ts';
 import { RawObject } from '../../../core/protocol/raw-json.ts';
 import { auditConfig } from '../../../plugins/audit/config.ts';
 import audit from '../../../plugins/audit/index.ts';
@@ -47,6 +48,7 @@ const settled = (changes: Partial<CallRecord> = {}, call: Partial<CallRecord['ca
     headers: {},
     round: 1,
     signal: new AbortController().signal,
+    cancel: new Cancel(),
     ...call,
   },
   outcome: 'ok',

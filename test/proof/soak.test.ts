@@ -12,6 +12,9 @@ const CLIENTS = 4;
 /** Heap that may come with caches that are still filling, in bytes: the long form would show a real leak many times over. */
 const HEAP_SLACK = 3_000_000;
 
+/** How much later the slow calls of the last quarter may be. The short form runs beside other tests. */
+const P99_DRIFT = IS_LONG ? { factor: 3, ms: 25 } : { factor: 5, ms: 100 };
+
 /** One call of the mix, and when it was made. */
 interface Timed {
   readonly atMs: number;
@@ -133,5 +136,5 @@ it(`mixed calls in the four cells for ${(WARM_UP_MS + SOAK_MS) / 1000} s leave m
   );
   expect(calls.length).toBeGreaterThan(SOAK_MS / 10);
   expect(after - before).toBeLessThan(HEAP_SLACK);
-  expect(last).toBeLessThan(3 * first + 25);
+  expect(last).toBeLessThan(P99_DRIFT.factor * first + P99_DRIFT.ms);
 });

@@ -255,8 +255,8 @@ describe('a list', () => {
 
   it('comes without a backend that is later than `limits.discoveryMs`, and clients hear when it is there', async () => {
     const { backends } = await bothEras();
-    const late = hardStdio({ helloMs: 1_500 }).backend;
-    const plan = { limits: { discoveryMs: 300 } };
+    const late = hardStdio({ helloMs: 2_500 }).backend;
+    const plan = { limits: { discoveryMs: 800 } };
     await using at = await serve({ ...backends, late }, { isImpatient: true, plan });
     const client = await at.client();
     const names = await client.toolNames();

@@ -146,7 +146,9 @@ describe('workloads/process', () => {
   });
 
   it('gives a program up that ends again and again, and says how it ended', async () => {
-    const handle = await start(spec([await program(`server.on('connection', () => setTimeout(() => process.exit(7), 30));`)]));
+    const handle = await start(
+      spec([await program(`server.on('connection', () => setTimeout(() => process.exit(7), 30));`)]),
+    );
     const last = await handle.ended;
     expect(last).toMatchObject({ status: 'error' });
     expect(last.message).toContain('given up after 3 restarts');

@@ -48,5 +48,23 @@ try {
   failed += 1;
 }
 rmSync(scratch, { recursive: true, force: true });
+
+// Last, when nothing else runs: the whole-gateway row. Only with all tests, and where a process can be bound to a core.
+if (filters.length === 0) {
+  if (spawnSync('taskset', ['-V']).error !== undefined) {
+    console.log('skipped: the ratio to the bare forwarder (no taskset on this machine; Debian: util-linux)');
+    skipped += 1;
+  } else {
+    const bench = join(root, 'test', 'bench', 'ratio.ts');
+    const ratio = spawnSync(join(bin, 'node'), ['--conditions=development', bench, '--check'], {
+      cwd: root,
+      env,
+      stdio: 'inherit',
+    });
+    if (ratio.status === 0) passed += 1;
+    else failed += 1;
+    console.log(`${ratio.status === 0 ? 'ok' : 'FAILED'}: the ratio to the bare forwarder`);
+  }
+}
 console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -9,52 +9,55 @@
  * what is in flight, up to a few thousand.
  */
 export class Roster<K, V> {
+  // Never shortened: V8 gives an array that shrinks and grows a new store each time, with the same effect as above.
   readonly #keys: (K | undefined)[] = [];
   readonly #values: (V | undefined)[] = [];
+  #size = 0;
 
   get size(): number {
-    return this.#keys.length;
+    return this.#size;
   }
 
   get(key: K): V | undefined {
-    const at = this.#keys.lastIndexOf(key);
+    const at = this.#placeOf(key);
     return at === -1 ? undefined : this.#values[at];
   }
 
   has(key: K): boolean {
-    return this.#keys.includes(key);
+    return this.#placeOf(key) !== -1;
   }
 
   set(key: K, value: V): void {
-    const at = this.#keys.lastIndexOf(key);
-    if (at !== -1) {
-      this.#values[at] = value;
-      return;
-    }
-    this.#keys.push(key);
-    this.#values.push(value);
+    const known = this.#placeOf(key);
+    const at = known === -1 ? this.#size++ : known;
+    this.#keys[at] = key;
+    this.#values[at] = value;
   }
 
   /** Says whether it was there. The last one takes its place. */
   delete(key: K): boolean {
-    const at = this.#keys.lastIndexOf(key);
+    const at = this.#placeOf(key);
     if (at === -1) return false;
-    const lastKey = this.#keys.pop();
-    const lastValue = this.#values.pop();
-    if (at < this.#keys.length) {
-      this.#keys[at] = lastKey;
-      this.#values[at] = lastValue;
-    }
+    const last = --this.#size;
+    this.#keys[at] = this.#keys[last];
+    this.#values[at] = this.#values[last];
+    this.#keys[last] = undefined;
+    this.#values[last] = undefined;
     return true;
   }
 
   /** What is there now; adding and deleting meanwhile changes nothing of it. */
   values(): V[] {
-    return this.#values.slice() as V[];
+    return this.#values.slice(0, this.#size) as V[];
   }
 
   clear(): void {
-    this.#keys.length = 0;
-    this.#values.length = 0;
+    this.#keys.fill(undefined);
+    this.#values.fill(undefined);
+    this.#size = 0;
+  }
+
+  #placeOf(key: K): number {
+    return this.#size === 0 ? -1 : this.#keys.lastIndexOf(key, this.#size - 1);
   }
 }

@@ -16,6 +16,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
 };
 
 // What hosts share with the plugins that read or start the same workloads.
+export { durationMs, goDuration } from './shared/go-duration.ts';
 export { type LogFile, openLogFile } from './shared/log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './shared/process-identity.ts';
 export {

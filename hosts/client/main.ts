@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, nearest } from '@toolmgr/core';
+import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { columns, printable, stderr, stdout } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { durationMs } from '../vmcp/duration.ts';
 import { argumentsFrom } from './arguments.ts';
 import type { McpClient } from './mcp-client.ts';
 

@@ -1,6 +1,6 @@
 import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
+import { goDuration } from '@toolmgr/plugins';
 import { z } from 'zod';
-import { goDuration } from './duration.ts';
 
 /** What a plugin's own schema reads: kept as written here, checked by `read-config.ts`. */
 const owned = z.unknown();

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createGateway, readPlan } from '@toolmgr/core';
+import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stderr, stdout } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { durationMs } from './duration.ts';
 
 interface FileOptions {
   readonly config: string;

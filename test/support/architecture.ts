@@ -173,7 +173,7 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 /** Package, or its scope with `/*`, -> the rooms that may import it; examples, tests and scripts are free. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
-  undici: ['core/backend', 'core/testing', 'hosts/cli', 'hosts/run', 'hosts/start', 'hosts/client'],
+  undici: ['plugins/shared', 'core/backend', 'core/testing', 'hosts/cli', 'hosts/run', 'hosts/start', 'hosts/client'],
   'eventsource-parser': ['core/protocol', 'core/backend', 'core/testing'],
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],
@@ -182,6 +182,9 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   commander: ['hosts'],
   'proper-lockfile': ['hosts'],
   ioredis: ['plugins/stores/redis'],
+  jose: ['plugins/incoming-auth/oidc', 'core/testing'],
+  '@opentelemetry/*': ['plugins/telemetry'],
+  minisearch: ['plugins/optimizer'],
   dockerode: ['plugins/workloads/container'],
   '@cedar-policy/*': ['plugins/authorization/cedar'],
   'quickjs-emscripten': ['plugins/code-mode/quickjs'],

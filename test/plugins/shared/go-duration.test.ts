@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationMs, goDuration } from '../../../hosts/vmcp/duration.ts';
+import { durationMs, goDuration } from '../../../plugins/shared/go-duration.ts';
 import { proves } from '../../support/proves.ts';
 
 describe('Go durations', () => {

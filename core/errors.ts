@@ -27,6 +27,14 @@ export const FAULTS = {
   BACKEND_BUSY: { status: 503, means: 'the backend has its number of calls in flight and the queue is full' },
   BACKEND_UNKNOWN: { status: 502, means: 'a catalogue entry names a backend that has gone' },
   STORE_UNAVAILABLE: { status: 503, means: 'a store did not answer' },
+  REMOTE_REFUSED: {
+    status: 502,
+    means: 'a configured URL leads where the gateway must not go: plain http, a private address, a redirect',
+  },
+  REMOTE_UNAVAILABLE: {
+    status: 503,
+    means: 'a configured service, e.g. an identity provider, gave no usable answer within its time and size',
+  },
   SECRET_MISSING: { status: 500, means: 'a secret or environment variable is unknown or empty' },
   WORKLOAD_FAILED: { status: 500, means: 'a workload could not be started or ended for good' },
   REQUEST_REFUSED: { status: 403, means: 'the Host or Origin of an HTTP request is not allowed' },

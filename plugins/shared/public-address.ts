@@ -1,0 +1,54 @@
+import ipaddr from 'ipaddr.js';
+
+const MAX_DEPTH = 2; // an IPv4 address in an IPv6 address; nothing hides deeper
+
+/**
+ * What keeps an IP address from being a public one, in a few words such as `a loopback address`; `undefined` when it is public.
+ *
+ * IPv6 addresses that carry an IPv4 address (mapped, translated, NAT64, 6to4) are judged by that one; every other IPv6
+ * address outside 2000::/3 is refused, so that a range reserved tomorrow is refused today.
+ * Source: the special-purpose address registries of IANA (RFC 6890), RFC 4291 §2.4.
+ */
+export function notPublic(address: string, depth = 0): string | undefined {
+  if (!ipaddr.isValid(address) || depth >= MAX_DEPTH) return 'no address';
+  const parsed = ipaddr.parse(address.replace(/%.*$/, '')); // a zone names a link of this machine
+  if (parsed.kind() === 'ipv4') return WORDS[parsed.range()] ?? otherwise(parsed.range());
+  const six = parsed as ipaddr.IPv6;
+  const inner = innerIpv4(six);
+  if (inner !== undefined) return notPublic(inner, depth + 1);
+  const word = WORDS[six.range()] ?? otherwise(six.range());
+  return word ?? (isGlobalUnicast(six) ? undefined : 'a reserved address');
+}
+
+/** Words for the ranges of ipaddr.js; a range without a word is a reserved one, except unicast. */
+const WORDS: Readonly<Record<string, string>> = {
+  loopback: 'a loopback address',
+  private: 'a private address',
+  uniqueLocal: 'a private address',
+  linkLocal: 'a link-local address',
+  carrierGradeNat: 'a private address',
+  unspecified: 'an unspecified address',
+  multicast: 'a multicast address',
+  broadcast: 'a broadcast address',
+};
+
+function otherwise(range: string): string | undefined {
+  return range === 'unicast' ? undefined : 'a reserved address';
+}
+
+/** The IPv4 address inside, for the forms that a network delivers to it. */
+function innerIpv4(six: ipaddr.IPv6): string | undefined {
+  const bytes = six.toByteArray();
+  const start = INNER_AT[six.range()];
+  if (start === undefined || six.match(LOCAL_NAT64, 48)) return undefined;
+  return bytes.slice(start, start + 4).join('.');
+}
+
+const INNER_AT: Readonly<Record<string, number>> = { ipv4Mapped: 12, rfc6145: 12, rfc6052: 12, '6to4': 2 };
+const LOCAL_NAT64 = ipaddr.IPv6.parse('64:ff9b:1::'); // RFC 8215: where the IPv4 address stands is a local matter
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
+
+function isGlobalUnicast(six: ipaddr.IPv6): boolean {
+  return six.match(GLOBAL_UNICAST, 3);
+}

@@ -1,0 +1,249 @@
+import { X509Certificate } from 'node:crypto';
+import { type LookupAddress, lookup } from 'node:dns';
+import { readFile } from 'node:fs/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { decodeObject, explainCause, GatewayFault, type JsonObject } from '@toolmgr/core';
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { notPublic } from './public-address.ts';
+
+/** What a client of configured URLs may do. Nothing but https to public addresses by default. */
+export interface RemoteRules {
+  /** Plain `http:` URLs are taken too. */
+  readonly allowHttp?: boolean;
+  /** Loopback, private, link-local (cloud metadata) and other special addresses are taken too. */
+  readonly allowPrivateAddresses?: boolean;
+  /** PEM certificates that replace the system's roots, from {@link readCaBundle}. */
+  readonly ca?: string;
+  /** From the request to the last byte of its answer, in whole milliseconds. */
+  readonly timeoutMs?: number;
+  /** Largest body of an answer. */
+  readonly maxBytes?: number;
+  /** How names become addresses; the system's way unless a test has another. */
+  readonly lookup?: LookupFunction;
+}
+
+/** One request. `signal` ends it early. */
+export interface RemoteRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A whole answer of any status but a redirect; header names in lower case. */
+export interface RemoteAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** A bounded HTTP client for URLs that a person wrote into a file, or that such a URL's document names. */
+export interface RemoteHttp {
+  /**
+   * Sends one request and reads the whole answer. Redirects are never followed.
+   * @throws GatewayFault REMOTE_REFUSED when the rules forbid where it leads; REMOTE_UNAVAILABLE when there is no whole
+   * answer in time and size. Neither holds a query, a header or a body.
+   */
+  send(url: string, wanted?: RemoteRequest): Promise<RemoteAnswer>;
+  /**
+   * The JSON object that a GET is answered with.
+   * @throws GatewayFault as `send`; REMOTE_UNAVAILABLE when the status is not 200 or the body is no JSON object
+   */
+  getJson(url: string, signal?: AbortSignal): Promise<JsonObject>;
+  /** Closes the connections; requests under way fail. */
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 1024 * 1024;
+const CONNECTIONS_PER_ORIGIN = 8;
+const MAX_ORIGINS = 64;
+const MAX_HEADER_BYTES = 16 * 1024;
+const KEEP_ALIVE_MS = 10_000;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Makes a client. Opens nothing before the first request. */
+export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
+  const agent = new Agent({
+    connect: guardedConnector(rules),
+    connections: CONNECTIONS_PER_ORIGIN,
+    maxOrigins: MAX_ORIGINS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
+  const send: RemoteHttp['send'] = (url, wanted = {}) => exchange(agent, rules, url, wanted);
+  return {
+    send,
+    async getJson(url, signal) {
+      const headers = { accept: 'application/json' };
+      return jsonFrom(await send(url, { headers, ...(signal === undefined ? {} : { signal }) }), url);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/**
+ * Says in a few words why the rules forbid a URL; `undefined` when they do not. Names are judged when they are connected to.
+ * For the reading of configurations: what is wrong is said at the start, with its path.
+ */
+export function remoteUrlProblem(url: string, rules: RemoteRules): string | undefined {
+  const parsed = URL.parse(url);
+  if (parsed === null) return 'expected an absolute URL';
+  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') return 'expected a URL that starts with https://';
+  if (parsed.protocol === 'http:' && rules.allowHttp !== true) return 'expected https; plain http is not allowed';
+  if (parsed.username !== '' || parsed.password !== '') return 'expected a URL without user name and password';
+  return addressProblem(parsed.hostname, rules);
+}
+
+/** A name for logs and errors: without query and fragment, where secrets stand. */
+export function plainUrl(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? 'a URL that cannot be read' : `${parsed.origin}${parsed.pathname}`;
+}
+
+/**
+ * Reads a bundle of PEM certificates.
+ * @throws GatewayFault PLAN_INVALID naming `where` when there is no such file or no certificate in it
+ */
+export async function readCaBundle(path: string, where: string): Promise<string> {
+  try {
+    const pem = await readFile(path, 'utf8');
+    const blocks = pem.match(CERTIFICATE);
+    if (blocks === null) throw new Error('it holds no PEM certificate');
+    for (const block of blocks) new X509Certificate(block); // TLS itself would pass over a torn one in silence
+    return blocks.join('\n');
+  } catch (cause) {
+    throw new GatewayFault('PLAN_INVALID', `${where}: cannot use ${path}: ${explainCause(cause)}`, { cause });
+  }
+}
+
+/**
+ * The JSON object of an answer with status 200.
+ * @throws GatewayFault REMOTE_UNAVAILABLE naming the URL, without the body
+ */
+export function jsonFrom(answer: RemoteAnswer, url: string): JsonObject {
+  if (answer.status !== 200) throw unavailable(url, `answered with status ${answer.status}, expected 200`);
+  return jsonBody(answer, url);
+}
+
+/**
+ * The JSON object of an answer with any status: OAuth errors are objects too.
+ * @throws GatewayFault REMOTE_UNAVAILABLE naming the URL, without the body
+ */
+export function jsonBody(answer: RemoteAnswer, url: string): JsonObject {
+  const value = decodedOrNothing(answer.body);
+  if (value === undefined) throw unavailable(url, 'answered something that is not a JSON object');
+  return value;
+}
+
+function decodedOrNothing(body: Buffer): JsonObject | undefined {
+  try {
+    return decodeObject(body);
+  } catch {
+    return undefined; // the parser's words quote the body
+  }
+}
+
+async function exchange(agent: Agent, rules: RemoteRules, url: string, wanted: RemoteRequest): Promise<RemoteAnswer> {
+  const problem = remoteUrlProblem(url, rules);
+  if (problem !== undefined) throw refused(url, problem);
+  const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = rules;
+  const ending = new AbortController();
+  const late = setTimeout(() => ending.abort(new Error(`no whole answer within ${timeoutMs} ms`)), timeoutMs);
+  const signal = wanted.signal === undefined ? ending.signal : AbortSignal.any([ending.signal, wanted.signal]);
+  try {
+    const answer = await request(url, {
+      dispatcher: agent,
+      method: wanted.method ?? 'GET',
+      headers: { ...wanted.headers },
+      body: wanted.body ?? null,
+      signal,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+    if (answer.statusCode >= 300 && answer.statusCode < 400) {
+      throw refused(url, `answered with a redirect (status ${answer.statusCode}), which is not followed`);
+    }
+    return { status: answer.statusCode, headers: answer.headers, body: await bodyOf(answer, maxBytes, url) };
+  } catch (cause) {
+    throw faultOf(cause, url);
+  } finally {
+    clearTimeout(late);
+    ending.abort(); // what is left of an answer that was not read to its end
+  }
+}
+
+async function bodyOf(answer: Dispatcher.ResponseData, maxBytes: number, url: string): Promise<Buffer> {
+  const tooLarge = () => unavailable(url, `answered more than ${maxBytes} bytes`);
+  if (Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Connects only to addresses that the rules allow.
+ *
+ * A literal address is judged before, since nobody looks it up; a name is judged by every address it has at the very
+ * moment of connecting: what a name meant earlier, or means to another resolver, counts for nothing.
+ */
+function guardedConnector(rules: RemoteRules): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: rules.timeoutMs ?? TIMEOUT_MS,
+    allowH2: false,
+    ...(rules.ca === undefined ? {} : { ca: rules.ca }),
+    lookup: guardedLookup(rules),
+  });
+  return (options, callback) => {
+    const problem = addressProblem(options.hostname, rules);
+    if (problem !== undefined) callback(new ForbiddenAddress(problem), null);
+    else connect(options, callback);
+  };
+}
+
+function guardedLookup(rules: RemoteRules): LookupFunction {
+  const resolve = rules.lookup ?? (lookup as LookupFunction);
+  return (hostname, options, callback) => {
+    resolve(hostname, options, (error, found, family) => {
+      if (error !== null) return callback(error, found, family);
+      const addresses = Array.isArray(found) ? found.map(({ address }: LookupAddress) => address) : [found];
+      const problem = addresses.map((address) => addressProblem(address, rules)).find((each) => each !== undefined);
+      if (problem === undefined) return callback(null, found, family);
+      callback(new ForbiddenAddress(`${problem} (by its name)`), found, family);
+    });
+  };
+}
+
+/** The words of the refusal for an address; names have none. */
+function addressProblem(host: string, { allowPrivateAddresses }: RemoteRules): string | undefined {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  if (allowPrivateAddresses === true || isIP(address) === 0) return undefined;
+  const word = notPublic(address);
+  return word === undefined ? undefined : `leads to ${word}, which is not allowed`;
+}
+
+/** A connection that was not opened because of where it leads. */
+class ForbiddenAddress extends Error {}
+
+function faultOf(cause: unknown, url: string): GatewayFault {
+  if (cause instanceof GatewayFault) return cause;
+  const forbidden = [cause, ...(cause instanceof AggregateError ? cause.errors : [])].find(
+    (each) => each instanceof ForbiddenAddress,
+  );
+  if (forbidden !== undefined) return refused(url, forbidden.message);
+  return unavailable(url, explainCause(cause), cause);
+}
+
+function refused(url: string, why: string): GatewayFault {
+  return new GatewayFault('REMOTE_REFUSED', `${plainUrl(url)}: ${why}`);
+}
+
+function unavailable(url: string, why: string, cause?: unknown): GatewayFault {
+  return new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: ${why}`, cause === undefined ? {} : { cause });
+}

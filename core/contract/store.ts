@@ -1,7 +1,10 @@
 /** Slot `stores`: keyed bytes with a time to live, and token buckets. */
 export interface Store {
-  /** Resolves `undefined` for an unknown or expired key. */
-  get(key: string): Promise<string | undefined>;
+  /**
+   * Resolves `undefined` for an unknown or expired key. With `ttlMs` a value that is there lives that long from now on,
+   * in one step: a value that was deleted meanwhile does not come back.
+   */
+  get(key: string, ttlMs?: number): Promise<string | undefined>;
   set(key: string, value: string, ttlMs: number): Promise<void>;
   delete(key: string): Promise<void>;
   /**

@@ -33,13 +33,16 @@ export class MemoryStore implements Store {
     this.#now = options.now;
   }
 
-  async get(key: string): Promise<string | undefined> {
+  async get(key: string, ttlMs?: number): Promise<string | undefined> {
     this.#expectOpen();
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
-    if (value.expiresAtMs > this.#now()) return value.text;
-    this.#values.delete(key);
-    return undefined;
+    if (value.expiresAtMs <= this.#now()) {
+      this.#values.delete(key);
+      return undefined;
+    }
+    if (ttlMs !== undefined) this.#values.set(key, { text: value.text, expiresAtMs: this.#now() + ttlMs });
+    return value.text;
   }
 
   async set(key: string, value: string, ttlMs: number): Promise<void> {

@@ -36,6 +36,7 @@ export type { BackendChanged, CatalogRebuilt, SessionEnded } from './contract/ev
 export type { Inbound, Responder, ResponseStream } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
 export type { Refusal } from './contract/refusal.ts';
+export type { MessageView, RequestRecord } from './contract/request-record.ts';
 export type { RouteAnswer, RouteTable } from './contract/route.ts';
 export type { Sandbox, ScriptLimits, ScriptOutcome, ScriptTools } from './contract/sandbox.ts';
 export type { Embedder, Searcher, SearchIndex, SearchMatch } from './contract/searcher.ts';

@@ -108,6 +108,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     routes: mountedRoutes(hooks),
     log,
     now,
+    requests: frozen.requests,
     onSessionEnded: (ended) => hooks.sessionEnded.call(ended),
   });
   const sweeping = setInterval(() => {

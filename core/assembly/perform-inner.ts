@@ -33,6 +33,7 @@ export function createPerforming(journey: Journey, catalogs: Catalogs): Performi
           target,
           caller: caller ?? parent.caller,
           asker,
+          inbound: parent.inbound,
           headers: parent.headers,
           parent,
           id: parent.id,

@@ -1,6 +1,7 @@
 import type { Caller } from './caller.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { Era } from './era.ts';
+import type { Inbound } from './inbound.ts';
 import type { JsonObject, RawJson, RawMembers } from './json.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -31,6 +32,8 @@ export interface Call {
   readonly meta: RawJson | undefined;
   readonly caller: Caller;
   readonly asker: Asker;
+  /** The HTTP request it came with, inner calls included; absent when code called (`gateway.perform`). */
+  readonly inbound?: Inbound | undefined;
   /** Allowed client headers, lower-case name to value (`passthroughHeaders`). */
   readonly headers: Readonly<Record<string, string>>;
   /** The call that made this one (composite step, script, `call_tool`). */

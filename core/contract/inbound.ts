@@ -1,4 +1,5 @@
 import type { Cancellation } from './cancellation.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** One HTTP request as the house sees it: no framework object goes further in than the door. */
 export interface Inbound {
@@ -12,6 +13,8 @@ export interface Inbound {
   readonly signal: AbortSignal;
   /** The same without the platform's signal, where the door has it. */
   readonly cancel?: Cancellation;
+  /** What is noted about this request so far; kept by the endpoint when somebody listens to `requestSettled`. */
+  record?: RequestRecord;
 }
 
 /** The way back to the asker: one whole answer, or one event stream. */

@@ -4,6 +4,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { BackendChanged, CatalogRebuilt, SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
+import type { RequestRecord } from '../contract/request-record.ts';
 import type { RouteTable } from '../contract/route.ts';
 import type { CatalogDraft, CatalogEntry, CatalogInputs } from '../contract/tool.ts';
 import type { GatewayFault } from '../errors.ts';
@@ -27,6 +28,8 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     wrapDispatch: guard('wrapDispatch', new SyncWaterfallHook<[Dispatch]>(['dispatch'])),
     // tell: answers are ignored, one failing listener never silences another
     callSettled: guard('callSettled', new SyncHook<[CallRecord]>(['record']), 'tap', report),
+    requestSettled: guard('requestSettled', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
+    streamOpened: guard('streamOpened', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
     catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),

@@ -1,5 +1,6 @@
 import type { CallMethod, Reply } from '../contract/call.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
+import { visitOf } from '../protocol/http/visit.ts';
 import type { Answer, Intent } from '../protocol/intent.ts';
 import { answerList, LISTS, type ListParts } from './list.ts';
 import { type Journey, perform } from './perform.ts';
@@ -25,6 +26,7 @@ export async function answer(parts: AnswerParts, intent: Intent): Promise<Answer
 export async function answerCall(parts: AnswerParts, intent: Intent): Promise<Reply> {
   const resolved = safelyResolved(parts, intent);
   if ('error' in resolved) return resolved;
+  visitOf(intent.inbound)?.becomes(resolved.call);
   return perform(parts.journey, resolved.call);
 }
 

@@ -1,6 +1,7 @@
 import type { Asker, Call, CallMethod } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Cancellation } from '../contract/cancellation.ts';
+import type { Inbound } from '../contract/inbound.ts';
 import type { JsonObject, RawJson, RawMembers } from '../contract/json.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
 import { cancellationOf } from '../protocol/cancel.ts';
@@ -16,6 +17,7 @@ export interface CallFields {
   readonly meta: RawJson | undefined;
   readonly caller: Caller;
   readonly asker: Asker;
+  readonly inbound?: Inbound | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly parent: Call | undefined;
   readonly round: number;
@@ -25,7 +27,7 @@ export interface CallFields {
 }
 
 /** What a tap may change about a call. New `arguments` are encoded once; everything else of the params stays raw. */
-export interface CallChanges extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent'>> {
+export interface CallChanges extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent' | 'inbound'>> {
   readonly arguments?: JsonObject;
   readonly signal?: AbortSignal;
 }
@@ -47,6 +49,7 @@ export function callWith(call: Call, changes: CallChanges): Call {
     meta: call.meta,
     caller: call.caller,
     asker: call.asker,
+    inbound: call.inbound,
     headers: call.headers,
     parent: call.parent,
     round: call.round,
@@ -68,6 +71,7 @@ class CallValue implements Call {
   readonly meta: RawJson | undefined;
   readonly caller: Caller;
   readonly asker: Asker;
+  readonly inbound: Inbound | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly parent: Call | undefined;
   readonly round: number;
@@ -85,6 +89,7 @@ class CallValue implements Call {
     this.meta = fields.meta;
     this.caller = fields.caller;
     this.asker = fields.asker;
+    this.inbound = fields.inbound;
     this.headers = fields.headers;
     this.parent = fields.parent;
     this.round = fields.round;

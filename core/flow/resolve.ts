@@ -41,7 +41,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   const round = roundOf(parts, intent, method, name, target);
   if ('error' in round) return round;
   const call = createCall({
-    id: round.state?.callId ?? randomUUID(),
+    id: round.state?.callId ?? intent.inbound.record?.id ?? randomUUID(),
     method,
     name,
     target,
@@ -49,6 +49,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     meta: endToEndMembers(params.object('_meta')),
     caller: intent.caller,
     asker: intent.asker,
+    inbound: intent.inbound,
     headers: passedHeaders(parts.passthroughHeaders, intent.inbound),
     parent: undefined,
     round: round.state?.round ?? 1,

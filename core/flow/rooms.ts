@@ -4,6 +4,7 @@ import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
 import type { Hooks } from '../extension/hooks.ts';
+import type { RequestListener } from '../protocol/http/visit.ts';
 
 /** A stage that nobody tapped answers at once; one that somebody tapped may wait. */
 type Soon<T> = T | Promise<T>;
@@ -21,6 +22,8 @@ export interface Rooms {
     | ((entries: readonly CatalogEntry[], caller: Caller) => Promise<readonly CatalogEntry[]>)
     | undefined;
   settle(record: CallRecord): void;
+  /** Absent when nobody listens: then no record is kept. */
+  readonly requests: RequestListener | undefined;
   now(): number;
 }
 
@@ -31,6 +34,8 @@ export interface Rooms {
 export function freezeRooms(hooks: Hooks, dispatch: Dispatch, now: () => number): Rooms {
   for (const hook of Object.values(hooks)) hook.seal();
   const { authenticate, rewriteCall, authorize, limit, rewriteResult, advertise, wrapDispatch, callSettled } = hooks;
+  const { requestSettled, streamOpened } = hooks;
+  const isHeard = requestSettled.tapped() || streamOpened.tapped();
   return {
     identify: (inbound) => authenticate.promise(inbound),
     rewriteCall: rewriteCall.tapped() ? (call) => rewriteCall.promise(call) : (call) => call,
@@ -40,6 +45,13 @@ export function freezeRooms(hooks: Hooks, dispatch: Dispatch, now: () => number)
     rewriteResult: rewriteResult.tapped() ? (result, call) => rewriteResult.promise(result, call) : (result) => result,
     advertise: advertise.tapped() ? (entries, caller) => advertise.promise(entries, caller) : undefined,
     settle: callSettled.tapped() ? (record) => callSettled.call(record) : () => {},
+    requests: isHeard
+      ? {
+          settled: (record) => requestSettled.call(record),
+          streamOpened: (record) => streamOpened.call(record),
+          now,
+        }
+      : undefined,
     now,
   };
 }

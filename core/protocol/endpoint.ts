@@ -19,6 +19,7 @@ import { NodeInbound, NodeResponder } from './http/node-door.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
 import { type MountedRoutes, serveRoute } from './http/routes.ts';
+import { type RequestListener, Visit, visitOf } from './http/visit.ts';
 import { openWebExchange } from './http/web-door.ts';
 import { withHeaders } from './http/with-headers.ts';
 import type { House } from './intent.ts';
@@ -44,6 +45,8 @@ export interface EndpointOptions {
   /** Epoch milliseconds. */
   now(): number;
   onSessionEnded?(ended: SessionEnded): void;
+  /** Hears of every request; without it no record is kept. */
+  readonly requests?: RequestListener | undefined;
 }
 
 /** The client-facing edge of a gateway. */
@@ -72,23 +75,34 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const routes: MountedRoutes = options.routes ?? new Map();
   const inFlight = createInFlight();
   const desk = openDesk(options);
+  const serve = options.requests === undefined ? serveGuarded : recorded(serveGuarded, options.requests);
   let stopping: Promise<void> | undefined;
 
-  async function serve(inbound: Inbound, readBody: BodyReader, plain: Responder): Promise<void> {
+  async function serveGuarded(inbound: Inbound, readBody: BodyReader, plain: Responder): Promise<void> {
     const verdict = guard(inbound.headers);
-    if ('refused' in verdict) return sendProblem(plain, 'REQUEST_REFUSED', verdict.refused);
+    if ('refused' in verdict) {
+      visitOf(inbound)?.refused(verdict.refused);
+      return sendProblem(plain, 'REQUEST_REFUSED', verdict.refused);
+    }
     const { origin } = verdict;
     const responder = origin === undefined ? plain : withHeaders(plain, corsHeaders(origin));
-    if (stopping !== undefined) return sendProblem(responder, 'GATEWAY_STOPPING', 'try again later');
+    if (stopping !== undefined) {
+      visitOf(inbound)?.refused('the gateway is stopping');
+      return sendProblem(responder, 'GATEWAY_STOPPING', 'try again later');
+    }
     if (origin !== undefined && isPreflight(inbound)) {
       return responder.send(204, preflightHeaders(inbound.headers['access-control-request-headers']));
     }
     inFlight.enter();
     try {
       const route = routes.get(inbound.path);
-      if (route !== undefined) await serveRoute(route, inbound, readBody, responder);
-      else if (inbound.path === options.path) await serveMcp(inbound, readBody, responder);
-      else sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');
+      if (route !== undefined) {
+        visitOf(inbound)?.enters('route');
+        await serveRoute(route, inbound, readBody, responder);
+      } else if (inbound.path === options.path) {
+        visitOf(inbound)?.enters('mcp');
+        await serveMcp(inbound, readBody, responder);
+      } else sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');
     } catch (cause) {
       log.error('a request failed', { path: inbound.path, cause: explainCause(cause) });
       refuse(responder, 500, INTERNAL);
@@ -105,12 +119,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     }
     const found = house.identify(inbound);
     const caller = found instanceof Promise ? await found : found;
-    if (caller === undefined) return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });
+    if (caller === undefined) {
+      visitOf(inbound)?.refused(UNAUTHENTICATED.message);
+      return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });
+    }
     if ('refused' in caller) {
+      visitOf(inbound)?.refused(caller.reason);
       const retry: Record<string, string> =
         caller.status === 429 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
       return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
     }
+    visitOf(inbound)?.isOf(caller);
     const exchange: Exchange = { inbound, responder, caller };
     if (bodiless !== undefined) return bodiless(exchange);
     if (!isJsonType(inbound.headers['content-type'])) {
@@ -120,8 +139,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     if (typeof body === 'string') return refuseBody(responder, body);
     const message = readMessage(body);
     if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
+    visitOf(inbound)?.says(message);
     const edge = desk.edgeFor(inbound, message);
     if ('code' in edge) return refuse(responder, 400, edge, {}, message.kind === 'request' ? message.id : NULL_ID);
+    visitOf(inbound)?.speaks(edge.era);
     return edge.post(exchange, message);
   }
 
@@ -148,6 +169,16 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       stopping ??= stopNow();
       return stopping;
     },
+  };
+}
+
+/** The same serving, with a record of each request for those who listen. */
+function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint['serve'] {
+  return async (inbound, readBody, responder) => {
+    const visit = new Visit(inbound, responder, listener);
+    inbound.record = visit;
+    await serve(inbound, readBody, visit);
+    if (visit.status === 0) visit.leave(); // the client went away with its body half sent: there was nobody to answer
   };
 }
 

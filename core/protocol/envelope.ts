@@ -21,6 +21,24 @@ export function errorBytes(id: RawJson, error: WireError): Buffer {
   return Buffer.concat([HEAD, id, head, DATA, data, ERROR_END]);
 }
 
+/**
+ * The JSON-RPC error that an answer of this gateway is, read from a prefix of its bytes; `undefined` for a result.
+ *
+ * Shape: what {@link errorBytes} makes, alone or in an event; an error text that does not fit in the prefix is `''`.
+ */
+export function errorFromBytes(bytes: Buffer): { readonly code: number; readonly message: string } | undefined {
+  const head = bytes.subarray(0, HEAD_WITHIN).indexOf(HEAD);
+  if (head === -1) return undefined;
+  const prefix = bytes.toString('utf8', head + HEAD.length, head + ERROR_WITHIN);
+  const [, code, message] = ERROR_HEAD.exec(prefix) ?? [];
+  if (code === undefined) return undefined;
+  return { code: Number(code), message: message === undefined ? '' : (JSON.parse(message) as string) };
+}
+
+const HEAD_WITHIN = 128; // an event has its id before the message
+const ERROR_WITHIN = 4096;
+const ERROR_HEAD =
+  /^(?:null|-?[\d.eE+-]{1,40}|"(?:[^"\\]|\\.){0,512}"),"error":\{"code":(-?\d{1,15})(?:,"message":("(?:[^"\\]|\\.)*"))?/;
 const DATA = Buffer.from(',"data":');
 const ERROR_END = Buffer.from('}}');
 

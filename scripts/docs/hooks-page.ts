@@ -78,6 +78,21 @@ export const HOOK_PROSE = {
     thrown: 'logged; the other listeners still run',
     when: 'once per call, all its rounds together, when the reply is decided; also for refused, failed and abandoned calls',
   },
+  requestSettled: {
+    signature: '(record: RequestRecord) → void',
+    purpose:
+      'hears of every HTTP request, whether it was MCP or not, served or refused, and how it was answered; must only enqueue',
+    empty: 'nobody hears it, and no record is kept',
+    thrown: 'logged; the other listeners still run',
+    when: 'once per request, after its answer was handed to the connection; of an event stream after its end',
+  },
+  streamOpened: {
+    signature: '(record: RequestRecord) → void',
+    purpose: 'hears that the answer to a request has become an event stream, which may last for days',
+    empty: 'nobody hears it',
+    thrown: 'logged; the other listeners still run',
+    when: 'when the stream begins; `requestSettled` follows when it ends',
+  },
   sessionEnded: {
     signature: '(ended: SessionEnded) → void',
     purpose: 'hears that a legacy client session ended, and why',

@@ -9,6 +9,7 @@ import type { Edge, EdgeParts, Exchange } from '../edge.ts';
 import { errorBytes, errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
 import { acceptsStream } from '../http/media.ts';
+import { visitOf } from '../http/visit.ts';
 import type { Answer, Intent, ListsChanged } from '../intent.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../message.ts';
 import { META } from '../meta.ts';
@@ -124,6 +125,7 @@ function sessionOf(room: Room, exchange: Exchange, id: Buffer): Session | undefi
     refuse(exchange, id, 404, UNKNOWN_SESSION, 'the session is unknown or has ended: initialize again');
     return undefined;
   }
+  visitOf(exchange.inbound)?.belongsTo(session);
   if (version !== undefined && !isSpoken(version)) {
     refuse(exchange, id, 400, MISSING_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
     return undefined;
@@ -146,6 +148,7 @@ function initialize(room: Room, exchange: Exchange, message: RequestMessage): vo
   if (session === undefined) {
     return refuse(exchange, message.id, 503, CODE.internalError, 'the gateway has its number of sessions');
   }
+  visitOf(exchange.inbound)?.belongsTo(session);
   const asker = sessionAsker(session);
   room.house.welcome(asker);
   const result = encode(helloResult(room.house.face(asker), session.protocolVersion));

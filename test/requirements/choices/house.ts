@@ -45,6 +45,14 @@ export const house = [
     },
   },
   {
+    source: 'choice: told requests',
+    says: {
+      'choice.told.every-request': 'every HTTP request is told once, whether it was served, refused or abandoned',
+      'choice.told.one-id': 'a request and the calls it makes have one correlation id',
+      'choice.told.untapped-free': 'no record of a request is made when nobody listens',
+    },
+  },
+  {
     source: 'choice: hot reload',
     says: {
       'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',

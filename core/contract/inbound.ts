@@ -1,5 +1,4 @@
 import type { Cancellation } from './cancellation.ts';
-import type { RequestRecord } from './request-record.ts';
 
 /** One HTTP request as the house sees it: no framework object goes further in than the door. */
 export interface Inbound {
@@ -13,8 +12,8 @@ export interface Inbound {
   readonly signal: AbortSignal;
   /** The same without the platform's signal, where the door has it. */
   readonly cancel?: Cancellation;
-  /** What is noted about this request so far; kept by the endpoint when somebody listens to `requestSettled`. */
-  record?: RequestRecord;
+  /** The `RequestRecord` that the endpoint keeps while somebody listens to `requestSettled`; its id joins what is told. */
+  record?: { readonly id: string };
 }
 
 /** The way back to the asker: one whole answer, or one event stream. */

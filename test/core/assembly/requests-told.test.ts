@@ -211,7 +211,7 @@ describe('a request', () => {
   });
 
   proves('choice.told.untapped-free', 'keeps no record when nobody listens', async () => {
-    const seen: (RequestRecord | undefined)[] = [];
+    const seen: unknown[] = [];
     const looker = definePlugin({
       address: 'test/looker',
       config: z.strictObject({}),

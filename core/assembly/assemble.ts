@@ -41,6 +41,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   const slots = createSlots();
   let performing: Performing | undefined;
   const core: Core = {
+    gateway: { name: plan.name, version: plan.version },
     hooks,
     slots,
     now,

@@ -26,6 +26,8 @@ export interface Plugin<S extends z.ZodType = z.ZodType> {
 
 /** What a plugin gets to work with. */
 export interface Core {
+  /** Name and version of the gateway, as its plan has them: replicas of one gateway say the same name. */
+  readonly gateway: { readonly name: string; readonly version: string };
   readonly hooks: Hooks;
   readonly slots: Slots;
   /** The only way in for inner calls: limited, authorized and audited like outer ones. */

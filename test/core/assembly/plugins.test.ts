@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../../core/assembly/assemble.ts';
 import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
@@ -53,6 +53,22 @@ describe('the plugins of a plan', () => {
     const stages = ['rewriteCall', 'authorize', 'limit', 'rewriteResult', 'callSettled'];
     expect(order).toEqual(stages.flatMap((stage) => [`${stage} b`, `${stage} a`]));
     expect(kit.gateway.taps().authorize).toEqual(['b', 'a']);
+  });
+
+  it('learn the name and version of their gateway', async () => {
+    let told: unknown;
+    const nosy = definePlugin({
+      address: 'nosy',
+      config: nothing,
+      apply: ({ gateway }) => {
+        told = gateway;
+      },
+    });
+    await using _kit = await testGateway({
+      plugins: [nosy],
+      plan: { name: 'paris', version: '7.1', plugins: [{ use: 'nosy' }] },
+    });
+    expect(told).toEqual({ name: 'paris', version: '7.1' });
   });
 
   proves('ask.core.no-authenticator', 'do not start when none of them says who callers are', async () => {

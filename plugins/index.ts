@@ -13,6 +13,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'workloads/process': () => import('./workloads/process/index.ts'),
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
   'stores/memory': () => import('./stores/memory/index.ts'),
+  'stores/redis': () => import('./stores/redis/index.ts'),
 };
 
 // What hosts share with the plugins that read or start the same workloads.

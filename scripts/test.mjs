@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureDebianPackages } from './debian-packages.mjs';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules', '.bin');
@@ -26,6 +27,8 @@ for (const { name, argv } of steps) {
   if (!isGood) failed += 1;
   console.log(`${isGood ? 'ok' : 'FAILED'}: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
 }
+
+ensureDebianPackages();
 
 // Vitest needs the pinned Node: its reporter does not run on Node 20.
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');

@@ -4,7 +4,7 @@ import type { Bucket, Store } from '../../core/contract/store.ts';
 /** A store under test and the clock it reads. */
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Moves the store's clock. */
+  /** Moves the store's clock; the time of values may go on by itself as well. */
   advance(ms: number): Promise<void> | void;
   nowMs(): number;
 }
@@ -26,15 +26,15 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
 
   it('gives back exactly what was set, whatever the text', async () => {
     for (const text of ['', 'plain', '{"a":1}', 'ä 😀 \u0000 \n', 'x'.repeat(100_000)]) {
-      await under.store.set('key', text, 1000);
+      await under.store.set('key', text, MINUTE);
       expect(await under.store.get('key')).toBe(text);
     }
   });
 
   it('keeps keys apart that look alike', async () => {
-    await under.store.set('a', '1', 1000);
-    await under.store.set('a:b', '2', 1000);
-    await under.store.set('__proto__', '3', 1000);
+    await under.store.set('a', '1', MINUTE);
+    await under.store.set('a:b', '2', MINUTE);
+    await under.store.set('__proto__', '3', MINUTE);
     expect(await Promise.all(['a', 'a:b', '__proto__', 'constructor'].map((key) => under.store.get(key)))).toEqual([
       '1',
       '2',
@@ -44,18 +44,18 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   });
 
   it('forgets a value when its time is over and not before', async () => {
-    await under.store.set('key', 'value', 1000);
-    await under.advance(999);
+    await under.store.set('key', 'value', 10 * MINUTE);
+    await under.advance(9 * MINUTE);
     expect(await under.store.get('key')).toBe('value');
-    await under.advance(1);
+    await under.advance(MINUTE);
     expect(await under.store.get('key')).toBeUndefined();
   });
 
   it('starts the time again when a key is set again', async () => {
-    await under.store.set('key', 'old', 1000);
-    await under.advance(900);
-    await under.store.set('key', 'new', 1000);
-    await under.advance(900);
+    await under.store.set('key', 'old', 10 * MINUTE);
+    await under.advance(9 * MINUTE);
+    await under.store.set('key', 'new', 10 * MINUTE);
+    await under.advance(9 * MINUTE);
     expect(await under.store.get('key')).toBe('new');
   });
 
@@ -81,7 +81,7 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   });
 
   it('deletes a value, and deleting an unknown key is no error', async () => {
-    await under.store.set('key', 'value', 1000);
+    await under.store.set('key', 'value', MINUTE);
     await under.store.delete('key');
     await under.store.delete('key');
     expect(await under.store.get('key')).toBeUndefined();
@@ -156,7 +156,7 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   });
 
   it('keeps buckets and values of one key apart', async () => {
-    await under.store.set('key', 'value', 1000);
+    await under.store.set('key', 'value', MINUTE);
     await take(bucket('key', 1, 1_000));
     expect(await under.store.get('key')).toBe('value');
     await under.store.delete('key');
@@ -188,3 +188,5 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     await under.store.close();
   });
 }
+
+const MINUTE = 60_000;

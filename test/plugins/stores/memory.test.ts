@@ -26,7 +26,9 @@ describe('stores/memory', () => {
     const store = core.slots.stores.get('memory');
     await store.set('key', 'value', 1000);
     expect(await store.get('key')).toBe('value');
-    core.clock.nowMs += 1000;
+    core.clock.nowMs += 999;
+    expect(await store.get('key')).toBe('value');
+    core.clock.nowMs += 1;
     expect(await store.get('key')).toBeUndefined();
     await core.hooks.stopping.promise();
     await expect(store.get('key')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });

@@ -72,13 +72,18 @@ export const features = [
   },
   {
     source: 'vmcp spec §2 rateLimiting',
+    says: {
+      'vmcp.rate-limiting.per-user-keys-expire': 'Redis keys of users expire after twice refillPeriod',
+    },
+  },
+  {
+    source: 'vmcp spec §2 rateLimiting',
     deferred: 'comes with policy plugins',
     says: {
       'vmcp.rate-limiting.needs-redis': 'distributed rate limits need Redis session storage',
       'vmcp.rate-limiting.shared': 'rateLimiting.shared is a Bucket for all users',
       'vmcp.rate-limiting.per-user': 'rateLimiting.perUser is a Bucket per authenticated user',
       'vmcp.rate-limiting.per-user-needs-authentication': 'rateLimiting.perUser needs authentication',
-      'vmcp.rate-limiting.per-user-keys-expire': 'Redis keys of users expire after twice refillPeriod',
       'vmcp.rate-limiting.tools': 'rateLimiting.tools lists objects of name, perUser and shared',
       'vmcp.rate-limiting.tools-name': 'rateLimiting.tools[].name is required with at least 1 character',
       'vmcp.rate-limiting.server-and-tool': 'a call must pass the limit of the server and that of the tool',

@@ -44,7 +44,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §2 spec.config',
-    deferred: 'comes with the redis store',
     says: {
       'vmcp.config.session-storage-provider': 'config.sessionStorage.provider is required and memory or redis',
       'vmcp.config.session-storage-address': 'config.sessionStorage.address is a string',

@@ -1,0 +1,25 @@
+import { definePlugin } from '@toolmgr/core';
+import { redisConfig } from './config.ts';
+import { createConnection } from './connection.ts';
+import { keysOf } from './keys.ts';
+import { createRedisStore, storeScripts } from './redis-store.ts';
+
+const ADDRESS = 'stores/redis';
+/** Source: vmcp spec §2 `spec.config.sessionStorage`. */
+const PASSWORD = 'TOOLMGR_SESSION_REDIS_PASSWORD';
+
+/** Store `redis`: values and token buckets that several processes share. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'keeps values and token buckets in a Redis server, for all replicas of a gateway',
+  contractKey: 'sessionStorage',
+  config: redisConfig,
+  apply(core, config) {
+    const connection = createConnection(core, config, { scripts: storeScripts(), password: process.env[PASSWORD] });
+    const store = createRedisStore(connection, keysOf(core.gateway.name, config.keyPrefix));
+    core.slots.stores.register('redis', store);
+    core.hooks.starting.tapPromise(ADDRESS, () => connection.open());
+    core.hooks.stopping.tapPromise(ADDRESS, () => store.close());
+  },
+});

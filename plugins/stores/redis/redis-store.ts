@@ -1,0 +1,38 @@
+import type { Bucket, Store } from '@toolmgr/core';
+import type { Redis } from 'ioredis';
+import type { Connection, Scripts } from './connection.ts';
+import type { Keys } from './keys.ts';
+import { takeScript } from './take-script.ts';
+
+/** Commands of this store; `clock` is for tests that turn it. */
+export const storeScripts = (clock?: string): Scripts => ({ take: { lua: takeScript(clock) } });
+
+/** The client with the commands of {@link storeScripts}. */
+interface Scripted {
+  take(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<number>;
+}
+
+/** The store on one server. Every method rejects with STORE_UNAVAILABLE when the server does not answer. */
+export function createRedisStore(connection: Connection, keys: Keys): Store {
+  return {
+    get: async (key) => (await connection.run((redis) => redis.get(keys.value(key)))) ?? undefined,
+    async set(key, value, ttlMs) {
+      await connection.run((redis) => redis.set(keys.value(key), value, 'PX', ttlMs));
+    },
+    async delete(key) {
+      await connection.run((redis) => redis.del(keys.value(key)));
+    },
+    take: (buckets) => connection.run((redis) => take(redis, buckets, keys)),
+    async close() {
+      connection.close();
+    },
+  };
+}
+
+/** The clock of the server counts, not that of this process. */
+async function take(redis: Redis, buckets: readonly Bucket[], keys: Keys): Promise<number> {
+  if (buckets.length === 0) return 0;
+  const names = buckets.map(({ key }) => keys.bucket(key));
+  const sizes = buckets.flatMap(({ capacity, refillPeriodMs }) => [capacity, refillPeriodMs]);
+  return (redis as Redis & Scripted).take(names.length, ...names, ...sizes);
+}

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
+
+/**
+ * Why tests with a real Redis cannot run here; `undefined` when they can. Never a reason in CI: there they fail instead.
+ * `npm test` installs Debian's package where it may.
+ */
+export const redisMissing: string | undefined =
+  isInstalled || process.env.CI ? undefined : 'no redis-server on this machine (Debian: apt-get install redis-server)';
+
+/** How the server is started. */
+export interface RedisOptions {
+  readonly password?: string;
+  /** Writes every change to disk, so that `restart` finds it again. */
+  readonly keep?: boolean;
+  /** Further lines of its configuration. */
+  readonly lines?: readonly string[];
+}
+
+/** A Redis server of a test: `await using redis = await startRedis()`. */
+export interface RedisServer extends AsyncDisposable {
+  readonly address: string;
+  readonly port: number;
+  /** Ends the process at once, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address, empty unless `keep`. */
+  restart(): Promise<void>;
+  /** Stops the process without ending it: connections stay open, nothing is answered. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Starts a server on a free port of loopback, in a directory of its own. */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
+  const dir = await mkdtemp(join(tmpdir(), 'toolmgr-redis-'));
+  const started = await startSomewhere(dir, options);
+  const { port } = started;
+  let { child } = started;
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  };
+  const onExit = (): void => void child.kill('SIGKILL');
+  process.on('exit', onExit);
+  return {
+    address: `127.0.0.1:${port}`,
+    port,
+    kill,
+    async restart() {
+      await kill();
+      child = await startAt(port, dir, options);
+    },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async [Symbol.asyncDispose]() {
+      process.off('exit', onExit);
+      await kill();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const ATTEMPTS = 5; // another process may take the port that was free a moment ago
+
+async function startSomewhere(dir: string, options: RedisOptions) {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    try {
+      return { port, child: await startAt(port, dir, options) };
+    } catch (cause) {
+      if (attempt === ATTEMPTS) throw cause;
+    }
+  }
+}
+
+async function startAt(port: number, dir: string, { password, keep, lines = [] }: RedisOptions): Promise<ChildProcess> {
+  const child = spawn('redis-server', ['-'], { cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] });
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code} before it was ready`)));
+  });
+  const config = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${dir}`,
+    'save ""',
+    ...(keep ? ['appendonly yes', 'appendfsync always'] : []),
+    ...(password === undefined ? [] : [`requirepass ${password}`]),
+    ...lines,
+  ];
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(`${config.join('\n')}\n`);
+  await Promise.race([failed, saysReady(child)]);
+  failed.catch(() => {});
+  return child;
+}
+
+function saysReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.stdout === null) return;
+    // read to the end: a full pipe would stop the server
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.includes('Ready to accept connections')) resolve();
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

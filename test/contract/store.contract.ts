@@ -60,23 +60,23 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   });
 
   it('starts the time again when a key is read with a time, and only then', async () => {
-    await under.store.set('read', 'value', 1000);
-    await under.store.set('kept', 'value', 1000);
-    await under.advance(900);
-    expect([await under.store.get('read'), await under.store.get('kept', 1000)]).toEqual(['value', 'value']);
-    await under.advance(900);
+    await under.store.set('read', 'value', 10 * MINUTE);
+    await under.store.set('kept', 'value', 10 * MINUTE);
+    await under.advance(9 * MINUTE);
+    expect([await under.store.get('read'), await under.store.get('kept', 10 * MINUTE)]).toEqual(['value', 'value']);
+    await under.advance(9 * MINUTE);
     expect([await under.store.get('read'), await under.store.get('kept')]).toEqual([undefined, 'value']);
-    await under.advance(100);
+    await under.advance(MINUTE);
     expect(await under.store.get('kept')).toBeUndefined();
   });
 
   it('does not bring a value back that is read with a time when it is gone', async () => {
-    await under.store.set('key', 'value', 1000);
+    await under.store.set('key', 'value', 10 * MINUTE);
     await under.store.delete('key');
-    expect(await under.store.get('key', 1000)).toBeUndefined();
-    await under.store.set('key', 'value', 1000);
-    await under.advance(1000);
-    expect(await under.store.get('key', 1000)).toBeUndefined();
+    expect(await under.store.get('key', 10 * MINUTE)).toBeUndefined();
+    await under.store.set('key', 'value', 10 * MINUTE);
+    await under.advance(10 * MINUTE);
+    expect(await under.store.get('key', 10 * MINUTE)).toBeUndefined();
     expect(await under.store.get('key')).toBeUndefined();
   });
 

@@ -15,7 +15,11 @@ interface Scripted {
 /** The store on one server. Every method rejects with STORE_UNAVAILABLE when the server does not answer. */
 export function createRedisStore(connection: Connection, keys: Keys): Store {
   return {
-    get: async (key) => (await connection.run((redis) => redis.get(keys.value(key)))) ?? undefined,
+    async get(key, ttlMs) {
+      const name = keys.value(key);
+      const read = (redis: Redis) => (ttlMs === undefined ? redis.get(name) : redis.getex(name, 'PX', ttlMs));
+      return (await connection.run(read)) ?? undefined;
+    },
     async set(key, value, ttlMs) {
       await connection.run((redis) => redis.set(keys.value(key), value, 'PX', ttlMs));
     },

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../core/contract/store.ts';
-import { redisConfig } from '../../../plugins/stores/redis/config.ts';
+import { redisAddress, redisConfig } from '../../../plugins/stores/redis/config.ts';
 import { createConnection } from '../../../plugins/stores/redis/connection.ts';
 import redisPlugin from '../../../plugins/stores/redis/index.ts';
 import { keysOf } from '../../../plugins/stores/redis/keys.ts';
@@ -206,6 +206,14 @@ describe.skipIf(redisMissing)('stores/redis', () => {
       hung.resume();
       await Promise.all(asked);
     });
+  });
+
+  it.each([
+    ['host', { host: 'host', port: 6379 }],
+    ['redis.internal:6380', { host: 'redis.internal', port: 6380 }],
+    ['[::1]:1', { host: '::1', port: 1 }],
+  ])('reads the address %s', (address, read) => {
+    expect(redisAddress(address)).toEqual(read);
   });
 
   it.each(['redis://u:p4ss@host:1', 'host:0', 'host:99999', 'a b:1', ':6379', 'user:p4ss@host:6379', '[::1'])(

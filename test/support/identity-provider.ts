@@ -1,0 +1,272 @@
+import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Configuration, type JWK, Provider } from 'oidc-provider';
+import { mapAdapter } from './identity-store.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** What an identity provider of a test knows; everything has a default. */
+export interface IdentityProviderOptions {
+  /** Users and the claims their tokens carry. Default: `ada` of the group `admins`, `bob` of the group `staff`. */
+  readonly users?: Readonly<Record<string, Claims>>;
+  /** Audiences whose access tokens are opaque; all others get JWTs (RFC 9068). */
+  readonly opaqueAudiences?: readonly string[];
+  /** Signs access tokens. */
+  readonly alg?: Alg;
+  /** Grant types that the client `gateway` may use besides its own, e.g. of RFC 8693. */
+  readonly gatewayGrants?: readonly string[];
+  /** Called for every provider that is made, at the start and by `rotate`: e.g. to register a grant type. */
+  readonly extend?: (provider: Provider) => void;
+}
+
+/** Algorithms of which the provider has a key. */
+export type Alg = 'ES256' | 'RS256' | 'EdDSA';
+
+/** A client that the provider knows. */
+export const CLIENTS = {
+  /** A program: client credentials. */
+  agent: { id: 'agent', secret: 'secret-of-agent' },
+  /** The gateway: introspection, and the grants of `gatewayGrants`. */
+  gateway: { id: 'gateway', secret: 'secret-of-gateway' },
+  /** A person's app: authorization code with PKCE, no secret. */
+  app: { id: 'app', redirectUri: 'http://127.0.0.1/callback' },
+} as const;
+
+/** `oidc-provider` over HTTP on loopback, with real keys. */
+export interface IdentityProvider extends AsyncDisposable {
+  readonly issuer: string;
+  /** `METHOD path` of every request so far. */
+  readonly seen: string[];
+  /** A user's access token, as the authorization code grant would issue it. */
+  userToken(user: string, audience: string, scope?: string): Promise<string>;
+  /** The access token of the client `agent`, fetched over HTTP by client credentials. */
+  agentToken(audience: string): Promise<string>;
+  /** Any JWT, signed with the current key. Defaults: issuer, `iat` now, `exp` in one hour; `claims` win. */
+  sign(claims: Claims, header?: Claims): string;
+  /** The public keys that are published now. */
+  publicKeys(): readonly { readonly kid: string; readonly alg: Alg; readonly key: KeyObject }[];
+  /** Signs with new keys from now on; `keepOld: false` publishes the old ones no more. */
+  rotate(keepOld?: boolean): void;
+  /** Makes the token unknown to introspection. */
+  revokeAll(): void;
+  /** Answers nobody until `resume`: connections are refused. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Who logs in when an app asks; set by a test before it walks through the authorization code grant. */
+  loginAs: string;
+}
+
+const USERS = {
+  ada: { name: 'Ada', email: 'ada@example.com', groups: ['admins'] },
+  bob: { name: 'Bob', email: 'bob@example.com', groups: ['staff'] },
+} as const;
+
+/** Starts one on a free port. */
+export async function identityProvider(options: IdentityProviderOptions = {}): Promise<IdentityProvider> {
+  const alg = options.alg ?? 'ES256';
+  const seen: string[] = [];
+  const store = new Map<string, unknown>();
+  let keys = newKeys();
+  let server = await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://127.0.0.1:${port}`;
+  let provider = make();
+
+  function make(): Provider {
+    const made = new Provider(issuer, configuration(options, alg, keys, store));
+    options.extend?.(made);
+    return made;
+  }
+
+  function listen(on: number): Promise<Server> {
+    const opening = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url?.replace(/\?.*/, '')}`);
+      if (request.url?.startsWith('/interaction/')) void approve(provider, self.loginAs, request, response);
+      else void provider.callback()(request, response);
+    });
+    return new Promise((resolve) => opening.listen(on, '127.0.0.1', () => resolve(opening)));
+  }
+
+  async function close(): Promise<void> {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  const self: IdentityProvider = {
+    issuer,
+    seen,
+    loginAs: 'ada',
+    async userToken(user, audience, scope = 'tools') {
+      const client = await provider.Client.find(CLIENTS.app.id);
+      if (client === undefined) throw new Error('the provider does not know the client app');
+      const grant = new provider.Grant({ accountId: user, clientId: client.clientId });
+      grant.addResourceScope(audience, scope);
+      const token = new provider.AccessToken({
+        client,
+        accountId: user,
+        grantId: await grant.save(),
+        gty: 'authorization_code',
+        scope,
+      });
+      token.resourceServer = new provider.ResourceServer(audience, resourceServer(options, alg, audience));
+      token.extra = { ...(options.users ?? USERS)[user as keyof typeof USERS] };
+      return token.save();
+    },
+    async agentToken(audience) {
+      const { id, secret } = CLIENTS.agent;
+      const answer = await fetch(`${issuer}/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials', resource: audience, scope: 'tools' }),
+      });
+      const body = (await answer.json()) as { readonly access_token?: string };
+      if (body.access_token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`);
+      return body.access_token;
+    },
+    sign(claims, header = {}) {
+      const key = keys.find((each) => each.alg === alg);
+      if (key === undefined) throw new Error(`no key for ${alg}`);
+      const seconds = Math.floor(Date.now() / 1000);
+      const body = { iss: issuer, iat: seconds, exp: seconds + 3600, jti: randomUUID(), ...claims };
+      return signedJwt({ alg, typ: 'at+jwt', kid: key.kid, ...header }, body, key.privateKey);
+    },
+    publicKeys: () => keys.map(({ kid, alg: each, publicKey }) => ({ kid, alg: each, key: publicKey })),
+    rotate(keepOld = true) {
+      keys = keepOld ? [...newKeys(), ...keys] : newKeys();
+      provider = make();
+    },
+    revokeAll: () => store.clear(),
+    pause: close,
+    async resume() {
+      server = await listen(port);
+    },
+    [Symbol.asyncDispose]: close,
+  };
+  return self;
+}
+
+/** A JWT over any header and claims, however wrong. `ES256`, `RS256` and `EdDSA` sign as they say, others as RS256. */
+export function signedJwt(header: Claims, claims: Claims, key: KeyObject): string {
+  const text = `${base64url(header)}.${base64url(claims)}`;
+  const hash = key.asymmetricKeyType === 'ed25519' ? undefined : 'sha256';
+  const signature = sign(hash, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
+  return `${text}.${signature.toString('base64url')}`;
+}
+
+/** One part of a JWT. */
+export function base64url(value: Claims): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+interface Key {
+  readonly kid: string;
+  readonly alg: Alg;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+function newKeys(): Key[] {
+  return [
+    { kid: randomUUID(), alg: 'ES256', ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+    { kid: randomUUID(), alg: 'RS256', ...generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+    { kid: randomUUID(), alg: 'EdDSA', ...generateKeyPairSync('ed25519') },
+  ];
+}
+
+function configuration(
+  options: IdentityProviderOptions,
+  alg: Alg,
+  keys: readonly Key[],
+  store: Map<string, unknown>,
+): Configuration {
+  const users: Readonly<Record<string, Claims>> = options.users ?? USERS;
+  return {
+    adapter: mapAdapter(store),
+    clients: clients(options),
+    jwks: {
+      keys: keys.map((key) => ({
+        ...(key.privateKey.export({ format: 'jwk' }) as JWK),
+        kid: key.kid,
+        alg: key.alg,
+        use: 'sig',
+      })),
+    },
+    cookies: { keys: ['cookie-key-of-a-test'] },
+    scopes: ['openid', 'offline_access', 'tools'],
+    findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id, ...users[id] }) }),
+    extraTokenClaims: (_ctx, token) => ('accountId' in token ? users[String(token.accountId)] : undefined),
+    interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: (_ctx, client) => client.clientId === CLIENTS.gateway.id },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_ctx, audience) => resourceServer(options, alg, audience),
+        useGrantedResource: () => true,
+      },
+    },
+    ttl: TTL_SECONDS,
+  };
+}
+
+const TTL_SECONDS = {
+  AccessToken: 3600,
+  AuthorizationCode: 60,
+  ClientCredentials: 3600,
+  Grant: 3600,
+  IdToken: 3600,
+  Interaction: 600,
+  RefreshToken: 3600,
+  Session: 3600,
+} as const;
+
+function clients({ gatewayGrants = [] }: IdentityProviderOptions): NonNullable<Configuration['clients']> {
+  const { agent, gateway, app } = CLIENTS;
+  const program = { redirect_uris: [], response_types: [] };
+  return [
+    { ...program, client_id: agent.id, client_secret: agent.secret, grant_types: ['client_credentials'] },
+    {
+      ...program,
+      client_id: gateway.id,
+      client_secret: gateway.secret,
+      grant_types: ['client_credentials', ...gatewayGrants],
+    },
+    {
+      client_id: app.id,
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      redirect_uris: [app.redirectUri],
+      response_types: ['code'],
+    },
+  ];
+}
+
+function resourceServer({ opaqueAudiences = [] }: IdentityProviderOptions, alg: Alg, audience: string) {
+  const shape = { scope: 'tools', audience, accessTokenTTL: TTL_SECONDS.AccessToken };
+  if (opaqueAudiences.includes(audience)) return { ...shape, accessTokenFormat: 'opaque' as const };
+  return { ...shape, accessTokenFormat: 'jwt' as const, jwt: { sign: { alg } } };
+}
+
+/** Logs the user in and grants what the app asks for: what a person would click. */
+async function approve(
+  provider: Provider,
+  user: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { prompt, params, session } = await provider.interactionDetails(request, response);
+  if (prompt.name === 'login') {
+    return provider.interactionFinished(request, response, { login: { accountId: user } });
+  }
+  const grant = new provider.Grant({ accountId: session?.accountId ?? user, clientId: String(params.client_id) });
+  const scope = String(params.scope ?? '');
+  grant.addOIDCScope(scope);
+  for (const resource of [params.resource].flat()) {
+    if (typeof resource === 'string') grant.addResourceScope(resource, scope);
+  }
+  const consent = { consent: { grantId: await grant.save() } };
+  return provider.interactionFinished(request, response, consent, { mergeWithLastSubmission: true });
+}

@@ -1,3 +1,4 @@
+import type { FullTap } from 'tapable';
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
@@ -12,7 +13,7 @@ import { guard } from './guard.ts';
 
 /** The whole hook table. Imperative names use the answer; past participles ignore it. */
 export function createHooks(report: (fault: GatewayFault) => void) {
-  return {
+  const hooks = {
     // ask: the first answer wins
     authenticate: guard('authenticate', new AsyncSeriesBailHook<[Inbound], Caller | Refusal | undefined>(['inbound'])),
     authorize: guard('authorize', new AsyncSeriesBailHook<[Call], Refusal | undefined>(['call'])),
@@ -38,6 +39,8 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     starting: guard('starting', new AsyncSeriesHook<[]>([])),
     stopping: lastFirst(guard('stopping', new AsyncSeriesHook<[]>([]), 'tap', report)),
   };
+  onlyWhatBegan(hooks.starting, hooks.stopping);
+  return hooks;
 }
 
 /** The hooks of one gateway. */
@@ -48,4 +51,29 @@ function lastFirst<H extends ReturnType<typeof guard<AsyncSeriesHook<[]>>>>(hook
   let tapped = 0;
   hook.intercept({ register: (tap) => ({ ...tap, stage: -++tapped }) });
   return hook;
+}
+
+/** Nothing is closed that was never opened: a plugin whose `starting` did not get its turn has no `stopping` either. */
+function onlyWhatBegan(starting: AsyncSeriesHook<[]>, stopping: AsyncSeriesHook<[]>): void {
+  const waiting = new Set<string>();
+  starting.intercept({
+    register: (tap) => {
+      waiting.add(tap.name);
+      return running(tap, (run) => {
+        waiting.delete(tap.name);
+        return run();
+      });
+    },
+  });
+  stopping.intercept({
+    // one with a callback of tapable's own would have to call it: it runs always
+    register: (tap) =>
+      tap.type === 'async' ? tap : running(tap, (run) => (waiting.has(tap.name) ? Promise.resolve() : run())),
+  });
+}
+
+/** The tap with something around its function. */
+function running(tap: FullTap, around: (run: () => unknown) => unknown): FullTap {
+  const run = (tap as FullTap & { fn: (...values: unknown[]) => unknown }).fn;
+  return { ...tap, fn: (...values: unknown[]) => around(() => run(...values)) } as FullTap;
 }

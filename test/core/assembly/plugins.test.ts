@@ -94,15 +94,12 @@ describe('the plugins of a plan', () => {
       code: 'PLUGIN_FAILED',
       message: 'broken failed in starting',
     });
-    expect(notes.filter((note) => note !== 'stop broken')).toEqual([
-      'start store',
-      'start audit',
-      'stop audit',
-      'stop store',
-    ]);
+    // what failed may have half of its things open, so it has its turn too
+    const inOrder = ['start store', 'start audit', 'stop broken', 'stop audit', 'stop store'];
+    expect(notes).toEqual(inOrder);
     notes.length = 0;
     await expect(testGateway({ plugins })).rejects.toThrow();
-    expect(notes).not.toContain('start z');
+    expect(notes).toEqual(inOrder);
   });
 
   proves('ask.core.typed-config', 'are typed by their schema: a wrong configuration does not compile', () => {

@@ -3,16 +3,20 @@ export { createGateway, type GatewayOptions } from './assembly/assemble.ts';
 export type { Gateway } from './assembly/gateway.ts';
 export type { Catalogue } from './assembly/load-plugins.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
+export { signOfLife } from './backend/sign-of-life.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { renamed } from './catalog/definition.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {
   Backend,
+  BackendHealth,
   BackendHello,
+  BackendSign,
   BackendState,
   BackendStatus,
   Command,
   Errand,
+  HealthStatus,
   Outbound,
 } from './contract/backend.ts';
 export type { BackendSource } from './contract/backend-source.ts';
@@ -64,7 +68,7 @@ export { explainIssues } from './extension/explain-issues.ts';
 export type { Hooks } from './extension/hooks.ts';
 export { createLog, LOG_NAMES, type LogName, stderrLog } from './extension/log.ts';
 export { nearest } from './extension/nearest.ts';
-export { type Core, definePlugin, type InnerCall, type Log, type Plugin } from './extension/plugin.ts';
+export { type Backends, type Core, definePlugin, type InnerCall, type Log, type Plugin } from './extension/plugin.ts';
 export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';

@@ -10,6 +10,7 @@ import { joinHouse } from './join-house.ts';
 import { type Catalogue, type Loaded, loadPlugins } from './load-plugins.ts';
 import type { Performing } from './perform-inner.ts';
 import { type PlanInput, readPlan } from './plan.ts';
+import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
 
 /** What a host or an embedder hands over besides the plan. */
 export interface GatewayOptions {
@@ -40,12 +41,14 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   const hooks = createHooks((fault) => log.error('a plugin failed to listen', { cause: explainCause(fault) }));
   const slots = createSlots();
   let performing: Performing | undefined;
+  let behind: BackendsBehind | undefined;
   const core: Core = {
     gateway: { name: plan.name, version: plan.version },
     hooks,
     slots,
     now,
     log,
+    backends: createPluginBackends(plan, () => behind),
     perform: (asked) => (performing === undefined ? Promise.reject(tooEarly()) : performing.inner(asked)),
   };
   const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
@@ -62,6 +65,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
   });
   performing = joined.performing;
+  behind = joined.backends;
   try {
     await hooks.starting.promise();
     await joined.open();

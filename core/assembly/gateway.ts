@@ -17,6 +17,8 @@ export interface Gateway {
   /** The catalogue of a capability class; `''` for clients that declare nothing. */
   catalog(capabilityClass?: string): Catalog;
   backends(): readonly BackendState[];
+  /** Backends that keep the gateway from being ready: those away, where a plugin says that all must be there. */
+  unready(): readonly string[];
   /** Resolves when backends have their first lists or the discovery time has passed. */
   settled(): Promise<void>;
   /** Who taps which hook, in running order. */

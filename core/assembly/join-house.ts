@@ -20,10 +20,12 @@ import { createStateSeal } from '../protocol/bridge/request-state.ts';
 import { createEndpoint } from '../protocol/endpoint.ts';
 import type { Authorizers } from './authorizers.ts';
 import { createFace } from './face.ts';
+import { createGaps } from './gaps.ts';
 import type { Gateway } from './gateway.ts';
 import { catalogFor, catalogOf, createHouse } from './house.ts';
 import { createPerforming, type Performing } from './perform-inner.ts';
 import type { Plan } from './plan.ts';
+import type { BackendsBehind } from './plugin-backends.ts';
 import { watchSources } from './sources.ts';
 
 /** What joining needs: a plan that was read, and hooks and slots that the plugins filled. */
@@ -41,6 +43,7 @@ export interface JoinParts {
 export interface JoinedHouse {
   readonly gateway: Gateway;
   readonly performing: Performing;
+  readonly backends: BackendsBehind;
   open(): Promise<void>;
 }
 
@@ -51,7 +54,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const serverInfo = { name: plan.name, version: plan.version };
   const stopped = new AbortController();
 
-  const { room, catalogs, faces } = joinFarSide(parts, serverInfo);
+  const { room, catalogs, faces, gaps } = joinFarSide(parts, serverInfo);
   const lot = createParkingLot(limits.parkedCalls, limits.requestStateTtlMs, now);
   const seal = createStateSeal(plan.stateKey, limits.requestStateTtlMs, limits.requestStateBytes, now);
   const dispatching: DispatchParts = {
@@ -85,7 +88,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     seal,
     catalog: catalogOf(catalogs),
     passthroughHeaders: plan.passthroughHeaders.map((name) => name.toLowerCase()),
-    incomplete: () => nothingThere(room),
+    incomplete: () => gaps.inLists(),
     pageOf: (entries, kind, era, cursor) => pageOf(entries, kind, era, cursor, { serverInfo, limits }),
   };
 
@@ -149,6 +152,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     perform: (asked) => firstLists.then(() => performing.outer(asked)),
     catalog: (capabilityClass = '') => catalogs.of(capabilityClass),
     backends: () => room.states(),
+    unready: () => gaps.unready(),
     settled: () => firstLists,
     taps: () => Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, hook.tapNames()])),
     counts: () => ({ ...room.counts(), ...endpoint.counts(), parked: lot.size }),
@@ -157,7 +161,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
       return stopping;
     },
   };
-  return { gateway, performing, open };
+  return { gateway, performing, backends: { room, gaps }, open };
 }
 
 const MAX_PAUSED_CALLS = 10_000; // of all callers; the oldest is recorded as abandoned when more come
@@ -180,10 +184,12 @@ function joinFarSide(
     events: {
       listed(workload, capabilityClass) {
         faces.stale();
+        gaps.stale();
         catalogs.changed(workload, capabilityClass);
       },
       changed(event) {
         faces.stale();
+        gaps.stale();
         hooks.backendChanged.call(event);
       },
     },
@@ -200,7 +206,8 @@ function joinFarSide(
     onRebuilt: (rebuilt) => hooks.catalogRebuilt.call(rebuilt),
   });
   const faces = createFace(serverInfo, room, limits.instructionsBytes);
-  return { room, catalogs, faces };
+  const gaps = createGaps(room);
+  return { room, catalogs, faces, gaps };
 }
 
 /** Conflicts are said at the start, not only when the first client lists. */
@@ -210,15 +217,6 @@ function checkCatalog(catalogs: Catalogs, log: Log): void {
   } catch (cause) {
     log.error('the catalogue could not be made', { cause: explainCause(cause) });
   }
-}
-
-/** With every backend away and nothing known of any, an empty list would be a lie. */
-function nothingThere(room: BackendRoom): string | undefined {
-  const states = room.states();
-  if (states.length === 0 || states.some(({ status }) => status === 'ready')) return undefined;
-  if (room.listings('').size > 0) return undefined;
-  const names = states.map(({ backend, cause }) => `${backend.name} (${cause?.category ?? 'no answer yet'})`);
-  return `no backend is available: ${names.join(', ')}`;
 }
 
 /** Answers by path, then by method. */

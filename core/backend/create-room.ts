@@ -116,6 +116,10 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       const timeoutMs = timeouts.perWorkloadMs[workload] ?? timeouts.defaultMs;
       return sendCall(call, keeperOf(workload), timeoutMs, limits);
     },
+    async probe(workload, timeoutMs, signal) {
+      await keeperOf(workload).probe(timeoutMs, signal);
+    },
+    judge: (workload, health) => keepers.get(workload)?.judge(health),
     async watch(workload, uri, owner) {
       await keeperOf(workload).watch(uri, owner);
     },

@@ -1,5 +1,5 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
-import type { Backend, BackendHello, BackendState, BackendStatus } from '../contract/backend.ts';
+import type { Backend, BackendHealth, BackendHello, BackendState, BackendStatus } from '../contract/backend.ts';
 import type { LinkOwner } from '../contract/call.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
@@ -11,6 +11,7 @@ import { Connector } from './connect.ts';
 import type { Conversation } from './conversation.ts';
 import { categoryOf, LinkFailure } from './failure.ts';
 import { Gate } from './gate.ts';
+import { isAlive } from './is-alive.ts';
 import type { ListKind } from './link.ts';
 import { Listening } from './listening.ts';
 import { mergeLists, readListing, sameListing } from './listing.ts';
@@ -20,7 +21,7 @@ import { Relists } from './relists.ts';
 import type { BackendListing, BackendRoomEvents } from './room.ts';
 import { type Seat, stopped } from './seat.ts';
 import type { Spawn } from './transports/process-group.ts';
-import { backOffMs } from './wait.ts';
+import { backOffMs, waitFor } from './wait.ts';
 
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 30_000;
@@ -63,6 +64,10 @@ export class Keeper {
   #sinceMs: number;
   #hello: BackendHello | undefined;
   #era: Era | undefined;
+  #health: BackendHealth | undefined;
+  /** By a monitor: no call is sent, and the lists leave after the grace time. */
+  #isAside = false;
+  #isDoubted = false;
   #attempt: Promise<void> | undefined;
   #failures = 0;
   #quickDeaths = 0;
@@ -131,6 +136,7 @@ export class Keeper {
       cause: cause === undefined ? undefined : { category: categoryOf(cause), message: messageOf(cause) },
       sinceMs: this.#sinceMs,
       hello: this.#hello,
+      ...(this.#health === undefined ? {} : { health: this.#health }),
     };
   }
 
@@ -156,6 +162,7 @@ export class Keeper {
    * @throws GatewayFault at once while the backend is known to be away
    */
   linkFor(owner: LinkOwner): Conversation | Promise<Conversation> {
+    if (this.#isAside) throw this.#away();
     const link = this.#pool.find(owner)?.link;
     if (link !== undefined) return link;
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
@@ -168,6 +175,42 @@ export class Keeper {
     if (this.#status !== 'ready' || this.#attempt !== undefined) return;
     if (this.#options.now() - this.#readyAtMs < TRUST_MS) return;
     void this.#renew();
+  }
+
+  /**
+   * Asks for a sign of life: over the gateway's own link where it lives, by looking for the backend where it does not.
+   * After a probe in vain the next one looks too: perhaps only the link is dead, or the program hangs.
+   * @throws LinkFailure · AUTH_STRATEGY_FAILED; a refusal that shows life is a success
+   */
+  async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const { link } = this.#pool.base;
+    const isDoubted = this.#isDoubted;
+    this.#isDoubted = true;
+    try {
+      if (this.#status === 'ready' && link !== undefined && this.#attempt === undefined) {
+        if (!isDoubted && (await isAlive(link, timeoutMs, signal))) {
+          this.#isDoubted = false;
+          return;
+        }
+        void this.#renew();
+      }
+      await this.#looked(timeoutMs, signal);
+      this.#isDoubted = false;
+    } catch (cause) {
+      throw this.#stopping.signal.aborted ? stopped(this.backend.name) : cause;
+    }
+  }
+
+  /** Takes a monitor's verdict. */
+  judge(health: BackendHealth): void {
+    const wasAside = this.#isAside;
+    this.#health = health;
+    this.#isAside = health.status === 'unhealthy';
+    if (this.#isAside === wasAside || this.#status !== 'ready') return;
+    if (!wasAside) return this.#startGrace();
+    clearTimeout(this.#grace);
+    // A look that is under way reads them anyway.
+    if (!this.#listings.has('') && this.#attempt === undefined) this.#listChanged(this.#pool.base, ALL_KINDS);
   }
 
   /** The backend contradicts its era: asks again and resolves when the answer is there. */
@@ -195,7 +238,7 @@ export class Keeper {
   async welcome(owner: LinkOwner): Promise<void> {
     if (this.#attempt !== undefined && this.#failures === 0) await this.#attempt;
     const { capabilityClass } = owner;
-    if (this.#stopping.signal.aborted || !this.#mayDiffer(owner)) return;
+    if (this.#stopping.signal.aborted || this.#isAside || !this.#mayDiffer(owner)) return;
     if (this.#listings.has(capabilityClass) && !this.#stale.has(capabilityClass)) return;
     let running = this.#welcomes.get(capabilityClass);
     if (running === undefined) {
@@ -243,6 +286,16 @@ export class Keeper {
     await this.#connector.close();
   }
 
+  async #looked(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const late = () => {
+      const facts = { category: 'timeout' } as const;
+      return new LinkFailure('BACKEND_TIMEOUT', this.backend.name, `was not found within ${timeoutMs} ms`, facts);
+    };
+    await waitFor(this.#discover(), timeoutMs, signal, late);
+    this.#stopping.signal.throwIfAborted();
+    if (this.#status !== 'ready') throw this.#cause ?? this.#away();
+  }
+
   #openFor(owner: LinkOwner): Conversation | Promise<Conversation> {
     if (this.#status === 'unavailable' || this.#status === 'unknown') throw this.#away();
     return this.#pool.seatFor(owner).take();
@@ -251,7 +304,8 @@ export class Keeper {
   #away(): LinkFailure {
     const category = this.#cause instanceof LinkFailure ? this.#cause.category : 'closed';
     const facts = { category, cause: this.#cause } as const;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.backend.name, `is away (${category})`, facts);
+    const why = this.#cause === undefined ? (this.#health?.errorCategory ?? category) : category;
+    return new LinkFailure('BACKEND_UNREACHABLE', this.backend.name, `is away (${why})`, facts);
   }
 
   /** One look at the backend; all who ask meanwhile share it. Never rejects. */
@@ -284,7 +338,6 @@ export class Keeper {
   #ready(link: Conversation, listing: BackendListing): void {
     this.#failures = 0;
     this.#readyAtMs = this.#options.now();
-    clearTimeout(this.#grace);
     this.#hello = link.hello;
     this.#era = link.era;
     for (const capabilityClass of [...this.#listings.keys()]) {
@@ -293,6 +346,9 @@ export class Keeper {
       if (link.era === '2026-07-28') this.#drop(capabilityClass);
     }
     this.#enter('ready', undefined);
+    // A monitor that was just told may have changed its mind.
+    if (this.#isAside) this.#startGrace();
+    else clearTimeout(this.#grace);
     this.#store('', listing);
     for (const capabilityClass of this.#stale) this.#refreshClass(capabilityClass);
     this.#watches.restore((cause) => this.#note('subscription not restored', cause));
@@ -309,7 +365,7 @@ export class Keeper {
     this.#pool.base.renew();
     const unauthenticated = cause instanceof LinkFailure && cause.category === 'unauthenticated';
     if (this.#status === 'ready' || this.#status === 'unknown') this.#note('backend is away', cause);
-    if (this.#status === 'ready') this.#startGrace();
+    if (this.#status === 'ready' && !this.#isAside) this.#startGrace();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => void this.#discover(), backOffMs(attempt, RETRY_FIRST_MS, RETRY_MAX_MS));

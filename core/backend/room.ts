@@ -1,4 +1,4 @@
-import type { Backend, BackendHello, BackendState } from '../contract/backend.ts';
+import type { Backend, BackendHealth, BackendHello, BackendState } from '../contract/backend.ts';
 import type { Call, CallResult, LinkOwner } from '../contract/call.ts';
 import type { Era } from '../contract/era.ts';
 import type { BackendChanged } from '../contract/event.ts';
@@ -53,6 +53,10 @@ export interface BackendRoom {
    * the reason of `call.signal` when it aborts
    */
   send(call: Call): Promise<CallResult>;
+  /** Resolves with a sign of life. @throws GatewayFault; see `Backends.probe` */
+  probe(workload: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Takes a monitor's verdict on a backend; of one that has gone it is nothing. */
+  judge(workload: string, health: BackendHealth): void;
   /** Subscribes to a resource on the owner's session; updates arrive at the owner's sink. */
   watch(workload: string, uri: string, owner: LinkOwner): Promise<void>;
   unwatch(workload: string, uri: string, owner: LinkOwner): Promise<void>;

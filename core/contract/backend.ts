@@ -44,7 +44,35 @@ export interface BackendState {
   readonly sinceMs: number;
   /** `serverInfo`, `capabilities` and `instructions` of its last hello. */
   readonly hello: BackendHello | undefined;
+  /** What a monitor makes of it; absent without one. Where there is one, status pages show this. */
+  readonly health?: BackendHealth;
 }
+
+/** The health of a backend in a monitor's words. Source: vmcp spec §2 status, with the names of status pages. */
+export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy' | 'unauthenticated' | 'unknown';
+
+/** What a monitor makes of a backend. An `unhealthy` one is set aside: no call is sent to it, its lists leave in time. */
+export interface BackendHealth {
+  readonly status: HealthStatus;
+  readonly consecutiveFailures: number;
+  /** Epoch milliseconds of the last check that came to an end. */
+  readonly checkedMs: number | undefined;
+  /** Kind of the last failure, never its words; `undefined` after a success. */
+  readonly errorCategory: string | undefined;
+  /** Epoch milliseconds of the last change of `status`. */
+  readonly sinceMs: number;
+  /** Absent when there is no breaker. */
+  readonly breaker?: { readonly state: 'closed' | 'open' | 'half-open'; readonly sinceMs: number };
+}
+
+/** What an answer or a failure says about the backend itself. */
+export type BackendSign =
+  | { readonly is: 'alive' }
+  /** It refuses the gateway's credentials, or the gateway has none for it. */
+  | { readonly is: 'unauthenticated'; readonly category: string }
+  | { readonly is: 'failed'; readonly category: string }
+  /** The failure was not the backend's. */
+  | { readonly is: 'nothing' };
 
 /** A backend's own words about itself. Untrusted; never used for names or authorization. */
 export interface BackendHello {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { BackendHealth, BackendState } from '../contract/backend.ts';
 import type { Call, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
@@ -35,6 +36,26 @@ export interface Core {
   /** Epoch milliseconds; a test replaces it. */
   now(): number;
   readonly log: Log;
+  readonly backends: Backends;
+}
+
+/** The backends as a plugin sees them and acts on them. There are none before `starting` is over. */
+export interface Backends {
+  /** Sorted by name. */
+  states(): readonly BackendState[];
+  /** Name of the outgoing-auth strategy towards a backend. */
+  strategyOf(name: string): string;
+  /**
+   * Asks for a sign of life in the cheapest way that the backend's revision has, over the connection that is there. One
+   * that is away is looked for again at once. Resolves with the milliseconds it took, and for a refusal that shows life
+   * too; `timeoutMs` bounds it.
+   * @throws what `signOfLife` reads; BACKEND_UNKNOWN when it is not configured (any more)
+   */
+  probe(name: string, timeoutMs: number, signal: AbortSignal): Promise<number>;
+  /** Says what a monitor makes of a backend. Idempotent; forgotten when its description changes. */
+  judge(name: string, health: BackendHealth): void;
+  /** From now on a list that lacks a backend is an error that names it, and the gateway is not ready meanwhile. */
+  requireAll(): void;
 }
 
 /** A call that a plugin makes on a caller's behalf. */

@@ -42,6 +42,15 @@ export function pluginCore(): PluginCore {
       throw new Error('this core has no gateway behind it');
     },
     now: () => clock.nowMs,
+    backends: {
+      states: () => [],
+      strategyOf: () => 'unauthenticated',
+      probe: async () => {
+        throw new Error('this core has no backends');
+      },
+      judge: () => undefined,
+      requireAll: () => undefined,
+    },
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     lines,
     clock,

@@ -60,12 +60,28 @@ export const house = [
     },
   },
   {
+    source: 'choice: health',
+    says: {
+      'choice.health.probe-cheap':
+        'a probe is one ping, or one server/discover of a revision without ping, over the connection that is there',
+      'choice.health.no-false-alarm':
+        'a JSON-RPC error, HTTP 405, 429 or another refusal of the probe itself is a sign of life',
+      'choice.health.set-aside':
+        'an unhealthy backend gets no call, and its lists leave after limits.listGraceMs with one notification',
+    },
+  },
+  {
     source: 'choice: partial failure',
-    deferred: 'comes with health checks and the breaker',
     says: {
       'choice.partial-failure.fail': 'fail answers an error that names the backend for lists that would be incomplete',
       'choice.partial-failure.best-effort': 'best_effort serves what is there',
       'choice.partial-failure.healthy-calls': 'calls to healthy backends always work',
+    },
+  },
+  {
+    source: 'choice: partial failure',
+    deferred: 'comes with health checks and the breaker',
+    says: {
       'choice.partial-failure.health-both': 'probes and live calls both count for the health of a backend',
     },
   },

@@ -3,6 +3,7 @@ import type { WireError } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import { CODE, wireError } from './errors.ts';
 import { decode, isObject, RawJsonError, RawObject, rawElements } from './raw-json.ts';
+import { hasRepeatedMembers } from './repeated-members.ts';
 
 /** A JSON-RPC id as a client may choose it. */
 export type MessageId = string | number;
@@ -45,7 +46,8 @@ export const NULL_ID: RawJson = Buffer.from('null');
  * Reads one JSON-RPC message.
  *
  * Fails as a value: -32700 for what is not UTF-8 or JSON, or nested too deeply; -32600 for JSON that is not a single
- * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number.
+ * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number; -32602 for params that name a member
+ * twice, at any depth: what a policy reads must be what a backend reads.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
 export function readMessage(body: RawJson): Message | Misread {
@@ -79,6 +81,10 @@ function messageFrom(members: RawObject, value: JsonObject): Message | Misread {
   }
   const given = params ?? NO_PARAMS;
   if (!isKey) return { kind: 'notification', method, given };
+  const raw = members.get('params');
+  if (raw !== undefined && hasRepeatedMembers(raw, given)) {
+    return misread(CODE.invalidParams, 'params name a member twice', echo);
+  }
   return { kind: 'request', id: echo, key: id, method, params: members.object('params') ?? RawObject.empty(), given };
 }
 

@@ -45,6 +45,8 @@ export const wire = [
       'choice.wire.other-methods-405': 'HTTP methods other than POST, GET and DELETE answer 405',
       'choice.wire.content-type': 'a POST whose media type is not application/json answers 415',
       'choice.wire.parse-error': 'a body that is not JSON answers 400 with -32700',
+      'choice.wire.repeated-members':
+        'params that name a member twice, at any depth, answer 400 with -32602, so that policy and backend read the same',
       'choice.wire.not-single-message': 'JSON that is no single JSON-RPC message answers 400 with -32600',
       'choice.wire.modern-in-array': 'a modern element inside an array is refused',
       'choice.wire.initialize-without-claim': 'initialize without a modern claim is legacy',

@@ -87,10 +87,34 @@ describe('a body', () => {
     expect((await post(open.url, hidden)).json.error?.code).toBe(-32600);
   });
 
-  it('with a member twice is read as its last one by everybody', async () => {
+  proves('choice.wire.repeated-members', 'whose params name a member twice is refused, at any depth', async () => {
+    await using open = await openEndpoint();
+    const { body, headers } = modernRequest('tools/call', { name: 'echo', arguments: { path: '/public' } });
+    const good = JSON.stringify(body);
+    const path = '"path":"/public"';
+    const twice = [
+      good.replace('"name":"echo"', '"name":"denied","name":"echo"'),
+      good.replace(path, `"path":"/secret",${path}`),
+      good.replace(path, `"p\\u0061th":"/secret",${path}`),
+      good.replace(path, `${path},"deep":[{"a":{"b":1,"c":":","b":2}}]`),
+      good.replace(path, `${path},"__proto__":{"x":1},"__proto__":{"x":2}`),
+    ];
+    for (const sent of twice) {
+      const { status, json } = await post(open.url, sent, headers);
+      expect([sent, status, json.error?.code, json.id]).toEqual([sent, 400, -32602, body.id]);
+    }
+    const legacy = await openSession(open.url);
+    const call = '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"a":1,"a":2}}}';
+    expect((await post(open.url, call, legacy.headers)).json.error?.code).toBe(-32602);
+    expect(open.house.seen).toEqual([]);
+    const many = `${path},${Array.from({ length: 200 }, (_, n) => `"k${n}":{"k":":\\":","l":[{"k":{}}]}`).join()}`;
+    expect((await post(open.url, good.replace(path, many), headers)).status).toBe(200);
+  });
+
+  it('with a member twice beside its params is read as its last one by everybody', async () => {
     await using open = await openEndpoint();
     const { body, headers } = modernRequest('tools/call', { name: 'echo' });
-    const sent = JSON.stringify(body).replace('"name":"echo"', '"name":"denied","name":"echo"');
+    const sent = JSON.stringify(body).replace('{', '{"method":"tools/list","params":{"name":"denied"},');
     expect((await post(open.url, sent, headers)).status).toBe(200);
     expect(open.house.seen[0]?.params.string('name')).toBe('echo');
     expect(open.house.seen[0]?.params.toBytes().toString()).not.toContain('denied');

@@ -1,9 +1,10 @@
 import type { BackendRoom } from '../backend/room.ts';
 import type { Catalog, Catalogs } from '../catalog/catalog.ts';
-import type { Asker, LinkOwner } from '../contract/call.ts';
+import type { Asker, Call, LinkOwner } from '../contract/call.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import { type AnswerParts, answer } from '../flow/answer.ts';
+import { type Denial, denialOf, denialOfMissing } from '../flow/conceal.ts';
 import { resolveCall } from '../flow/resolve.ts';
 import type { Rooms } from '../flow/rooms.ts';
 import { replyFromFault } from '../flow/wire-faults.ts';
@@ -46,14 +47,13 @@ export function createHouse(parts: HouseParts): House {
       const params = RawObject.empty().with('uri', Buffer.from(JSON.stringify(uri)));
       const resolved = resolveCall(answering, { ...intent, method: 'resources/subscribe', params });
       if ('error' in resolved) return resolved;
-      try {
-        const refusal = await rooms.authorize(resolved.call);
-        return refusal === undefined ? { entry: resolved.call.target } : { refusal };
-      } catch (thrown) {
-        log.error('a plugin failed to decide a subscription', { uri, cause: explainCause(thrown) });
-        const reply = replyFromFault(resolved.call, thrown);
-        return 'error' in reply ? reply : { error: { code: -32603, message: 'internal error' } };
-      }
+      const { target } = 'call' in resolved ? resolved.call : resolved.missing;
+      return (await decided(parts, resolved)) ?? { entry: target };
+    },
+    async objection(intent) {
+      await ready(intent.asker);
+      const resolved = resolveCall(answering, intent);
+      return 'error' in resolved ? resolved : decided(parts, resolved);
     },
     watch: (entry, uri, asker) => room.watch(entry.workload, uri, asker.owner),
     unwatch: (entry, uri, asker) => room.unwatch(entry.workload, uri, asker.owner),
@@ -69,6 +69,23 @@ export function createHouse(parts: HouseParts): House {
     rootsChanged: (asker) => room.rootsChanged(asker.owner),
     mirrored: (name, asker) => catalogFor(catalogs, asker).find('tool', name)?.mirrored,
   };
+}
+
+/** What stands against a call that is not made (yet): a denial, or `undefined`. */
+async function decided(
+  { rooms, log }: HouseParts,
+  found: { readonly call: Call } | { readonly missing: Call },
+): Promise<Denial | undefined> {
+  const call = 'call' in found ? found.call : found.missing;
+  try {
+    if (call.target.isMissing) return await denialOfMissing(rooms, call);
+    const refusal = await rooms.authorize(call);
+    return refusal === undefined ? undefined : await denialOf(rooms, call, refusal);
+  } catch (thrown) {
+    log.error('a plugin failed to decide', { method: call.method, name: call.name, cause: explainCause(thrown) });
+    const reply = replyFromFault(call, thrown);
+    return 'error' in reply ? { error: reply.error } : { error: { code: -32603, message: 'internal error' } };
+  }
 }
 
 /** The catalogue that an asker's capability class sees. */

@@ -5,8 +5,8 @@ import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { InnerCall } from '../extension/plugin.ts';
 import { createCall } from '../flow/call-value.ts';
-import { type Journey, perform } from '../flow/perform.ts';
-import { notFound } from '../flow/wire-faults.ts';
+import { missingEntry } from '../flow/conceal.ts';
+import { type Journey, performResolved } from '../flow/perform.ts';
 import { Cancel, cancellationOf } from '../protocol/cancel.ts';
 import { encode, RawObject } from '../protocol/raw-json.ts';
 
@@ -24,40 +24,34 @@ export function createPerforming(journey: Journey, catalogs: Catalogs): Performi
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
       }
       const asker: Asker = { ...parent.asker, progressToken: undefined, tell: parent.asker.tell };
-      const target = catalogs.of(asker.owner.capabilityClass).findInside(name);
-      if (target === undefined) return { error: notFound({ method: 'tools/call', name, asker }) };
-      return perform(
-        journey,
-        createCall({
-          ...toolCall(target.key, given),
-          target,
-          caller: caller ?? parent.caller,
-          asker,
-          inbound: parent.inbound,
-          headers: parent.headers,
-          parent,
-          id: parent.id,
-          cancel: signal === undefined ? parent.cancel : cancellationOf(signal),
-        }),
-      );
+      const target = catalogs.of(asker.owner.capabilityClass).findInside(name) ?? missingEntry('tool', name);
+      const call = createCall({
+        ...toolCall(target.key, given),
+        target,
+        caller: caller ?? parent.caller,
+        asker,
+        inbound: parent.inbound,
+        headers: parent.headers,
+        parent,
+        id: parent.id,
+        cancel: signal === undefined ? parent.cancel : cancellationOf(signal),
+      });
+      return performResolved(journey, target.isMissing ? { missing: call } : { call });
     },
     async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
       const asker = silentAsker(caller);
-      const target = catalogs.of('').find('tool', name);
-      if (target === undefined) return { error: notFound({ method: 'tools/call', name, asker }) };
-      return perform(
-        journey,
-        createCall({
-          ...toolCall(name, given ?? {}),
-          target,
-          caller,
-          asker,
-          headers: {},
-          parent: undefined,
-          id: randomUUID(),
-          cancel: signal === undefined ? new Cancel() : cancellationOf(signal),
-        }),
-      );
+      const target = catalogs.of('').find('tool', name) ?? missingEntry('tool', name);
+      const call = createCall({
+        ...toolCall(name, given ?? {}),
+        target,
+        caller,
+        asker,
+        headers: {},
+        parent: undefined,
+        id: randomUUID(),
+        cancel: signal === undefined ? new Cancel() : cancellationOf(signal),
+      });
+      return performResolved(journey, target.isMissing ? { missing: call } : { call });
     },
   };
 }

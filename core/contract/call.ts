@@ -166,6 +166,8 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */
   readonly definition: RawJson;
   readonly hiddenBy?: HiddenBy;
+  /** Stands for a name that nobody has, when `authorize` is asked about one; never listed, never run. */
+  readonly isMissing?: true;
   /** What changed the entry on its way, in order, e.g. `['override.name', 'prefix']`; shown by `vmcp explain`. */
   readonly shapedBy: readonly string[];
   /** Arguments mirrored into `Mcp-Param-*` headers, compiled when the list was read (MCP 2026-07-28, `x-mcp-header`). */

@@ -3,7 +3,7 @@ import { CODE, wireError } from '../protocol/errors.ts';
 import { visitOf } from '../protocol/http/visit.ts';
 import type { Answer, Intent } from '../protocol/intent.ts';
 import { answerList, LISTS, type ListParts } from './list.ts';
-import { type Journey, perform } from './perform.ts';
+import { type Journey, performResolved } from './perform.ts';
 import { type Resolved, type ResolveParts, resolveCall } from './resolve.ts';
 
 /** All that answering needs, joined by assembly. */
@@ -26,8 +26,8 @@ export async function answer(parts: AnswerParts, intent: Intent): Promise<Answer
 export async function answerCall(parts: AnswerParts, intent: Intent): Promise<Reply> {
   const resolved = safelyResolved(parts, intent);
   if ('error' in resolved) return resolved;
-  visitOf(intent.inbound)?.becomes(resolved.call);
-  return perform(parts.journey, resolved.call);
+  if ('call' in resolved) visitOf(intent.inbound)?.becomes(resolved.call);
+  return performResolved(parts.journey, resolved);
 }
 
 /** Without a catalogue nothing can be called; that is the gateway's trouble, not the caller's. */

@@ -3,6 +3,7 @@ import type { Refusal } from '../contract/refusal.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
 import type { Intent } from '../protocol/intent.ts';
 import { callWith } from './call-value.ts';
+import { denialOf, denialOfMissing } from './conceal.ts';
 import type { Rooms } from './rooms.ts';
 import type { Rounds } from './rounds.ts';
 import { replyFromFault, UnknownEntry } from './wire-faults.ts';
@@ -39,7 +40,7 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
     refusal = (await rooms.authorize(call)) ?? (resumed === undefined ? await rooms.limit(call) : undefined);
     if (refusal !== undefined) {
       outcome = 'refused';
-      return { refusal };
+      return await denialOf(rooms, call, refusal);
     }
     result = await rooms.rewriteResult(await rooms.dispatch(call), call);
     outcome = result.isError ? 'toolError' : 'ok';
@@ -65,6 +66,21 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
     };
     if (result?.resultType === 'input_required') rounds.pause(record);
     else rooms.settle(record);
+  }
+}
+
+/** As {@link perform}; a name that nobody has is decided like one that somebody has, and then not found. Never rejects. */
+export async function performResolved(
+  journey: Journey,
+  found: { readonly call: Call } | { readonly missing: Call },
+): Promise<Reply> {
+  if ('call' in found) return perform(journey, found.call);
+  try {
+    return await denialOfMissing(journey.rooms, found.missing);
+  } catch (thrown) {
+    const reply = replyFromFault(found.missing, thrown);
+    if (reply.isOurs) journey.report(found.missing, thrown);
+    return 'error' in reply ? { error: reply.error } : { result: reply.result };
   }
 }
 

@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Call, CallMethod, WireError } from '../contract/call.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { RawJson } from '../contract/json.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
+import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
 import { cancellationOf } from '../protocol/cancel.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
@@ -11,8 +11,9 @@ import type { Intent } from '../protocol/intent.ts';
 import { endToEndMembers } from '../protocol/meta.ts';
 import { decodeObject, type RawObject } from '../protocol/raw-json.ts';
 import { createCall } from './call-value.ts';
+import { missingEntry } from './conceal.ts';
 import type { Parking } from './dispatch.ts';
-import { notFound, staleState } from './wire-faults.ts';
+import { staleState } from './wire-faults.ts';
 
 /** What resolving needs. */
 export interface ResolveParts {
@@ -22,8 +23,8 @@ export interface ResolveParts {
   readonly passthroughHeaders: readonly string[];
 }
 
-/** The target of a call: an entry under a name; or what to answer instead. */
-export type Resolved = { readonly call: Call & Parking } | { readonly error: WireError };
+/** The target of a call: an entry under a name; a name that nobody has; or what to answer instead. */
+export type Resolved = { readonly call: Call & Parking } | { readonly missing: Call } | { readonly error: WireError };
 
 /** Reads the params of a call method and finds what it names. */
 export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
@@ -36,8 +37,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   if (inputResponses !== undefined && inputResponses[0] !== OPEN_BRACE) {
     return invalid(`${method}: params.inputResponses must be an object`);
   }
-  const target = findTarget(parts.catalog(intent), method, name, params);
-  if (target === undefined) return { error: notFound({ method, name, asker: intent.asker }) };
+  const target = findTarget(parts.catalog(intent), method, name, params) ?? missingEntry(kindOf(method, params), name);
   const round = roundOf(parts, intent, method, name, target);
   if ('error' in round) return round;
   const call = createCall({
@@ -57,6 +57,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     inputResponses,
     cancel: intent.cancel ?? cancellationOf(intent.signal),
   });
+  if (target.isMissing) return { missing: call };
   return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };
 }
 
@@ -70,10 +71,19 @@ export function findTarget(
   if (method === 'tools/call') return catalog.find('tool', name);
   if (method === 'prompts/get') return catalog.find('prompt', name);
   if (method !== 'completion/complete') return catalog.findResource(name);
-  const ref = params.get('ref');
-  const isPrompt = ref !== undefined && decodeObject(ref)?.type === 'ref/prompt';
-  if (isPrompt) return catalog.find('prompt', name);
+  if (refersToPrompt(params)) return catalog.find('prompt', name);
   return catalog.findTemplate(name) ?? catalog.findResource(name);
+}
+
+function kindOf(method: CallMethod, params: RawObject): EntryKind {
+  if (method === 'tools/call') return 'tool';
+  if (method === 'prompts/get') return 'prompt';
+  return method === 'completion/complete' && refersToPrompt(params) ? 'prompt' : 'resource';
+}
+
+function refersToPrompt(params: Pick<RawObject, 'get'>): boolean {
+  const ref = params.get('ref');
+  return ref !== undefined && decodeObject(ref)?.type === 'ref/prompt';
 }
 
 type Named = { readonly name: string } | { readonly error: WireError };

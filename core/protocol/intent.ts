@@ -43,6 +43,8 @@ export interface House {
     intent: Intent,
     uri: string,
   ): Promise<{ readonly entry: CatalogEntry } | Exclude<Reply, { result: unknown }>>;
+  /** What stands against a call, without making it; asked before a rung of the protocol speaks of what is behind a name. */
+  objection?(intent: Intent): Promise<Exclude<Reply, { result: unknown }> | undefined>;
   /** Starts watching a resource for an owner; updates arrive at `owner.sink.resourceUpdated`. Counted: one unwatch each. */
   watch(entry: CatalogEntry, uri: string, asker: Asker): Promise<void>;
   unwatch(entry: CatalogEntry, uri: string, asker: Asker): Promise<void>;

@@ -34,7 +34,7 @@ export const HOOK_PROSE = {
     purpose: 'decides whether the caller may make this call; the first objection wins',
     empty: 'allowed',
     thrown: 'the call fails with -32603; it is not sent',
-    when: 'per call and per round, after rewriteCall; inner calls and resource subscriptions too',
+    when: 'per call and per round, after rewriteCall; inner calls and resource subscriptions too. A name that nobody has is decided as well (`target.isMissing`), so that a call tells no more than the lists',
   },
   limit: {
     signature: '(call: Call) → Refusal | undefined',

@@ -86,8 +86,11 @@ async function answerRequest(room: Room, exchange: Exchange, message: RequestMes
   const asker = askerFrom(envelope, owner, waiting);
   const intent = intentFrom(message, exchange, asker);
   const mismatch = checkMirrored(room, message, exchange, asker);
-  if (mismatch !== undefined) return waiting.error(mismatch);
   try {
+    if (mismatch !== undefined) {
+      const objection = await room.house.objection?.(intent); // a hint at headers would tell that the tool is there
+      return objection === undefined ? waiting.error(mismatch) : settle(room, message, intent, waiting, objection);
+    }
     await serve(room, exchange, message, intent, waiting);
   } catch (cause) {
     room.log.error('a request failed', { method: message.method, cause: explainCause(cause) });

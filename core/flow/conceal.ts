@@ -1,0 +1,45 @@
+import type { Call, Reply } from '../contract/call.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
+import { encode } from '../protocol/raw-json.ts';
+import { callWith } from './call-value.ts';
+import type { Rooms } from './rooms.ts';
+import { notFound } from './wire-faults.ts';
+
+/** Why a call is not made. */
+export type Denial = Exclude<Reply, { readonly result: unknown }>;
+
+type Deciding = Pick<Rooms, 'authorize' | 'advertise'>;
+
+/**
+ * What a caller hears about a call that was refused: of an entry that its lists show, the refusal; of any other, what
+ * it would hear if there were no such entry. So a call tells no more than the lists do.
+ */
+export async function denialOf(rooms: Deciding, call: Call, refusal: Refusal): Promise<Denial> {
+  const { advertise } = rooms;
+  if (advertise === undefined || call.target.isMissing) return { refusal };
+  const shown = await advertise([call.target], call.caller);
+  if (shown.length > 0) return { refusal };
+  return denialOfMissing(rooms, callWith(call, { target: missingEntry(call.target.kind, call.name) }));
+}
+
+/** A policy is asked about a name that nobody has as about any other; only where it has no objection is it "unknown". */
+export async function denialOfMissing(rooms: Deciding, call: Call): Promise<Denial> {
+  const refusal = await rooms.authorize(call);
+  return refusal === undefined ? { error: notFound(call) } : { refusal };
+}
+
+/** The entry that stands for a name nobody has, so that policy can decide about the name. Never listed, never run. */
+export function missingEntry(kind: EntryKind, name: string): CatalogEntry {
+  return {
+    kind: kind === 'template' ? 'resource' : kind, // a URI that nobody has is like no template either
+    key: name,
+    workload: '',
+    original: name,
+    definition: NOTHING,
+    shapedBy: [],
+    isMissing: true,
+  };
+}
+
+const NOTHING = encode({});

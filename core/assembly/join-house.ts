@@ -140,6 +140,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     clearInterval(sweeping);
     lot.stop();
     await endpoint.stop();
+    rounds.end();
     catalogs.stop();
     await room.stop();
     await hooks.stopping.promise();

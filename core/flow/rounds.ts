@@ -11,6 +11,8 @@ export interface Rounds {
   pause(record: CallRecord): void;
   /** Tells what was left longer than the time to live ago. */
   sweep(): void;
+  /** The gateway stops: tells everything that still waits. */
+  end(): void;
   readonly size: number;
 }
 
@@ -48,6 +50,9 @@ export function createRounds(
         if (atMs > before) return;
         abandon(id);
       }
+    },
+    end() {
+      for (const id of [...paused.keys()]) abandon(id);
     },
     get size() {
       return paused.size;

@@ -36,7 +36,7 @@ export type {
 } from './contract/call.ts';
 export type { Caller } from './contract/caller.ts';
 export type { Era, EraSetting } from './contract/era.ts';
-export type { BackendChanged, CatalogRebuilt, SessionEnded } from './contract/event.ts';
+export type { BackendChanged, CatalogRebuilt, SessionEnded, WorkflowAdvanced } from './contract/event.ts';
 export type { Inbound, Responder, ResponseStream } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
 export type { Refusal } from './contract/refusal.ts';
@@ -73,6 +73,7 @@ export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';
 export { type CallChanges, callWith } from './flow/call-value.ts';
+export { recordOf } from './protocol/http/visit.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';
 export { resultFromValue, toolFailure } from './protocol/result.ts';

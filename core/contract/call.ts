@@ -142,6 +142,8 @@ export interface CallRecord {
   readonly durationMs: number;
   readonly rounds: number;
   readonly resultBytes: number;
+  /** What was answered, for those who keep a piece of it: copy, the bytes are the answer's own. */
+  readonly result?: CallResult;
 }
 
 /** The four kinds of things a catalogue lists. */

@@ -2,7 +2,7 @@ import type { FullTap } from 'tapable';
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
-import type { BackendChanged, CatalogRebuilt, SessionEnded } from '../contract/event.ts';
+import type { BackendChanged, CatalogRebuilt, SessionEnded, WorkflowAdvanced } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { RequestRecord } from '../contract/request-record.ts';
@@ -31,6 +31,7 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     callSettled: guard('callSettled', new SyncHook<[CallRecord]>(['record']), 'tap', report),
     requestSettled: guard('requestSettled', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     streamOpened: guard('streamOpened', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
+    workflowAdvanced: guard('workflowAdvanced', new SyncHook<[WorkflowAdvanced]>(['advanced']), 'tap', report),
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
     catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),

@@ -53,6 +53,7 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
     if (reply.isOurs && !call.cancel.aborted) journey.report(call, thrown);
     return 'error' in reply ? { error: reply.error } : { result: reply.result };
   } finally {
+    const isPaused = result?.resultType === 'input_required';
     const record: CallRecord = {
       call,
       outcome,
@@ -63,8 +64,9 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
       durationMs: rooms.now() - startedMs,
       rounds: call.round,
       resultBytes: result?.bytes.length ?? 0,
+      ...(result === undefined || isPaused ? {} : { result }),
     };
-    if (result?.resultType === 'input_required') rounds.pause(record);
+    if (isPaused) rounds.pause(record);
     else rooms.settle(record);
   }
 }

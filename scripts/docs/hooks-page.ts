@@ -93,6 +93,13 @@ export const HOOK_PROSE = {
     thrown: 'logged; the other listeners still run',
     when: 'when the stream begins; `requestSettled` follows when it ends',
   },
+  workflowAdvanced: {
+    signature: '(advanced: WorkflowAdvanced) → void',
+    purpose: 'hears that a workflow or a step of one has begun, ended, or was passed over; must only enqueue',
+    empty: 'nobody hears it',
+    thrown: 'logged; the other listeners still run',
+    when: 'told by the plugin that runs the workflow; without one, never',
+  },
   sessionEnded: {
     signature: '(ended: SessionEnded) → void',
     purpose: 'hears that a legacy client session ended, and why',

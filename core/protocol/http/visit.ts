@@ -19,7 +19,12 @@ export interface RequestListener {
   now(): number;
 }
 
-/** The record that is kept of a request, `undefined` when nobody listens. */
+/** The record that is kept of the request a call came with; `undefined` for calls of code and when nobody listens. */
+export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | undefined {
+  return inbound === undefined ? undefined : visitOf(inbound);
+}
+
+/** The same with the pen, for those who serve the request. */
 export function visitOf({ record }: Inbound): Visit | undefined {
   return record as Visit | undefined; // only the endpoint puts one there
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { CallRecord } from '../../../core/contract/call.ts';
 import type { RequestRecord } from '../../../core/contract/request-record.ts';
 import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
+import { recordOf } from '../../../core/protocol/http/visit.ts';
 import { type FakeAnswer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { modernRequest, openSession, post, postModern, postStream, rawRequest } from '../../support/endpoint-door.ts';
 import { proves } from '../../support/proves.ts';
@@ -68,6 +69,8 @@ interface Listening extends AsyncDisposable {
   readonly settled: Kept[];
   readonly opened: Kept[];
   readonly calls: CallRecord[];
+  /** Ids of the requests whose calls ended. */
+  readonly recorded: (string | undefined)[];
 }
 
 /** A gateway behind a real HTTP server, and a plugin that hears everything. */
@@ -75,13 +78,17 @@ async function listening(...more: Plugin[]): Promise<Listening> {
   const settled: Kept[] = [];
   const opened: Kept[] = [];
   const calls: CallRecord[] = [];
+  const recorded: (string | undefined)[] = [];
   const listener = definePlugin({
     address: 'test/listener',
     config: z.strictObject({}),
     apply({ hooks }) {
       hooks.requestSettled.tap('test/listener', (record) => void settled.push(kept(record)));
       hooks.streamOpened.tap('test/listener', (record) => void opened.push(kept(record)));
-      hooks.callSettled.tap('test/listener', (record) => void calls.push(record));
+      hooks.callSettled.tap('test/listener', (record) => {
+        calls.push(record);
+        recorded.push(recordOf(record.call)?.id);
+      });
       hooks.mount.tap('test/listener', (routes) =>
         routes.add('GET', '/about', (_inbound, _body, responder) => responder.send(200, {}, 'hello')),
       );
@@ -97,6 +104,7 @@ async function listening(...more: Plugin[]): Promise<Listening> {
     settled,
     opened,
     calls,
+    recorded,
     async [Symbol.asyncDispose]() {
       await kit[Symbol.asyncDispose]();
       server.closeAllConnections();
@@ -179,6 +187,11 @@ describe('a request', () => {
     expect(second).toMatchObject({ method: 'tools/call', call: first?.id });
     expect(second?.id).not.toBe(first?.id);
     expect(here.calls.map(({ call }) => call.id)).toEqual([here.settled[0]?.id, first?.id]);
+    expect(here.recorded).toEqual([here.settled[0]?.id, second?.id]);
+
+    await here.kit.gateway.perform({ name: 't' });
+    expect(here.calls[2]?.call.inbound).toBeUndefined();
+    expect(here.recorded[2]).toBeUndefined();
   });
 
   proves('choice.told.every-request', 'whose answer is a stream is told when it begins and when it ends', async () => {

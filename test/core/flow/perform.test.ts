@@ -203,6 +203,19 @@ describe('a call', () => {
     }
     expect(settled).toMatchObject([{ call: { id: 'a' }, outcome: 'abandoned' }]);
     expect(journey.rounds.size).toBe(2);
+    journey.rounds.end();
+    expect(settled.map(({ call, outcome, result }) => [call.id, outcome, result])).toEqual([
+      ['a', 'abandoned', undefined],
+      ['b', 'abandoned', undefined],
+      ['c', 'abandoned', undefined],
+    ]);
+  });
+
+  it('is told with what it answered', async () => {
+    const { freeze, settled } = journeyOf(echo);
+    await perform(freeze(), callOf());
+    expect(settled[0]?.result?.value).toMatchObject({ called: 'echo' });
+    expect(settled[0]?.resultBytes).toBe(settled[0]?.result?.bytes.length);
   });
 
   it('keeps big integers of its arguments when a plugin changes nothing or something else', () => {

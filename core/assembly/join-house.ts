@@ -18,6 +18,7 @@ import { createRounds } from '../flow/rounds.ts';
 import { createParkingLot } from '../protocol/bridge/parking.ts';
 import { createStateSeal } from '../protocol/bridge/request-state.ts';
 import { createEndpoint } from '../protocol/endpoint.ts';
+import { createPassthrough } from '../protocol/passthrough-headers.ts';
 import type { Authorizers } from './authorizers.ts';
 import { createFace } from './face.ts';
 import { createGaps } from './gaps.ts';
@@ -87,7 +88,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     rooms,
     seal,
     catalog: catalogOf(catalogs),
-    passthroughHeaders: plan.passthroughHeaders.map((name) => name.toLowerCase()),
+    passthrough: createPassthrough(plan.passthroughHeaders),
     incomplete: () => gaps.inLists(),
     pageOf: (entries, kind, era, cursor) => pageOf(entries, kind, era, cursor, { serverInfo, limits }),
   };

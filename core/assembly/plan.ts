@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { GatewayFault } from '../errors.ts';
 import { explainIssues } from '../extension/explain-issues.ts';
 import { limitsSchema } from '../protocol/limits.ts';
+import { passthroughProblem } from '../protocol/passthrough-headers.ts';
+
+const passthroughHeader = z.string().superRefine((header, context) => {
+  const message = passthroughProblem(header);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
 
 const strategyUse = z.strictObject({
   type: z.string().min(1).describe('name in the slot authStrategies, e.g. `header_injection`'),
@@ -49,7 +55,10 @@ export const planSchema = z.strictObject({
     })
     .prefault({})
     .describe('the client-facing side'),
-  passthroughHeaders: z.array(z.string()).default([]).describe('headers of clients that travel on to backends'),
+  passthroughHeaders: z
+    .array(passthroughHeader)
+    .default([])
+    .describe('headers of clients that travel on to every backend; headers of the connection and credentials never do'),
   maxToolNameLength: z
     .int()
     .min(16)

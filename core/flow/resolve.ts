@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Call, CallMethod, WireError } from '../contract/call.ts';
-import type { Inbound } from '../contract/inbound.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
@@ -9,6 +8,7 @@ import { cancellationOf } from '../protocol/cancel.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Intent } from '../protocol/intent.ts';
 import { endToEndMembers } from '../protocol/meta.ts';
+import type { Passthrough } from '../protocol/passthrough-headers.ts';
 import { decodeObject, type RawObject } from '../protocol/raw-json.ts';
 import { createCall } from './call-value.ts';
 import { missingEntry } from './conceal.ts';
@@ -19,8 +19,8 @@ import { staleState } from './wire-faults.ts';
 export interface ResolveParts {
   catalog(intent: Intent): Catalog;
   readonly seal: StateSeal;
-  /** Lower-case names of client headers that travel on. */
-  readonly passthroughHeaders: readonly string[];
+  /** Picks the headers of a client's request that travel on. */
+  readonly passthrough: Passthrough;
 }
 
 /** The target of a call: an entry under a name; a name that nobody has; or what to answer instead. */
@@ -50,7 +50,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     caller: intent.caller,
     asker: intent.asker,
     inbound: intent.inbound,
-    headers: passedHeaders(parts.passthroughHeaders, intent.inbound),
+    headers: parts.passthrough(intent.inbound.headers),
     parent: undefined,
     round: round.state?.round ?? 1,
     backendState: round.state?.inner,
@@ -140,16 +140,5 @@ function argumentsOf(params: RawObject) {
   return raw === undefined ? {} : (decodeObject(raw) ?? {});
 }
 
-function passedHeaders(names: readonly string[], inbound: Inbound): Readonly<Record<string, string>> {
-  if (names.length === 0) return NO_HEADERS;
-  const passed: Record<string, string> = {};
-  for (const name of names) {
-    const value = inbound.headers[name];
-    if (value !== undefined) passed[name] = value;
-  }
-  return passed;
-}
-
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 const OPEN_BRACE = 0x7b;
 const NULL = Buffer.from('null');

@@ -257,7 +257,7 @@ export const configSchema = z
     }),
     operational: operational.optional(),
     optimizer: optimizer.optional(),
-    passthroughHeaders: texts.optional(),
+    passthroughHeaders: planSchema.shape.passthroughHeaders.optional(),
     rateLimiting: rateLimiting.optional(),
     sessionStorage: z
       .strictObject({

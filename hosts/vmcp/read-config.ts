@@ -12,7 +12,6 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { type Problem, strategies, unavailable, unknownWorkloads } from './not-yet.ts';
-import { passthroughProblems } from './passthrough.ts';
 import { problemLines, problemsFrom } from './problem-lines.ts';
 
 /** A file that was read, and what is odd about it but not wrong. */
@@ -72,7 +71,6 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   problems.push(...unavailable(config));
   // names can only be compared when the lists themselves are sound
   if (problems.length === 0) problems.push(...unknownWorkloads(config));
-  problems.push(...passthroughProblems(config.passthroughHeaders ?? []));
   if (problems.length > 0) return fail(problems);
   return { config, warnings: problemLines(file, document, lines, [...odd(config), ...openSecrets(config)]) };
 }

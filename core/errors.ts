@@ -18,6 +18,10 @@ export const FAULTS = {
   ROUTE_TAKEN: { status: 500, means: 'two plugins mounted the same method and path' },
   AUTH_STRATEGY_INVALID: { status: 500, means: 'the options of an outgoing-auth strategy do not fit' },
   AUTH_STRATEGY_FAILED: { status: 502, means: 'an outgoing-auth strategy could not authorize a request to a backend' },
+  AUTH_STRATEGY_REFUSED: {
+    status: 401,
+    means: 'the credentials of the caller get it none for a backend: the caller has to sign in again',
+  },
   CATALOG_CONFLICT: { status: 500, means: 'tool names collide and the strategy does not resolve them' },
   BACKEND_UNREACHABLE: { status: 502, means: 'no connection to the backend, or it closed before it answered' },
   BACKEND_TIMEOUT: { status: 504, means: 'the backend did not answer within its time' },

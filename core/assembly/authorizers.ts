@@ -42,6 +42,8 @@ function guarded(where: string, authorizer: Authorizer): Authorizer {
   };
   return {
     ...(authorizer.headerNames === undefined ? {} : { headerNames: authorizer.headerNames }),
+    ...(authorizer.perCaller === undefined ? {} : { perCaller: authorizer.perCaller }),
+    refused: (backend, caller) => authorizer.refused?.(backend, caller) === true,
     apply(outbound, errand) {
       try {
         const applied = authorizer.apply(outbound, errand);

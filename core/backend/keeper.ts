@@ -1,6 +1,7 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend, BackendHealth, BackendHello, BackendState, BackendStatus } from '../contract/backend.ts';
 import type { LinkOwner } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { explainCause } from '../errors.ts';
@@ -9,6 +10,7 @@ import type { Limits } from '../protocol/limits.ts';
 import { isObject } from '../protocol/raw-json.ts';
 import { Connector } from './connect.ts';
 import type { Conversation } from './conversation.ts';
+import { DISCOVERY_CALLER } from './discovery-caller.ts';
 import { categoryOf, LinkFailure } from './failure.ts';
 import { Gate } from './gate.ts';
 import { isAlive } from './is-alive.ts';
@@ -16,7 +18,7 @@ import type { ListKind } from './link.ts';
 import { Listening } from './listening.ts';
 import { mergeLists, readListing, sameListing } from './listing.ts';
 import { ModernWatches } from './modern-watches.ts';
-import { DISCOVERY_CALLER, LinkPool } from './pool.ts';
+import { LinkPool } from './pool.ts';
 import { Relists } from './relists.ts';
 import type { BackendListing, BackendRoomEvents } from './room.ts';
 import { type Seat, stopped } from './seat.ts';
@@ -168,6 +170,11 @@ export class Keeper {
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
     if (this.#attempt !== undefined && this.#failures === 0) return this.#attempt.then(() => this.#openFor(owner));
     return this.#openFor(owner);
+  }
+
+  /** The backend answered 401 to a call: says whether the credentials are made anew, so that it may be sent once more. */
+  credentialsRefused(caller: Caller): boolean {
+    return this.#options.authorizer.refused?.(this.backend, caller) === true;
   }
 
   /** Something about a request says that the backend may have gone: looks at once, if it is not looking already. */

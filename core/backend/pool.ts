@@ -1,15 +1,12 @@
 import type { Backend } from '../contract/backend.ts';
 import type { LinkOwner } from '../contract/call.ts';
-import type { Caller } from '../contract/caller.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import type { Connector } from './connect.ts';
+import { DISCOVERY_CALLER } from './discovery-caller.ts';
 import { LinkFailure } from './failure.ts';
 import type { ListKind } from './link.ts';
 import { Seat } from './seat.ts';
-
-/** The gateway's own name towards backends, where no caller is behind a request. */
-export const DISCOVERY_CALLER: Caller = { issuer: '', subject: 'gateway', key: '\u0000gateway', claims: {} };
 
 const SWEEP_MAX_MS = 30_000;
 

@@ -72,6 +72,8 @@ async function beforeRepeat(
 ): Promise<{ readonly mirrored: readonly MirroredParam[] | undefined }> {
   if (cause instanceof BackendError) return refusedByRevision(call, keeper, cause);
   if (!(cause instanceof LinkFailure) || call.cancel.aborted) throw cause;
+  // A refused call did not run; whoever refused it decided by the credentials, which are other ones now.
+  if (cause.httpStatus === 401 && keeper.credentialsRefused(call.caller)) return { mirrored: undefined };
   if (GONE.has(cause.category)) keeper.suspect();
   // Sent and perhaps done: only what changes nothing may be asked twice.
   if (!cause.notRun && !(GONE.has(cause.category) && IDEMPOTENT.has(call.method))) throw cause;

@@ -1,4 +1,5 @@
-import type { Errand, Outbound } from './backend.ts';
+import type { Backend, Errand, Outbound } from './backend.ts';
+import type { Caller } from './caller.ts';
 
 /** Slot `authStrategies`: one way to authenticate towards backends. */
 export interface AuthStrategy {
@@ -14,4 +15,14 @@ export interface Authorizer {
   apply(outbound: Outbound, errand: Errand): void | Promise<void>;
   /** Header names this authorizer sets, lower case; passthrough headers must not collide. */
   readonly headerNames?: readonly string[];
+  /**
+   * The credentials depend on the caller. A backend that refuses the gateway's own request for its lists is then asked
+   * for them once per caller, with the caller's.
+   */
+  readonly perCaller?: boolean;
+  /**
+   * The backend answered 401 to what `apply` added for this caller. `true` when the next `apply` adds something else:
+   * the call, which did not run, is then sent once more.
+   */
+  refused?(backend: Backend, caller: Caller): boolean;
 }

@@ -28,6 +28,10 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_FAILED') {
     return { ...farFault(call, thrown.code, thrown.message), isOurs: true };
   }
+  // The caller's own matter: it can do something about it, the operator cannot.
+  if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_REFUSED') {
+    return farFault(call, thrown.code, thrown.message);
+  }
   if (thrown instanceof RawJsonError) {
     return farFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.workload} answered malformed JSON`);
   }

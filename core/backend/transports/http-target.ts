@@ -4,6 +4,7 @@ import type { Authorizer } from '../../contract/auth-strategy.ts';
 import type { Backend, Errand } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
+import { DISCOVERY_CALLER } from '../discovery-caller.ts';
 import { LinkFailure } from '../failure.ts';
 
 /** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
@@ -65,7 +66,7 @@ export class HttpTarget {
   send(request: HttpRequest, handler: Dispatcher.DispatchHandler, refused: (cause: GatewayFault) => void): void {
     let waited: void | Promise<void>;
     try {
-      waited = this.#authorizer.apply({ backend: this.backend, headers: request.headers }, request);
+      waited = this.#authorizer.apply({ backend: this.backend, headers: request.headers }, errandOf(request));
     } catch (cause) {
       return refused(this.#unauthorized(cause));
     }
@@ -125,6 +126,12 @@ export class HttpTarget {
       `request to backend "${this.backend.name}" could not be authorized`,
     );
   }
+}
+
+/** Whatever the gateway sends under its own name is discovery: nobody's token may be expected there. */
+function errandOf(request: HttpRequest): Errand {
+  if (request.caller !== DISCOVERY_CALLER || request.purpose === 'discovery') return request;
+  return { caller: request.caller, purpose: 'discovery', signal: request.signal };
 }
 
 const NO_CONTROLLER: Dispatcher.DispatchController = {

@@ -5,6 +5,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   aggregation: () => import('./aggregation/index.ts'),
   'incoming-auth/anonymous': () => import('./incoming-auth/anonymous/index.ts'),
   'outgoing-auth/header-injection': () => import('./outgoing-auth/header-injection/index.ts'),
+  'outgoing-auth/token-exchange': () => import('./outgoing-auth/token-exchange/index.ts'),
   'outgoing-auth/unauthenticated': () => import('./outgoing-auth/unauthenticated/index.ts'),
   audit: () => import('./audit/index.ts'),
   'backend-sources/group': () => import('./backend-sources/group/index.ts'),

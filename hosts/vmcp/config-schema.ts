@@ -105,18 +105,7 @@ const incomingAuth = z.strictObject({
 const strategy = z.strictObject({
   type: z.enum(['unauthenticated', 'header_injection', 'token_exchange', 'upstream_inject', 'aws_sts', 'obo', 'xaa']),
   headerInjection: owned.optional(),
-  tokenExchange: z
-    .strictObject({
-      tokenUrl: text,
-      audience: text.optional(),
-      clientId: text.optional(),
-      clientSecret: text.optional(),
-      clientSecretEnv: text.optional(),
-      scopes: texts.optional(),
-      subjectProviderName: text.optional(),
-      subjectTokenType: text.default('urn:ietf:params:oauth:token-type:access_token'),
-    })
-    .optional(),
+  tokenExchange: owned.optional(),
   upstreamInject: z.strictObject({ providerName: text }).optional(),
   awsSts: z
     .strictObject({

@@ -1,11 +1,7 @@
 import { nearest } from '@toolmgr/core';
-import type { StrategyConfig, VmcpConfig } from './config-schema.ts';
-
-/** A sentence about one place of the file. */
-export interface Problem {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
+import type { VmcpConfig } from './config-schema.ts';
+import { refusedStrategies } from './outgoing-auth.ts';
+import type { Problem } from './problem.ts';
 
 const POLICY = 'is not available yet: it comes with the policy plugins';
 const HEALTH = 'is not available yet: it comes with health checks and the breaker';
@@ -55,60 +51,12 @@ export function unavailable(config: VmcpConfig): Problem[] {
       'discovered works only under the operator; write the strategies and source: inline',
     );
   }
-  for (const [place, use] of strategies(config)) refuseStrategy(place, use, refuse);
+  problems.push(...refusedStrategies(config));
   return problems;
 }
 
 function isOffBreaker(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'enabled' in value && value.enabled === false;
-}
-
-/** Every strategy of a file with its place. */
-export function strategies(config: VmcpConfig): [Problem['path'], StrategyConfig][] {
-  const { default: fallback, backends = {} } = config.outgoingAuth;
-  const listed = Object.entries(backends).map(([backend, use]): [Problem['path'], StrategyConfig] => [
-    ['outgoingAuth', 'backends', backend],
-    use,
-  ]);
-  return fallback === undefined ? listed : [[['outgoingAuth', 'default'], fallback], ...listed];
-}
-
-/** The key that holds the options of a strategy. */
-const OPTIONS_KEY = {
-  unauthenticated: undefined,
-  header_injection: 'headerInjection',
-  token_exchange: 'tokenExchange',
-  upstream_inject: 'upstreamInject',
-  aws_sts: 'awsSts',
-  obo: 'obo',
-  xaa: 'xaa',
-} as const satisfies Record<StrategyConfig['type'], keyof StrategyConfig | undefined>;
-
-const COMES_WITH = {
-  unauthenticated: undefined,
-  header_injection: undefined,
-  token_exchange: 'the policy plugins',
-  upstream_inject: 'the embedded authorization server',
-  aws_sts: 'the policy plugins',
-  obo: 'the policy plugins',
-  xaa: 'the policy plugins',
-} as const satisfies Record<StrategyConfig['type'], string | undefined>;
-
-function refuseStrategy(
-  place: Problem['path'],
-  use: StrategyConfig,
-  refuse: (path: Problem['path'], message: string) => void,
-): void {
-  const later = COMES_WITH[use.type];
-  if (later !== undefined) refuse([...place, 'type'], `${use.type} is not available yet: it comes with ${later}`);
-  const wanted = OPTIONS_KEY[use.type];
-  if (later === undefined && wanted !== undefined && use[wanted] === undefined) {
-    refuse(place, `type ${use.type} needs ${wanted}`);
-  }
-  for (const key of Object.values(OPTIONS_KEY)) {
-    if (key === undefined || key === wanted || use[key] === undefined) continue;
-    refuse([...place, key], `has no effect with type ${use.type}; remove it`);
-  }
 }
 
 /** Names that no backend of a static list has, where a slip would send the wrong credentials or wait the wrong time. */

@@ -1,6 +1,6 @@
 import type { PlanInput } from '@toolmgr/core';
 import type { VmcpConfig } from './config-schema.ts';
-import { strategies } from './not-yet.ts';
+import { strategyPlugins, strategyUse } from './outgoing-auth.ts';
 
 type Use = PlanInput['plugins'][number];
 
@@ -12,11 +12,6 @@ export interface PlanFlags {
   /** The address to bind is a loopback one (default). */
   readonly loopback?: boolean;
 }
-
-const LOADED_FOR = {
-  unauthenticated: 'outgoing-auth/unauthenticated',
-  header_injection: 'outgoing-auth/header-injection',
-} as const;
 
 /** The plan of a vmcp file. Pure: the same file and flags give the same plan. */
 export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanInput {
@@ -37,11 +32,9 @@ export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanI
 
 /** In the order of one request: who asks, how backends are reached, where they come from, names, state, trail. */
 function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
-  const types = new Set(['unauthenticated', ...strategies(config).map(([, use]) => use.type)]);
-  const outgoing = Object.entries(LOADED_FOR).filter(([type]) => types.has(type));
   return [
     ...(config.incomingAuth === undefined ? [] : [{ use: 'incoming-auth/anonymous' }]),
-    ...outgoing.map(([, use]) => ({ use })),
+    ...strategyPlugins(config).map((use) => ({ use })),
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },
     ...(config.sessionStorage === undefined ? [] : [{ use: 'stores/memory' }]),
@@ -70,11 +63,9 @@ function withCustomPlugins(planned: readonly Use[], custom: readonly Use[]): Use
 
 function outgoingAuthOf(config: VmcpConfig): NonNullable<PlanInput['outgoingAuth']> {
   const { default: fallback, backends = {} } = config.outgoingAuth;
-  const useOf = (use: { readonly type: string; readonly headerInjection?: unknown }) =>
-    use.headerInjection === undefined ? { type: use.type } : { type: use.type, options: use.headerInjection };
   return {
-    default: useOf(fallback ?? { type: 'unauthenticated' }),
-    backends: Object.fromEntries(Object.entries(backends).map(([backend, use]) => [backend, useOf(use)])),
+    default: strategyUse(fallback ?? { type: 'unauthenticated' }),
+    backends: Object.fromEntries(Object.entries(backends).map(([backend, use]) => [backend, strategyUse(use)])),
   };
 }
 

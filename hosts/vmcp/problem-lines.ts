@@ -1,7 +1,7 @@
 import { explainIssues, nearest } from '@toolmgr/core';
 import { type Document, isMap, type LineCounter, type Node } from 'yaml';
 import { z } from 'zod';
-import type { Problem } from './not-yet.ts';
+import type { Problem } from './problem.ts';
 
 /** The problems of one zod reading, one per wrong place, in words a person can act on. */
 export function problemsFrom(

@@ -1,17 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import {
-  type Catalogue,
-  explainCause,
-  GatewayFault,
-  isObject,
-  limitsSchema,
-  nearest,
-  type Plugin,
-} from '@toolmgr/core';
+import { type Catalogue, explainCause, GatewayFault, limitsSchema, nearest, type Plugin } from '@toolmgr/core';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
-import { type Problem, strategies, unavailable, unknownWorkloads } from './not-yet.ts';
+import { unavailable, unknownWorkloads } from './not-yet.ts';
+import { openSecrets, ownedOptions, strategyUse } from './outgoing-auth.ts';
+import type { Problem } from './problem.ts';
 import { problemLines, problemsFrom } from './problem-lines.ts';
 
 /** A file that was read, and what is odd about it but not wrong. */
@@ -119,13 +113,13 @@ function check(schema: z.ZodType, value: unknown, prefix: Problem['path']): Prob
 }
 
 async function strategyProblems(config: VmcpConfig, catalogue: Catalogue): Promise<Problem[]> {
-  const used = strategies(config).filter(
-    ([, use]) => use.type === 'header_injection' && use.headerInjection !== undefined,
-  );
-  if (used.length === 0) return [];
-  const schema = (await load(catalogue, 'outgoing-auth/header-injection'))?.slotOptions?.header_injection;
-  if (schema === undefined) return used.map(([path]) => ({ path, message: 'the strategy is not installed' }));
-  return used.flatMap(([path, use]) => check(schema, use.headerInjection, [...path, 'headerInjection']));
+  const problems: Problem[] = [];
+  for (const { path, use, plugin } of ownedOptions(config)) {
+    const schema = (await load(catalogue, plugin))?.slotOptions?.[use.type];
+    const given = strategyUse(use).options;
+    problems.push(...(schema === undefined ? [{ path, message: 'is not installed' }] : check(schema, given, path)));
+  }
+  return problems;
 }
 
 /** Configurations under `plugins:`; an address that nobody has is left to the start unless it looks like a slip. */
@@ -162,19 +156,6 @@ async function load(catalogue: Catalogue, address: string): Promise<Plugin | und
   const loader = Object.hasOwn(catalogue, address) ? catalogue[address] : undefined;
   return loader === undefined ? undefined : (await loader()).default;
 }
-
-/** Credentials in the open: the contract has a place for them, and whoever reads the file has them. */
-function openSecrets(config: VmcpConfig): Problem[] {
-  return strategies(config).flatMap(([path, { headerInjection }]) => {
-    if (!isObject(headerInjection) || typeof headerInjection.headerValue !== 'string') return [];
-    if (!CREDENTIAL.test(String(headerInjection.headerName))) return [];
-    const message = 'a credential stands in the file; put it into a variable and name that with headerValueEnv';
-    return [{ path: [...path, 'headerInjection', 'headerValue'], message }];
-  });
-}
-
-/** Names of headers whose value is a secret as a rule. */
-const CREDENTIAL = /authorization|cookie|key|token|secret|password/i;
 
 /** Names in the aggregation that no static backend has: only odd, since the group may get one. */
 function odd(config: VmcpConfig): Problem[] {

@@ -1,9 +1,10 @@
 import { aggregation } from './choices/aggregation.ts';
 import { house } from './choices/house.ts';
+import { outgoing } from './choices/outgoing.ts';
 import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
 import { revisions } from './choices/revisions.ts';
 import { wire } from './choices/wire.ts';
 
 /** Decisions where the three documents show nothing, so that invented behaviour is visible. */
-export const choices = [...wire, ...revisions, ...passing, ...aggregation, ...house, ...remote] as const;
+export const choices = [...wire, ...revisions, ...passing, ...aggregation, ...house, ...outgoing, ...remote] as const;

@@ -150,7 +150,7 @@ backends:
     [
       'outgoingAuth',
       'outgoingAuth: { source: inline, default: { type: token_exchange, tokenExchange: { tokenUrl: x } } }',
-      /default\.type: token_exchange is not available yet/,
+      /default\.tokenExchange\.tokenUrl: expected an absolute URL/,
     ],
     [
       'outgoingAuth',
@@ -165,7 +165,7 @@ backends:
     [
       'outgoingAuth',
       'outgoingAuth: { source: inline, default: { type: obo, obo: { tokenUrl: x } } }',
-      /obo is not available yet/,
+      /obo is refused as enterprise-required/,
     ],
     [
       'outgoingAuth',
@@ -214,7 +214,7 @@ backends:
       'audit: { enabled: true, includeRequestData: true }',
       /audit\.includeRequestData: includeRequestData is not available yet/,
     ],
-    ['', 'passthroughHeaders: [X-Ok, Authorization]', /passthroughHeaders\.1: Authorization is restricted/],
+    ['', 'passthroughHeaders: [X-Ok, Authorization]', /passthroughHeaders\.1: the header Authorization is restricted/],
     ['', 'passthroughHeaders: [X-Forwarded-For]', /X-Forwarded-For is restricted/],
     ['', 'passthroughHeaders: ["a b"]', /expected a header name/],
     ['', 'limits: { bodyByte: 5 }', /limits\.bodyByte: unknown key "bodyByte", did you mean "bodyBytes"/],

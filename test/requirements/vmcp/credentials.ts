@@ -56,23 +56,25 @@ export const credentials = [
         'headerInjection.headerValueEnv names the environment variable whose value is sent',
       'vmcp.config-outgoing.header-one-value': 'headerInjection takes exactly one of headerValue and headerValueEnv',
       'vmcp.config-outgoing.backends-same-fields': 'a backends entry takes the same sub-object fields as default',
+      'vmcp.config-outgoing.type-token-exchange': 'type token_exchange uses the sub-object tokenExchange',
+      'vmcp.token-exchange.token-url': 'tokenExchange.tokenUrl is required',
+      'vmcp.token-exchange.strings': 'tokenExchange has audience, clientId, clientSecret and clientSecretEnv',
+      'vmcp.token-exchange.scopes': 'tokenExchange.scopes is string[]',
+      'vmcp.token-exchange.subject-token-type':
+        'tokenExchange.subjectTokenType is urn:ietf:params:oauth:token-type:access_token by default',
+      'vmcp.obo.enterprise-required': 'the default build answers the obo strategy with an enterprise-required error',
     },
   },
   {
     source: 'vmcp spec §2 outgoingAuth (inside config)',
-    deferred: 'comes with the other outgoing strategies',
+    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.config-outgoing.type-others':
-        'type also takes token_exchange, upstream_inject, aws_sts, obo and xaa with sub-objects of those names in camel case',
-      'vmcp.token-exchange.token-url': 'tokenExchange.tokenUrl is required',
-      'vmcp.token-exchange.strings': 'tokenExchange has audience, clientId, clientSecret and clientSecretEnv',
-      'vmcp.token-exchange.scopes': 'tokenExchange.scopes is string[]',
+        'type also takes upstream_inject, aws_sts, obo and xaa with sub-objects of those names in camel case',
       'vmcp.token-exchange.subject-provider-name':
         'tokenExchange.subjectProviderName selects the upstream token used as subject',
       'vmcp.token-exchange.subject-provider-name-filled':
         'tokenExchange.subjectProviderName is the first upstream when an embedded server exists',
-      'vmcp.token-exchange.subject-token-type':
-        'tokenExchange.subjectTokenType is urn:ietf:params:oauth:token-type:access_token by default',
       'vmcp.upstream-inject.provider-name':
         'upstreamInject.providerName is required and matches an embedded server upstream',
       'vmcp.aws-sts.region': 'awsSts.region is required',
@@ -92,7 +94,6 @@ export const credentials = [
       'vmcp.obo.cache-skew-seconds': 'obo.cacheSkewSeconds is an int32, 0 by default',
       'vmcp.obo.subject-token-provider-name':
         'obo.subjectTokenProviderName selects the assertion, the inbound user token by default',
-      'vmcp.obo.enterprise-required': 'the default build answers the obo strategy with an enterprise-required error',
       'vmcp.xaa.idp-token-url': 'xaa.idpTokenUrl is required',
       'vmcp.xaa.target-audience': 'xaa.targetAudience is required',
       'vmcp.xaa.target-token-url': 'xaa.targetTokenUrl is required',

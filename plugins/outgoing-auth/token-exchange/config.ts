@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { remoteUrlProblem } from '../../shared/remote-http.ts';
+
+const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'; // RFC 8693 §3
+const SHORT_NAMES: ReadonlySet<string> = new Set(['access_token', 'id_token', 'jwt']);
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/; // RFC 6749 §3.3
+
+/** The type that is asked for, and the default of the caller's token. */
+export const ACCESS_TOKEN = `${TOKEN_TYPE}access_token`;
+/** An access token that is a JWT may be called so (RFC 8693 §3). */
+export const JWT = `${TOKEN_TYPE}jwt`;
+
+/**
+ * Options of one use of `token_exchange`.
+ *
+ * Shape: `subjectTokenType` comes out as a URI, the short names `access_token`, `id_token` and `jwt` resolved.
+ * Source: vmcp spec §2 outgoingAuth `tokenExchange`.
+ */
+export const tokenExchangeOptions = z
+  .strictObject({
+    tokenUrl: z
+      .string()
+      .superRefine((url, context) => {
+        const message = tokenUrlProblem(url);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      })
+      .describe('token endpoint; https, or http on this machine. Private addresses are served'),
+    audience: z.string().min(1).optional().describe('who the token is for, as the token endpoint calls the backend'),
+    clientId: z.string().min(1).optional().describe("the gateway's own id at the token endpoint"),
+    clientSecret: z.string().min(1).optional().describe('its secret; prefer clientSecretEnv'),
+    clientSecretEnv: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('environment variable that holds the secret; read once at the start'),
+    scopes: z
+      .array(z.string().regex(SCOPE, 'expected a scope (RFC 6749 §3.3): no spaces and quotes'))
+      .default([])
+      .describe('scopes of the token'),
+    subjectProviderName: z
+      .string()
+      .optional()
+      .refine((name) => name === undefined, {
+        message:
+          "names an upstream of the embedded authorization server, which is not available yet; without it the caller's own token is exchanged",
+      })
+      .describe('upstream whose token is exchanged; comes with the embedded authorization server'),
+    subjectTokenType: z
+      .string()
+      .default(ACCESS_TOKEN)
+      .transform((type) => (SHORT_NAMES.has(type) ? `${TOKEN_TYPE}${type}` : type))
+      .refine((type) => URL.canParse(type), 'expected access_token, id_token, jwt or a URI')
+      .describe("type of the caller's token: a URI, or `access_token`, `id_token`, `jwt`"),
+  })
+  .refine((given) => given.clientSecret === undefined || given.clientSecretEnv === undefined, {
+    message: 'set only one of clientSecret and clientSecretEnv',
+  })
+  .refine(
+    (given) =>
+      given.clientId !== undefined || (given.clientSecret === undefined && given.clientSecretEnv === undefined),
+    { message: 'a client secret needs its clientId' },
+  );
+
+/** Options that were read. */
+export type TokenExchangeOptions = z.output<typeof tokenExchangeOptions>;
+
+/** An operator wrote the URL, so it may lead into a private network; secrets never travel in the clear beyond this machine. */
+function tokenUrlProblem(url: string): string | undefined {
+  return remoteUrlProblem(url, { allowPrivateAddresses: true, allowHttp: isLoopback(url) });
+}
+
+/** Whether plain http stays on this machine. */
+export function isLoopback(url: string): boolean {
+  const host = URL.parse(url)?.hostname ?? '';
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,20 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { tokenExchangeOptions } from './config.ts';
+import { createTokenExchange } from './strategy.ts';
+
+const ADDRESS = 'outgoing-auth/token-exchange';
+
+/** Strategy `token_exchange`: the caller's token is exchanged for one that the backend takes (RFC 8693). */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'stable',
+  summary: "exchanges the caller's token for one that the backend takes",
+  config: z.strictObject({}),
+  slotOptions: { token_exchange: tokenExchangeOptions },
+  apply(core) {
+    const strategy = createTokenExchange({ environment: process.env, log: core.log, now: () => core.now() });
+    core.slots.authStrategies.register('token_exchange', strategy);
+    core.hooks.stopping.tapPromise(ADDRESS, () => strategy.close());
+  },
+});

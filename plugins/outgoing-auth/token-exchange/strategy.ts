@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import {
+  type Authorizer,
+  type AuthStrategy,
+  type Caller,
+  type Errand,
+  explainIssues,
+  GatewayFault,
+  type Log,
+} from '@toolmgr/core';
+import { tokenExchangeOptions } from './config.ts';
+import { createTokenCache, type KeptToken, type TokenCache, type Wanted } from './token-cache.ts';
+import { createTokenRequests, type TokenRequests } from './token-request.ts';
+
+/** What the strategy works with. */
+export interface TokenExchangeParts {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Log;
+  now(): number;
+}
+
+/** The strategy, and how to let go of its connections. */
+export interface TokenExchange extends AuthStrategy {
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the strategy `token_exchange`: each caller's token is exchanged for one that the backend takes (RFC 8693).
+ *
+ * The gateway's own requests for a backend's lists go with a token of its own where there is a client secret (client
+ * credentials), and without a credential otherwise.
+ */
+export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
+  const opened: TokenRequests[] = [];
+  return {
+    async prepare(given, where) {
+      const read = tokenExchangeOptions.safeParse(given);
+      if (!read.success) {
+        const problems = explainIssues(where, tokenExchangeOptions, read.error);
+        throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
+      }
+      const { clientSecret, clientSecretEnv } = read.data;
+      const secret = clientSecret ?? fromEnvironment(parts.environment, clientSecretEnv, where);
+      const requests = createTokenRequests(read.data, secret);
+      opened.push(requests);
+      return createAuthorizer(requests, createTokenCache(parts.now), parts.log);
+    },
+    async close() {
+      await Promise.allSettled(opened.map((requests) => requests.close()));
+    },
+  };
+}
+
+function createAuthorizer(requests: TokenRequests, cache: TokenCache, log: Log): Authorizer {
+  const keyOf = createKeys();
+  return {
+    headerNames: ['authorization'],
+    perCaller: true,
+    apply({ backend, headers }, errand) {
+      const { token } = errand.caller;
+      if (token === undefined) {
+        if (errand.purpose !== 'discovery') throw withoutToken(backend.name);
+        if (requests.own === undefined) return;
+      }
+      const key = keyOf(backend.name, errand.caller);
+      const kept = cache.find(key);
+      if (kept !== undefined) return setHeader(headers, kept);
+      const wanted =
+        token === undefined ? ownToken(requests, backend.name, log) : exchanged(requests, backend.name, errand);
+      return cache.obtain(key, wanted, errand.signal).then((made) => setHeader(headers, made));
+    },
+    refused: (backend, caller) => caller.token !== undefined && cache.renew(keyOf(backend.name, caller)),
+  };
+}
+
+function setHeader(headers: Record<string, string>, { header }: KeptToken): void {
+  if (header !== undefined) headers.authorization = header;
+}
+
+function exchanged(requests: TokenRequests, workload: string, { caller }: Errand): Wanted {
+  const { exp } = caller.claims;
+  return {
+    make: () => requests.exchange(caller.token?.reveal() ?? '', workload),
+    untilMs: typeof exp === 'number' ? exp * 1000 : undefined,
+  };
+}
+
+function ownToken(requests: TokenRequests, workload: string, log: Log): Wanted {
+  return {
+    async make() {
+      const issued = await requests.own?.(workload);
+      if (issued === undefined) {
+        log.warn('lists are read without a credential: the token endpoint has none for the gateway itself', {
+          backend: workload,
+        });
+      }
+      return issued;
+    },
+    untilMs: undefined,
+  };
+}
+
+/** Keys of the cache: backend, and a hash over who asks and with which token. The hash is made once per caller object. */
+function createKeys(): (workload: string, caller: Caller) => string {
+  const digests = new WeakMap<Caller, string>();
+  const digestOf = (caller: Caller): string => {
+    if (caller.token === undefined) return '';
+    const known = digests.get(caller);
+    if (known !== undefined) return known;
+    const text = `${caller.key}\0${caller.token.reveal()}`;
+    const digest = createHash('sha256').update(text).digest('base64url');
+    digests.set(caller, digest);
+    return digest;
+  };
+  return (workload, caller) => `${workload}\0${digestOf(caller)}`;
+}
+
+function withoutToken(workload: string): GatewayFault {
+  return new GatewayFault(
+    'AUTH_STRATEGY_REFUSED',
+    `backend "${workload}" is reached with the caller's token exchanged, and this caller came without one`,
+  );
+}
+
+function fromEnvironment(
+  environment: NodeJS.ProcessEnv,
+  variable: string | undefined,
+  where: string,
+): string | undefined {
+  if (variable === undefined) return undefined;
+  const value = environment[variable];
+  if (value !== undefined && value !== '') return value;
+  throw new GatewayFault(
+    'SECRET_MISSING',
+    `${where}.clientSecretEnv: the environment variable ${variable} is ${value === undefined ? 'not set' : 'empty'}; export it before the start`,
+  );
+}

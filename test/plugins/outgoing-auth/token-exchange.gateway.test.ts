@@ -1,0 +1,229 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, onTestFinished } from 'vitest';
+import { createGateway } from '../../../core/assembly/assemble.ts';
+import type { PlanInput } from '../../../core/assembly/plan.ts';
+import type { Era } from '../../../core/contract/era.ts';
+import { fakeClock, testClient } from '../../../core/testing/index.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import {
+  answer,
+  type FakeOptions,
+  type Got,
+  httpServer,
+  json,
+  legacyAnswers,
+  modernAnswers,
+} from '../../core/backend/support.ts';
+import { bearerCallers } from '../../support/bearer-callers.ts';
+import { proves } from '../../support/proves.ts';
+import { type TokenEndpoint, tokenEndpoint } from '../../support/token-endpoint.ts';
+
+const AUDIENCE = 'https://far.internal';
+const ERAS = ['2025-11-25', '2026-07-28'] as const satisfies readonly Era[];
+
+/** A backend that takes only tokens of the endpoint that are meant for it, and says whose it got. */
+async function guardedBackend(endpoint: TokenEndpoint, era: Era, options: FakeOptions = {}) {
+  const seen: string[] = [];
+  const before = (got: Got): boolean => {
+    const token = got.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    seen.push(got.headers.authorization ?? 'none');
+    const who = endpoint.introspect(token);
+    if (who?.audience !== AUDIENCE) {
+      json(got.response, { error: 'invalid_token' }, 401);
+      return true;
+    }
+    if (options.before?.(got) === true) return true;
+    if (got.message?.method !== 'tools/call') return false;
+    answer(got, { content: [{ type: 'text', text: `you are ${who.subject}` }], resultType: 'complete' });
+    return true;
+  };
+  const make = era === '2026-07-28' ? modernAnswers : legacyAnswers;
+  const server = await httpServer(
+    make({ tools: [{ name: 'whoami', inputSchema: { type: 'object' } }], ...options, before }),
+  );
+  return { ...server, seen };
+}
+
+interface Setting {
+  readonly endpoint: TokenEndpoint;
+  readonly backends: Readonly<Record<string, string>>;
+  readonly tokenExchange?: Record<string, unknown>;
+  readonly plan?: Partial<PlanInput>;
+}
+
+/** A gateway on a real port whose callers are known by tokens, and whose backends get exchanged ones. */
+async function gatewayWith({ endpoint, backends, tokenExchange = {}, plan = {} }: Setting) {
+  const callers = new Map([...endpoint.subjects]);
+  const clock = fakeClock();
+  const options = { tokenUrl: endpoint.url, audience: AUDIENCE, clientId: 'gateway', ...tokenExchange };
+  const gateway = await createGateway(
+    {
+      plugins: [
+        { use: 'testing/bearer-callers' },
+        { use: 'outgoing-auth/token-exchange' },
+        {
+          use: 'backend-sources/static',
+          with: {
+            backends: Object.entries(backends).map(([name, url]) => ({ name, url, transport: 'streamable-http' })),
+          },
+        },
+        { use: 'aggregation', with: { conflictResolution: 'prefix' } },
+      ],
+      outgoingAuth: { default: { type: 'token_exchange', options } },
+      ...plan,
+    },
+    { catalogue, plugins: [bearerCallers(callers)], now: clock.now, log: SILENT },
+  );
+  onTestFinished(() => gateway.stop());
+  await gateway.settled();
+  const server = createServer((request, response) => gateway.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return { gateway, url, callers, clock };
+}
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+const WITH_SECRET = { clientId: 'gateway', clientSecret: 'c1ient-s3cret' };
+
+async function endpointWith(clients: Record<string, string> = {}): Promise<TokenEndpoint> {
+  const endpoint = await tokenEndpoint({ clients });
+  endpoint.subjects.set('token-of-ada', 'ada').set('token-of-bob', 'bob');
+  onTestFinished(() => endpoint[Symbol.asyncDispose]());
+  return endpoint;
+}
+
+/** A client of the official SDK. */
+async function sdkClient(url: string, token: string, era: Era): Promise<Client> {
+  const mode = era === '2026-07-28' ? { pin: era } : ('legacy' as const);
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const headers = { authorization: `Bearer ${token}` };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+describe('callers of a gateway that exchanges their tokens', () => {
+  for (const era of ERAS) {
+    proves(
+      ['vmcp.config-outgoing.type-token-exchange', 'choice.outgoing.never-the-incoming-token'],
+      `reach a backend of ${era} each with a token of their own, meant for the backend`,
+      async () => {
+        const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
+        const far = await guardedBackend(endpoint, era);
+        const { url } = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
+        for (const clientEra of ERAS) {
+          const ada = await sdkClient(url, 'token-of-ada', clientEra);
+          const bob = await sdkClient(url, 'token-of-bob', clientEra);
+          expect((await ada.listTools()).tools.map(({ name }) => name)).toEqual(['far_whoami']);
+          const answers = await Promise.all(
+            [ada, bob, ada, bob].map((client) => client.callTool({ name: 'far_whoami', arguments: {} })),
+          );
+          expect(answers.map(textOf)).toEqual(['you are ada', 'you are bob', 'you are ada', 'you are bob']);
+        }
+        expect(far.seen.join()).not.toMatch(/token-of-/);
+        // one for the gateway, one for each caller, whatever the number of calls
+        expect(endpoint.requests.map(({ form }) => form.subject_token ?? 'own').sort()).toEqual([
+          'own',
+          'token-of-ada',
+          'token-of-bob',
+        ]);
+      },
+    );
+  }
+
+  proves('choice.token-exchange.renewed-on-401', 'notice nothing when a kept token was taken back', async () => {
+    const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
+    const far = await guardedBackend(endpoint, '2026-07-28');
+    const { url, clock } = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
+    const ada = await sdkClient(url, 'token-of-ada', '2026-07-28');
+    await ada.callTool({ name: 'far_whoami', arguments: {} });
+    endpoint.revokeAll();
+    clock.advance(60_000);
+    const asked = Array.from({ length: 5 }, () => ada.callTool({ name: 'far_whoami', arguments: {} }));
+    expect((await Promise.all(asked)).map(textOf)).toEqual(Array.from({ length: 5 }, () => 'you are ada'));
+    expect(endpoint.requests.filter(({ form }) => form.subject_token === 'token-of-ada')).toHaveLength(2);
+  });
+
+  proves(
+    ['choice.token-exchange.errors', 'choice.token-exchange.recovers'],
+    'hear whether they have to sign in or the token endpoint is away, and are served when it is back',
+    async () => {
+      const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
+      const far = await guardedBackend(endpoint, '2026-07-28');
+      const { url, clock } = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
+      const ada = await sdkClient(url, 'token-of-ada', '2026-07-28');
+      const call = () => ada.callTool({ name: 'far_whoami', arguments: {} });
+      endpoint.subjects.delete('token-of-ada');
+      expect(await call()).toMatchObject({ isError: true });
+      expect(textOf(await call())).toBe(
+        'backend "far": its token endpoint does not take the caller\'s token: the caller has to sign in again (invalid_grant) (AUTH_STRATEGY_REFUSED)',
+      );
+      clock.advance(3_000);
+      endpoint.before = (_request, response) => {
+        response.writeHead(503).end();
+        return true;
+      };
+      expect(textOf(await call())).toBe(
+        'backend "far": its token endpoint answered with status 503 (AUTH_STRATEGY_FAILED)',
+      );
+      endpoint.before = undefined;
+      endpoint.subjects.set('token-of-ada', 'ada');
+      clock.advance(3_000);
+      expect(textOf(await call())).toBe('you are ada');
+    },
+  );
+
+  proves('choice.token-exchange.present-token', 'may change their token in the middle of a session', async () => {
+    const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
+    const far = await guardedBackend(endpoint, '2025-11-25');
+    const setting = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
+    const { url, callers, clock } = setting;
+    const headers: Record<string, string> = { authorization: 'Bearer token-of-ada' };
+    const client = await testClient((request) => fetch(request), url, { era: '2025-11-25', headers });
+    expect(textOf(await client.callTool('far_whoami'))).toBe('you are ada');
+    endpoint.subjects.delete('token-of-ada');
+    endpoint.subjects.set('fresh-token-of-ada', 'ada');
+    callers.set('fresh-token-of-ada', 'ada');
+    clock.advance(3_600_000);
+    headers.authorization = 'Bearer fresh-token-of-ada';
+    expect(textOf(await client.callTool('far_whoami'))).toBe('you are ada');
+    await client.close();
+    const last = endpoint.requests.slice(2).map(({ form }) => form.subject_token);
+    expect(new Set(last)).toEqual(new Set(['fresh-token-of-ada']));
+  });
+});
+
+describe('credentials on their way', () => {
+  proves('choice.outgoing.redirects-stay', 'do not follow a redirect to another origin', async () => {
+    const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
+    const elsewhere = await guardedBackend(endpoint, '2026-07-28');
+    let away = '';
+    const far = await guardedBackend(endpoint, '2026-07-28', {
+      before: (got) => {
+        if (away === '' || got.message?.method !== 'tools/call') return false;
+        got.response.writeHead(307, { location: away }).end();
+        return true;
+      },
+    });
+    const { url } = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
+    const ada = await sdkClient(url, 'token-of-ada', '2026-07-28');
+    for (const [location, sentence] of [
+      [elsewhere.url, 'answered HTTP 307'],
+      [elsewhere.url.replace('127.0.0.1', '127.0.0.1.'), 'answered HTTP 307'],
+      [far.url.replace('http://127.0.0.1', '//localhost'), 'answered HTTP 307'],
+    ] as const) {
+      away = location;
+      const result = await ada.callTool({ name: 'far_whoami', arguments: {} });
+      expect(textOf(result), location).toContain(sentence);
+    }
+    expect(elsewhere.all).toHaveLength(0);
+  });
+});

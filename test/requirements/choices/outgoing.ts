@@ -1,0 +1,41 @@
+import type { Section } from '../section.ts';
+
+/** Decisions about credentials and headers on their way to backends. */
+export const outgoing = [
+  {
+    source: 'choice: token exchange (docs/decisions/017)',
+    says: {
+      'choice.token-exchange.kept':
+        'an exchanged token is kept per caller, token and backend until shortly before its end',
+      'choice.token-exchange.single-flight': 'requests that need the same token at the same time share one exchange',
+      'choice.token-exchange.renewed-on-401':
+        'a kept token that the backend answers with 401 is made anew once, and the call is sent once more',
+      'choice.token-exchange.discovery':
+        'lists are read with a token of the gateway by client credentials when there is a client secret, else without',
+      'choice.token-exchange.errors':
+        "a caller's token that is not taken is the caller's matter (AUTH_STRATEGY_REFUSED), all else the operator's (AUTH_STRATEGY_FAILED)",
+      'choice.token-exchange.recovers':
+        'a token endpoint that is away fails callers at once for 2 s and is asked again after it',
+      'choice.token-exchange.present-token': 'the token of the request at hand is exchanged, never that of the session',
+      'choice.token-exchange.needs-tokens': 'token_exchange is refused at the start when no caller can have a token',
+    },
+  },
+  {
+    source: 'choice: passthrough headers',
+    says: {
+      'choice.passthrough.credentials':
+        'Authorization, Cookie, MCP and content headers are refused as passthrough headers in every plan',
+      'choice.passthrough.underscores': 'an underscore in a name counts as a hyphen when a header is judged',
+      'choice.passthrough.connection-listed': 'a header that Connection lists stays on its hop',
+      'choice.passthrough.strategy-wins':
+        'a name that a strategy sets is refused at the start, and what the gateway sets itself is never replaced',
+    },
+  },
+  {
+    source: 'choice: credentials stay where they belong',
+    says: {
+      'choice.outgoing.never-the-incoming-token': 'the token a caller came with reaches no backend as it is',
+      'choice.outgoing.redirects-stay': 'a redirect to another origin is not followed, so credentials go nowhere else',
+    },
+  },
+] as const satisfies readonly Section[];

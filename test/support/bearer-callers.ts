@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { Caller } from '../../core/contract/caller.ts';
+import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
+
+/** A plugin that knows callers by bearer tokens from a table: token to subject. What is added later counts. */
+export function bearerCallers(subjects: ReadonlyMap<string, string>): Plugin {
+  return definePlugin({
+    address: 'testing/bearer-callers',
+    config: z.strictObject({}),
+    apply(core) {
+      core.hooks.authenticate.tap('testing/bearer-callers', ({ headers }) => {
+        const token = headers.authorization?.replace(/^Bearer /, '') ?? '';
+        const subject = subjects.get(token);
+        return subject === undefined
+          ? { refused: true, status: 401, reason: 'unknown token' }
+          : callerOf(subject, token);
+      });
+    },
+  });
+}
+
+function callerOf(subject: string, token: string): Caller {
+  return { issuer: 'idp', subject, key: `idp\0${subject}`, claims: {}, token: { reveal: () => token } };
+}

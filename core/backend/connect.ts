@@ -1,6 +1,5 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend, BackendHello } from '../contract/backend.ts';
-import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Log } from '../extension/plugin.ts';
@@ -8,7 +7,7 @@ import type { Limits } from '../protocol/limits.ts';
 import { isObject } from '../protocol/raw-json.ts';
 import { Conversation, resultValue } from './conversation.ts';
 import { categoryOf, LinkFailure } from './failure.ts';
-import type { Asked, LinkEvents, Wire, WireSink } from './link.ts';
+import type { Asked, LinkEvents, LinkHolder, Wire, WireSink } from './link.ts';
 import { partsFromValue } from './message.ts';
 import { probe, type Verdict } from './probe.ts';
 import { BackendError } from './room.ts';
@@ -40,8 +39,7 @@ export interface ConnectorOptions {
 }
 
 /** For whom a link is opened. */
-export interface LinkFor {
-  readonly caller: Caller;
+export interface LinkFor extends LinkHolder {
   readonly purpose: 'discovery' | 'session';
   /** Declared to the backend. */
   readonly capabilities: JsonObject;
@@ -184,7 +182,7 @@ export class Connector {
     let wire: Wire | undefined;
     const about = { workload: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
     const talk = new Conversation(about, (sink) => {
-      wire = this.#wire(sink, who.caller);
+      wire = this.#wire(sink, who);
       return wire;
     });
     if (wire instanceof SseWire) await opening(wire, talk, who.signal);
@@ -194,14 +192,14 @@ export class Connector {
     return { talk, wire, open };
   }
 
-  #wire(sink: WireSink, caller: Caller): Wire {
+  #wire(sink: WireSink, who: LinkHolder): Wire {
     const { backend, limits, log, spawn, tally, authorizer } = this.#options;
     if (backend.transport === 'stdio') {
       return new StdioWire({ backend, limits, log, tally, ...(spawn === undefined ? {} : { spawn }) }, sink);
     }
     this.#target ??= new HttpTarget(backend, authorizer);
-    if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, caller, log);
-    return new StreamableHttpWire(this.#target, sink, limits, caller);
+    if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, who, log);
+    return new StreamableHttpWire(this.#target, sink, limits, who);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Conversation } from './conversation.ts';
+import { DISCOVERY_CALLER } from './discovery-caller.ts';
 import { LinkFailure } from './failure.ts';
-import { DISCOVERY_CALLER } from './pool.ts';
 import { signOfLife } from './sign-of-life.ts';
 
 /**

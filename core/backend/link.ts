@@ -8,6 +8,11 @@ import type { RawObject } from '../protocol/raw-json.ts';
 import type { LinkFailure } from './failure.ts';
 import type { Part } from './message.ts';
 
+/** Who a link is for. Read each time: the caller's token may be another than when the link was opened. */
+export interface LinkHolder {
+  readonly caller: Caller;
+}
+
 /** One live conversation with a backend, whatever it travels on. */
 export interface Link {
   /** What its hello said. */

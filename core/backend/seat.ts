@@ -5,7 +5,7 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { LOG_LEVELS } from '../protocol/log-levels.ts';
 import { RawObject } from '../protocol/raw-json.ts';
-import type { Connector } from './connect.ts';
+import type { Connector, LinkFor } from './connect.ts';
 import type { Conversation } from './conversation.ts';
 import { LinkFailure } from './failure.ts';
 import type { Link, LinkEvents, ListKind } from './link.ts';
@@ -64,7 +64,8 @@ export class Seat {
   }
 
   get caller(): Caller {
-    return this.#options.caller;
+    // an owner's token may have been renewed since the seat was made
+    return this.#options.owner?.caller ?? this.#options.caller;
   }
 
   get purpose(): 'discovery' | 'session' {
@@ -167,9 +168,18 @@ export class Seat {
   }
 
   async #open(): Promise<Conversation> {
-    const { connector, caller, purpose, capabilities } = this.#options;
+    const { connector, purpose, capabilities } = this.#options;
     this.#closing.signal.throwIfAborted();
-    const who = { caller, purpose, capabilities, events: this.#events(), signal: this.#closing.signal };
+    const seat = this;
+    const who: LinkFor = {
+      get caller() {
+        return seat.caller;
+      },
+      purpose,
+      capabilities,
+      events: this.#events(),
+      signal: this.#closing.signal,
+    };
     const link = await connector.open(who);
     if (this.#closing.signal.aborted) {
       await link.close();
@@ -234,11 +244,11 @@ export class Seat {
   }
 
   async #ask(link: Link, method: string, params: JsonObject): Promise<void> {
-    const { caller, capabilities, limits } = this.#options;
+    const { capabilities, limits } = this.#options;
     await link.request({
       method,
       params: partsFromValue(params),
-      caller,
+      caller: this.caller,
       purpose: 'session',
       capabilities,
       timeoutMs: limits.callTimeoutMs,

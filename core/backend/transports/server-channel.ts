@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { Caller } from '../../contract/caller.ts';
+import type { LinkHolder } from '../link.ts';
 import type { SseFrames } from '../sse-frames.ts';
 import { backOffMs } from '../wait.ts';
 import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
@@ -12,7 +12,7 @@ import { Pace } from './pace.ts';
 /** The stream on which a legacy server speaks by itself: GET, kept open, reopened where it stopped. */
 export class ServerChannel implements Dispatcher.DispatchHandler {
   readonly #wire: HttpLeg;
-  readonly #caller: Caller;
+  readonly #holder: LinkHolder;
   readonly #pace = new Pace();
   readonly #frames: SseFrames;
   #controller: Dispatcher.DispatchController | undefined;
@@ -23,9 +23,9 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
   #refusal: Buffer[] = [];
   #refusalBytes = 0;
 
-  constructor(wire: HttpLeg, caller: Caller) {
+  constructor(wire: HttpLeg, holder: LinkHolder) {
     this.#wire = wire;
-    this.#caller = caller;
+    this.#holder = holder;
     this.#frames = framesFor(wire, undefined);
   }
 
@@ -38,7 +38,7 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
     this.#frames.restart();
     const { lastEventId } = this.#frames;
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
-    const request = { method: 'GET', headers, caller: this.#caller, purpose: 'session', signal: NEVER } as const;
+    const request = { method: 'GET', headers, caller: this.#holder.caller, purpose: 'session', signal: NEVER } as const;
     this.#wire.target.send(request, this, () => this.#again());
   }
 

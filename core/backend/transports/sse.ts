@@ -4,7 +4,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../protocol/limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
-import type { Exchange, Wire, WireSink } from '../link.ts';
+import type { Exchange, LinkHolder, Wire, WireSink } from '../link.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../sse-frames.ts';
 import { waitFor } from '../wait.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
@@ -19,7 +19,7 @@ export class SseWire implements Wire {
   readonly #target: HttpTarget;
   readonly #sink: WireSink;
   readonly #limits: Limits;
-  readonly #caller: Caller;
+  readonly #holder: LinkHolder;
   readonly #workload: string;
   readonly #log: Log;
   #malformed = 0;
@@ -28,11 +28,11 @@ export class SseWire implements Wire {
   #version: string | undefined;
   #closed = false;
 
-  constructor(target: HttpTarget, sink: WireSink, limits: Limits, caller: Caller, log: Log) {
+  constructor(target: HttpTarget, sink: WireSink, limits: Limits, holder: LinkHolder, log: Log) {
     this.#target = target;
     this.#sink = sink;
     this.#limits = limits;
-    this.#caller = caller;
+    this.#holder = holder;
     this.#log = log;
     this.#workload = target.backend.name;
   }
@@ -55,7 +55,7 @@ export class SseWire implements Wire {
       });
       this.#stream = stream;
       const headers = { accept: 'text/event-stream' };
-      const request = { method: 'GET', headers, caller: this.#caller, purpose: 'session', signal } as const;
+      const request = { method: 'GET', headers, caller: this.#holder.caller, purpose: 'session', signal } as const;
       this.#target.send(request, stream, reject);
     });
     const late = () => {
@@ -84,7 +84,7 @@ export class SseWire implements Wire {
         method: 'POST',
         headers,
         body,
-        caller: caller ?? this.#caller,
+        caller: caller ?? this.#holder.caller,
         purpose: 'call',
         signal: NEVER,
         path: this.#path,

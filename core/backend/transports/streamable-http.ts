@@ -4,7 +4,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
 import type { Limits } from '../../protocol/limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
-import type { Exchange, Wire, WireSink } from '../link.ts';
+import type { Exchange, LinkHolder, Wire, WireSink } from '../link.ts';
 import { Answer } from './http-answer.ts';
 import { errorIn, JSON_TYPE, mediaType, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
@@ -22,19 +22,19 @@ export class StreamableHttpWire implements Wire, HttpLeg {
   readonly sink: WireSink;
   readonly limits: Limits;
   readonly workload: string;
-  readonly #caller: Caller;
+  readonly #holder: LinkHolder;
   #era: Era | undefined;
   #version: string | undefined;
   #sessionId: string | undefined;
   #closed = false;
   #channel: ServerChannel | undefined;
 
-  constructor(target: HttpTarget, sink: WireSink, limits: Limits, caller: Caller) {
+  constructor(target: HttpTarget, sink: WireSink, limits: Limits, holder: LinkHolder) {
     this.target = target;
     this.sink = sink;
     this.limits = limits;
     this.workload = target.backend.name;
-    this.#caller = caller;
+    this.#holder = holder;
   }
 
   get stateful(): boolean {
@@ -74,7 +74,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     const headers = this.headers(this.#era ?? '2025-11-25', ACCEPT);
     headers['content-type'] = JSON_TYPE;
     if (this.#era === '2026-07-28') headers['mcp-method'] = method;
-    return this.#plain('POST', headers, caller ?? this.#caller, this.limits.helloMs, body);
+    return this.#plain('POST', headers, caller ?? this.#holder.caller, this.limits.helloMs, body);
   }
 
   agreed(era: Era, protocolVersion: string): void {
@@ -84,7 +84,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
 
   /** Opens the server's own stream in the background, when the server offers one. */
   openChannel(): void {
-    this.#channel = new ServerChannel(this, this.#caller);
+    this.#channel = new ServerChannel(this, this.#holder);
     this.#channel.open();
   }
 
@@ -94,7 +94,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     this.#channel?.close();
     if (this.#sessionId === undefined) return;
     // 405 means that the server ends sessions on its own terms; either way the link is over for us.
-    await this.#plain('DELETE', this.headers('2025-11-25', ACCEPT), this.#caller, CLOSE_TIMEOUT_MS).catch(
+    await this.#plain('DELETE', this.headers('2025-11-25', ACCEPT), this.#holder.caller, CLOSE_TIMEOUT_MS).catch(
       () => undefined,
     );
   }

@@ -19,6 +19,7 @@ import {
 import { bearerCallers } from '../../support/bearer-callers.ts';
 import { proves } from '../../support/proves.ts';
 import { type TokenEndpoint, tokenEndpoint } from '../../support/token-endpoint.ts';
+import { until } from '../../support/until.ts';
 
 const AUDIENCE = 'https://far.internal';
 const ERAS = ['2025-11-25', '2026-07-28'] as const satisfies readonly Era[];
@@ -183,6 +184,7 @@ describe('callers of a gateway that exchanges their tokens', () => {
 
   proves('choice.token-exchange.present-token', 'may change their token in the middle of a session', async () => {
     const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
+    endpoint.lifetime = 60;
     const far = await guardedBackend(endpoint, '2025-11-25');
     const setting = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
     const { url, callers, clock } = setting;
@@ -192,12 +194,18 @@ describe('callers of a gateway that exchanges their tokens', () => {
     endpoint.subjects.delete('token-of-ada');
     endpoint.subjects.set('fresh-token-of-ada', 'ada');
     callers.set('fresh-token-of-ada', 'ada');
-    clock.advance(3_600_000);
+    clock.advance(70_000);
     headers.authorization = 'Bearer fresh-token-of-ada';
     expect(textOf(await client.callTool('far_whoami'))).toBe('you are ada');
     await client.close();
-    const last = endpoint.requests.slice(2).map(({ form }) => form.subject_token);
-    expect(new Set(last)).toEqual(new Set(['fresh-token-of-ada']));
+    await until(() => far.all.some(({ method }) => method === 'DELETE'));
+    const subjects = endpoint.requests.map(({ form }) => form.subject_token ?? 'own');
+    expect(subjects.filter((subject) => subject === 'token-of-ada')).toHaveLength(1);
+    expect(subjects.at(-1)).toBe('fresh-token-of-ada');
+    const ofTheSession = far.all.filter(({ method }) => method === 'DELETE');
+    expect(
+      ofTheSession.map(({ headers: { authorization = '' } }) => endpoint.introspect(authorization.slice(7))),
+    ).toEqual([expect.objectContaining({ subject: 'ada' })]);
   });
 });
 

@@ -34,7 +34,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §2 spec.config',
-    deferred: 'comes with interception plugins',
     says: {
       'vmcp.config.passthrough-headers':
         'config.passthroughHeaders is string[] of client header names sent unchanged to all backends',

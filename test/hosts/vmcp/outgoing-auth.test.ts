@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
+import { planAsYaml } from '../../../hosts/vmcp/print-plan.ts';
+import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { proves } from '../../support/proves.ts';
+
+/** A file whose callers come with tokens, through a plugin of its own. */
+const file = (outgoingAuth: unknown, rest: Record<string, unknown> = {}): string =>
+  JSON.stringify({
+    name: 'gateway',
+    groupRef: 'dev',
+    aggregation: {},
+    plugins: [{ use: './callers.ts' }],
+    outgoingAuth,
+    ...rest,
+  });
+const inline = (use: unknown) => ({ source: 'inline', default: use });
+const problems = async (text: string): Promise<string> =>
+  readConfig(text, 'gateway.yaml', catalogue).then(
+    () => '',
+    (cause: Error) => cause.message,
+  );
+
+const tokenExchange = {
+  tokenUrl: 'https://idp.example.com/token',
+  audience: 'far',
+  clientId: 'gateway',
+  clientSecretEnv: 'IDP_SECRET',
+  scopes: ['repo'],
+};
+
+describe('outgoingAuth of a vmcp file', () => {
+  proves('vmcp.config-outgoing.type-token-exchange', 'becomes a plan that exchanges tokens', async () => {
+    const use = { type: 'token_exchange', tokenExchange };
+    const { config, warnings } = await readConfig(
+      file({ source: 'inline', default: use, backends: { far: use } }),
+      'gateway.yaml',
+      catalogue,
+    );
+    const plan = planFromConfig(config);
+    expect(warnings).toEqual([]);
+    expect(plan.plugins.map(({ use }) => use)).toContain('outgoing-auth/token-exchange');
+    expect(plan.outgoingAuth).toEqual({
+      default: { type: 'token_exchange', options: tokenExchange },
+      backends: { far: { type: 'token_exchange', options: tokenExchange } },
+    });
+  });
+
+  it('is read by the schema of the strategy, with the line of what is wrong', async () => {
+    const wrong = {
+      ...tokenExchange,
+      tokenUrl: 'http://idp.example.com/',
+      audiance: 'x',
+      subjectProviderName: 'github',
+    };
+    const found = await problems(file(inline({ type: 'token_exchange', tokenExchange: wrong })));
+    expect(found).toMatch(/gateway\.yaml:1: outgoingAuth\.default\.tokenExchange\.tokenUrl: expected https/);
+    expect(found).toMatch(/tokenExchange\.audiance: unknown key "audiance", did you mean "audience"/);
+    expect(found).toMatch(/tokenExchange\.subjectProviderName: names an upstream of the embedded authorization server/);
+  });
+
+  it('needs the options of its strategy, and no others', async () => {
+    expect(await problems(file(inline({ type: 'token_exchange' })))).toContain(
+      'outgoingAuth.default: type token_exchange needs tokenExchange',
+    );
+    const stray = { type: 'token_exchange', tokenExchange, headerInjection: { headerName: 'a', headerValue: 'b' } };
+    expect(await problems(file(inline(stray)))).toContain(
+      'default.headerInjection: has no effect with type token_exchange; remove it',
+    );
+  });
+
+  it('warns of a client secret in the file, and never prints it', async () => {
+    const { clientSecretEnv: _, ...rest } = tokenExchange;
+    const use = { type: 'token_exchange', tokenExchange: { ...rest, clientSecret: 'c1ient-s3cret' } };
+    const { config, warnings } = await readConfig(file(inline(use)), 'gateway.yaml', catalogue);
+    expect(warnings).toEqual([
+      expect.stringMatching(/tokenExchange\.clientSecret: a credential stands .*clientSecretEnv/),
+    ]);
+    const printed = planAsYaml(planFromConfig(config));
+    expect(printed).toContain('clientSecret: "[secret]"');
+    expect(printed).not.toContain('c1ient-s3cret');
+  });
+
+  proves('choice.token-exchange.needs-tokens', 'refuses to exchange tokens that nobody brings', async () => {
+    const text = file(inline({ type: 'token_exchange', tokenExchange }), {
+      plugins: [],
+      incomingAuth: { type: 'anonymous' },
+    });
+    expect(await problems(text)).toMatch(
+      /outgoingAuth\.default\.type: token_exchange works with the token .* set incomingAuth\.type: oidc/,
+    );
+  });
+
+  proves('vmcp.obo.enterprise-required', 'refuses obo as enterprise-required', async () => {
+    const text = file(inline({ type: 'obo', obo: { tokenUrl: 'https://idp.example.com/token' } }));
+    expect(await problems(text)).toContain('default.type: obo is refused as enterprise-required: the default build');
+  });
+
+  it.each([
+    ['upstream_inject', { upstreamInject: { providerName: 'github' } }],
+    ['aws_sts', { awsSts: { region: 'eu-central-1' } }],
+    ['xaa', { xaa: { idpTokenUrl: 'https://a', targetAudience: 'b', targetTokenUrl: 'https://c' } }],
+  ])('refuses %s by its name until there is an embedded authorization server', async (type, options) => {
+    expect(await problems(file(inline({ type, ...options })))).toContain(
+      `default.type: ${type} is not available yet: it comes with the embedded authorization server`,
+    );
+  });
+});

@@ -31,6 +31,7 @@ export const FAULTS = {
   BACKEND_BUSY: { status: 503, means: 'the backend has its number of calls in flight and the queue is full' },
   BACKEND_UNKNOWN: { status: 502, means: 'a catalogue entry names a backend that has gone' },
   STORE_UNAVAILABLE: { status: 503, means: 'a store did not answer' },
+  STORE_FULL: { status: 503, means: 'a store answers and has no room for a new key; what it holds stays' },
   REMOTE_REFUSED: {
     status: 502,
     means: 'a configured URL leads where the gateway must not go: plain http, a private address, a redirect',

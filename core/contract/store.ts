@@ -11,7 +11,8 @@ export interface Store {
    * Takes one token from every bucket, or from none.
    *
    * Units: `capacity` in tokens; `refillPeriodMs` from empty to full; the result in whole milliseconds, 0 = granted,
-   * otherwise the longest wait. Fails with STORE_UNAVAILABLE when the store does not answer.
+   * otherwise the longest wait. Fails with STORE_UNAVAILABLE when the store does not answer, and with STORE_FULL when
+   * a new bucket has no room: a store never throws out a bucket that is not full again.
    */
   take(buckets: readonly Bucket[], nowMs: number): Promise<number>;
   close(): Promise<void>;

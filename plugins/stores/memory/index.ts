@@ -10,7 +10,7 @@ export default definePlugin({
   stability: 'stable',
   summary: 'keeps values and token buckets in this process',
   config: z.strictObject({
-    maxKeys: z.int().min(1).default(100_000).describe('values and buckets kept at most; over it STORE_UNAVAILABLE'),
+    maxKeys: z.int().min(1).default(100_000).describe('values kept at most, and as many buckets; over it STORE_FULL'),
     sweepMs: z.int().min(10).default(30_000).describe('time between two searches for expired keys'),
   }),
   apply(core, { maxKeys, sweepMs }) {

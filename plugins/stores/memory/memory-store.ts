@@ -47,7 +47,7 @@ export class MemoryStore implements Store {
 
   async set(key: string, value: string, ttlMs: number): Promise<void> {
     this.#expectOpen();
-    if (!this.#values.has(key)) this.#expectRoom(1);
+    if (!this.#values.has(key)) this.#expectRoom(this.#values, 1);
     this.#values.set(key, { text: value, expiresAtMs: this.#now() + ttlMs });
   }
 
@@ -68,7 +68,7 @@ export class MemoryStore implements Store {
       level.fullAtMs = nowMs + Math.ceil(((bucket.capacity - level.tokens) * bucket.refillPeriodMs) / bucket.capacity);
     }
     if (waitMs > 0) return waitMs;
-    this.#expectRoom([...drawn.keys()].filter((key) => !this.#levels.has(key)).length);
+    this.#expectRoom(this.#levels, [...drawn.keys()].filter((key) => !this.#levels.has(key)).length);
     for (const [key, level] of drawn) this.#levels.set(key, level);
     return 0;
   }
@@ -105,12 +105,13 @@ export class MemoryStore implements Store {
     if (this.#closed) throw new GatewayFault('STORE_UNAVAILABLE', 'stores/memory: the store is closed');
   }
 
-  #expectRoom(added: number): void {
-    if (this.size + added <= this.#maxKeys) return;
+  /** Values and buckets have a bound each: neither can take the other's room. */
+  #expectRoom(kept: ReadonlyMap<string, unknown>, added: number): void {
+    if (kept.size + added <= this.#maxKeys) return;
     this.#sweepAll();
-    if (this.size + added <= this.#maxKeys) return;
+    if (kept.size + added <= this.#maxKeys) return;
     throw new GatewayFault(
-      'STORE_UNAVAILABLE',
+      'STORE_FULL',
       `stores/memory: ${this.#maxKeys} keys are in use (maxKeys); raise it or use a store outside the process`,
     );
   }

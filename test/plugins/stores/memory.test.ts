@@ -52,12 +52,14 @@ describe('stores/memory', () => {
 
   it('refuses new keys when all are in use, keeps what lives, and takes new ones when old ones have expired', async () => {
     const clock = { nowMs: 0 };
-    const store = new MemoryStore({ maxKeys: 3, now: () => clock.nowMs });
+    const store = new MemoryStore({ maxKeys: 2, now: () => clock.nowMs });
+    const bucket = (key: string) => ({ key, capacity: 1, refillPeriodMs: 60_000 });
     await store.set('a', '1', 5_000);
     await store.set('b', '2', 50_000);
-    await store.take([{ key: 'c', capacity: 5, refillPeriodMs: 60_000 }], 0);
-    await expect(store.set('d', '4', 1_000)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    await expect(store.take([{ key: 'e', capacity: 5, refillPeriodMs: 60_000 }], 0)).rejects.toThrow(/maxKeys/);
+    await expect(store.set('d', '4', 1_000)).rejects.toMatchObject({ code: 'STORE_FULL' });
+    await store.take([bucket('a'), bucket('b')], 0);
+    await expect(store.take([bucket('c')], 60_000 - 1)).rejects.toThrow(/maxKeys/);
+    expect(await store.take([bucket('a')], 60_000 - 1)).toBe(1);
     await store.set('a', 'again', 5_000);
     clock.nowMs = 5_000;
     await store.set('d', '4', 1_000);

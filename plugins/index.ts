@@ -13,6 +13,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'backend-sources/workloads': () => import('./backend-sources/workloads/index.ts'),
   'workloads/process': () => import('./workloads/process/index.ts'),
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
+  'rate-limit': () => import('./rate-limit/index.ts'),
   'stores/memory': () => import('./stores/memory/index.ts'),
   'stores/redis': () => import('./stores/redis/index.ts'),
 };

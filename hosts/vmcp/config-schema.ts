@@ -197,13 +197,6 @@ const optimizer = z.strictObject({
   semanticDistanceThreshold: decimal(0, 2).default('1.0'),
 });
 
-const bucket = z.strictObject({ maxTokens: int32(1), refillPeriod: goDuration });
-const rateLimiting = z.strictObject({
-  shared: bucket.optional(),
-  perUser: bucket.optional(),
-  tools: z.array(z.strictObject({ name, perUser: bucket.optional(), shared: bucket.optional() })).optional(),
-});
-
 const telemetry = z.strictObject({
   endpoint: text.optional(),
   headers: textMap.optional(),
@@ -247,15 +240,8 @@ export const configSchema = z
     operational: operational.optional(),
     optimizer: optimizer.optional(),
     passthroughHeaders: planSchema.shape.passthroughHeaders.optional(),
-    rateLimiting: rateLimiting.optional(),
-    sessionStorage: z
-      .strictObject({
-        provider: z.enum(['memory', 'redis']),
-        address: name.optional(),
-        db: int32(0).default(0),
-        keyPrefix: text.optional(),
-      })
-      .optional(),
+    rateLimiting: owned.optional(),
+    sessionStorage: owned.optional(),
     telemetry: telemetry.optional(),
     // ours
     plugins: z.array(z.strictObject({ use: name, with: z.unknown().optional() })).optional(),
@@ -274,4 +260,10 @@ export type VmcpConfig = z.output<typeof configSchema> & {
   readonly audit?: { readonly enabled?: boolean };
   readonly backends?: readonly { readonly name: string }[];
   readonly limits?: z.input<typeof limitsSchema>;
+  readonly rateLimiting?: {
+    readonly shared?: unknown;
+    readonly perUser?: unknown;
+    readonly tools?: readonly { readonly perUser?: unknown }[];
+  };
+  readonly sessionStorage?: { readonly provider: 'memory' | 'redis' };
 };

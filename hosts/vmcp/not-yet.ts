@@ -32,11 +32,6 @@ export function unavailable(config: VmcpConfig): Problem[] {
   if (config.compositeToolRefs?.length) {
     refuse(['compositeToolRefs'], 'refers to cluster resources and works only under the operator');
   }
-  const limits = config.rateLimiting;
-  if (limits?.shared || limits?.perUser || limits?.tools?.length) refuse(['rateLimiting'], POLICY);
-  if (config.sessionStorage?.provider === 'redis') {
-    refuse(['sessionStorage', 'provider'], 'redis is not available yet: it comes with the redis store');
-  }
   for (const key of ['tracingEnabled', 'metricsEnabled', 'enablePrometheusMetricsPath'] as const) {
     if (config.telemetry?.[key]) refuse(['telemetry', key], 'is not available yet: it comes with telemetry');
   }

@@ -1,6 +1,7 @@
 import type { PlanInput } from '@toolmgr/core';
 import type { VmcpConfig } from './config-schema.ts';
 import { strategyPlugins, strategyUse } from './outgoing-auth.ts';
+import { storageAndLimits } from './storage-and-limits.ts';
 
 type Use = PlanInput['plugins'][number];
 
@@ -37,7 +38,7 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
     ...strategyPlugins(config).map((use) => ({ use })),
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },
-    ...(config.sessionStorage === undefined ? [] : [{ use: 'stores/memory' }]),
+    ...storageAndLimits(config),
     ...auditOf(config, flags),
   ];
 }

@@ -1,5 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { type Catalogue, explainCause, GatewayFault, limitsSchema, nearest, type Plugin } from '@toolmgr/core';
+import {
+  type Catalogue,
+  explainCause,
+  GatewayFault,
+  isObject,
+  limitsSchema,
+  nearest,
+  type Plugin,
+} from '@toolmgr/core';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
@@ -7,6 +15,7 @@ import { unavailable, unknownWorkloads } from './not-yet.ts';
 import { openSecrets, ownedOptions, strategyUse } from './outgoing-auth.ts';
 import type { Problem } from './problem.ts';
 import { problemLines, problemsFrom } from './problem-lines.ts';
+import { anonymousUsers, unusedStorage } from './storage-and-limits.ts';
 
 /** A file that was read, and what is odd about it but not wrong. */
 export interface ReadConfig {
@@ -63,10 +72,14 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   const config = read.data as VmcpConfig;
   problems.push(...(await strategyProblems(config, catalogue)));
   problems.push(...unavailable(config));
-  // names can only be compared when the lists themselves are sound
+  // names and users can only be compared when the sections themselves are sound
+  if (!problems.some(({ path }) => path[0] === 'rateLimiting')) problems.push(...anonymousUsers(config));
   if (problems.length === 0) problems.push(...unknownWorkloads(config));
   if (problems.length > 0) return fail(problems);
-  return { config, warnings: problemLines(file, document, lines, [...odd(config), ...openSecrets(config)]) };
+  return {
+    config,
+    warnings: problemLines(file, document, lines, [...odd(config), ...unusedStorage(config), ...openSecrets(config)]),
+  };
 }
 
 /** A section that is there but empty reads as absent, as in other YAML readers. */
@@ -80,6 +93,8 @@ export const OWNERS = {
   aggregation: 'aggregation',
   audit: 'audit',
   backends: 'backend-sources/static',
+  rateLimiting: 'rate-limit',
+  sessionStorage: 'stores/redis', // the memory store takes nothing from the file
 } as const;
 
 async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {
@@ -102,9 +117,15 @@ function sectionProblems(key: string, plugin: Plugin, section: unknown): Problem
   const { config } = plugin;
   if (!(config instanceof z.ZodObject)) return check(config, section, [key]);
   if (Object.hasOwn(config.shape, key)) return check(config, { [key]: section }, []);
-  // `enabled` says whether the plugin is loaded at all, so it is the host's word
-  const hosted = key === 'audit' ? config.safeExtend({ enabled: z.boolean().default(false) }) : config;
-  return check(hosted, section, [key]);
+  return check(hosted(key, config, section), section, [key]);
+}
+
+/** The plugin's schema with the host's words in it: what says whether a plugin is loaded, and which. */
+function hosted(key: string, config: z.ZodObject, section: unknown): z.ZodType {
+  if (key === 'audit') return config.safeExtend({ enabled: z.boolean().default(false) });
+  if (key !== 'sessionStorage') return config;
+  const needed = isObject(section) && section.provider === 'redis' ? config : config.partial();
+  return needed.safeExtend({ provider: z.enum(['memory', 'redis']) });
 }
 
 function check(schema: z.ZodType, value: unknown, prefix: Problem['path']): Problem[] {

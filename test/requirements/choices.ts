@@ -1,5 +1,6 @@
 import { aggregation } from './choices/aggregation.ts';
 import { house } from './choices/house.ts';
+import { limits } from './choices/limits.ts';
 import { outgoing } from './choices/outgoing.ts';
 import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
@@ -7,4 +8,13 @@ import { revisions } from './choices/revisions.ts';
 import { wire } from './choices/wire.ts';
 
 /** Decisions where the three documents show nothing, so that invented behaviour is visible. */
-export const choices = [...wire, ...revisions, ...passing, ...aggregation, ...house, ...outgoing, ...remote] as const;
+export const choices = [
+  ...wire,
+  ...revisions,
+  ...passing,
+  ...aggregation,
+  ...house,
+  ...limits,
+  ...outgoing,
+  ...remote,
+] as const;

@@ -71,12 +71,12 @@ describe('toolmgr vmcp validate', () => {
       const file = await write({
         ...CONFIG,
         codeMode: { enabled: true },
-        rateLimiting: { shared: { maxTokens: 1, refillPeriod: '1s' } },
+        rateLimiting: { perUser: { maxTokens: 1, refillPeriod: '1s' } },
       });
       const { code, out, err } = await cli(['vmcp', 'validate', '-c', file]);
       expect([code, out]).toEqual([1, '']);
       expect(err).toMatch(/vmcp\.yaml:\d+: codeMode\.enabled: is not available yet/);
-      expect(err).toMatch(/vmcp\.yaml:\d+: rateLimiting: is not available yet/);
+      expect(err).toMatch(/vmcp\.yaml:\d+: rateLimiting\.perUser: needs authentication/);
     },
   );
 

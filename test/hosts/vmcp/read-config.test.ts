@@ -120,6 +120,7 @@ backends:
   proves('ask.vmcp.validate-all-problems', 'tells all problems at once, in the order of the file', async () => {
     const found = await problems(withHead('codeMode: { enabled: true }\nrateLimiting: { shared: { maxTokens: 0 } }\n'));
     expect(found).toEqual([
+      expect.stringMatching(/^gateway\.yaml:6: codeMode\.enabled: is not available yet/),
       expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.maxTokens: .*>=1/),
       expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.refillPeriod: missing/),
     ]);
@@ -196,8 +197,31 @@ backends:
     ['', 'optimizer: {}', /optimizer: is not available yet/],
     ['', 'compositeTools: [{ name: a, steps: [{ id: b }] }]', /compositeTools: is not available yet/],
     ['', 'compositeToolRefs: [{ name: a }]', /compositeToolRefs: refers to cluster resources/],
-    ['', 'rateLimiting: { perUser: { maxTokens: 1, refillPeriod: 1s } }', /rateLimiting: is not available yet/],
-    ['', 'sessionStorage: { provider: redis, address: "r:1" }', /sessionStorage\.provider: redis is not available yet/],
+    [
+      '',
+      'rateLimiting: { perUser: { maxTokens: 1, refillPeriod: 1s } }',
+      /:6: rateLimiting\.perUser: needs authentication: with incomingAuth\.type anonymous/,
+    ],
+    [
+      '',
+      'rateLimiting: { tools: [{ name: a, perUser: { maxTokens: 1, refillPeriod: 1s } }] }',
+      /:6: rateLimiting\.tools\.0\.perUser: needs authentication/,
+    ],
+    ['', 'rateLimiting: { tools: [{ name: a }, { name: a }] }', /rateLimiting\.tools\.1\.name: a stands twice/],
+    ['', 'rateLimiting: { tools: [{ name: "" }] }', /rateLimiting\.tools\.0\.name: expected a name/],
+    ['', 'rateLimiting: { shared: { maxTokens: 1.5, refillPeriod: 1s } }', /rateLimiting\.shared\.maxTokens: /],
+    [
+      '',
+      'rateLimiting: { shared: { maxTokens: 1, refillPeriod: 0s } }',
+      /refillPeriod: expected a duration above zero/,
+    ],
+    ['', 'rateLimiting: { share: {} }', /rateLimiting\.share: .*did you mean "shared"/],
+    ['', 'sessionStorage: { provider: redis }', /:6: sessionStorage\.address: missing/],
+    ['', 'sessionStorage: { provider: redis, address: "" }', /sessionStorage\.address: expected an address/],
+    ['', 'sessionStorage: { provider: redis, address: "r:1", db: -1 }', /sessionStorage\.db: .*>=0/],
+    ['', 'sessionStorage: { provider: etcd }', /sessionStorage\.provider: /],
+    ['', 'sessionStorage: { db: 1 }', /sessionStorage\.provider: expected one of memory, redis/],
+    ['', 'sessionStorage: { provider: redis, address: "r:1", password: x }', /sessionStorage\.password: /],
     ['', 'telemetry: { metricsEnabled: true }', /telemetry\.metricsEnabled: is not available yet/],
     [
       '',
@@ -259,6 +283,31 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
     expect((await read(mended)).warnings).toEqual([
       'gateway.yaml:5: aggregation.tools.0.workload: no backend is named "githb", did you mean "github"?',
     ]);
+  });
+
+  describe('sessionStorage', () => {
+    const storage = (section: string) => `${HEAD}sessionStorage: ${section}\n`;
+
+    proves(
+      ['vmcp.config.session-storage-provider', 'vmcp.config.session-storage-address', 'vmcp.config.session-storage-db'],
+      'takes memory as it is, and redis with its address',
+      async () => {
+        expect((await read(storage('{ provider: memory }'))).warnings).toEqual([]);
+        const redis = storage('{ provider: redis, address: "r:6379", db: 2147483647, keyPrefix: "a:" }');
+        expect((await read(redis)).warnings).toEqual([]);
+        expect(await problems(read(storage('{ provider: redis, address: "r:1", db: 2147483648 }')))).toEqual([
+          expect.stringMatching(/^gateway\.yaml:6: sessionStorage\.db: .*2147483647/),
+        ]);
+      },
+    );
+
+    it('says what has no effect with memory', async () => {
+      const given = storage('{ provider: memory, address: "r:1", db: 0, keyPrefix: "a:" }');
+      expect((await read(given)).warnings).toEqual([
+        'gateway.yaml:6: sessionStorage.address: has no effect with provider memory',
+        'gateway.yaml:6: sessionStorage.keyPrefix: has no effect with provider memory',
+      ]);
+    });
   });
 
   describe('outgoingAuth', () => {

@@ -85,7 +85,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     },
   );
 
-  it('keeps names apart that try to leave their hash tag', () => {
+  proves('choice.store.redis-keys', 'keeps names apart that try to leave their hash tag', () => {
     const names = ['a', 'a}', '{a}', 'a}:b', 'a%7d', 'a%7D'];
     expect(new Set(names.map((name) => keysOf(name, undefined).bucket('x'))).size).toBe(names.length);
     expect(keysOf('a}', undefined).bucket('x')).toBe('toolmgr:rl:{a%7D}:x');
@@ -99,7 +99,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     expect(ttlMs).toBeGreaterThan(50_000);
   });
 
-  it('goes by the clock of the server, whatever the gateway believes', async () => {
+  proves('choice.store.redis-clock', 'goes by the clock of the server, whatever the gateway believes', async () => {
     const { store } = await boot();
     const bucket = { key: 'skew', capacity: 1, refillPeriodMs: 600_000 };
     expect(await store.take([bucket], 0)).toBe(0);
@@ -109,12 +109,16 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     await until(async () => (await store.take([fast], 0)) === 0);
   });
 
-  proves('vmcp.config.session-storage-db', 'refuses to start on a database the server does not have', async () => {
-    await expect(boot({ db: 4096 })).rejects.toMatchObject({
-      code: 'STORE_UNAVAILABLE',
-      message: expect.stringContaining('db'),
-    });
-  });
+  proves(
+    ['vmcp.config.session-storage-db', 'choice.store.redis-wrong-settings'],
+    'refuses to start on a database the server does not have',
+    async () => {
+      await expect(boot({ db: 4096 })).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringContaining('db'),
+      });
+    },
+  );
 
   it('survives a flush of the scripts', async () => {
     const { store } = await boot();
@@ -130,60 +134,72 @@ describe.skipIf(redisMissing)('stores/redis', () => {
       delete process.env[name];
     });
 
-    proves('vmcp.config.session-storage-password', 'takes it from the environment and shows it nowhere', async () => {
-      await using guarded = await startRedis({ password: secret });
-      process.env[name] = secret;
-      const { store, core } = await boot({ address: guarded.address });
-      await store.set('key', 'value', 60_000);
-      expect(await store.get('key')).toBe('value');
-      await guarded.restart();
-      await until(async () => (await store.get('key').catch(() => 'away')) === undefined);
-      for (const wrong of ['wrong-horse', '']) {
-        process.env[name] = wrong;
-        const fault = await boot({ address: guarded.address }).catch((cause: unknown) => cause);
-        expect(fault).toMatchObject({ code: 'STORE_UNAVAILABLE', message: expect.stringContaining(name) });
-        expect(deepText(fault)).not.toContain('horse');
-      }
-      expect(JSON.stringify(core.lines)).not.toContain('horse');
-    });
+    proves(
+      ['vmcp.config.session-storage-password', 'choice.store.redis-wrong-settings'],
+      'takes it from the environment and shows it nowhere',
+      async () => {
+        await using guarded = await startRedis({ password: secret });
+        process.env[name] = secret;
+        const { store, core } = await boot({ address: guarded.address });
+        await store.set('key', 'value', 60_000);
+        expect(await store.get('key')).toBe('value');
+        await guarded.restart();
+        await until(async () => (await store.get('key').catch(() => 'away')) === undefined);
+        for (const wrong of ['wrong-horse', '']) {
+          process.env[name] = wrong;
+          const fault = await boot({ address: guarded.address }).catch((cause: unknown) => cause);
+          expect(fault).toMatchObject({ code: 'STORE_UNAVAILABLE', message: expect.stringContaining(name) });
+          expect(deepText(fault)).not.toContain('horse');
+        }
+        expect(JSON.stringify(core.lines)).not.toContain('horse');
+      },
+    );
   });
 
   describe('when the server is away', () => {
-    it('lets the gateway start, fails at once, says so once, and comes back by itself', async () => {
-      await using lost = await startRedis();
-      await lost.kill();
-      const { store, core } = await boot({ address: lost.address });
-      for (let n = 0; n < 20; n++)
-        await expect(store.take([one], 0)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-      await lost.restart();
-      await until(async () => (await granted(store)) === true);
-      await lost.kill();
-      await until(async () => (await granted(store)) === undefined);
-      await lost.restart();
-      await until(async () => (await granted(store)) === true);
-      expect(core.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-        'warn the redis store is away',
-        'info the redis store is back',
-        'warn the redis store is away',
-        'info the redis store is back',
-      ]);
-    });
+    proves(
+      'choice.store.redis-away',
+      'lets the gateway start, fails at once, says so once, and comes back by itself',
+      async () => {
+        await using lost = await startRedis();
+        await lost.kill();
+        const { store, core } = await boot({ address: lost.address });
+        for (let n = 0; n < 20; n++)
+          await expect(store.take([one], 0)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+        await lost.restart();
+        await until(async () => (await granted(store)) === true);
+        await lost.kill();
+        await until(async () => (await granted(store)) === undefined);
+        await lost.restart();
+        await until(async () => (await granted(store)) === true);
+        expect(core.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+          'warn the redis store is away',
+          'info the redis store is back',
+          'warn the redis store is away',
+          'info the redis store is back',
+        ]);
+      },
+    );
 
-    it('does not wait longer than commandTimeoutMs for one that hangs, and not at all after that', async () => {
-      await using hung = await startRedis();
-      const { store } = await boot({ address: hung.address, commandTimeoutMs: 200 });
-      expect(await granted(store)).toBe(true);
-      hung.pause();
-      const asked = Array.from({ length: 50 }, () => granted(store));
-      expect(await Promise.all(asked)).toEqual(asked.map(() => undefined));
-      const startedMs = performance.now();
-      expect(await granted(store)).toBeUndefined();
-      expect(performance.now() - startedMs).toBeLessThan(100);
-      hung.resume();
-      await until(async () => (await granted(store)) !== undefined);
-    });
+    proves(
+      'choice.store.redis-hangs',
+      'does not wait longer than commandTimeoutMs for one that hangs, and not at all after that',
+      async () => {
+        await using hung = await startRedis();
+        const { store } = await boot({ address: hung.address, commandTimeoutMs: 200 });
+        expect(await granted(store)).toBe(true);
+        hung.pause();
+        const asked = Array.from({ length: 50 }, () => granted(store));
+        expect(await Promise.all(asked)).toEqual(asked.map(() => undefined));
+        const startedMs = performance.now();
+        expect(await granted(store)).toBeUndefined();
+        expect(performance.now() - startedMs).toBeLessThan(100);
+        hung.resume();
+        await until(async () => (await granted(store)) !== undefined);
+      },
+    );
 
-    it('does not take twice for a grant whose answer was lost', async () => {
+    proves('choice.store.redis-once', 'does not take twice for a grant whose answer was lost', async () => {
       await using hung = await startRedis();
       const { store } = await boot({ address: hung.address, commandTimeoutMs: 200 });
       const bucket = { key: 'lost', capacity: 10, refillPeriodMs: 3_600_000 };

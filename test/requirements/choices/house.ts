@@ -118,12 +118,7 @@ export const house = [
     source: 'choice: later plugins',
     deferred: 'comes with policy plugins',
     says: {
-      'choice.rate-limit.memory-without-redis':
-        'without Redis limits are kept in memory, with one warning when replicas are known',
-      'choice.rate-limit.store-away-open':
-        'limits fail open when the store is away, with a counted warning, by the setting onStoreFailure',
       'choice.rate-limit.sessions-store-away': 'sessions answer 503 when the store is away',
-      'choice.rate-limit.other-methods': 'an extension key may limit other methods than tools/call',
     },
   },
   {

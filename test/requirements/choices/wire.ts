@@ -134,8 +134,6 @@ export const wire = [
     source: 'choice: error table',
     deferred: 'comes with policy plugins',
     says: {
-      'choice.error.rate-limited-modern': 'a limited modern call answers the limit error with retryAfterSeconds',
-      'choice.error.rate-limited-legacy': 'a limited legacy call answers an isError result with structuredContent',
       'choice.error.insufficient-scope': 'insufficient scope answers 403 with WWW-Authenticate',
     },
   },

@@ -74,12 +74,6 @@ export const features = [
     source: 'vmcp spec §2 rateLimiting',
     says: {
       'vmcp.rate-limiting.per-user-keys-expire': 'Redis keys of users expire after twice refillPeriod',
-    },
-  },
-  {
-    source: 'vmcp spec §2 rateLimiting',
-    deferred: 'comes with policy plugins',
-    says: {
       'vmcp.rate-limiting.needs-redis': 'distributed rate limits need Redis session storage',
       'vmcp.rate-limiting.shared': 'rateLimiting.shared is a Bucket for all users',
       'vmcp.rate-limiting.per-user': 'rateLimiting.perUser is a Bucket per authenticated user',

@@ -43,15 +43,9 @@ export const server = [
   },
   {
     source: 'vmcp spec §2 spec.config',
-    deferred: 'comes with the redis store',
     says: {
       'vmcp.config.session-storage-provider': 'config.sessionStorage.provider is required and memory or redis',
       'vmcp.config.session-storage-address': 'config.sessionStorage.address is a string',
-    },
-  },
-  {
-    source: 'vmcp spec §2 spec.config',
-    says: {
       'vmcp.config.session-storage-db': 'config.sessionStorage.db is an int32 of at least 0, 0 by default',
       'vmcp.config.session-storage-key-prefix': 'config.sessionStorage.keyPrefix is a string',
       'vmcp.config.session-storage-password': 'the Redis password comes from TOOLMGR_SESSION_REDIS_PASSWORD',

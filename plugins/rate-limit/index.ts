@@ -1,0 +1,30 @@
+import { definePlugin, GatewayFault } from '@toolmgr/core';
+import { hasUserBuckets, rateLimitConfig } from './config.ts';
+import { createLimiter } from './limiter.ts';
+
+const ADDRESS = 'rate-limit';
+const ANYBODY = 'incoming-auth/anonymous';
+
+/** Token buckets for all users, each user and single tools. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'limits calls by token buckets for all users, each user and single tools',
+  contractKey: 'rateLimiting',
+  config: rateLimitConfig,
+  apply(core, config) {
+    const { hooks } = core;
+    const limiter = createLimiter(core, config);
+    hooks.limit.tapPromise(ADDRESS, async (call) => limiter.check(call));
+    hooks.starting.tap(ADDRESS, () => {
+      if (hasUserBuckets(config) && hooks.authenticate.tapNames().every((name) => name === ANYBODY)) {
+        throw new GatewayFault(
+          'PLAN_INVALID',
+          `${ADDRESS}: perUser needs authentication, and everybody is anonymous here`,
+        );
+      }
+      limiter.start();
+    });
+    hooks.stopping.tap(ADDRESS, limiter.stop);
+  },
+});

@@ -1,0 +1,90 @@
+import { type Call, type Core, explainCause, GatewayFault, type Refusal, type Store } from '@toolmgr/core';
+import { bucketsOf } from './buckets.ts';
+import type { RateLimitConfig } from './config.ts';
+
+/** An outage is over when the store has answered and not failed for this long: one that flickers is one outage. */
+const CALM_MS = 1_000;
+/** What a caller is told to wait when no bucket says it. */
+const UNKNOWN_WAIT_MS = 1_000;
+
+/** Answers the stage `limit`. */
+export interface Limiter {
+  /** @throws GatewayFault SLOT_UNKNOWN when the plan has no such store */
+  start(): void;
+  /** Takes what the call needs: `undefined` when it may pass. */
+  check(call: Call): Promise<Refusal | undefined> | undefined;
+  /** Says how many calls went unlimited, when an outage lasts until the end. */
+  stop(): void;
+}
+
+/** Makes a limiter. The store is looked up when it starts: plugins fill the slot in any order. */
+export function createLimiter(core: Pick<Core, 'slots' | 'log' | 'now'>, config: RateLimitConfig): Limiter {
+  const drawnBy = bucketsOf(config);
+  const outage = createOutage(core, config.onStoreFailure);
+  let store: Store;
+  const take = async (buckets: NonNullable<ReturnType<typeof drawnBy>>): Promise<Refusal | undefined> => {
+    const nowMs = core.now();
+    let waitMs: number;
+    try {
+      waitMs = await store.take(buckets, nowMs);
+    } catch (cause) {
+      return outage.failed(cause);
+    }
+    outage.answered();
+    return waitMs === 0 ? undefined : limited('rate limit exceeded', waitMs);
+  };
+  return {
+    start() {
+      store = core.slots.stores.get(config.store);
+    },
+    check(call) {
+      const buckets = drawnBy(call);
+      return buckets === undefined || buckets.length === 0 ? undefined : take(buckets);
+    },
+    stop: outage.end,
+  };
+}
+
+/** Decides about calls that no bucket can decide, and keeps count of them: two lines per outage, none per call. */
+function createOutage({ log, now }: Pick<Core, 'log' | 'now'>, onStoreFailure: RateLimitConfig['onStoreFailure']) {
+  let sinceMs: number | undefined;
+  let lastMs = 0;
+  let passed = 0;
+  let refused = 0;
+  const end = (): void => {
+    if (sinceMs === undefined) return;
+    log.warn('rate limits were not checked for a while', { forMs: lastMs - sinceMs, passed, refused });
+    sinceMs = undefined;
+    passed = 0;
+    refused = 0;
+  };
+  return {
+    end,
+    answered(): void {
+      if (sinceMs !== undefined && now() - lastMs >= CALM_MS) end();
+    },
+    failed(cause: unknown): Refusal | undefined {
+      // A store that is full was filled by callers: letting them pass would let them lift the limit.
+      const isFull = cause instanceof GatewayFault && cause.code === 'STORE_FULL';
+      const passes = onStoreFailure === 'open' && !isFull;
+      lastMs = now();
+      if (sinceMs === undefined) {
+        sinceMs = lastMs;
+        log.warn('rate limits cannot be checked', {
+          calls: passes ? 'pass' : 'are refused',
+          cause: explainCause(cause),
+        });
+      }
+      if (passes) {
+        passed += 1;
+        return undefined;
+      }
+      refused += 1;
+      return limited('rate limits cannot be checked at the moment', UNKNOWN_WAIT_MS);
+    },
+  };
+}
+
+function limited(reason: string, retryAfterMs: number): Refusal {
+  return { refused: true, status: 429, reason, retryAfterMs };
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { createGateway } from '../../../core/assembly/assemble.ts';
+import type { Call } from '../../../core/contract/call.ts';
+import { stderrLog } from '../../../core/extension/log.ts';
+import { testClient } from '../../../core/testing/index.ts';
+import { serveGateway } from '../../../hosts/http/listen.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { bucketsOf } from '../../../plugins/rate-limit/buckets.ts';
+import { rateLimitConfig } from '../../../plugins/rate-limit/config.ts';
+import { limited, passed, per, whoSays } from '../../support/limited-gateway.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { redisMissing, startRedis } from '../../support/redis.ts';
+
+const RACERS = 200;
+
+/** A served gateway in front of a real server, with a bucket of ten for each user and a wider one for all. */
+async function served(backendUrl: string, store: { use: string; with?: unknown }) {
+  const gateway = await createGateway(
+    {
+      name: 'race',
+      plugins: [
+        { use: whoSays.address },
+        { use: 'outgoing-auth/unauthenticated' },
+        {
+          use: 'backend-sources/static',
+          with: { backends: [{ name: 'far', url: backendUrl, transport: 'streamable-http' }] },
+        },
+        store,
+        {
+          use: 'rate-limit',
+          with: {
+            store: store.use.replace('stores/', ''),
+            shared: per(15, '10h'),
+            tools: [{ name: 'echo', perUser: per(10, '10h') }],
+          },
+        },
+      ],
+    },
+    { catalogue, plugins: [whoSays], log: stderrLog('silent') },
+  );
+  await gateway.settled();
+  const http = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
+  return {
+    url: `${http.url}/mcp`,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([http.close(), gateway.stop()]);
+    },
+  };
+}
+
+/** Two hundred calls of one user at once, over eight clients; how many got through. */
+async function race(url: string, user: string, era: '2025-11-25' | '2026-07-28'): Promise<number> {
+  const clients = await Promise.all(
+    Array.from({ length: 8 }, () => testClient((request) => fetch(request), url, { era, headers: { 'x-user': user } })),
+  );
+  const replies = await Promise.all(
+    Array.from({ length: RACERS }, (_, n) =>
+      clients[n % clients.length]?.request('tools/call', { name: 'echo', arguments: { message: `${n}` } }),
+    ),
+  );
+  const refusals = replies.filter((reply) => reply?.error?.code === 429 || reply?.result?.isError === true);
+  const granted = replies.filter((reply) => reply?.result !== undefined && reply.result.isError !== true);
+  expect(refusals.length + granted.length).toBe(RACERS);
+  return granted.length;
+}
+
+describe('a race of 200 parallel calls on a bucket of 10', () => {
+  const LONG = 60_000;
+
+  proves(
+    'choice.rate-limit.race',
+    'lets exactly 10 through in memory, and takes nothing for the others',
+    async () => {
+      await using far = await recordingServer();
+      await using gateway = await served(far.url, { use: 'stores/memory' });
+      expect(await race(gateway.url, 'ada', '2026-07-28')).toBe(10);
+      expect(await race(gateway.url, 'bob', '2025-11-25')).toBe(5); // what ada left of the fifteen of all
+      expect(far.calls).toHaveLength(15);
+    },
+    LONG,
+  );
+
+  proves.skipIf(redisMissing, redisMissing ?? '')(
+    ['choice.rate-limit.race', 'vmcp.config.session-storage-address'],
+    'lets exactly 10 through in Redis, and takes nothing for the others',
+    async () => {
+      await using redis = await startRedis();
+      await using far = await recordingServer();
+      await using gateway = await served(far.url, { use: 'stores/redis', with: { address: redis.address } });
+      expect(await race(gateway.url, 'ada', '2025-11-25')).toBe(10);
+      expect(await race(gateway.url, 'bob', '2026-07-28')).toBe(5);
+      expect(far.calls).toHaveLength(15);
+    },
+    LONG,
+  );
+});
+
+describe('crafted names', () => {
+  proves('choice.rate-limit.keys-apart', 'reach no bucket of another user or tool', () => {
+    const names = [
+      '',
+      ':',
+      'a',
+      'a:b',
+      'b',
+      'tool:a',
+      'shared',
+      'shared:tool:a',
+      'user:a',
+      'a\0b',
+      '{x}',
+      '\ud800',
+      'x'.repeat(9000),
+    ];
+    const digest = createHash('sha256').update('test\0a').digest('base64url');
+    const tools = [...names.filter((name) => name !== ''), `${digest}:a`, digest];
+    const drawn = bucketsOf(
+      rateLimitConfig.parse({
+        shared: per(1),
+        perUser: per(1),
+        tools: tools.map((name) => ({ name, shared: per(1), perUser: per(1) })),
+      }),
+    );
+    const owners = new Map<string, string>();
+    for (const issuer of ['', 'test', 'test\0a']) {
+      for (const subject of [...names, `${digest}:a`, digest]) {
+        const caller = { issuer, subject, key: `${issuer}\0${subject}`, claims: {} };
+        for (const tool of tools) {
+          const call = { method: 'tools/call', target: { key: tool }, caller } as unknown as Call;
+          const [all, user, toolOfAll, toolOfUser] = drawn(call)?.map(({ key }) => key) ?? [];
+          const claims: [string | undefined, string][] = [
+            [all, 'all'],
+            [user, JSON.stringify(['user', caller.key])],
+            [toolOfAll, JSON.stringify(['tool', tool])],
+            [toolOfUser, JSON.stringify(['tool of user', tool, caller.key])],
+          ];
+          for (const [key = '', owner] of claims) {
+            expect(owners.get(key) ?? owner, key).toBe(owner);
+            owners.set(key, owner);
+          }
+        }
+      }
+    }
+    expect(Math.max(...[...owners.keys()].filter((key) => key.startsWith('user:')).map(({ length }) => length))).toBe(
+      48,
+    );
+  });
+});
+
+describe('users without number', () => {
+  proves(
+    'choice.rate-limit.store-full-closed',
+    'neither pass a full store nor reset the bucket of somebody else in it',
+    async () => {
+      await using it = await limited({ shared: per(1000), perUser: per(2) }, { maxKeys: 11 });
+      expect(await passed(it.kit, 'victim', 'read', 3)).toBe(2);
+      for (let n = 0; n < 9; n++) expect(await passed(it.kit, `user-${n}`, 'read', 1)).toBe(1);
+      for (let n = 0; n < 20; n++) expect(await passed(it.kit, `more-${n}`, 'read', 1)).toBe(0);
+      expect(await passed(it.kit, 'victim', 'read', 1)).toBe(0);
+      expect(await passed(it.kit, 'user-0', 'read', 5)).toBe(1);
+      expect(it.kit.logged.filter((line) => line.includes('rate limits cannot be checked'))).toHaveLength(1);
+      it.clock.nowMs += 60_000; // buckets that are full again make room
+      expect(await passed(it.kit, 'more-0', 'read', 5)).toBe(2);
+    },
+  );
+});

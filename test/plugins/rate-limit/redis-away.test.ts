@@ -1,0 +1,134 @@
+import { describe, expect } from 'vitest';
+import { createGateway } from '../../../core/assembly/assemble.ts';
+import { createLog } from '../../../core/extension/log.ts';
+import { type TestClient, testClient } from '../../../core/testing/index.ts';
+import { serveGateway } from '../../../hosts/http/listen.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { per } from '../../support/limited-gateway.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { redisMissing, startRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const provesOnRedis = proves.skipIf(redisMissing, redisMissing ?? '');
+const LONG = 60_000;
+
+/** A served gateway with a bucket of five in Redis; calls run in four lanes without a pause until it is disposed of. */
+async function underLoad(address: string, onStoreFailure: 'open' | 'closed') {
+  const far = await recordingServer();
+  const lines: string[] = [];
+  const gateway = await createGateway(
+    {
+      name: 'away',
+      plugins: [
+        { use: 'incoming-auth/anonymous' },
+        { use: 'outgoing-auth/unauthenticated' },
+        {
+          use: 'backend-sources/static',
+          with: { backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }] },
+        },
+        { use: 'stores/redis', with: { address, commandTimeoutMs: 300 } },
+        { use: 'rate-limit', with: { store: 'redis', shared: per(5, '10h'), onStoreFailure } },
+      ],
+    },
+    { catalogue, log: createLog('info', (line) => lines.push(line)) },
+  );
+  await gateway.settled();
+  const http = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
+  const counts = { granted: 0, refused: 0, unchecked: 0, other: 0 };
+  let isOver = false;
+  const lane = async (client: TestClient): Promise<void> => {
+    while (!isOver) {
+      const { result, error } = await client.request('tools/call', { name: 'echo', arguments: { message: 'x' } });
+      if (result !== undefined && result.isError !== true) counts.granted += 1;
+      else if (error?.message === 'rate limit exceeded') counts.refused += 1;
+      else if (error?.message === 'rate limits cannot be checked at the moment') counts.unchecked += 1;
+      else counts.other += 1;
+    }
+  };
+  const lanes = Array.from({ length: 4 }, async () =>
+    lane(await testClient((request) => fetch(request), `${http.url}/mcp`)),
+  );
+  return {
+    lines,
+    counts,
+    /** Waits until calls of a kind have come that come now, not before. */
+    async more(kind: keyof typeof counts, times = 20) {
+      const before = counts[kind];
+      await until(() => counts[kind] >= before + times, 20_000);
+    },
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await Promise.all(lanes);
+      await Promise.all([http.close(), gateway.stop()]);
+      await far[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('rate limits in a Redis that is killed and started again under load', () => {
+  provesOnRedis(
+    ['choice.rate-limit.store-away-open', 'choice.rate-limit.store-away-logged-once', 'choice.store.redis-away'],
+    'let calls pass, say so once with their number, and count again by themselves',
+    async () => {
+      await using redis = await startRedis();
+      await using load = await underLoad(redis.address, 'open');
+      await load.more('refused');
+      expect(load.counts.granted).toBe(5);
+      await redis.kill();
+      await load.more('granted');
+      await redis.restart();
+      await load.more('refused');
+      await until(() => load.lines.some((line) => line.includes('were not checked for a while')), 20_000);
+      const told = load.lines.filter((line) => /rate limits|redis store/.test(line));
+      expect(told.map((line) => (JSON.parse(line) as { message?: string; msg?: string }).message)).toEqual(
+        expect.arrayContaining([
+          'the redis store is away',
+          'rate limits cannot be checked',
+          'the redis store is back',
+          'rate limits were not checked for a while',
+        ]),
+      );
+      expect(told).toHaveLength(4);
+      const { passed } = JSON.parse(told.find((line) => line.includes('for a while')) ?? '{}') as { passed: number };
+      // five before and five after were checked; all others were counted
+      expect(passed).toBe(load.counts.granted - 10);
+      expect([load.counts.unchecked, load.counts.other]).toEqual([0, 0]);
+    },
+    LONG,
+  );
+
+  provesOnRedis(
+    'choice.rate-limit.store-away-open',
+    'refuse calls until it is back when they are told to be closed',
+    async () => {
+      await using redis = await startRedis();
+      await using load = await underLoad(redis.address, 'closed');
+      await load.more('refused');
+      await redis.kill();
+      await load.more('unchecked');
+      expect(load.counts.granted).toBe(5);
+      await redis.restart();
+      await load.more('granted', 5);
+      await load.more('refused');
+      expect([load.counts.granted, load.counts.other]).toEqual([10, 0]);
+    },
+    LONG,
+  );
+
+  provesOnRedis(
+    'choice.store.redis-hangs',
+    'go on when it hangs instead of ending',
+    async () => {
+      await using redis = await startRedis();
+      await using load = await underLoad(redis.address, 'open');
+      await load.more('refused');
+      redis.pause();
+      await load.more('granted');
+      redis.resume();
+      await load.more('refused');
+      expect([load.counts.unchecked, load.counts.other]).toEqual([0, 0]);
+    },
+    LONG,
+  );
+});

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { stringify } from 'yaml';
+import { testClient } from '../../../core/testing/index.ts';
+import { type RunningCli, startCli } from '../../support/cli.ts';
+import { per } from '../../support/limited-gateway.ts';
+import { proves } from '../../support/proves.ts';
+import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { redisMissing, startRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 90_000;
+const PASSWORD = 'pw-of-the-replicas';
+const API_KEYS = join(import.meta.dirname, '../../../examples/custom-auth/api-keys.ts');
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+let folder: string;
+let far: RecordingServer;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-replicas-'));
+  far = await recordingServer();
+});
+afterAll(async () => {
+  await far[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A file with ten calls for all and six for each user. */
+async function fileWith(sessionStorage: object): Promise<string> {
+  const file = join(folder, 'vmcp.yaml');
+  const config = {
+    name: 'replicated',
+    groupRef: 'dev',
+    outgoingAuth: { source: 'inline' },
+    aggregation: { conflictResolution: 'prefix' },
+    backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
+    plugins: [{ use: API_KEYS, with: { keys: { ada: sha256('key-of-ada'), bob: sha256('key-of-bob') } } }],
+    rateLimiting: { shared: per(10, '10h'), tools: [{ name: 'far_echo', perUser: per(6, '10h') }] },
+    sessionStorage,
+  };
+  await writeFile(file, stringify(config));
+  return file;
+}
+
+/** Two processes of one file. */
+async function replicas(sessionStorage: object) {
+  const file = await fileWith(sessionStorage);
+  const env = { TOOLMGR_SESSION_REDIS_PASSWORD: PASSWORD };
+  const running: RunningCli[] = [1, 2].map(() => startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env }));
+  const dispose = async () => void (await Promise.all(running.map((each) => each[Symbol.asyncDispose]())));
+  const urls = await Promise.all(running.map(servedAt));
+  return {
+    urls,
+    printed: () => running.map((each) => each.out() + each.err()).join(''),
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+async function servedAt(running: RunningCli): Promise<string> {
+  const [, url = ''] = await running.printed(/serves (http:\S+)/);
+  const status = async () => (await (await fetch(new URL('/status', url))).json()) as { healthy: boolean };
+  await until(async () => (await status()).healthy, 20_000);
+  return url;
+}
+
+/** How many of a user's parallel calls at one process passed. */
+async function passedAt(url: string, user: string, times: number): Promise<number> {
+  const client = await testClient((request) => fetch(request), url, { headers: { 'x-api-key': `key-of-${user}` } });
+  const asked = Array.from({ length: times }, () =>
+    client.request('tools/call', { name: 'far_echo', arguments: { message: 'x' } }),
+  );
+  return (await Promise.all(asked)).filter(({ result }) => result !== undefined).length;
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
+describe('two gateway processes', () => {
+  proves.skipIf(redisMissing, redisMissing ?? '')(
+    ['vmcp.rate-limiting.needs-redis', 'vmcp.config.session-storage-provider', 'vmcp.config.session-storage-password'],
+    'on one Redis share their buckets',
+    async () => {
+      await using redis = await startRedis({ password: PASSWORD });
+      await using both = await replicas({ provider: 'redis', address: redis.address, db: 1, keyPrefix: 'acme:' });
+      expect(sum(await Promise.all(both.urls.map((url) => passedAt(url, 'ada', 20))))).toBe(6);
+      expect(sum(await Promise.all(both.urls.map((url) => passedAt(url, 'bob', 20))))).toBe(4);
+      expect(both.printed()).not.toContain(PASSWORD);
+    },
+    LONG,
+  );
+
+  proves(
+    ['choice.rate-limit.memory-without-redis', 'vmcp.rate-limiting.needs-redis'],
+    'without a Redis have buckets of their own',
+    async () => {
+      await using both = await replicas({ provider: 'memory' });
+      expect(await Promise.all(both.urls.map((url) => passedAt(url, 'ada', 20)))).toEqual([6, 6]);
+    },
+    LONG,
+  );
+});

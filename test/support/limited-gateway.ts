@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Caller } from '../../core/contract/caller.ts';
+import { definePlugin } from '../../core/extension/plugin.ts';
+import { fakeServer, type TestGateway, testGateway } from '../../core/testing/index.ts';
+import rateLimit from '../../plugins/rate-limit/index.ts';
+import memory from '../../plugins/stores/memory/index.ts';
+
+type Config = z.input<typeof rateLimit.config>;
+
+/** Callers say who they are in `x-user`; who says nothing is anonymous. */
+export const whoSays = definePlugin({
+  address: 'test/who-says',
+  config: z.strictObject({}),
+  apply({ hooks }) {
+    const known = new Map<string, Caller>();
+    hooks.authenticate.tap('test/who-says', ({ headers }) => {
+      const name = headers['x-user'] ?? '';
+      if (name === '') return { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+      const caller = known.get(name) ?? { issuer: 'test', subject: name, key: `test\0${name}`, claims: {} };
+      known.set(name, caller);
+      return caller;
+    });
+  },
+});
+
+/** A gateway with limits, a clock that stands still until it is moved, and one backend. */
+export async function limited(
+  config: Config,
+  { maxKeys = 1000, plugins = [] as ReturnType<typeof definePlugin>[] } = {},
+) {
+  const clock = { nowMs: 1_800_000_000_000 };
+  const server = fakeServer().tool('read').tool('write').prompt('ask', 'well?').resource('memo://1', 'one');
+  const kit = await testGateway({
+    now: () => clock.nowMs,
+    plugins: [whoSays, memory, rateLimit, ...plugins],
+    plan: {
+      plugins: [
+        { use: whoSays.address },
+        { use: memory.address, with: { maxKeys } },
+        { use: rateLimit.address, with: config },
+        ...plugins.map(({ address }) => ({ use: address })),
+      ],
+    },
+    backends: { far: server },
+  });
+  return { kit, clock, server, [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() };
+}
+
+/** How many of some calls passed. */
+export async function passed(kit: TestGateway, user: string, tool: string, times: number): Promise<number> {
+  const client = await kit.client({ headers: user === '' ? {} : { 'x-user': user } });
+  let count = 0;
+  for (let n = 0; n < times; n++) {
+    if ((await client.request('tools/call', { name: tool, arguments: {} })).result !== undefined) count++;
+  }
+  return count;
+}
+
+/** A bucket as it is configured. */
+export const per = (maxTokens: number, refillPeriod = '1m') => ({ maxTokens, refillPeriod });

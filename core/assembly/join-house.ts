@@ -19,6 +19,7 @@ import { createParkingLot } from '../protocol/bridge/parking.ts';
 import { createStateSeal } from '../protocol/bridge/request-state.ts';
 import { createEndpoint } from '../protocol/endpoint.ts';
 import { createPassthrough } from '../protocol/passthrough-headers.ts';
+import { createSessionBook, type SessionBook } from '../session/session-book.ts';
 import type { Authorizers } from './authorizers.ts';
 import { createFace } from './face.ts';
 import { createGaps } from './gaps.ts';
@@ -113,6 +114,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     log,
     now,
     requests: frozen.requests,
+    book: bookOf(parts),
     onSessionEnded: (ended) => hooks.sessionEnded.call(ended),
   });
   const sweeping = setInterval(() => {
@@ -210,6 +212,13 @@ function joinFarSide(
   const faces = createFace(serverInfo, room, limits.instructionsBytes);
   const gaps = createGaps(room);
   return { room, catalogs, faces, gaps };
+}
+
+/** The sessions of all replicas, when the plan names a store for them. @throws GatewayFault SLOT_UNKNOWN */
+function bookOf({ plan, slots, log, now }: JoinParts): SessionBook | undefined {
+  if (plan.sessionStorage === undefined) return undefined;
+  const { sessionIdleMs } = plan.limits;
+  return createSessionBook({ store: slots.stores.get(plan.sessionStorage.store), idleMs: sessionIdleMs, now, log });
 }
 
 /** Conflicts are said at the start, not only when the first client lists. */

@@ -69,6 +69,12 @@ export const planSchema = z.strictObject({
     .min(32)
     .optional()
     .describe('secret behind sealed requestState; the same on all replicas; default: random at boot'),
+  sessionStorage: z
+    .strictObject({
+      store: z.string().min(1).describe('name in the slot stores, e.g. `redis`'),
+    })
+    .optional()
+    .describe('where legacy sessions are kept for all replicas; default: each gateway has its own'),
   limits: limitsSchema.prefault({}).describe('every bound of the house'),
 });
 

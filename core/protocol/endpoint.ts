@@ -5,6 +5,7 @@ import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+import type { SessionBook } from '../session/session-book.ts';
 import { claimOf, eraOf } from './classify.ts';
 import type { Edge, EdgeParts, Exchange } from './edge.ts';
 import { errorBytes, errorFromRefusal, INTERNAL, retryAfterSeconds } from './envelope.ts';
@@ -44,6 +45,8 @@ export interface EndpointOptions {
   readonly log: Log;
   /** Epoch milliseconds. */
   now(): number;
+  /** The legacy sessions of all replicas. */
+  readonly book?: SessionBook | undefined;
   onSessionEnded?(ended: SessionEnded): void;
   /** Hears of every request; without it no record is kept. */
   readonly requests?: RequestListener | undefined;
@@ -183,13 +186,13 @@ function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint
 }
 
 /** The edges of one endpoint, and which of them a request goes to. */
-function openDesk({ house, limits, log, now, onSessionEnded }: EndpointOptions) {
+function openDesk({ house, limits, log, now, book, onSessionEnded }: EndpointOptions) {
   const pulse = createPulse(limits.keepAliveMs, (cause) => log.error('a beat failed', { cause: explainCause(cause) }));
   const parts: EdgeParts = { house, limits, log, pulse, now };
   const face = once(() => house.face(NOBODY));
   const serverInfo = once(() => encode(face().serverInfo));
   const supported = once(() => edges.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));
-  const legacy = createLegacyEdge({ ...parts, onSessionEnded: onSessionEnded ?? ignore });
+  const legacy = createLegacyEdge({ ...parts, book, onSessionEnded: onSessionEnded ?? ignore });
   const modern = createModernEdge({ ...parts, supported, serverInfo });
   const edges: readonly Edge[] = [modern, legacy];
   const isServed = (edge: Edge): boolean => face().eras.includes(edge.era);

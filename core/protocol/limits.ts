@@ -30,6 +30,13 @@ export const limitsSchema = z.strictObject({
   replayBytes: z.int().min(0).default(1_048_576).describe('bytes kept per stream for Last-Event-ID'),
   sessions: z.int().min(1).default(10_000).describe('legacy client sessions; over it 503'),
   sessionIdleMs: z.int().min(100).default(1_800_000).describe('a legacy session without requests for this long ends'),
+  sessionCheckMs: z
+    .int()
+    .min(0)
+    .default(2_000)
+    .describe(
+      'with a session store: a session that another replica ended is served here at most this long; 0 = not at all',
+    ),
   pageWalk: z.int().min(1).default(1000).describe('pages read from one backend list'),
   listItems: z.int().min(1).default(50_000).describe('items read from one backend list'),
   pageSize: z

@@ -9,7 +9,14 @@ import type { ResumableStream } from './resumable-stream.ts';
 /** Requests of the gateway to one client, until they are answered, withdrawn or too old. */
 export class Questions {
   readonly #pending = new Map<number, (answer: AskAnswer) => void>();
-  #lastId = 0;
+  readonly #before: number;
+  #lastId: number;
+
+  /** `before`: ids are counted from the one after it. */
+  constructor(before = 0) {
+    this.#before = before;
+    this.#lastId = before;
+  }
 
   /** Sends a request on `stream`. Never rejects: no answer in time, or nobody to ask, is an error answer. */
   put(
@@ -47,6 +54,11 @@ export class Questions {
     const settle = typeof id === 'number' ? this.#pending.get(id) : undefined;
     settle?.(answer);
     return settle !== undefined;
+  }
+
+  /** Whether a question of this id was put here, answered or not. */
+  hasPut(id: string | number): boolean {
+    return typeof id === 'number' && id > this.#before && id <= this.#lastId;
   }
 
   /** Nobody will answer any more. */

@@ -15,6 +15,14 @@ export interface ClientHello {
   readonly clientInfo: JsonObject | undefined;
 }
 
+/** What makes ids of one replica differ from those that another gives out for the same session. */
+export interface SessionMark {
+  /** Before the ids of streams. */
+  readonly stream: string;
+  /** Questions are counted from here. */
+  readonly question: number;
+}
+
 /** A call that runs in a session and can be cancelled from outside. */
 export interface RunningCall {
   cancel(reason: string): void;
@@ -31,9 +39,12 @@ export class Session implements SessionView {
   /** The caller with the token of its latest request; the identity never changes. */
   caller: Caller;
   lastUsedMs: number;
+  /** When the session store last knew it. */
+  confirmedMs: number;
   logLevel: string | undefined;
   hasEnded = false;
   readonly #streamParts: StreamParts;
+  readonly #mark: SessionMark;
   #calls: Roster<MessageId, RunningCall> | undefined;
   #watches: Map<string, CatalogEntry> | undefined;
   #questions: Questions | undefined;
@@ -48,6 +59,7 @@ export class Session implements SessionView {
     nowMs: number,
     streamParts: StreamParts,
     ownerOf: (session: Session) => LinkOwner,
+    mark: SessionMark = UNMARKED,
   ) {
     this.id = id;
     this.caller = caller;
@@ -56,6 +68,8 @@ export class Session implements SessionView {
     this.clientInfo = hello.clientInfo;
     this.openedAtMs = nowMs;
     this.lastUsedMs = nowMs;
+    this.confirmedMs = nowMs;
+    this.#mark = mark;
     this.#streamParts = streamParts;
     this.owner = ownerOf(this);
   }
@@ -71,23 +85,24 @@ export class Session implements SessionView {
   }
 
   get questions(): Questions {
-    this.#questions ??= new Questions();
+    this.#questions ??= new Questions(this.#mark.question);
     return this.#questions;
   }
 
   /** The stream of what belongs to no call; the client connects to it by GET. */
   get standalone(): ResumableStream {
-    return this.#streams?.get(STANDALONE) ?? this.#addStream(STANDALONE);
+    const id = this.#standaloneId;
+    return this.#streams?.get(id) ?? this.#addStream(id);
   }
 
   /** The stream of one call. */
   openStream(): ResumableStream {
-    return this.#addStream((++this.#streamCount).toString(36));
+    return this.#addStream(this.#mark.stream + (++this.#streamCount).toString(36));
   }
 
   /** A stream that may be resumed; the standalone one always may. */
   stream(id: string): ResumableStream | undefined {
-    return id === STANDALONE ? this.standalone : this.#streams?.get(id);
+    return id === this.#standaloneId ? this.standalone : this.#streams?.get(id);
   }
 
   /** A call's stream has had its last message; it may be resumed for a grace time, the newest few at least. */
@@ -110,7 +125,7 @@ export class Session implements SessionView {
 
   /** Ends the connections that no running call needs. */
   endStandalone(): void {
-    this.#streams?.get(STANDALONE)?.end();
+    this.#streams?.get(this.#standaloneId)?.end();
   }
 
   /** Cancels what runs and ends what is open. Idempotent. */
@@ -120,6 +135,10 @@ export class Session implements SessionView {
     this.#questions?.endAll(why);
     for (const call of this.#calls?.values() ?? []) call.cancel(why);
     for (const stream of this.#streams?.values() ?? []) stream.end();
+  }
+
+  get #standaloneId(): string {
+    return this.#mark.stream + STANDALONE;
   }
 
   #addStream(id: string): ResumableStream {
@@ -138,4 +157,5 @@ export class Session implements SessionView {
 }
 
 const STANDALONE = '0';
+const UNMARKED: SessionMark = { stream: '', question: 0 };
 const MAX_FINISHED = 4; // streams of ended calls kept for resumption, per session

@@ -1,67 +1,86 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { SessionEnded } from '../contract/event.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { isBoundTo, isSessionId } from './record.ts';
 import type { StreamParts } from './resumable-stream.ts';
-import { type ClientHello, Session } from './session.ts';
+import { type ClientHello, Session, type SessionMark } from './session.ts';
+import { REMEMBERS_END_MS, type SessionBook } from './session-book.ts';
 
 /** Why a session ended. */
 export type SessionEnd = SessionEnded['reason'];
 
+/** Why there is no session: none of that id, no room for one more, or the session store does not answer. */
+export type Missing = 'unknown' | 'full' | 'away';
+
 /** What the table of sessions works with. */
 export interface SessionsParts {
-  /** Most sessions at once. */
-  readonly sessions: number;
-  /** A session without use for this long ends. */
-  readonly sessionIdleMs: number;
-  readonly replayEvents: number;
-  readonly replayBytes: number;
+  readonly limits: Pick<Limits, 'sessions' | 'sessionIdleMs' | 'sessionCheckMs' | 'replayEvents' | 'replayBytes'>;
   readonly pulse: StreamParts['pulse'];
   readonly streams: StreamParts['streams'];
+  /** The sessions of all replicas; without it those of this gateway are all there are. */
+  readonly book?: SessionBook | undefined;
   now(): number;
   ownerOf(session: Session): LinkOwner;
-  /** Told once for each session, when everything of it has ended. */
+  /** Told once for each session, when everything of it has ended here. */
   ended(session: Session, reason: SessionEnd): void;
 }
 
-/** The legacy sessions of one endpoint. */
+/** The legacy sessions of one endpoint. What answers with a promise has asked the session store. */
 export interface Sessions {
-  /** Opens a session bound to its caller; `undefined` when there is no room for one more. */
-  open(caller: Caller, hello: ClientHello): Session | undefined;
+  /** Opens a session bound to its caller. `tooLarge` when a record of it has no place in the store. */
+  open(caller: Caller, hello: ClientHello): Session | 'full' | Promise<Session | 'away' | 'tooLarge'>;
   /**
-   * The session of an id, its idle time started again. `undefined` when there is none, or when it belongs to somebody
+   * The session of an id, its idle time started again. `unknown` when there is none, or when it belongs to somebody
    * else: then it has leaked, and it ends.
    */
-  use(id: string, caller: Caller): Session | undefined;
-  /** Whether a live session has this id, without using it. */
-  has(id: string): boolean;
-  end(session: Session, reason: SessionEnd): void;
+  use(id: string, caller: Caller): Session | Missing | Promise<Session | Missing>;
+  /** Whether a live session may have this id, without using it. With a store any well-formed id may be one. */
+  mayHave(id: string): boolean;
+  /** Ends a session as its client wishes, on every replica; `false` when the session store does not answer. */
+  close(session: Session): true | Promise<boolean>;
   all(): Iterable<Session>;
+  /** Other replicas serve these sessions too. */
+  readonly isShared: boolean;
   readonly size: number;
-  /** Ends every session and the sweep. */
+  /** Ends every session here, and the sweep. What is in the store stays for other replicas. */
   stop(): void;
 }
 
 /** Makes the table. One sweep ends idle sessions: none of them has a timer of its own. */
 export function createSessions(parts: SessionsParts): Sessions {
+  const { book, limits } = parts;
   const sessions = new Map<string, Session>();
-  const { replayEvents, replayBytes, pulse, streams } = parts;
+  const looks = new Map<string, ReturnType<SessionBook['look']>>();
+  const { pulse, streams } = parts;
+  const { replayEvents, replayBytes } = limits;
   const primed: StreamParts = { replayEvents, replayBytes, pulse, streams, isPrimed: true };
   const unprimed: StreamParts = { ...primed, isPrimed: false };
+  const checkMs = Math.min(limits.sessionCheckMs, limits.sessionIdleMs / 4);
+  const add = (id: string, caller: Caller, hello: ClientHello, openedAtMs: number): Session => {
+    const around = hello.protocolVersion >= FIRST_PRIMED ? primed : unprimed; // versions are dates
+    const session = new Session(id, caller, hello, openedAtMs, around, parts.ownerOf, book && randomMark());
+    session.lastUsedMs = session.confirmedMs = parts.now();
+    sessions.set(id, session);
+    return session;
+  };
   const end = (session: Session, reason: SessionEnd): void => {
     if (!sessions.delete(session.id)) return;
     session.end(`the session has ended (${reason})`);
     parts.ended(session, reason);
   };
-  const isIdle = (session: Session): boolean => parts.now() - session.lastUsedMs >= parts.sessionIdleMs;
+  const isIdle = (session: Session): boolean => parts.now() - session.lastUsedMs >= limits.sessionIdleMs;
   const sweep = (): void => {
     for (const session of sessions.values()) {
       session.dropFinished(parts.now() - RESUME_GRACE_MS);
-      if (session.isBusy) session.lastUsedMs = parts.now();
-      else if (isIdle(session)) end(session, 'expired');
+      if (session.isBusy) {
+        session.lastUsedMs = parts.now();
+        if (book !== undefined && isDue(session)) void confirm(book, session);
+      } else if (isIdle(session)) end(session, 'expired');
     }
   };
-  const timer = setInterval(sweep, Math.max(10, Math.min(parts.sessionIdleMs / 4, MAX_SWEEP_MS)));
+  const timer = setInterval(sweep, Math.max(10, Math.min(limits.sessionIdleMs / 4, MAX_SWEEP_MS)));
   timer.unref();
   const live = (id: string): Session | undefined => {
     const session = sessions.get(id);
@@ -69,29 +88,90 @@ export function createSessions(parts: SessionsParts): Sessions {
     end(session, 'expired');
     return undefined;
   };
+  const hasRoom = (): boolean => {
+    if (sessions.size >= limits.sessions) sweep();
+    return sessions.size < limits.sessions;
+  };
+  const take = (session: Session, caller: Caller): Session | 'unknown' => {
+    if (!isSameKey(session.caller.key, caller.key)) {
+      end(session, 'stolen');
+      void book?.end(session.id);
+      return 'unknown';
+    }
+    session.caller = caller;
+    session.lastUsedMs = parts.now();
+    return session;
+  };
+  const isDue = (session: Session): boolean => parts.now() - session.confirmedMs >= checkMs;
+
+  /** Requests that come together ask once. */
+  const lookOnce = (from: SessionBook, id: string): ReturnType<SessionBook['look']> => {
+    const running = looks.get(id) ?? from.look(id).finally(() => looks.delete(id));
+    looks.set(id, running);
+    return running;
+  };
+
+  /** Whether no other replica has ended a session of this one. What is known here goes on while the store is away. */
+  const confirm = async (from: SessionBook, session: Session): Promise<boolean> => {
+    const sinceMs = parts.now() - session.confirmedMs;
+    const looked = await lookOnce(from, session.id);
+    if (looked === 'away' || session.hasEnded) return !session.hasEnded;
+    const isLost = looked === 'unknown' && sinceMs < REMEMBERS_END_MS;
+    const isThere = typeof looked === 'object' && isBoundTo(looked, session.id, session.caller.key);
+    if (!isThere && !isLost) {
+      end(session, 'deleted');
+      return false;
+    }
+    if (isLost) await from.write(session);
+    session.confirmedMs = parts.now();
+    return !session.hasEnded;
+  };
+
+  /** A session that another replica opened, or this process before it was started again. */
+  const restore = async (from: SessionBook, id: string, caller: Caller): Promise<Session | Missing> => {
+    const looked = await lookOnce(from, id);
+    if (typeof looked === 'string') return looked === 'away' ? 'away' : 'unknown';
+    if (!isBoundTo(looked, id, caller.key)) {
+      await from.end(id);
+      return 'unknown';
+    }
+    const known = sessions.get(id); // another request of the same moment was first
+    if (known !== undefined) return take(known, caller);
+    return hasRoom() ? add(id, caller, looked, looked.openedAtMs) : 'full';
+  };
+
   return {
     open(caller, hello) {
-      if (sessions.size >= parts.sessions) sweep();
-      if (sessions.size >= parts.sessions) return undefined;
-      const around = hello.protocolVersion >= FIRST_PRIMED ? primed : unprimed; // versions are dates
-      const session = new Session(randomUUID(), caller, hello, parts.now(), around, parts.ownerOf);
-      sessions.set(session.id, session);
-      return session;
+      if (!hasRoom()) return 'full';
+      const session = add(randomUUID(), caller, hello, parts.now());
+      if (book === undefined) return session;
+      return book.write(session).then((wrote) => {
+        if (wrote === 'written') return session;
+        sessions.delete(session.id); // nobody knows its id
+        return wrote;
+      });
     },
     use(id, caller) {
       const session = live(id);
-      if (session === undefined) return undefined;
-      if (!isSameKey(session.caller.key, caller.key)) {
-        end(session, 'stolen');
-        return undefined;
-      }
-      session.caller = caller;
-      session.lastUsedMs = parts.now();
-      return session;
+      if (session === undefined) return book !== undefined && isSessionId(id) ? restore(book, id, caller) : 'unknown';
+      if (book === undefined || !isDue(session)) return take(session, caller);
+      const taken = take(session, caller);
+      if (taken === 'unknown') return taken;
+      return confirm(book, session).then((isThere) => (isThere ? session : 'unknown'));
     },
-    has: (id) => live(id) !== undefined,
-    end,
+    mayHave: (id) => (book === undefined ? live(id) !== undefined : isSessionId(id)),
+    close(session) {
+      if (book === undefined) {
+        end(session, 'deleted');
+        return true;
+      }
+      return book.end(session.id).then((isEnded) => {
+        if (isEnded) end(session, 'deleted');
+        return isEnded;
+      });
+    },
     all: () => sessions.values(),
+    isShared: book !== undefined,
     get size() {
       return sessions.size;
     },
@@ -100,6 +180,11 @@ export function createSessions(parts: SessionsParts): Sessions {
       for (const session of [...sessions.values()]) end(session, 'shutdown');
     },
   };
+}
+
+/** Tells streams and questions of one replica from those that another has of the same session. */
+function randomMark(): SessionMark {
+  return { stream: randomBytes(3).toString('hex'), question: randomInt(2 ** 30) };
 }
 
 /** Compares without telling by its time how much of a key was right. */

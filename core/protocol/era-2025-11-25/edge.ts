@@ -3,10 +3,11 @@ import type { SessionEnded } from '../../contract/event.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
 import type { Session } from '../../session/session.ts';
+import type { SessionBook } from '../../session/session-book.ts';
 import { createSessions, type Sessions } from '../../session/sessions.ts';
 import { capabilityClass, relayableCapabilities } from '../capabilities.ts';
 import type { Edge, EdgeParts, Exchange } from '../edge.ts';
-import { errorBytes, errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../envelope.ts';
+import { errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
 import { acceptsStream } from '../http/media.ts';
 import { visitOf } from '../http/visit.ts';
@@ -17,6 +18,7 @@ import { withoutPerHop } from '../passing.ts';
 import { encode } from '../raw-json.ts';
 import { sessionAsker, sessionSink } from './asking.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+import { findSession, isSpoken, refuse, refuseMissing } from './find-session.ts';
 import { connectStream } from './get-stream.ts';
 import { helloResult, LEGACY_VERSIONS, readHello } from './initialize.ts';
 import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
@@ -25,12 +27,14 @@ import { ANSWER_HEADERS, WaitingAnswer } from './waiting-answer.ts';
 
 /** What the legacy edge works with besides the common parts. */
 export interface LegacyParts extends EdgeParts {
+  /** The sessions of all replicas; absent when those of this gateway are all there are. */
+  readonly book?: SessionBook | undefined;
   onSessionEnded(ended: SessionEnded): void;
 }
 
 /** The legacy edge; the endpoint also asks it whose a doubtful request is. */
 export interface LegacyEdge extends Edge {
-  /** A legacy version header and a live session id: certainly a legacy request, whatever its `_meta` says. */
+  /** A legacy version header and the id of a session: certainly a legacy request, whatever its `_meta` says. */
   owns(headers: Exchange['inbound']['headers']): boolean;
 }
 
@@ -39,12 +43,10 @@ export function createLegacyEdge(parts: LegacyParts): LegacyEdge {
   const { house, limits } = parts;
   const streams = { open: 0 };
   const sessions = createSessions({
-    sessions: limits.sessions,
-    sessionIdleMs: limits.sessionIdleMs,
-    replayEvents: limits.replayEvents,
-    replayBytes: limits.replayBytes,
+    limits,
     pulse: parts.pulse,
     streams,
+    book: parts.book,
     now: parts.now,
     ownerOf: (session) => ownerOf(session, limits.askTimeoutMs),
     ended: (session, reason) => {
@@ -61,7 +63,7 @@ export function createLegacyEdge(parts: LegacyParts): LegacyEdge {
     versions: LEGACY_VERSIONS,
     owns(headers) {
       const { 'mcp-session-id': id, 'mcp-protocol-version': version } = headers;
-      return id !== undefined && version !== undefined && isSpoken(version) && sessions.has(id);
+      return id !== undefined && version !== undefined && isSpoken(version) && sessions.mayHave(id);
     },
     post: (exchange, message) => post(room, exchange, message),
     methods: {
@@ -85,69 +87,51 @@ interface Room extends LegacyParts {
 
 function post(room: Room, exchange: Exchange, message: Message): void | Promise<void> {
   if (message.kind === 'request' && message.method === 'initialize') return initialize(room, exchange, message);
-  const session = sessionOf(room, exchange, message.kind === 'request' ? message.id : NULL_ID);
-  if (session === undefined) return;
+  const session = findSession(room.sessions, exchange, message.kind === 'request' ? message.id : NULL_ID);
+  if (session instanceof Promise) return session.then((found) => found && take(room, exchange, found, message));
+  return session && take(room, exchange, session, message);
+}
+
+function take(room: Room, exchange: Exchange, session: Session, message: Message): void | Promise<void> {
   if (message.kind === 'request') return answerRequest(room, exchange, session, message);
-  if (message.kind === 'response') session.questions.answer(message.key, passedAnswer(message.answer));
-  else NOTIFICATIONS.get(message.method)?.(room, session, message);
+  if (message.kind === 'notification') NOTIFICATIONS.get(message.method)?.(room, session, message);
+  else if (!session.questions.answer(message.key, passedAnswer(message.answer))) {
+    const isElsewhere = room.sessions.isShared && !session.questions.hasPut(message.key);
+    if (isElsewhere) return refuse(exchange, NULL_ID, 409, CODE.invalidRequest, ASKED_ELSEWHERE);
+  }
   exchange.responder.send(202, {});
 }
+
+const ASKED_ELSEWHERE =
+  'another replica asked this question and waits for the answer: requests of one session must reach one replica';
 
 /** The client's `_meta` of this hop ends here. */
 function passedAnswer(answer: AskAnswer): AskAnswer {
   return 'result' in answer ? { result: withoutPerHop(answer.result) } : answer;
 }
 
-function get(room: Room, exchange: Exchange): void {
+function get(room: Room, exchange: Exchange): void | Promise<void> {
   if (!acceptsStream(exchange.inbound.headers.accept)) {
     return refuse(exchange, NULL_ID, 406, CODE.invalidRequest, 'Accept must name text/event-stream');
   }
-  const session = sessionOf(room, exchange, NULL_ID);
+  const session = findSession(room.sessions, exchange, NULL_ID);
+  if (session instanceof Promise) return session.then((found) => found && connectStream(room, exchange, found));
   if (session !== undefined) connectStream(room, exchange, session);
 }
 
-function remove(room: Room, exchange: Exchange): void {
-  const session = sessionOf(room, exchange, NULL_ID);
+async function remove(room: Room, exchange: Exchange): Promise<void> {
+  const session = await findSession(room.sessions, exchange, NULL_ID);
   if (session === undefined) return;
-  room.sessions.end(session, 'deleted');
+  if (!(await room.sessions.close(session))) return refuseMissing(exchange, NULL_ID, 'away');
   exchange.responder.send(200, {});
 }
 
-/** The session of a request; what is wrong with it is answered here. */
-function sessionOf(room: Room, exchange: Exchange, id: Buffer): Session | undefined {
-  const { 'mcp-session-id': sessionId, 'mcp-protocol-version': version } = exchange.inbound.headers;
-  if (sessionId === undefined) {
-    refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-Session-Id is missing: initialize first');
-    return undefined;
-  }
-  const session = room.sessions.use(sessionId, exchange.caller);
-  if (session === undefined) {
-    refuse(exchange, id, 404, UNKNOWN_SESSION, 'the session is unknown or has ended: initialize again');
-    return undefined;
-  }
-  visitOf(exchange.inbound)?.belongsTo(session);
-  if (version !== undefined && !isSpoken(version)) {
-    refuse(exchange, id, 400, MISSING_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
-    return undefined;
-  }
-  return session;
-}
-
-function isSpoken(version: string): boolean {
-  return (LEGACY_VERSIONS as readonly string[]).includes(version.trim());
-}
-
-/** Codes that the SDKs of this era use; clients look at the status. */
-const MISSING_SESSION = -32000;
-const UNKNOWN_SESSION = -32001;
-
-function initialize(room: Room, exchange: Exchange, message: RequestMessage): void {
+async function initialize(room: Room, exchange: Exchange, message: RequestMessage): Promise<void> {
   const hello = readHello(message.given);
   if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
-  const session = room.sessions.open(exchange.caller, hello);
-  if (session === undefined) {
-    return refuse(exchange, message.id, 503, CODE.internalError, 'the gateway has its number of sessions');
-  }
+  const opened = room.sessions.open(exchange.caller, hello);
+  const session = opened instanceof Promise ? await opened : opened;
+  if (typeof session === 'string') return refuseMissing(exchange, message.id, session);
   visitOf(exchange.inbound)?.belongsTo(session);
   const asker = sessionAsker(session);
   room.house.welcome(asker);
@@ -263,10 +247,6 @@ function tellListsChanged(sessions: Sessions, { capabilityClass: changed, kinds 
 }
 
 const EMPTY_PARAMS = encode({});
-
-function refuse({ responder }: Exchange, id: Buffer, status: number, code: number, message: string): void {
-  responder.send(status, ANSWER_HEADERS, errorBytes(id, wireError(code, message)));
-}
 
 /** A legacy request; only its client's word or the end of its session cancels it, not a lost connection. */
 function intentFrom(

@@ -21,7 +21,8 @@ export function connectStream({ limits }: EdgeParts, { inbound, responder }: Exc
   const [, id, seq] = lastEventId === undefined ? [] : (EVENT_ID.exec(lastEventId) ?? []);
   if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID is not of this server');
   const stream = id === undefined ? session.standalone : session.stream(id);
-  if (stream === undefined) return refuse(400, 'the stream of Last-Event-ID cannot be resumed any more');
+  if (stream === undefined)
+    return refuse(400, 'the stream of Last-Event-ID is not on this replica or cannot be resumed any more');
   if (id === undefined && stream.isConnected) return refuse(409, 'this session has its event stream');
   const writer = new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes);
   stream.attach(writer, seq === undefined ? undefined : Number(seq));

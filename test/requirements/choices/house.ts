@@ -115,13 +115,6 @@ export const house = [
     },
   },
   {
-    source: 'choice: later plugins',
-    deferred: 'comes with policy plugins',
-    says: {
-      'choice.rate-limit.sessions-store-away': 'sessions answer 503 when the store is away',
-    },
-  },
-  {
     source: 'choice: run',
     deferred: 'comes with container workloads',
     says: {

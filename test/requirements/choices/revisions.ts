@@ -32,6 +32,25 @@ export const revisions = [
     },
   },
   {
+    source: 'choice: legacy sessions in a store',
+    says: {
+      'choice.session.shared': 'a session opened on one replica is served by every other',
+      'choice.session.shared-end':
+        'a session that one replica ended is gone on the others within limits.sessionCheckMs',
+      'choice.session.shared-ttl': 'use on any replica keeps a session alive, and it expires for all',
+      'choice.session.shared-lost': 'a session in use survives a store that loses its data',
+      'choice.session.shared-no-token': 'a record holds no token and no name of a caller',
+      'choice.session.shared-owner':
+        'what needs the replica that asked or streamed is refused with a sentence on any other',
+      'choice.session.shared-theft': 'a session id in the hands of another caller is refused on every replica and ends',
+      'choice.session.shared-tampered': 'a record that no gateway wrote is an unknown session',
+      'choice.session.shared-keys': 'only a well-formed session id is ever looked up',
+      'choice.session.shared-flood': 'sessions and records are bounded on each replica',
+      'choice.session.fixation': 'the id of a session is never the choice of a client',
+      'choice.rate-limit.sessions-store-away': 'sessions answer 503 when the store is away',
+    },
+  },
+  {
     source: 'choice: modern edge',
     says: {
       'choice.modern.discover': 'server/discover answers supportedVersions, capabilities, ttlMs and cacheScope',

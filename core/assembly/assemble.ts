@@ -49,6 +49,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     now,
     log,
     backends: createPluginBackends(plan, () => behind),
+    server: { name: plan.name, version: plan.version },
     perform: (asked) => (performing === undefined ? Promise.reject(tooEarly()) : performing.inner(asked)),
   };
   const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;

@@ -51,6 +51,8 @@ export interface RequestRecord {
 export interface MessageView {
   readonly kind: 'request' | 'notification' | 'response';
   readonly method?: string;
+  /** The id of a request, decoded. */
+  readonly key?: string | number;
   /** Of requests: members of the params, not decoded. */
   readonly params?: RawMembers;
   /** Of requests and notifications: the params decoded. */

@@ -36,6 +36,8 @@ export interface Core {
   /** Epoch milliseconds; a test replaces it. */
   now(): number;
   readonly log: Log;
+  /** Who this gateway says it is: the plan's name and version. */
+  readonly server: { readonly name: string; readonly version: string };
   readonly backends: Backends;
 }
 

@@ -51,6 +51,7 @@ export function pluginCore(): PluginCore {
       judge: () => undefined,
       requireAll: () => undefined,
     },
+    server: { name: 'test-gateway', version: '1.2.3' },
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     lines,
     clock,

@@ -102,6 +102,19 @@ describe('the plugins of a plan', () => {
     expect(notes).toEqual(inOrder);
   });
 
+  it('know the name and version that their gateway has', async () => {
+    let server: unknown;
+    const asking = definePlugin({
+      address: 'asking',
+      config: nothing,
+      apply: (core) => {
+        server = core.server;
+      },
+    });
+    await using _ = await testGateway({ plugins: [asking], plan: { name: 'mine', version: '7' } });
+    expect(server).toEqual({ name: 'mine', version: '7' });
+  });
+
   proves('ask.core.typed-config', 'are typed by their schema: a wrong configuration does not compile', () => {
     const config = z.strictObject({ blocked: z.array(z.string()).default([]), max: z.int() });
     const plugin = definePlugin({

@@ -14,11 +14,13 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'workloads/process': () => import('./workloads/process/index.ts'),
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
   'rate-limit': () => import('./rate-limit/index.ts'),
+  telemetry: () => import('./telemetry/index.ts'),
   'stores/memory': () => import('./stores/memory/index.ts'),
   'stores/redis': () => import('./stores/redis/index.ts'),
 };
 
 // What hosts share with the plugins that read or start the same workloads.
+export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
 export { type LogFile, openLogFile } from './shared/log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './shared/process-identity.ts';

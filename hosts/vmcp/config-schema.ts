@@ -1,5 +1,5 @@
 import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
-import { goDuration } from '@toolmgr/plugins';
+import { decimalText, goDuration } from '@toolmgr/plugins';
 import { z } from 'zod';
 
 /** What a plugin's own schema reads: kept as written here, checked by `read-config.ts`. */
@@ -11,14 +11,6 @@ const texts = z.array(z.string());
 const textMap = z.record(z.string(), z.string());
 const int32 = (minimum: number) => z.int().min(minimum).max(2_147_483_647);
 const httpUrl = z.string().regex(/^https?:\/\//, 'expected a URL that starts with http:// or https://');
-
-/** A decimal that is written as text, because YAML floats differ between readers. */
-const decimal = (from: number, to: number) =>
-  z
-    .string('expected a decimal in quotes')
-    .refine((value) => /^\d+(\.\d+)?$/.test(value) && Number(value) >= from && Number(value) <= to, {
-      message: `expected a decimal from ${from} to ${to} in quotes`,
-    });
 
 const codeMode = z.strictObject({
   enabled: z.boolean().default(false),
@@ -192,25 +184,9 @@ const optimizer = z.strictObject({
   embeddingModel: text.optional(),
   embeddingHeaders: textMap.optional(),
   embeddingServiceTimeout: goDuration.default(30_000),
-  hybridSearchSemanticRatio: decimal(0, 1).default('0.5'),
+  hybridSearchSemanticRatio: decimalText(0, 1).default('0.5'),
   maxToolsToReturn: z.int().min(1).max(50).default(8),
-  semanticDistanceThreshold: decimal(0, 2).default('1.0'),
-});
-
-const telemetry = z.strictObject({
-  endpoint: text.optional(),
-  headers: textMap.optional(),
-  insecure: z.boolean().default(false),
-  caCertPath: text.optional(),
-  serviceName: text.optional(),
-  serviceVersion: text.optional(),
-  tracingEnabled: z.boolean().default(false),
-  metricsEnabled: z.boolean().default(false),
-  samplingRate: decimal(0, 1).default('0.05'),
-  enablePrometheusMetricsPath: z.boolean().default(false),
-  customAttributes: textMap.optional(),
-  environmentVariables: texts.optional(),
-  useLegacyAttributes: z.boolean().default(true),
+  semanticDistanceThreshold: decimalText(0, 2).default('1.0'),
 });
 
 /**
@@ -242,7 +218,7 @@ export const configSchema = z
     passthroughHeaders: planSchema.shape.passthroughHeaders.optional(),
     rateLimiting: owned.optional(),
     sessionStorage: owned.optional(),
-    telemetry: telemetry.optional(),
+    telemetry: owned.optional(),
     // ours
     plugins: z.array(z.strictObject({ use: name, with: z.unknown().optional() })).optional(),
     limits: owned.optional(),
@@ -266,4 +242,7 @@ export type VmcpConfig = z.output<typeof configSchema> & {
     readonly tools?: readonly { readonly perUser?: unknown }[];
   };
   readonly sessionStorage?: { readonly provider: 'memory' | 'redis' };
+  readonly telemetry?: Readonly<
+    Partial<Record<'tracingEnabled' | 'metricsEnabled' | 'enablePrometheusMetricsPath', boolean>>
+  >;
 };

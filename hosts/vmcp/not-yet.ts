@@ -32,9 +32,6 @@ export function unavailable(config: VmcpConfig): Problem[] {
   if (config.compositeToolRefs?.length) {
     refuse(['compositeToolRefs'], 'refers to cluster resources and works only under the operator');
   }
-  for (const key of ['tracingEnabled', 'metricsEnabled', 'enablePrometheusMetricsPath'] as const) {
-    if (config.telemetry?.[key]) refuse(['telemetry', key], 'is not available yet: it comes with telemetry');
-  }
   for (const [key, value] of Object.entries(config.operational?.failureHandling ?? {})) {
     const off = value === undefined || (key === 'circuitBreaker' && isOffBreaker(value));
     if (!off) refuse(['operational', 'failureHandling', key], HEALTH);

@@ -40,6 +40,7 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
     { use: 'aggregation', with: config.aggregation },
     ...storageAndLimits(config),
     ...auditOf(config, flags),
+    ...telemetryOf(config),
   ];
 }
 
@@ -54,6 +55,12 @@ function auditOf({ audit }: VmcpConfig, flags: PlanFlags): Use[] {
   const { enabled = false, ...settings } = audit ?? {};
   if (!enabled && flags.audit !== true) return [];
   return [{ use: 'audit', ...(Object.keys(settings).length === 0 ? {} : { with: settings }) }];
+}
+
+/** With everything off it is not loaded: a call pays nothing for it. */
+function telemetryOf({ telemetry }: VmcpConfig): Use[] {
+  const isOn = telemetry?.tracingEnabled || telemetry?.metricsEnabled || telemetry?.enablePrometheusMetricsPath;
+  return isOn ? [{ use: 'telemetry', with: telemetry }] : [];
 }
 
 /** `plugins:` replaces what has the same address, where it stands, and adds the rest at the end. */

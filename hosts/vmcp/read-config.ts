@@ -95,6 +95,7 @@ export const OWNERS = {
   backends: 'backend-sources/static',
   rateLimiting: 'rate-limit',
   sessionStorage: 'stores/redis', // the memory store takes nothing from the file
+  telemetry: 'telemetry',
 } as const;
 
 async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {

@@ -11,6 +11,7 @@ import { limitsPage, planPage } from './schema-pages.ts';
 import { slotsPage } from './slots-page.ts';
 import { PAGES_WITH_SNIPPETS, withSnippets } from './snippets.ts';
 import { ROOT } from './sources.ts';
+import { telemetryPage } from './telemetry-page.ts';
 
 export { ROOT };
 
@@ -57,6 +58,7 @@ const PAGES: Readonly<Record<string, () => string | undefined | Promise<string |
   'plan.md': planPage,
   'requirements.md': requirementsPage,
   'commands.md': commandsPage,
+  'telemetry.md': telemetryPage,
 };
 
 function onDisk(path: string): string | undefined {

@@ -5,6 +5,7 @@ import { outgoing } from './choices/outgoing.ts';
 import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
 import { revisions } from './choices/revisions.ts';
+import { telemetry } from './choices/telemetry.ts';
 import { wire } from './choices/wire.ts';
 
 /** Decisions where the three documents show nothing, so that invented behaviour is visible. */
@@ -17,4 +18,5 @@ export const choices = [
   ...limits,
   ...outgoing,
   ...remote,
+  ...telemetry,
 ] as const;

@@ -222,7 +222,8 @@ backends:
     ['', 'sessionStorage: { provider: etcd }', /sessionStorage\.provider: /],
     ['', 'sessionStorage: { db: 1 }', /sessionStorage\.provider: expected one of memory, redis/],
     ['', 'sessionStorage: { provider: redis, address: "r:1", password: x }', /sessionStorage\.password: /],
-    ['', 'telemetry: { metricsEnabled: true }', /telemetry\.metricsEnabled: is not available yet/],
+    ['', 'telemetry: { metricsEnabled: true }', /:6: telemetry\.metricsEnabled: needs an endpoint/],
+    ['', 'telemetry: { endpont: c }', /telemetry\.endpont: .*did you mean "endpoint"/],
     [
       '',
       'operational: { failureHandling: { partialFailureMode: best_effort } }',

@@ -88,7 +88,6 @@ export const features = [
   },
   {
     source: 'vmcp spec §2 telemetry',
-    deferred: 'comes with telemetry',
     says: {
       'vmcp.telemetry.endpoint': 'telemetry.endpoint is a string',
       'vmcp.telemetry.headers': 'telemetry.headers is a string map',

@@ -139,7 +139,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §4 endpoints',
-    deferred: 'comes with telemetry',
     says: {
       'vmcp.surface.metrics': '/metrics is served on the main transport port when enabled',
     },

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { decimalText } from '../shared/decimal-text.ts';
+import { collectorUrl } from './collector-url.ts';
+
+/** A field name as HTTP writes it (RFC 9110 §5.1). */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Visible characters and blanks: no line break can end the field. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Defaults of the contract; what would have no effect is refused. Source: vmcp spec §2 telemetry. */
+export const telemetryConfig = z
+  .strictObject({
+    endpoint: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('collector that takes OTLP over HTTP: `host:port`, or a URL whose path goes before `/v1/…`'),
+    headers: z
+      .record(z.string().regex(HEADER_NAME, 'expected a header name'), z.string())
+      .refine((headers) => Object.values(headers).every((value) => HEADER_VALUE.test(value)), {
+        message: 'expected values without line breaks',
+      })
+      .default({})
+      .describe('sent with every export; credentials are better in the variable `OTEL_EXPORTER_OTLP_HEADERS`'),
+    insecure: z.boolean().default(false).describe('plain HTTP for an endpoint without a scheme'),
+    caCertPath: z.string().min(1).optional().describe("PEM file with the CAs to trust instead of the system's"),
+    serviceName: z.string().min(1).optional().describe('`service.name`; default: the name of the server'),
+    serviceVersion: z.string().min(1).optional().describe('`service.version`; default: the version of the product'),
+    tracingEnabled: z.boolean().default(false).describe('spans, and trace context on the way to backends'),
+    metricsEnabled: z.boolean().default(false).describe('metrics to the endpoint, once a minute'),
+    samplingRate: decimalText(0, 1)
+      .default('0.05')
+      .describe('share of the traces begun here that are kept; who sends trace context decides for its own'),
+    enablePrometheusMetricsPath: z.boolean().default(false).describe('`GET /metrics` on the main port'),
+    customAttributes: z.record(z.string().min(1), z.string()).default({}).describe('attributes of the resource'),
+    environmentVariables: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('variables that become span attributes `environment.NAME`, read at the start'),
+    useLegacyAttributes: z
+      .boolean()
+      .default(true)
+      .describe('spans carry the old attribute names beside the current ones'),
+  })
+  .superRefine((config, context) => {
+    const refuse = (key: keyof typeof config, message: string): void =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    const { endpoint, insecure } = config;
+    if (endpoint === undefined) {
+      if (config.tracingEnabled) refuse('tracingEnabled', 'needs an endpoint to send spans to');
+      if (config.metricsEnabled && !config.enablePrometheusMetricsPath) {
+        refuse('metricsEnabled', 'needs an endpoint to send metrics to, or enablePrometheusMetricsPath');
+      }
+      if (config.caCertPath !== undefined) refuse('caCertPath', 'has no effect without an endpoint');
+      if (insecure) refuse('insecure', 'has no effect without an endpoint');
+      if (Object.keys(config.headers).length > 0) refuse('headers', 'has no effect without an endpoint');
+      return;
+    }
+    const url = collectorUrl(endpoint, insecure);
+    if ('wrong' in url) return refuse(url.at, url.wrong);
+    if (config.caCertPath !== undefined && url.base.startsWith('http:')) {
+      refuse('caCertPath', 'has no effect over plain HTTP; use https, or remove it');
+    }
+  });
+
+/** What the plugin was told. */
+export type TelemetryConfig = z.output<typeof telemetryConfig>;

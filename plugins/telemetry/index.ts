@@ -1,0 +1,36 @@
+import { definePlugin, STAGE } from '@toolmgr/core';
+import { telemetryConfig } from './config.ts';
+import { createPrometheus, METRICS_PATH } from './prometheus.ts';
+import { createTelemetry } from './telemetry.ts';
+
+const ADDRESS = 'telemetry';
+
+/** Traces and metrics by OpenTelemetry: OTLP over HTTP, and Prometheus on the main port. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'sends traces and metrics by OpenTelemetry and serves /metrics',
+  contractKey: 'telemetry',
+  config: telemetryConfig,
+  apply(core, config) {
+    const { hooks } = core;
+    const telemetry = createTelemetry(core, config);
+    const prometheus = config.enablePrometheusMetricsPath ? createPrometheus() : undefined;
+    if (prometheus !== undefined) {
+      hooks.mount.tap(ADDRESS, (routes) => routes.add('GET', METRICS_PATH, prometheus.answer));
+    }
+    if (config.tracingEnabled || config.metricsEnabled || prometheus !== undefined) {
+      // innermost: what is measured and told to a backend is this one attempt
+      hooks.wrapDispatch.tap({ name: ADDRESS, stage: STAGE.first }, (dispatch) => telemetry.around(dispatch));
+      hooks.callSettled.tap(ADDRESS, (record) => telemetry.callSettled(record));
+      hooks.streamOpened.tap(ADDRESS, (record) => telemetry.streamOpened(record));
+      hooks.requestSettled.tap(ADDRESS, (record) => telemetry.requestSettled(record));
+      hooks.sessionEnded.tap(ADDRESS, (ended) => telemetry.sessionEnded(ended));
+      hooks.backendChanged.tap(ADDRESS, (changed) => telemetry.backendChanged(changed));
+    }
+    hooks.starting.tapPromise(ADDRESS, async () =>
+      telemetry.start(prometheus === undefined ? [] : [prometheus.reader]),
+    );
+    hooks.stopping.tapPromise(ADDRESS, async () => telemetry.stop());
+  },
+});

@@ -1,0 +1,196 @@
+import type { Attributes, Counter, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
+import type { BackendState, Call, CallMethod, CallRecord, SessionEnded } from '@toolmgr/core';
+import { boundedLabels, OTHER } from './bounded-labels.ts';
+import type { CallEnd, RequestEnd } from './ends.ts';
+import { methodName } from './method-name.ts';
+import { DURATION_BOUNDS, type LabelOf, METRICS, type MetricName } from './metric-table.ts';
+
+/** What is counted and measured of one gateway. */
+export interface Metrics {
+  requestEnded(end: RequestEnd): void;
+  streams(change: 1 | -1): void;
+  callArrived(call: Call, end: CallEnd): void;
+  callSettled(record: CallRecord): void;
+  sessionEnded(ended: SessionEnded): void;
+  /** A backend speaks another revision than before. */
+  reclassified(): void;
+}
+
+/** Values of `error.type` and of JSON-RPC codes: backends choose theirs freely. */
+const MAX_ERROR_TYPES = 64;
+const TRANSPORT = 'streamable-http';
+
+/**
+ * Makes the instruments of one gateway.
+ *
+ * Every label comes from a list of this program, from the plan, or from the catalogue, and those that a backend or a
+ * source can change are bounded. What a client writes (names of unknown tools, methods, ids) never becomes a label.
+ * `known` holds the backends by name, `states` tells how they are doing.
+ */
+export function createMetrics(
+  meter: Meter,
+  server: string,
+  known: ReadonlyMap<string, BackendState>,
+  states: () => readonly BackendState[],
+): Metrics {
+  const instruments = createInstruments(meter);
+  const named = boundedLabels();
+  const workloads = boundedLabels();
+  const errors = boundedLabels(MAX_ERROR_TYPES);
+  const here = { server, transport: TRANSPORT };
+  observeBackends(meter, states);
+
+  return {
+    requestEnded({ record, durationMs, errorType }) {
+      if (record.face !== 'mcp') return;
+      const { inbound, message, call } = record;
+      const method = message?.method === undefined ? undefined : methodName(message.method);
+      const labels: Labels<'toolmgr_mcp_requests'> = {
+        method: HTTP_METHODS.has(inbound.method) ? inbound.method : OTHER,
+        status_code: String(record.status),
+        status: errorType === undefined ? 'success' : 'error',
+        mcp_method: method ?? '',
+        mcp_resource_id: call === undefined ? '' : named(call.target.key),
+        ...here,
+      };
+      const seconds = durationMs / 1000;
+      instruments.toolmgr_mcp_requests.add(1, labels);
+      instruments.toolmgr_mcp_request_duration.record(seconds, labels);
+      if (method === undefined) return;
+      const operation: Labels<'mcp.server.operation.duration'> = {
+        'mcp.method.name': method,
+        ...(call === undefined ? {} : targetLabels(call, named(call.target.key))),
+        ...(record.era === undefined ? {} : { 'mcp.protocol.version': record.era }),
+        ...(errorType === undefined ? {} : { 'error.type': errors(errorType) }),
+        ...(record.error === undefined ? {} : { 'rpc.response.status_code': errors(String(record.error.code)) }),
+        'network.transport': 'tcp',
+      };
+      instruments['mcp.server.operation.duration'].record(seconds, operation);
+    },
+    streams: (change) => instruments.toolmgr_mcp_active_connections.add(change, here),
+    callArrived(call, { errorType, rpcCode, durationMs }) {
+      const { target, method } = call;
+      if (target.run !== undefined) return; // a tool of the gateway itself is no backend
+      const backend = known.get(target.workload)?.backend;
+      const name = named(target.original);
+      const labels: Labels<'toolmgr_vmcp_backend_requests'> = {
+        'target.workload_id': workloads(target.workload),
+        'target.workload_name': workloads(target.workload),
+        'target.base_url': workloads(baseUrl(backend?.url)),
+        'target.transport_type': backend?.transport ?? '',
+        action: ACTIONS[method],
+        'mcp.method.name': method,
+        'mcp.protocol.revision': target.era ?? '',
+        'gen_ai.tool.name': target.kind === 'tool' ? name : '',
+      };
+      const seconds = durationMs / 1000;
+      instruments.toolmgr_vmcp_backend_requests.add(1, labels);
+      if (errorType !== undefined) instruments.toolmgr_vmcp_backend_errors.add(1, labels);
+      instruments.toolmgr_vmcp_backend_requests_duration.record(seconds, labels);
+      const operation: Labels<'mcp.client.operation.duration'> = {
+        'mcp.method.name': method,
+        ...targetLabels(call, name),
+        ...(target.era === undefined ? {} : { 'mcp.protocol.version': target.era }),
+        ...(errorType === undefined ? {} : { 'error.type': errors(errorType) }),
+        ...(rpcCode === undefined ? {} : { 'rpc.response.status_code': errors(String(rpcCode)) }),
+        'network.transport': backend?.transport === 'stdio' ? 'pipe' : 'tcp',
+      };
+      instruments['mcp.client.operation.duration'].record(seconds, operation);
+    },
+    callSettled({ call, outcome }) {
+      if (call.method !== 'tools/call') return;
+      const labels: Labels<'toolmgr_mcp_tool_calls'> = {
+        server,
+        tool: named(call.target.key),
+        status: STATUS[outcome],
+      };
+      instruments.toolmgr_mcp_tool_calls.add(1, labels);
+    },
+    sessionEnded({ reason, durationMs }) {
+      instruments.toolmgr_mcp_sessions_ended.add(1, { server, reason });
+      instruments['mcp.server.session.duration'].record(durationMs / 1000, { 'network.transport': 'tcp' });
+    },
+    reclassified: () => instruments.toolmgr_vmcp_backend_revision_reclassifications.add(1),
+  };
+}
+
+type Labels<N extends MetricName> = Partial<Record<LabelOf<N>, string>>;
+
+const STATUS = {
+  ok: 'success',
+  toolError: 'error',
+  refused: 'refused',
+  error: 'error',
+  fault: 'error',
+  cancelled: 'cancelled',
+  abandoned: 'cancelled',
+} as const satisfies Record<CallRecord['outcome'], string>;
+
+const ACTIONS = {
+  'tools/call': 'call_tool',
+  'prompts/get': 'get_prompt',
+  'resources/read': 'read_resource',
+  'resources/subscribe': 'subscribe_resource',
+  'completion/complete': 'complete',
+} as const satisfies Record<CallMethod, string>;
+
+const HTTP_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH']);
+
+function targetLabels({ target }: Call, name: string): Attributes {
+  if (target.kind === 'tool') return { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
+  return target.kind === 'prompt' ? { 'gen_ai.prompt.name': name } : {};
+}
+
+/** A URL may hold credentials in front of its host or in its query. */
+function baseUrl(url: string | undefined): string {
+  if (url === undefined || !URL.canParse(url)) return '';
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+interface Kinds {
+  readonly counter: Counter;
+  readonly upDownCounter: UpDownCounter;
+  readonly histogram: Histogram;
+  readonly gauge: undefined;
+}
+
+type Instruments = { readonly [N in MetricName]: Kinds[(typeof METRICS)[N]['kind']] };
+
+function createInstruments(meter: Meter): Instruments {
+  const make = {
+    counter: (name: string, options: object) => meter.createCounter(name, options),
+    upDownCounter: (name: string, options: object) => meter.createUpDownCounter(name, options),
+    histogram: (name: string, options: object) =>
+      meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...DURATION_BOUNDS] } }),
+    gauge: () => undefined, // observed, see below
+  } as const;
+  const made = Object.entries(METRICS).map(([name, { kind, unit, means }]) => [
+    name,
+    make[kind](name, { unit, description: means }),
+  ]);
+  return Object.fromEntries(made) as Instruments;
+}
+
+/** Gauges are read when somebody looks, not kept up to date. */
+function observeBackends(meter: Meter, states: () => readonly BackendState[]): void {
+  const gauge = (name: MetricName) =>
+    meter.createObservableGauge(name, { unit: METRICS[name].unit, description: METRICS[name].means });
+  gauge('toolmgr_vmcp_backends_discovered').addCallback((seen) => seen.observe(states().length));
+  gauge('toolmgr_vmcp_backends').addCallback((seen) => {
+    const counts = new Map<string, number>(Object.values(HEALTH).map((status) => [status, 0]));
+    for (const { status, health } of states()) {
+      const said = health?.status ?? HEALTH[status];
+      counts.set(said, (counts.get(said) ?? 0) + 1);
+    }
+    for (const [status, count] of counts) seen.observe(count, { status });
+  });
+}
+
+/** The words of the status pages. */
+const HEALTH = {
+  ready: 'healthy',
+  unavailable: 'unhealthy',
+  unauthenticated: 'unauthenticated',
+  unknown: 'unknown',
+} as const satisfies Record<BackendState['status'], string>;

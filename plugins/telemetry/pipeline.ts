@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Agent as PlainAgent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Meter, Tracer } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider, type MetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
+import { type Core, GatewayFault } from '@toolmgr/core';
+import { collectorUrl } from './collector-url.ts';
+import type { TelemetryConfig } from './config.ts';
+import { sayOutages } from './outage.ts';
+
+/** Spans that wait for the collector; more are dropped. */
+const QUEUE_SPANS = 2_048;
+/** Spans of one export: encoding them is done in one go. */
+const BATCH_SPANS = 256;
+const SPAN_DELAY_MS = 2_000;
+const METRIC_INTERVAL_MS = 60_000;
+/** One export with its repetitions, which are safe: a collector may get a span twice. */
+const EXPORT_MS = 5_000;
+/** A stop waits this long for what is still to be sent. */
+const STOP_MS = 3_000;
+/** Characters of one attribute. */
+const MAX_ATTRIBUTE_CHARACTERS = 1_024;
+const SCOPE = 'toolmgr';
+
+/** Where spans and measurements of one gateway go. Nothing in it is shared with another gateway of the process. */
+export interface Pipeline {
+  readonly tracer: Tracer | undefined;
+  readonly meter: Meter | undefined;
+  /** Sends what waits, within {@link STOP_MS}. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the pipeline that a configuration asks for; `readers` read its metrics besides the collector.
+ * @throws GatewayFault PLUGIN_FAILED when the file of CAs cannot be read
+ */
+export async function openPipeline(
+  { server, log }: Pick<Core, 'server' | 'log'>,
+  config: TelemetryConfig,
+  readers: readonly MetricReader[],
+): Promise<Pipeline> {
+  const collector = await openCollector(config);
+  const resource = resourceOf(server, config);
+  const said = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log });
+
+  const tracers =
+    collector === undefined || !config.tracingEnabled
+      ? undefined
+      : new TracerProvider({
+          resource,
+          sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(Number(config.samplingRate)) }),
+          spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
+          spanProcessors: [
+            new BatchSpanProcessor({
+              exporter: sayOutages(
+                new OTLPTraceExporter(collector.options('traces')),
+                said('traces'),
+                (spans: readonly unknown[]) => spans.length,
+              ),
+              maxQueueSize: QUEUE_SPANS,
+              maxExportBatchSize: BATCH_SPANS,
+              scheduledDelayMillis: SPAN_DELAY_MS,
+              exportTimeoutMillis: EXPORT_MS,
+            }),
+          ],
+        });
+
+  const pushing =
+    collector === undefined || !config.metricsEnabled
+      ? []
+      : [
+          new PeriodicExportingMetricReader({
+            exporter: sayOutages(new OTLPMetricExporter(collector.options('metrics')), said('metrics'), () => 1),
+            exportIntervalMillis: METRIC_INTERVAL_MS,
+            exportTimeoutMillis: EXPORT_MS,
+          }),
+        ];
+  const all = [...pushing, ...readers];
+  const meters = all.length === 0 ? undefined : new MeterProvider({ resource, readers: all });
+
+  return {
+    tracer: tracers?.getTracer(SCOPE, server.version),
+    meter: meters?.getMeter(SCOPE, server.version),
+    async stop() {
+      const sent = Promise.allSettled([tracers?.shutdown(), meters?.shutdown()]).then(() => true);
+      const late = new AbortController();
+      const isSent = await Promise.race([sent, delay(STOP_MS, false, { signal: late.signal }).catch(() => false)]);
+      late.abort();
+      if (!isSent) log.warn('telemetry that waited was not sent before the stop', { collector: collector?.base ?? '' });
+      collector?.close();
+    },
+  };
+}
+
+async function openCollector(config: TelemetryConfig) {
+  if (config.endpoint === undefined || !(config.tracingEnabled || config.metricsEnabled)) return undefined;
+  const url = collectorUrl(config.endpoint, config.insecure);
+  if ('wrong' in url) throw new GatewayFault('PLUGIN_FAILED', `telemetry.endpoint: ${url.wrong}`);
+  const { base } = url;
+  const agent = base.startsWith('http:')
+    ? new PlainAgent({ keepAlive: true })
+    : new TlsAgent({
+        keepAlive: true,
+        ...(config.caCertPath === undefined ? {} : { ca: await readCas(config.caCertPath) }),
+      });
+  return {
+    base,
+    options: (signal: 'traces' | 'metrics') => ({
+      url: `${base}/v1/${signal}`,
+      headers: config.headers,
+      timeoutMillis: EXPORT_MS,
+      httpAgentOptions: () => agent,
+    }),
+    close: () => agent.destroy(),
+  };
+}
+
+async function readCas(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    const what = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    throw new GatewayFault('PLUGIN_FAILED', `telemetry.caCertPath: ${path} cannot be read (${what})`, { cause });
+  }
+}
+
+/** `OTEL_RESOURCE_ATTRIBUTES` may add; what the configuration says wins, an explicit name of the service over all. */
+function resourceOf(server: Core['server'], config: TelemetryConfig): Resource {
+  const { serviceName, serviceVersion, customAttributes } = config;
+  const base = resourceFromAttributes({
+    [ATTR_SERVICE_NAME]: server.name,
+    [ATTR_SERVICE_VERSION]: server.version,
+    [ATTR_SERVICE_INSTANCE_ID]: randomUUID(),
+  });
+  const chosen = resourceFromAttributes({
+    ...customAttributes,
+    ...(serviceName === undefined ? {} : { [ATTR_SERVICE_NAME]: serviceName }),
+    ...(serviceVersion === undefined ? {} : { [ATTR_SERVICE_VERSION]: serviceVersion }),
+  });
+  return base.merge(detectResources({ detectors: [envDetector] })).merge(chosen);
+}

@@ -1,0 +1,35 @@
+import { ATTRIBUTES, type AttributeRow } from '../../plugins/telemetry/attribute-table.ts';
+import { DURATION_BOUNDS, METRICS, type MetricRow } from '../../plugins/telemetry/metric-table.ts';
+import { page, table } from './markdown.ts';
+
+/** docs/reference/telemetry.md */
+export function telemetryPage(): string {
+  const metrics = Object.entries<MetricRow>(METRICS).map(([name, row]) => [
+    `\`${name}\``,
+    `\`${prometheusName(name, row)}\``,
+    row.kind === 'upDownCounter' ? 'up-down counter' : row.kind,
+    row.labels.length === 0 ? '' : row.labels.map((label) => `\`${label}\``).join(', '),
+    row.means,
+  ]);
+  const attributes = Object.values<AttributeRow>(ATTRIBUTES).map(({ name, legacy = [], on, means }) => [
+    name === undefined ? '' : `\`${name}\``,
+    legacy.map((old) => `\`${old}\``).join(', '),
+    on === 'both' ? 'request, call' : on,
+    means,
+  ]);
+  return page('Telemetry', '`plugins/telemetry/metric-table.ts` and `plugins/telemetry/attribute-table.ts`', [
+    'What the plugin `telemetry` tells, by name. How to switch it on, and what to do with it: [observability](../observability.md).',
+    '## Metrics',
+    `Prometheus writes dots as underscores. Buckets of histograms end at ${DURATION_BOUNDS.join(', ')} seconds.`,
+    table(['metric (OTLP)', 'at `/metrics`', 'kind', 'labels', 'meaning'], metrics),
+    '## Attributes of spans',
+    'The old names stand beside the current ones while `useLegacyAttributes` is true, its default. Besides these every span has `environment.NAME` for each of `environmentVariables` that is set.',
+    table(['attribute', 'old names', 'on spans of', 'meaning'], attributes),
+  ]);
+}
+
+function prometheusName(name: string, { kind, unit }: MetricRow): string {
+  const base = name.replaceAll('.', '_');
+  if (kind === 'counter') return `${base}_total`;
+  return unit === 's' ? `${base}_seconds` : base;
+}

@@ -1,0 +1,223 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fakeServer, testGateway } from '../../../core/testing/index.ts';
+import { telemetryConfig } from '../../../plugins/telemetry/config.ts';
+import telemetry from '../../../plugins/telemetry/index.ts';
+import { openPipeline } from '../../../plugins/telemetry/pipeline.ts';
+import { otlpReceiver } from '../../support/otlp-receiver.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import { observed } from './observed.ts';
+
+/** How long a stop may take on a machine that is busy: its own bound of 3 s, and room. */
+const STOP_MS = 8_000;
+
+const traced = (endpoint: string, more: object = {}) =>
+  telemetryConfig.parse({ endpoint, tracingEnabled: true, samplingRate: '1', ...more });
+
+/** Traces one call and stops the gateway; gives what was logged. */
+const callOnce = async (config: object): Promise<readonly string[]> => {
+  const kit = await testGateway({
+    plugins: [telemetry],
+    plan: { plugins: [{ use: 'telemetry', with: config }] },
+    backends: { far: fakeServer().tool('read') },
+  });
+  await (await kit.client()).callTool('read');
+  await kit.gateway.stop();
+  return kit.logged;
+};
+
+describe('exports', () => {
+  proves('vmcp.telemetry.headers', 'carry the configured headers, to the path of their signal', async () => {
+    await using collector = await otlpReceiver();
+    process.env.OTEL_EXPORTER_OTLP_HEADERS = 'x-from-environment=e,x-tenant=overridden';
+    try {
+      await callOnce({
+        endpoint: `http://${collector.address}/ingest`,
+        headers: { 'X-Tenant': 'dev' },
+        tracingEnabled: true,
+        metricsEnabled: true,
+        samplingRate: '1',
+      });
+    } finally {
+      delete process.env.OTEL_EXPORTER_OTLP_HEADERS;
+    }
+    expect(collector.exports.map(({ path }) => path).sort()).toEqual(['/ingest/v1/metrics', '/ingest/v1/traces']);
+    for (const { headers } of collector.exports) {
+      expect(headers).toMatchObject({ 'x-tenant': 'dev', 'x-from-environment': 'e' });
+    }
+    expect(collector.spans).toHaveLength(2);
+  });
+
+  describe('over TLS', () => {
+    let folder: string;
+    let tls: { cert: string; key: string };
+    let ca: string;
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'toolmgr-telemetry-'));
+      ca = join(folder, 'ca.pem');
+      const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+      const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+      openssl('req', '-x509', ...ec, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Test CA');
+      openssl(
+        'req',
+        ...ec.filter((word) => word !== '-days' && word !== '2'),
+        '-keyout',
+        'key.pem',
+        '-out',
+        'csr.pem',
+        '-subj',
+        '/CN=collector',
+      );
+      await writeFile(join(folder, 'ext'), 'subjectAltName=IP:127.0.0.1');
+      const sign = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'ext'];
+      openssl('x509', '-req', '-in', 'csr.pem', ...sign, '-out', 'cert.pem');
+      const read = (name: string) => readFile(join(folder, name), 'utf8');
+      tls = { cert: await read('cert.pem'), key: await read('key.pem') };
+    });
+    afterAll(() => rm(folder, { recursive: true, force: true }));
+
+    proves('vmcp.telemetry.ca-cert-path', 'trust the CA of caCertPath and no stranger', async () => {
+      await using collector = await otlpReceiver({ tls });
+      const config = { endpoint: collector.address, tracingEnabled: true, samplingRate: '1' };
+      const [line, ...more] = await callOnce(config);
+      expect(line).toMatch(/does not reach its collector.*(SELF_SIGNED|UNABLE_TO|CERT)/);
+      expect(more).toEqual([]);
+      expect(collector.spans).toEqual([]);
+      expect(await callOnce({ ...config, caCertPath: ca })).toEqual([]);
+      expect(collector.spans).toHaveLength(2);
+    });
+
+    it('that do not get through for a wrong scheme are told', async () => {
+      await using collector = await otlpReceiver({ tls });
+      const [line] = await callOnce({
+        endpoint: collector.address,
+        insecure: true,
+        tracingEnabled: true,
+        samplingRate: '1',
+      });
+      expect(line).toMatch(/was not sent before the stop|does not reach its collector/);
+    });
+  });
+
+  it('do not start with a CA file that cannot be read', async () => {
+    const config = { endpoint: 'c:4318', tracingEnabled: true, caCertPath: '/no/such/ca.pem' };
+    await expect(callOnce(config)).rejects.toThrow(
+      /telemetry\.caCertPath: \/no\/such\/ca\.pem cannot be read \(ENOENT\)/,
+    );
+  });
+});
+
+describe('a collector that is away', () => {
+  proves(
+    'choice.telemetry.collector-away',
+    'is told once, with its end, and what was lost is counted',
+    async () => {
+      await using collector = await otlpReceiver();
+      const core = pluginCore();
+      const pipeline = await openPipeline(
+        core,
+        traced(collector.address, { insecure: true, headers: { k: 'hunter2' } }),
+        [],
+      );
+      const spanEnds = () => pipeline.tracer?.startSpan('x').end();
+      collector.answer(400); // not worth repeating, so it fails at once
+      for (let n = 1; n <= 2; n++) {
+        spanEnds();
+        await until(() => collector.exports.length === n, 20_000);
+      }
+      await until(() => core.lines.length === 1);
+      collector.answer(200);
+      spanEnds();
+      await until(() => core.lines.length === 2, 20_000);
+      const about = { signal: 'traces', collector: `http://${collector.address}` };
+      expect(core.lines).toEqual([
+        { level: 'warn', message: expect.stringMatching(/does not reach/), fields: { ...about, cause: 'HTTP 400' } },
+        { level: 'info', message: expect.stringMatching(/again/), fields: { ...about, lost: 2 } },
+      ]);
+      expect(collector.spans).toHaveLength(1);
+      await pipeline.stop();
+    },
+    60_000,
+  );
+
+  it('holds no call up, and its queue stays within its bound', async () => {
+    const { address, close } = await silentServer();
+    const core = pluginCore();
+    const pipeline = await openPipeline(core, traced(address, { insecure: true }), []);
+    const startedMs = performance.now();
+    for (let n = 0; n < 50_000; n++) pipeline.tracer?.startSpan('x', { attributes: { text: 'y'.repeat(1_000) } }).end();
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    const used = process.memoryUsage().heapUsed;
+    expect(used).toBeLessThan(500_000_000); // 50,000 spans of 1,000 characters would be kept otherwise
+    await pipeline.stop();
+    await close();
+  }, 60_000);
+
+  proves(
+    'choice.telemetry.bounded-stop',
+    'ends a stop at its bound, whether it refuses, hangs or answers',
+    async () => {
+      const silent = await silentServer();
+      for (const endpoint of ['127.0.0.1:9', silent.address]) {
+        const startedMs = performance.now();
+        await callOnce({ endpoint, insecure: true, tracingEnabled: true, metricsEnabled: true, samplingRate: '1' });
+        expect(performance.now() - startedMs).toBeLessThan(STOP_MS);
+      }
+      await silent.close();
+      await using world = await observed({ far: fakeServer().tool('read') });
+      const client = await world.kit.client();
+      for (let n = 0; n < 300; n++) await client.callTool('read');
+      expect(await world.spans()).toHaveLength(600);
+    },
+    60_000,
+  );
+});
+
+describe('settings', () => {
+  proves('choice.telemetry.not-loaded', 'that are off leave nothing of telemetry in a gateway', async () => {
+    await using kit = await testGateway({ backends: { far: fakeServer().tool('read') } });
+    expect(Object.values(kit.gateway.taps()).flat()).not.toContain('telemetry');
+  });
+
+  it('that copy a variable which sounds like a secret are warned about, without its value', async () => {
+    process.env.TOOLMGR_TEST_API_TOKEN = 'hunter2';
+    try {
+      await using collector = await otlpReceiver();
+      const logged = await callOnce({
+        endpoint: collector.address,
+        insecure: true,
+        tracingEnabled: true,
+        environmentVariables: ['TOOLMGR_TEST_API_TOKEN'],
+      });
+      expect(logged.join()).toMatch(/sounds|looks like a secret.*TOOLMGR_TEST_API_TOKEN/);
+      expect(logged.join()).not.toContain('hunter2');
+    } finally {
+      delete process.env.TOOLMGR_TEST_API_TOKEN;
+    }
+  });
+});
+
+/** Takes connections and never says a word. */
+async function silentServer(): Promise<{ readonly address: string; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const bound = server.address();
+  return {
+    address: `127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -110,7 +110,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     house,
     limits,
     ...plan.endpoint,
-    routes: mountedRoutes(hooks),
+    routes: mountedRoutes(hooks, plan.endpoint.path),
     log,
     now,
     requests: frozen.requests,
@@ -231,9 +231,10 @@ function checkCatalog(catalogs: Catalogs, log: Log): void {
 }
 
 /** Answers by path, then by method. */
-function mountedRoutes(hooks: Hooks): ReadonlyMap<string, MountedRoute> {
+function mountedRoutes(hooks: Hooks, endpointPath: string): ReadonlyMap<string, MountedRoute> {
   const routes = new Map<string, Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>();
   hooks.mount.call({
+    endpointPath,
     add(method, path, answer) {
       const route = routes.get(path) ?? {};
       if (route[method] !== undefined) throw new GatewayFault('ROUTE_TAKEN', `${method} ${path} is mounted twice`);

@@ -14,4 +14,6 @@ export interface Caller {
   readonly claims: JsonObject;
   /** The token that proved the identity, for strategies that exchange it. Never forwarded as it is. */
   readonly token?: Secret;
+  /** `WWW-Authenticate` of a 403 answer to this caller: where it learns how to get another token (RFC 9728 §5.1). */
+  readonly challenge?: string;
 }

@@ -3,6 +3,7 @@ import type { Refusal } from '../contract/refusal.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import { encode } from '../protocol/raw-json.ts';
 import { callWith } from './call-value.ts';
+import { challenged } from './challenged.ts';
 import type { Rooms } from './rooms.ts';
 import { notFound } from './wire-faults.ts';
 
@@ -17,16 +18,16 @@ type Deciding = Pick<Rooms, 'authorize' | 'advertise'>;
  */
 export async function denialOf(rooms: Deciding, call: Call, refusal: Refusal): Promise<Denial> {
   const { advertise } = rooms;
-  if (advertise === undefined || call.target.isMissing) return { refusal };
+  if (advertise === undefined || call.target.isMissing) return { refusal: challenged(refusal, call.caller) };
   const shown = await advertise([call.target], call.caller);
-  if (shown.length > 0) return { refusal };
+  if (shown.length > 0) return { refusal: challenged(refusal, call.caller) };
   return denialOfMissing(rooms, callWith(call, { target: missingEntry(call.target.kind, call.name) }));
 }
 
 /** A policy is asked about a name that nobody has as about any other; only where it has no objection is it "unknown". */
 export async function denialOfMissing(rooms: Deciding, call: Call): Promise<Denial> {
   const refusal = await rooms.authorize(call);
-  return refusal === undefined ? { error: notFound(call) } : { refusal };
+  return refusal === undefined ? { error: notFound(call) } : { refusal: challenged(refusal, call.caller) };
 }
 
 /** The entry that stands for a name nobody has, so that policy can decide about the name. Never listed, never run. */

@@ -129,7 +129,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     if ('refused' in caller) {
       visitOf(inbound)?.refused(caller.reason);
       const retry: Record<string, string> =
-        caller.status === 429 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
+        caller.status === 429 || caller.status === 503 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
       return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
     }
     visitOf(inbound)?.isOf(caller);

@@ -123,6 +123,22 @@ describe('a call', () => {
     },
   );
 
+  it('that is denied with 403 carries the challenge of its caller, unless the policy has its own', async () => {
+    const told = { ...caller, challenge: 'Bearer resource_metadata="https://gw.test/meta"' };
+    for (const [refusal, header] of [
+      [{ refused: true, status: 403, reason: 'no' }, told.challenge],
+      [{ refused: true, status: 403, reason: 'no', headers: { 'www-authenticate': 'Own' } }, 'Own'],
+      [{ refused: true, status: 429, reason: 'slow' }, undefined],
+    ] as const) {
+      const { hooks, freeze } = journeyOf(echo);
+      hooks.authorize.tap('policy', () => refusal);
+      const reply = await perform(freeze(), callOf('echo', 1, '2026-07-28', { caller: told }));
+      expect('refusal' in reply && reply.refusal.headers?.['www-authenticate']).toBe(header);
+      const plain = await perform(freeze(), callOf());
+      expect('refusal' in plain && plain.refusal).toBe(refusal);
+    }
+  });
+
   it('that a rewrite renames is authorized and dispatched as the new one, or unknown', async () => {
     const { hooks, freeze } = journeyOf(echo);
     const authorized: string[] = [];

@@ -143,6 +143,10 @@ describe('authentication', () => {
     open.house.identifyBy = () => ({ refused: true, status: 429, reason: 'slow down', retryAfterMs: 2100 });
     const limited = await post(open.url, list.body, list.headers);
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3']);
+    open.house.identifyBy = () => ({ refused: true, status: 503, reason: 'ask again', retryAfterMs: 5000 });
+    const undecided = await post(open.url, list.body, list.headers);
+    expect([undecided.status, undecided.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(undecided.json.error).toEqual({ code: 503, message: 'ask again' });
   });
 
   it('that breaks lets nobody in and says nothing of why', async () => {

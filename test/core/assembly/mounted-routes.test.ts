@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { definePlugin } from '../../../core/extension/plugin.ts';
+import { testGateway } from '../../../core/testing/test-gateway.ts';
+
+const about = definePlugin({
+  address: 'test/about',
+  config: z.strictObject({}),
+  apply: ({ hooks }) =>
+    hooks.mount.tap('test/about', (routes) =>
+      routes.add('GET', `/about${routes.endpointPath}`, (_inbound, _body, responder) =>
+        responder.send(200, {}, 'hello'),
+      ),
+    ),
+});
+const twice = definePlugin({
+  address: 'test/twice',
+  config: z.strictObject({}),
+  apply: ({ hooks }) => hooks.mount.tap('test/twice', (routes) => routes.add('GET', '/about/tools', () => {})),
+});
+const plan = (...plugins: { readonly address: string }[]) => ({
+  endpoint: { path: '/tools' },
+  plugins: plugins.map(({ address }) => ({ use: address })),
+});
+
+describe('routes of plugins', () => {
+  it('may be made of the path of the endpoint', async () => {
+    await using kit = await testGateway({ plugins: [about], plan: plan(about) });
+    const answer = await kit.gateway.fetch(
+      new Request('http://localhost/about/tools', { headers: { host: 'localhost' } }),
+    );
+    expect([answer.status, await answer.text()]).toEqual([200, 'hello']);
+  });
+
+  it('do not take each other’s place', async () => {
+    const opening = testGateway({ plugins: [about, twice], plan: plan(about, twice) });
+    await expect(opening).rejects.toMatchObject({ code: 'ROUTE_TAKEN', message: 'GET /about/tools is mounted twice' });
+  });
+});

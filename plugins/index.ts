@@ -4,6 +4,8 @@ import type { Plugin } from '@toolmgr/core';
 export const catalogue: Readonly<Record<string, () => Promise<{ readonly default: Plugin }>>> = {
   aggregation: () => import('./aggregation/index.ts'),
   'incoming-auth/anonymous': () => import('./incoming-auth/anonymous/index.ts'),
+  'incoming-auth/local': () => import('./incoming-auth/local/index.ts'),
+  'incoming-auth/oidc': () => import('./incoming-auth/oidc/index.ts'),
   'outgoing-auth/header-injection': () => import('./outgoing-auth/header-injection/index.ts'),
   'outgoing-auth/token-exchange': () => import('./outgoing-auth/token-exchange/index.ts'),
   'outgoing-auth/unauthenticated': () => import('./outgoing-auth/unauthenticated/index.ts'),

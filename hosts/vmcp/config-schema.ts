@@ -10,7 +10,6 @@ const name = z.string().min(1, 'expected a name that is not empty');
 const texts = z.array(z.string());
 const textMap = z.record(z.string(), z.string());
 const int32 = (minimum: number) => z.int().min(minimum).max(2_147_483_647);
-const httpUrl = z.string().regex(/^https?:\/\//, 'expected a URL that starts with http:// or https://');
 
 const codeMode = z.strictObject({
   enabled: z.boolean().default(false),
@@ -65,22 +64,7 @@ const compositeTool = z.strictObject({
 
 const incomingAuth = z.strictObject({
   type: z.enum(['anonymous', 'local', 'oidc']),
-  oidc: z
-    .strictObject({
-      issuer: httpUrl,
-      clientId: name,
-      audience: name,
-      clientSecretEnv: text.optional(),
-      scopes: texts.optional(),
-      resource: text.optional(),
-      introspectionUrl: httpUrl.optional(),
-      jwksUrl: httpUrl.optional(),
-      caBundlePath: text.optional(),
-      insecureAllowHttp: z.boolean().default(false),
-      jwksAllowPrivateIp: z.boolean().default(false),
-      protectedResourceAllowPrivateIp: z.boolean().default(false),
-    })
-    .optional(),
+  oidc: owned.optional(),
   authz: z
     .strictObject({
       type: z.enum(['cedar', 'none']),

@@ -15,10 +15,10 @@ export function unavailable(config: VmcpConfig): Problem[] {
   const refuse = (path: Problem['path'], message: string): void => void problems.push({ path, message });
 
   const { incomingAuth } = config;
-  if (incomingAuth !== undefined && incomingAuth.type !== 'anonymous')
-    refuse(['incomingAuth', 'type'], `${incomingAuth.type} ${POLICY}`);
-  else if (incomingAuth?.oidc !== undefined) {
-    refuse(['incomingAuth', 'oidc'], 'has no effect with type anonymous; remove it, or set type: oidc');
+  if (incomingAuth?.type === 'oidc' && incomingAuth.oidc === undefined) {
+    refuse(['incomingAuth'], 'type oidc needs oidc');
+  } else if (incomingAuth !== undefined && incomingAuth.type !== 'oidc' && incomingAuth.oidc !== undefined) {
+    refuse(['incomingAuth', 'oidc'], `has no effect with type ${incomingAuth.type}; remove it, or set type: oidc`);
   }
   const authz = incomingAuth?.authz;
   if (authz?.type === 'cedar') refuse(['incomingAuth', 'authz', 'type'], `cedar ${POLICY}`);

@@ -34,7 +34,7 @@ export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanI
 /** In the order of one request: who asks, how backends are reached, where they come from, names, state, trail. */
 function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
   return [
-    ...(config.incomingAuth === undefined ? [] : [{ use: 'incoming-auth/anonymous' }]),
+    ...incomingAuthOf(config),
     ...strategyPlugins(config).map((use) => ({ use })),
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },
@@ -42,6 +42,12 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
     ...auditOf(config, flags),
     ...telemetryOf(config),
   ];
+}
+
+function incomingAuthOf({ incomingAuth }: VmcpConfig): Use[] {
+  if (incomingAuth === undefined) return [];
+  const { type, oidc } = incomingAuth;
+  return [{ use: `incoming-auth/${type}`, ...(type === 'oidc' ? { with: oidc } : {}) }];
 }
 
 /** Listed backends make the set static; without them it is the group's running workloads. */

@@ -108,6 +108,10 @@ async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Prob
     if (plugin === undefined) problems.push({ path: [key], message: `the plugin ${address} is not installed` });
     else problems.push(...sectionProblems(key, plugin, sections[key]));
   }
+  if (isObject(sections.incomingAuth) && sections.incomingAuth.oidc !== undefined) {
+    const oidc = await load(catalogue, 'incoming-auth/oidc');
+    if (oidc !== undefined) problems.push(...check(oidc.config, sections.incomingAuth.oidc, ['incomingAuth', 'oidc']));
+  }
   if (sections.limits !== undefined) problems.push(...check(limitsSchema, sections.limits, ['limits']));
   problems.push(...(await pluginProblems(sections.plugins, catalogue)));
   return problems;

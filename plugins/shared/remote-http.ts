@@ -50,6 +50,8 @@ export interface RemoteHttp {
    * @throws GatewayFault as `send`; REMOTE_UNAVAILABLE when the status is not 200 or the body is no JSON object
    */
   getJson(url: string, signal?: AbortSignal): Promise<JsonObject>;
+  /** The JSON object of an answer with status 200. @throws GatewayFault REMOTE_UNAVAILABLE, without the body */
+  json(answer: RemoteAnswer, url: string): JsonObject;
   /** Closes the connections; requests under way fail. */
   close(): Promise<void>;
 }
@@ -79,6 +81,7 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
       const headers = { accept: 'application/json' };
       return jsonFrom(await send(url, { headers, ...(signal === undefined ? {} : { signal }) }), url);
     },
+    json: jsonFrom,
     close: () => agent.destroy(),
   };
 }

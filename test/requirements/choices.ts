@@ -1,6 +1,7 @@
 import { aggregation } from './choices/aggregation.ts';
 import { house } from './choices/house.ts';
 import { limits } from './choices/limits.ts';
+import { oidc } from './choices/oidc.ts';
 import { outgoing } from './choices/outgoing.ts';
 import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
@@ -16,6 +17,7 @@ export const choices = [
   ...aggregation,
   ...house,
   ...limits,
+  ...oidc,
   ...outgoing,
   ...remote,
   ...telemetry,

@@ -129,10 +129,20 @@ backends:
   it.each([
     [
       'incomingAuth',
-      'incomingAuth: { type: oidc, oidc: { issuer: "https://id", clientId: a, audience: b } }',
-      /:3: incomingAuth\.type: oidc is not available yet: it comes with the policy plugins/,
+      'incomingAuth: { type: oidc, oidc: { issuer: "https://id", clientId: a, audiense: b } }',
+      /:3: incomingAuth\.oidc\.audiense: unknown key .*did you mean "audience"/,
     ],
-    ['incomingAuth', 'incomingAuth: { type: local }', /incomingAuth\.type: local is not available yet/],
+    [
+      'incomingAuth',
+      'incomingAuth: { type: oidc, oidc: { issuer: "http://id", clientId: a, audience: b } }',
+      /:3: incomingAuth\.oidc\.issuer: expected https; plain http is not allowed/,
+    ],
+    ['incomingAuth', 'incomingAuth: { type: oidc }', /:3: incomingAuth: type oidc needs oidc/],
+    [
+      'incomingAuth',
+      'incomingAuth: { type: local, oidc: { issuer: "https://id", clientId: a, audience: b } }',
+      /:3: incomingAuth\.oidc: has no effect with type local/,
+    ],
     [
       'incomingAuth',
       'incomingAuth: { type: anonymous, authz: { type: cedar, policies: [x] } }',

@@ -11,7 +11,6 @@ export const credentials = [
   },
   {
     source: 'vmcp spec §2 incomingAuth (inside config)',
-    deferred: 'comes with policy plugins',
     says: {
       'vmcp.config-incoming.type-oidc': 'incomingAuth.type takes oidc',
       'vmcp.config-incoming.type-local': 'incomingAuth.type takes local',
@@ -29,6 +28,12 @@ export const credentials = [
       'vmcp.config-incoming.oidc-jwks-allow-private-ip': 'oidc.jwksAllowPrivateIp is a boolean',
       'vmcp.config-incoming.oidc-protected-resource-allow-private-ip':
         'oidc.protectedResourceAllowPrivateIp is a boolean',
+    },
+  },
+  {
+    source: 'vmcp spec §2 incomingAuth (inside config)',
+    deferred: 'comes with policy plugins',
+    says: {
       'vmcp.config-incoming.authz-type': 'authz.type is required and cedar or none',
       'vmcp.config-incoming.authz-policies': 'authz.policies is string[]',
       'vmcp.config-incoming.authz-entities-json': 'authz.entitiesJson is [] by default',

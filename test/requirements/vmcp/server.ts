@@ -145,9 +145,14 @@ export const server = [
   },
   {
     source: 'vmcp spec §5 authentication',
-    deferred: 'comes with policy plugins',
     says: {
       'vmcp.authentication.oidc-audience': 'tokens are validated with the audience of this server',
+    },
+  },
+  {
+    source: 'vmcp spec §5 authentication',
+    deferred: 'comes with policy plugins',
+    says: {
       'vmcp.authentication.oidc-optional-authorization':
         'oidc may be joined by inline policies, a ConfigMap or a shared MCPAuthzConfig',
     },

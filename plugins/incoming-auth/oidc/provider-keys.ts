@@ -1,0 +1,71 @@
+import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
+import type { JSONWebKeySet } from 'jose';
+import { plainUrl, type RemoteHttp } from '../../shared/remote-http.ts';
+import type { OidcConfig } from './config.ts';
+
+const MAX_KEYS = 100;
+const KINDS = new Set(['RSA', 'EC', 'OKP']);
+
+/** Fetches the published keys. */
+export type FetchKeys = (signal: AbortSignal) => Promise<JSONWebKeySet>;
+
+/**
+ * How to get the keys of a provider: from `jwksUrl`, or from where its discovery document says, which is asked again after a failure.
+ *
+ * Fails with REMOTE_REFUSED or REMOTE_UNAVAILABLE, saying what is missing where.
+ * Source: OpenID Connect Discovery §4 (the issuer must be the very one that was asked for), RFC 8414 §3.1, RFC 7517.
+ */
+export function createFetchKeys(config: Pick<OidcConfig, 'issuer' | 'jwksUrl'>, http: RemoteHttp): FetchKeys {
+  let discovered: string | undefined;
+  return async (signal) => {
+    const url = config.jwksUrl ?? discovered ?? (await discover(config.issuer, http, signal));
+    discovered = undefined;
+    const keys = usableKeys(await http.getJson(url, signal), url);
+    discovered = url;
+    return keys;
+  };
+}
+
+async function discover(issuer: string, http: RemoteHttp, signal: AbortSignal): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const places = [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+  let missing: unknown;
+  for (const place of places) {
+    const answer = await http.send(place, { headers: { accept: 'application/json' }, signal });
+    if (answer.status !== 404) return jwksUriOf(http.json(answer, place), issuer, place);
+    missing ??= new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(place)}: answered with status 404, expected 200`);
+  }
+  throw missing;
+}
+
+function jwksUriOf(document: JsonObject, issuer: string, place: string): string {
+  if (typeof document.issuer !== 'string' || plainIssuer(document.issuer) !== plainIssuer(issuer)) {
+    throw new GatewayFault(
+      'REMOTE_UNAVAILABLE',
+      `${plainUrl(place)}: the document is of another issuer than ${issuer}`,
+    );
+  }
+  if (typeof document.jwks_uri === 'string') return document.jwks_uri;
+  throw new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(place)}: the document has no jwks_uri`);
+}
+
+/** An issuer without its last slash: providers are written both ways. */
+export function plainIssuer(issuer: string): string {
+  return issuer.replace(/\/$/, '');
+}
+
+/** Public keys for signatures. A shared secret, or a private key that somebody published, proves nothing. */
+function usableKeys(document: JsonObject, url: string): JSONWebKeySet {
+  const keys = (Array.isArray(document.keys) ? document.keys : []).slice(0, MAX_KEYS).filter(isUsable);
+  if (keys.length > 0) return { keys } as unknown as JSONWebKeySet;
+  throw new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: there is no public key for signatures`);
+}
+
+function isUsable(key: unknown): boolean {
+  if (!isObject(key) || typeof key.kty !== 'string' || !KINDS.has(key.kty)) return false;
+  return key.d === undefined && (key.use === undefined || key.use === 'sig');
+}

@@ -1,0 +1,72 @@
+import type { Inbound, JsonObject, RouteTable } from '@toolmgr/core';
+import { isResourceUrl, type OidcConfig } from './config.ts';
+
+/** What the gateway says about itself to clients that look for a token. */
+export interface ResourceFace {
+  /** `Bearer` with the address of the metadata and the scopes, without an error. */
+  challenge(inbound: Inbound): string;
+  /** Serves the metadata at every path where clients look for it. */
+  mount(routes: RouteTable): void;
+}
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+const HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+/**
+ * Makes the face of one configuration.
+ *
+ * The resource is `resource`, else the audience when it is a URL, else the address that the client itself used: clients
+ * compare it with the URL they connect to.
+ * Source: RFC 9728 §2, §3.1 (the path of the resource stands behind the well-known path), §5.1.
+ */
+export function createResourceFace(config: OidcConfig): ResourceFace {
+  const fixed = [config.resource, config.audience].find((each) => each !== undefined && isResourceUrl(each));
+  const scope = config.scopes.length === 0 ? '' : `, scope="${config.scopes.join(' ')}"`;
+  const challengeFor = (resource: string): string => `Bearer resource_metadata="${metadataUrl(resource)}"${scope}`;
+  const ready = fixed === undefined ? undefined : challengeFor(fixed);
+  let endpointPath = '/mcp';
+
+  const resourceOf = ({ headers: { host } }: Inbound): string | undefined => {
+    if (fixed !== undefined) return fixed;
+    return host !== undefined && HOST.test(host) ? `http://${host}${endpointPath}` : undefined;
+  };
+
+  return {
+    challenge(inbound) {
+      if (ready !== undefined) return ready;
+      const resource = resourceOf(inbound);
+      return resource === undefined ? `Bearer realm="MCP"${scope}` : challengeFor(resource);
+    },
+    mount(routes) {
+      endpointPath = routes.endpointPath;
+      const ownPath = fixed === undefined ? '' : pathOf(fixed);
+      for (const path of new Set(['', endpointPath, ownPath])) {
+        routes.add('GET', `${WELL_KNOWN}${path}`, (inbound, _body, responder) => {
+          const document = metadata(resourceOf(inbound), config);
+          responder.send(200, METADATA_HEADERS, JSON.stringify(document));
+        });
+      }
+    },
+  };
+}
+
+const METADATA_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+
+function metadata(resource: string | undefined, { issuer, scopes, audience }: OidcConfig): JsonObject {
+  return {
+    resource: resource ?? audience,
+    authorization_servers: [issuer],
+    bearer_methods_supported: ['header'],
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+  };
+}
+
+function metadataUrl(resource: string): string {
+  return `${new URL(resource).origin}${WELL_KNOWN}${pathOf(resource)}`;
+}
+
+/** The path of a resource; none for the root. */
+function pathOf(resource: string): string {
+  const { pathname } = new URL(resource);
+  return pathname === '/' ? '' : pathname;
+}

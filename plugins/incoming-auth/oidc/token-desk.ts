@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto';
+import { type Caller, GatewayFault, type Inbound, type JsonObject, type Refusal } from '@toolmgr/core';
+import { LRUCache } from 'lru-cache';
+import { readBearer } from './bearer.ts';
+import { callerFromClaims } from './caller-from-claims.ts';
+import { type Objection, refusalOf, UNDECIDED } from './refusals.ts';
+import { CLOCK_LEEWAY_S } from './verify-jwt.ts';
+
+/** How tokens are judged and for how long that holds. */
+export interface DeskParts {
+  readonly issuer: string;
+  now(): number;
+  /** The challenge of a refusal to this request. */
+  challenge(inbound: Inbound): string;
+  /** Claims or the objection; fails with a REMOTE_ fault when nobody can tell. `isLookup`: the answer may change before the token expires. */
+  judge(token: string): Promise<{ readonly verdict: JsonObject | Objection; readonly isLookup: boolean }>;
+  /** Told with every known token: cheap, and the one thing that runs when all tokens are known. */
+  onKnown(): void;
+}
+
+/** Who holds which token. */
+export interface TokenDesk {
+  /** The caller of a token that was verified before, or a refusal that needs no look; `undefined` = ask `verify`. */
+  known(inbound: Inbound): Caller | Refusal | undefined;
+  verify(inbound: Inbound): Promise<Caller | Refusal>;
+  /** Forgets all tokens. */
+  forget(): void;
+}
+
+const MAX_TOKENS = 10_000;
+const MAX_UNDERWAY = 256;
+const LOOKUP_MS = 60_000; // how late a revoked opaque token is noticed
+
+const AWAY: ReadonlySet<string> = new Set(['REMOTE_REFUSED', 'REMOTE_UNAVAILABLE']);
+
+interface Known {
+  readonly caller: Caller;
+  readonly untilMs: number;
+}
+
+/**
+ * Makes a desk.
+ *
+ * Only tokens that were let in are remembered, by their SHA-256: refused ones cost their sender a verification each, and
+ * cannot push others out. The same token is verified once, however many requests bring it at the same time.
+ */
+export function createTokenDesk(parts: DeskParts): TokenDesk {
+  const tokens = new LRUCache<string, Known>({ max: MAX_TOKENS });
+  const underway = new Map<string, Promise<Caller | Objection>>();
+  let generation = 0;
+
+  async function look(token: string, digest: string, challenge: string): Promise<Caller | Objection> {
+    const asked = generation;
+    const { verdict, isLookup } = await parts.judge(token);
+    if (typeof verdict === 'string') return verdict;
+    const caller = callerFromClaims(verdict, parts.issuer, token, challenge);
+    if (typeof caller === 'string') return caller;
+    const untilMs = Math.min(expiryOf(verdict), isLookup ? parts.now() + LOOKUP_MS : Number.POSITIVE_INFINITY);
+    if (asked === generation) tokens.set(digest, { caller, untilMs });
+    return caller;
+  }
+
+  return {
+    known(inbound) {
+      const bearer = readBearer(inbound.headers.authorization);
+      if ('problem' in bearer) return refusalOf(bearer.problem, parts.challenge(inbound));
+      const known = tokens.get(digestOf(bearer.token));
+      if (known === undefined || known.untilMs <= parts.now()) return undefined;
+      parts.onKnown();
+      return known.caller;
+    },
+    async verify(inbound) {
+      const bearer = readBearer(inbound.headers.authorization);
+      const challenge = parts.challenge(inbound);
+      if ('problem' in bearer) return refusalOf(bearer.problem, challenge);
+      const digest = digestOf(bearer.token);
+      let looking = underway.get(digest);
+      if (looking === undefined) {
+        if (underway.size >= MAX_UNDERWAY) return UNDECIDED;
+        looking = look(bearer.token, digest, challenge).finally(() => underway.delete(digest));
+        underway.set(digest, looking);
+      }
+      try {
+        const outcome = await looking;
+        return typeof outcome === 'string' ? refusalOf(outcome, challenge) : outcome;
+      } catch (cause) {
+        if (cause instanceof GatewayFault && AWAY.has(cause.code)) return UNDECIDED; // told where it happened
+        throw cause;
+      }
+    },
+    forget() {
+      generation++; // what is being verified now may lean on what is forgotten
+      tokens.clear();
+    },
+  };
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token, 'base64');
+}
+
+function expiryOf({ exp }: JsonObject): number {
+  return typeof exp === 'number' ? (exp + CLOCK_LEEWAY_S) * 1000 : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,183 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { base64url, identityProvider, signedJwt } from '../../../support/identity-provider.ts';
+import { loopbackServer } from '../../../support/loopback-server.ts';
+import { AUDIENCE, oidcGateway } from '../../../support/oidc-gateway.ts';
+import { proves } from '../../../support/proves.ts';
+
+const claimsOf = (iss: string) => ({ iss, sub: 'ada', aud: AUDIENCE, exp: Math.floor(Date.now() / 1000) + 60 });
+
+afterEach(() => {
+  delete process.env.TOOLMGR_TEST_OIDC_SECRET;
+});
+
+describe('a provider whose URLs lead inside', () => {
+  proves(
+    ['vmcp.config-incoming.oidc-jwks-allow-private-ip', 'choice.remote.addresses'],
+    'is not reached by name, for discovery and for keys, unless the setting allows it',
+    async () => {
+      await using inside = await loopbackServer((_request, response) => response.end('{"keys":[]}'));
+      const byName = inside.url.replace('127.0.0.1', 'localhost');
+      for (const config of [{}, { jwksUrl: `${byName}/jwks` }]) {
+        await using gateway = await oidcGateway({ issuer: byName }, { jwksAllowPrivateIp: false, ...config });
+        expect(await gateway.status(signedAs(byName))).toBe(503);
+        expect(gateway.kit.logged.join()).toContain('leads to a loopback address, which is not allowed');
+      }
+      expect(inside.seen).toEqual([]);
+      await using allowed = await oidcGateway({ issuer: byName });
+      await allowed.status(signedAs(byName));
+      expect(inside.seen).toContain('GET /.well-known/openid-configuration');
+    },
+  );
+
+  proves(
+    'vmcp.config-incoming.oidc-protected-resource-allow-private-ip',
+    'is reached with either setting',
+    async () => {
+      await using idp = await identityProvider();
+      await using gateway = await oidcGateway(idp, {
+        jwksAllowPrivateIp: false,
+        protectedResourceAllowPrivateIp: true,
+      });
+      expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE }))).toBe(200);
+    },
+  );
+
+  proves(
+    'choice.remote.redirects',
+    'cannot send the gateway inside by a redirect of its document or its keys',
+    async () => {
+      await using inside = await loopbackServer((_request, response) => response.end('{"keys":[]}'));
+      for (const redirected of ['/.well-known/openid-configuration', '/jwks']) {
+        await using outside = await loopbackServer((request, response) => {
+          if (request.url === redirected) return response.writeHead(302, { location: inside.url }).end();
+          response.end(JSON.stringify({ issuer: outside.url, jwks_uri: `${outside.url}/jwks` }));
+        });
+        await using gateway = await oidcGateway({ issuer: outside.url });
+        expect(await gateway.status(signedAs(outside.url))).toBe(503);
+        expect(gateway.kit.logged.join()).toContain('answered with a redirect (status 302), which is not followed');
+      }
+      expect(inside.seen).toEqual([]);
+    },
+  );
+
+  it('cannot send it there by a document either', async () => {
+    await using inside = await loopbackServer((_request, response) => response.end('{"keys":[]}'));
+    await using outside = await loopbackServer((_request, response) => {
+      response.end(JSON.stringify({ issuer: outside.url, jwks_uri: 'file:///etc/passwd' }));
+    });
+    await using gateway = await oidcGateway({ issuer: outside.url });
+    expect(await gateway.status(signedAs(outside.url))).toBe(503);
+    expect(gateway.kit.logged.join()).toContain('expected a URL that starts with https://');
+    expect(inside.seen).toEqual([]);
+  });
+});
+
+describe('a provider that answers badly', () => {
+  it('with endless keys, a torn document, no keys or secret ones lets nobody in', async () => {
+    const oct = { kty: 'oct', k: Buffer.from('shared').toString('base64url'), kid: 'a', alg: 'HS256', use: 'sig' };
+    const leaked = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const secret = { ...leaked.privateKey.export({ format: 'jwk' }), kid: 'b', alg: 'ES256' };
+    const bodies = [
+      '{"keys":[',
+      '[]',
+      '{}',
+      '{"keys":{}}',
+      '{"keys":[null,1,"x",{"kty":["RSA"]}]}',
+      JSON.stringify({ keys: [oct] }),
+      JSON.stringify({ keys: [secret] }),
+      JSON.stringify({ keys: Array.from({ length: 5000 }, () => ({ ...oct, ballast: 'x'.repeat(100) })) }),
+    ];
+    for (const body of bodies) {
+      await using keys = await loopbackServer((_request, response) => response.end(body));
+      await using gateway = await oidcGateway({ issuer: keys.url }, { jwksUrl: `${keys.url}/jwks` });
+      const text = `${base64url({ alg: 'HS256', kid: 'a' })}.${base64url(claimsOf(keys.url))}`;
+      const byShared = `${text}.${createHmac('sha256', 'shared').update(text).digest('base64url')}`;
+      const byLeaked = signedJwt({ alg: 'ES256', kid: 'b' }, claimsOf(keys.url), leaked.privateKey);
+      const statuses = [await gateway.status(byShared), await gateway.status(byLeaked)];
+      expect([body.slice(0, 40), ...statuses]).toEqual([body.slice(0, 40), 401, 503]);
+    }
+  });
+
+  it('keeps its good keys when it publishes nonsense among them', async () => {
+    await using idp = await identityProvider();
+    const [good] = idp.publicKeys();
+    const jwk = { ...good?.key.export({ format: 'jwk' }), kid: good?.kid, alg: 'ES256' };
+    await using keys = await loopbackServer((_request, response) => {
+      response.end(JSON.stringify({ keys: [null, { kty: 'EC', kid: good?.kid, crv: 'P-512' }, { kty: 'RSA' }, jwk] }));
+    });
+    await using gateway = await oidcGateway(idp, { jwksUrl: keys.url });
+    expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE }))).toBe(200);
+  });
+
+  it('is waited for five seconds by whoever asks, and once by all together', async () => {
+    await using silent = await loopbackServer(() => {});
+    await using gateway = await oidcGateway({ issuer: silent.url });
+    const startedMs = performance.now();
+    const statuses = await Promise.all([1, 2, 3].map(() => gateway.status(signedAs(silent.url))));
+    expect(statuses).toEqual([503, 503, 503]);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(silent.seen).toHaveLength(1);
+    const againMs = performance.now();
+    expect(await gateway.status(signedAs(silent.url))).toBe(503);
+    expect(performance.now() - againMs).toBeLessThan(4_000); // refused at once: nobody waits again so soon
+  }, 30_000);
+});
+
+describe('introspection that answers oddly', () => {
+  const ask = async (answer: object | string, status = 200) => {
+    await using server = await loopbackServer((_request, response) => {
+      response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    });
+    await using gateway = await oidcGateway(
+      { issuer: 'https://issuer.example' },
+      { introspectionUrl: server.url, jwksUrl: `${server.url}/none` },
+    );
+    const reply = await gateway.ask('Bearer opaque-token-of-ada');
+    return [reply.status, reply.json.error?.message];
+  };
+  const good = { active: true, sub: 'ada', aud: AUDIENCE, exp: Date.now() / 1000 + 60 };
+
+  it('lets nobody in who is not active, meant for this gateway and named', async () => {
+    expect((await ask(good))[0]).toBe(200);
+    expect((await ask({ ...good, aud: ['x', AUDIENCE], iss: 'https://issuer.example/' }))[0]).toBe(200);
+    const cases: readonly [object, string][] = [
+      [{ ...good, active: false }, 'not active'],
+      [{ ...good, active: 'true' }, 'not active'],
+      [{ ...good, active: 1 }, 'not active'],
+      [{}, 'not active'],
+      [{ ...good, aud: undefined }, 'somebody else'],
+      [{ ...good, aud: 'https://other.example' }, 'somebody else'],
+      [{ ...good, aud: { [AUDIENCE]: true } }, 'somebody else'],
+      [{ ...good, iss: 'https://evil.example' }, 'another issuer'],
+      [{ ...good, iss: 7 }, 'another issuer'],
+      [{ ...good, exp: Date.now() / 1000 - 3600 }, 'expired'],
+      [{ ...good, exp: 'soon' }, 'claim'],
+      [{ ...good, nbf: Date.now() / 1000 + 3600 }, 'not valid yet'],
+      [{ ...good, sub: undefined }, 'claim'],
+      [{ ...good, cnf: { jkt: 'x' } }, 'bound to a key'],
+    ];
+    for (const [answer, words] of cases) {
+      expect([answer, ...(await ask(answer))]).toEqual([answer, 401, expect.stringContaining(words)]);
+    }
+  });
+
+  it('is no answer at all when it is torn, too large, a redirect or an error', async () => {
+    for (const [answer, status] of [
+      ['{"active":tr', 200],
+      ['[true]', 200],
+      [JSON.stringify({ ...good, ballast: 'x'.repeat(300_000) }), 200],
+      [good, 302],
+      [good, 500],
+      [good, 401],
+    ] as const) {
+      expect((await ask(answer, status))[0]).toBe(503);
+    }
+  });
+});
+
+/** Looks like a token of the issuer; the keys decide that it is none. */
+function signedAs(issuer: string): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return signedJwt({ alg: 'ES256', kid: 'a' }, claimsOf(issuer), privateKey);
+}

@@ -1,0 +1,95 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+import type { Call } from '../../core/contract/call.ts';
+import type { Plugin } from '../../core/extension/plugin.ts';
+import { fakeServer } from '../../core/testing/fake-server.ts';
+import { type TestGateway, testGateway } from '../../core/testing/test-gateway.ts';
+import type { oidcConfig } from '../../plugins/incoming-auth/oidc/config.ts';
+import oidc from '../../plugins/incoming-auth/oidc/index.ts';
+import { postModern, type Reply } from './endpoint-door.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+
+/** What tokens of the tests are meant for. */
+export const AUDIENCE = 'https://gateway.example/mcp';
+
+/** A gateway over HTTP that believes an identity provider, with one tool `echo`. */
+export interface OidcGateway extends AsyncDisposable {
+  readonly kit: TestGateway;
+  readonly url: string;
+  /** Calls that were decided, for a look at their caller. */
+  readonly calls: Call[];
+  /** Calls `echo` with this `Authorization` header, or with none. */
+  ask(authorization?: string): Promise<Reply>;
+  /** Calls `echo` with a bearer token and gives the HTTP status. */
+  status(token: string): Promise<number>;
+  /** Moves the gateway's clock, not the provider's. */
+  readonly clock: { aheadMs: number };
+}
+
+/** Settings that differ from those that fit the provider. */
+export type OidcGiven = Partial<z.input<typeof oidcConfig>>;
+
+/** Starts one. `config` may depend on the URL that the gateway will have. */
+export async function oidcGateway(
+  idp: Pick<IdentityProvider, 'issuer'>,
+  config: OidcGiven | ((url: string) => OidcGiven) = {},
+  more: readonly Plugin[] = [],
+): Promise<OidcGateway> {
+  const clock = { aheadMs: 0 };
+  const calls: Call[] = [];
+  const watching: Plugin = {
+    address: 'test/watching',
+    config: z.strictObject({}),
+    apply: ({ hooks }) => hooks.authorize.tap('test/watching', (call) => void calls.push(call)),
+  };
+  let kit: TestGateway | undefined;
+  const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) =>
+    kit?.gateway.handle(request, response),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const given = {
+    issuer: idp.issuer,
+    clientId: 'gateway',
+    audience: AUDIENCE,
+    insecureAllowHttp: true,
+    jwksAllowPrivateIp: true,
+    ...(typeof config === 'function' ? config(url) : config),
+  };
+  const opened = await testGateway({
+    plugins: [oidc, watching, ...more],
+    plan: {
+      plugins: [
+        { use: oidc.address, with: given },
+        { use: watching.address },
+        ...more.map(({ address }) => ({ use: address })),
+      ],
+    },
+    backends: { far: fakeServer().tool('echo', () => ({ content: [{ type: 'text', text: 'here' }] })) },
+    now: () => Date.now() + clock.aheadMs,
+  });
+  kit = opened;
+  const ask: OidcGateway['ask'] = (authorization) =>
+    postModern(
+      url,
+      'tools/call',
+      { name: 'echo', arguments: { a: 1 } },
+      {
+        headers: authorization === undefined ? {} : { authorization },
+      },
+    );
+  return {
+    kit: opened,
+    url,
+    calls,
+    clock,
+    ask,
+    status: async (token) => (await ask(`Bearer ${token}`)).status,
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

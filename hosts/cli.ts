@@ -1,6 +1,7 @@
 import { explainCause, GatewayFault } from '@toolmgr/core';
 import { Command, CommanderError } from 'commander';
 import { addClientCommands } from './client/main.ts';
+import { prepareEngine } from './engine.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { addPluginCommands } from './plugin/main.ts';
 import { addRunCommands } from './run/main.ts';
@@ -17,6 +18,7 @@ import { addVmcpCommands } from './vmcp/main.ts';
  * its causes too, so that a report is useful.
  */
 export async function main(argv: readonly string[]): Promise<number> {
+  prepareEngine();
   process.exitCode = EXIT_CODES.ok.code;
   try {
     await createProgram().parseAsync([...argv]);

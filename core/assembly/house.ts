@@ -10,6 +10,7 @@ import type { Rooms } from '../flow/rooms.ts';
 import { replyFromFault } from '../flow/wire-faults.ts';
 import type { House, Intent } from '../protocol/intent.ts';
 import { RawObject } from '../protocol/raw-json.ts';
+import { RequestIntent } from '../protocol/request-intent.ts';
 import type { FaceMaker } from './face.ts';
 
 /** What the client edges are joined to. */
@@ -45,7 +46,10 @@ export function createHouse(parts: HouseParts): House {
     async mayWatch(intent, uri) {
       await ready(intent.asker);
       const params = RawObject.empty().with('uri', Buffer.from(JSON.stringify(uri)));
-      const resolved = resolveCall(answering, { ...intent, method: 'resources/subscribe', params });
+      const resolved = resolveCall(
+        answering,
+        new RequestIntent({ method: 'resources/subscribe', params }, intent, intent.asker, intent.cancel),
+      );
       if ('error' in resolved) return resolved;
       const { target } = 'call' in resolved ? resolved.call : resolved.missing;
       return (await decided(parts, resolved)) ?? { entry: target };

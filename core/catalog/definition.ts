@@ -21,7 +21,7 @@ export function definitionNamed(definition: RawJson, name: string): RawJson {
   const facts = factsOf(definition);
   if (facts.name === name) return definition;
   if (facts.renamed?.name === name) return facts.renamed.definition;
-  const changed = facts.members.with('name', encode(name)).toBytes();
+  const changed = RawObject.parse(definition).with('name', encode(name)).toBytes();
   facts.renamed = { name, definition: changed };
   return changed;
 }
@@ -30,10 +30,21 @@ export function definitionNamed(definition: RawJson, name: string): RawJson {
 export function itemBytes(entry: CatalogEntry, era: Era): RawJson {
   if (entry.kind !== 'tool') return entry.definition;
   const facts = factsOf(entry.definition);
-  facts.plain ??= facts.members.without('execution'); // how it runs as a task, and tasks are not served to anyone
-  if (era === '2026-07-28' || !needsWrapping(entry)) return facts.plain.toBytes();
-  facts.wrapped ??= facts.plain.with('outputSchema', wrappedSchema(facts.plain.get('outputSchema'))).toBytes();
+  facts.plain ??= plainItem(entry.definition);
+  if (era === '2026-07-28' || !needsWrapping(entry)) return facts.plain;
+  facts.wrapped ??= wrappedItem(facts.plain);
   return facts.wrapped;
+}
+
+/** Without how it runs as a task: tasks are not served to anyone. */
+function plainItem(definition: RawJson): RawJson {
+  const members = RawObject.parse(definition);
+  return members.has('execution') ? members.without('execution').toBytes() : definition;
+}
+
+function wrappedItem(definition: RawJson): RawJson {
+  const members = RawObject.parse(definition);
+  return members.with('outputSchema', wrappedSchema(members.get('outputSchema'))).toBytes();
 }
 
 /**
@@ -44,18 +55,20 @@ export function itemBytes(entry: CatalogEntry, era: Era): RawJson {
 export function needsWrapping(entry: Pick<CatalogEntry, 'definition' | 'era'>): boolean {
   if (entry.era === '2025-11-25') return false;
   const facts = factsOf(entry.definition);
-  facts.isWrapping ??= hasOtherRoot(facts.members);
+  facts.isWrapping ??= hasOtherRoot(RawObject.parse(entry.definition));
   return facts.isWrapping;
 }
 
-/** What was found out about one definition; kept as long as the definition is. */
+/**
+ * What was found out about one definition; kept as long as the definition is. Not its members: they are looked at when
+ * lists change, and thousands of tools would keep them for the rest of the time.
+ */
 interface Facts {
-  readonly members: RawObject;
   readonly name: string | undefined;
-  renamed?: { readonly name: string; readonly definition: RawJson };
-  plain?: RawObject;
-  wrapped?: RawJson;
-  isWrapping?: boolean;
+  renamed: { readonly name: string; readonly definition: RawJson } | undefined;
+  plain: RawJson | undefined;
+  wrapped: RawJson | undefined;
+  isWrapping: boolean | undefined;
 }
 
 const known = new WeakMap<RawJson, Facts>();
@@ -63,8 +76,8 @@ const known = new WeakMap<RawJson, Facts>();
 function factsOf(definition: RawJson): Facts {
   const found = known.get(definition);
   if (found !== undefined) return found;
-  const members = RawObject.parse(definition);
-  const facts: Facts = { members, name: members.string('name') };
+  const name = RawObject.parse(definition).string('name');
+  const facts: Facts = { name, renamed: undefined, plain: undefined, wrapped: undefined, isWrapping: undefined };
   known.set(definition, facts);
   return facts;
 }

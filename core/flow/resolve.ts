@@ -4,7 +4,6 @@ import type { Call, CallMethod, WireError } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
-import { cancellationOf } from '../protocol/cancel.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Intent } from '../protocol/intent.ts';
 import { endToEndMembers } from '../protocol/meta.ts';
@@ -55,7 +54,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     round: round.state?.round ?? 1,
     backendState: round.state?.inner,
     inputResponses,
-    cancel: intent.cancel ?? cancellationOf(intent.signal),
+    cancel: intent.cancel,
   });
   if (target.isMissing) return { missing: call };
   return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };

@@ -16,9 +16,8 @@ export interface Intent {
   readonly caller: Caller;
   readonly asker: Asker;
   readonly inbound: Inbound;
-  readonly signal: AbortSignal;
-  /** The same without the platform's signal, where the edge has it. */
-  readonly cancel?: Cancellation;
+  /** Whether anybody still waits for the answer. */
+  readonly cancel: Cancellation;
 }
 
 /**

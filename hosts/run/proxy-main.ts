@@ -2,9 +2,11 @@
 import { join } from 'node:path';
 import { createLog, explainCause } from '@toolmgr/core';
 import { openLogFile, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins';
+import { prepareEngine } from '../engine.ts';
 import { changeStatus } from '../workload-records/records.ts';
 import { runProxy } from './proxy.ts';
 
+prepareEngine();
 const state = stateDir();
 const name = process.argv[2] ?? '';
 process.title = `toolmgr proxy ${name}`;

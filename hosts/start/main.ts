@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { createGateway, createLog, explainCause, type Gateway, GatewayFault } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { connect } from '../client/mcp-client.ts';
+import { prepareEngine } from '../engine.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
@@ -27,6 +28,7 @@ const CALL_TIMEOUT_MS = 30_000;
  * Serves until Ctrl-C or SIGTERM, then leaves no process and no file behind.
  */
 async function start(argv: readonly string[]): Promise<void> {
+  prepareEngine();
   const port = portFrom(argv);
   const startedMs = performance.now();
   await expectFreePort(port);

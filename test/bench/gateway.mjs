@@ -2,8 +2,10 @@
 // JavaScript, so that nothing of the measuring strips types. Arguments: ERA NAME=URL...
 import { createGateway } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { prepareEngine } from '../../hosts/dist/engine.js';
 import { serveGateway } from '../../hosts/dist/http/listen.js';
 
+prepareEngine();
 const startedMs = performance.now();
 const [era = 'auto', ...pairs] = process.argv.slice(2);
 const backends = pairs.map((pair) => {

@@ -180,10 +180,10 @@ function tellProgress({ asker }: Intent): Answer {
   return text('done');
 }
 
-async function elicit({ asker, signal }: Intent): Promise<Answer> {
+async function elicit({ asker, cancel }: Intent): Promise<Answer> {
   if (asker.ask === undefined) return text('cannot ask');
   const schema = { type: 'object', properties: { name: { type: 'string' } } };
   const params = encode({ mode: 'form', message: 'Who are you?', requestedSchema: schema });
-  const answered = await asker.ask('elicitation/create', params, signal);
+  const answered = await asker.ask('elicitation/create', params, cancel.signal);
   return text('error' in answered ? `error ${answered.error.code}` : answered.result.toString());
 }

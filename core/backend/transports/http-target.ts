@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import type { Authorizer } from '../../contract/auth-strategy.ts';
 import type { Backend, Errand } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { DISCOVERY_CALLER } from '../discovery-caller.ts';
 import { LinkFailure } from '../failure.ts';
+import { createPool } from './create-pool.ts';
 
 /** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
 const KEEP_ALIVE_MS = 3_000;
@@ -48,7 +49,7 @@ export class HttpTarget {
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
-    this.#pool = new Pool(url.origin, {
+    this.#pool = createPool(url.origin, {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       headersTimeout: 0,

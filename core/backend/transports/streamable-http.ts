@@ -4,7 +4,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
 import type { Limits } from '../../protocol/limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
-import type { Exchange, LinkHolder, Wire, WireSink } from '../link.ts';
+import type { Asked, Exchange, LinkHolder, Wire, WireSink } from '../link.ts';
 import { Answer } from './http-answer.ts';
 import { errorIn, JSON_TYPE, mediaType, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
@@ -14,6 +14,31 @@ import { ServerChannel } from './server-channel.ts';
 const CLOSE_TIMEOUT_MS = 2_000;
 
 const ACCEPT = `${JSON_TYPE}, ${STREAM_TYPE}`;
+
+/** One message on its way. A class, not a literal with a getter, for the reason that `RequestIntent` gives. */
+class PostRequest implements HttpRequest {
+  readonly method = 'POST';
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+  readonly caller: Caller;
+  readonly purpose: Asked['purpose'];
+  readonly extra: Asked['headers'];
+  readonly #asked: Asked;
+
+  constructor(asked: Asked, headers: Record<string, string>, body: Buffer) {
+    this.headers = headers;
+    this.body = body;
+    this.caller = asked.caller;
+    this.purpose = asked.purpose;
+    this.extra = asked.headers;
+    this.#asked = asked;
+  }
+
+  /** Made only for an authorizer that waits for something. */
+  get signal(): AbortSignal {
+    return this.#asked.signal ?? this.#asked.cancel?.signal ?? NEVER;
+  }
+}
 
 /** Streamable HTTP: one POST per message, its answer as JSON or as its own event stream (MCP transports). */
 export class StreamableHttpWire implements Wire, HttpLeg {
@@ -54,20 +79,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
       Object.assign(headers, asked.mirrored);
     }
     const answer = new Answer(this, exchange, body, era);
-    const { caller, purpose, headers: extra } = asked;
-    const request: HttpRequest = {
-      method: 'POST',
-      headers,
-      body,
-      caller,
-      purpose,
-      extra,
-      // Made only for an authorizer that waits for something.
-      get signal() {
-        return asked.signal ?? asked.cancel?.signal ?? NEVER;
-      },
-    };
-    this.target.send(request, answer, (cause) => exchange.fail(cause));
+    this.target.send(new PostRequest(asked, headers, body), answer, (cause) => exchange.fail(cause));
   }
 
   post(body: Buffer, method: string, caller: Caller | undefined): Promise<void> {

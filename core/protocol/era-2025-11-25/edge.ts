@@ -11,11 +11,12 @@ import { errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../e
 import { CODE, wireError } from '../errors.ts';
 import { acceptsStream } from '../http/media.ts';
 import { visitOf } from '../http/visit.ts';
-import type { Answer, Intent, ListsChanged } from '../intent.ts';
+import type { Answer, ListsChanged } from '../intent.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../message.ts';
 import { META } from '../meta.ts';
 import { withoutPerHop } from '../passing.ts';
 import { encode } from '../raw-json.ts';
+import { RequestIntent } from '../request-intent.ts';
 import { sessionAsker, sessionSink } from './asking.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import { findSession, isSpoken, refuse, refuseMissing } from './find-session.ts';
@@ -158,7 +159,9 @@ async function answerRequest(room: Room, exchange: Exchange, session: Session, m
     now: room.now,
   });
   session.calls.set(message.key, waiting);
-  const intent = intentFrom(message, exchange, callAsker(session, waiting, progressToken), waiting);
+  // Only the client's word or the end of its session cancels a legacy request, not a lost connection.
+  const asker = callAsker(session, waiting, progressToken);
+  const intent = new RequestIntent(message, exchange, asker, waiting.cancellation);
   try {
     const local = LOCAL_METHODS.get(message.method);
     if (local !== undefined) await local({ parts: room, session, message, intent, waiting });
@@ -247,23 +250,3 @@ function tellListsChanged(sessions: Sessions, { capabilityClass: changed, kinds 
 }
 
 const EMPTY_PARAMS = encode({});
-
-/** A legacy request; only its client's word or the end of its session cancels it, not a lost connection. */
-function intentFrom(
-  { method, params }: RequestMessage,
-  { caller, inbound }: Exchange,
-  asker: Asker,
-  waiting: WaitingAnswer,
-): Intent {
-  return {
-    method,
-    params,
-    caller,
-    asker,
-    inbound,
-    cancel: waiting.cancellation,
-    get signal() {
-      return waiting.cancellation.signal;
-    },
-  };
-}

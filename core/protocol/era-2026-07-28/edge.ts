@@ -7,6 +7,7 @@ import { CODE, wireError } from '../errors.ts';
 import type { Answer, Intent } from '../intent.ts';
 import type { Message, RequestMessage } from '../message.ts';
 import { encode, isObject, RawObject } from '../raw-json.ts';
+import { RequestIntent } from '../request-intent.ts';
 import { type Envelope, readEnvelope } from './ladder.ts';
 import { openListen } from './listen.ts';
 import { createListenHub, type ListenHub } from './listen-hub.ts';
@@ -84,7 +85,7 @@ async function answerRequest(room: Room, exchange: Exchange, message: RequestMes
     streams: room.streams,
   });
   const asker = askerFrom(envelope, owner, waiting);
-  const intent = intentFrom(message, exchange, asker);
+  const intent = new RequestIntent(message, exchange, asker);
   const mismatch = checkMirrored(room, message, exchange, asker);
   try {
     if (mismatch !== undefined) {
@@ -186,22 +187,5 @@ function askerFrom(envelope: Envelope, owner: Asker['owner'], waiting: WaitingAn
     progressToken: envelope.progressToken,
     logLevel: envelope.logLevel,
     tell: (method, params) => waiting.tell(method, params),
-  };
-}
-
-/** A modern request; its signal is its connection's, made only when somebody waits on it. */
-function intentFrom({ method, params }: RequestMessage, { caller, inbound }: Exchange, asker: Asker): Intent {
-  return {
-    method,
-    params,
-    caller,
-    asker,
-    inbound,
-    get signal() {
-      return inbound.signal;
-    },
-    get cancel() {
-      return inbound.cancel;
-    },
   };
 }

@@ -89,7 +89,7 @@ describe('the web-standard door', () => {
   it('takes an aborted request and a cancelled body for a client that has gone', async () => {
     await using open = await openEndpoint();
     const aborted: unknown[] = [];
-    open.house.tools.set('wait', ({ signal, asker }) => {
+    open.house.tools.set('wait', ({ cancel: { signal }, asker }) => {
       asker.tell('notifications/progress', Buffer.from('{"progressToken":1,"progress":1}'));
       return new Promise((resolve) => {
         signal.addEventListener('abort', () => {

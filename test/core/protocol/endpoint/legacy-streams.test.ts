@@ -155,7 +155,7 @@ describe('a resumed stream', () => {
       await until(() => open.endpoint.counts().streams === 0);
       held.log(2);
       held.tell(3);
-      expect(open.house.seen.at(-1)?.signal.aborted).toBe(false);
+      expect(open.house.seen.at(-1)?.cancel.aborted).toBe(false);
       const resumed = await session.get({ 'last-event-id': seen?.id ?? '' });
       const missed = [await resumed.next(), await resumed.next()] as ServerEvent[];
       expect(numbers(missed)).toEqual(['notifications/message', 3]);

@@ -121,7 +121,7 @@ describe('a legacy request', () => {
     await using open = await openEndpoint();
     open.house.tools.set(
       'wait',
-      ({ signal }) =>
+      ({ cancel: { signal } }) =>
         new Promise((resolve) => {
           signal.addEventListener('abort', () => resolve(text('x')));
         }),
@@ -231,7 +231,7 @@ describe('the end of a session', () => {
     await using open = await openEndpoint();
     open.house.tools.set(
       'wait',
-      ({ signal }) =>
+      ({ cancel: { signal } }) =>
         new Promise((resolve) => {
           signal.addEventListener('abort', () => resolve(text('aborted')));
         }),
@@ -241,7 +241,7 @@ describe('the end of a session', () => {
     await until(() => open.house.seen.length === 1);
     await fetch(open.url, { method: 'DELETE', headers: session.headers });
     expect((await call).status).toBe(202);
-    expect(open.house.seen[0]?.signal.aborted).toBe(true);
+    expect(open.house.seen[0]?.cancel.aborted).toBe(true);
   });
 });
 
@@ -251,7 +251,7 @@ describe('a legacy client', () => {
     const reasons: string[] = [];
     open.house.tools.set(
       'wait',
-      ({ signal, params }) =>
+      ({ cancel: { signal }, params }) =>
         new Promise((resolve) => {
           signal.addEventListener('abort', () => {
             reasons.push(`${params.string('name')} ${argumentsOf({ params } as never).n}: ${signal.reason}`);

@@ -252,7 +252,7 @@ describe('a modern answer', () => {
   proves('choice.wire.disconnect-cancels', 'nobody waits for is cancelled', async () => {
     await using open = await openEndpoint();
     const aborted: string[] = [];
-    open.house.tools.set('wait', ({ signal, asker }) => {
+    open.house.tools.set('wait', ({ cancel: { signal }, asker }) => {
       asker.tell('notifications/progress', Buffer.from('{"progressToken":1,"progress":1}'));
       return new Promise((resolve) => {
         signal.addEventListener('abort', () => {
@@ -274,11 +274,11 @@ describe('a modern answer', () => {
     await until(() => open.endpoint.counts().streams === 0);
   });
 
-  it('comes from an intent that survives being copied', async () => {
+  it('can be cancelled in both eras', async () => {
     await using open = await openEndpoint();
     await postModern(open.url, 'tools/list');
     await (await openSession(open.url)).request('tools/list');
-    expect(open.house.seen.map((intent) => ({ ...intent }).signal instanceof AbortSignal)).toEqual([true, true]);
+    expect(open.house.seen.map(({ cancel }) => cancel.signal instanceof AbortSignal)).toEqual([true, true]);
   });
 
   it('has what the client said of itself, and its own owner per caller and capabilities', async () => {

@@ -39,7 +39,7 @@ describe('an endpoint that stops', () => {
     const running = session.request('tools/call', { name: 'stuck' });
     await until(() => open.house.seen.length === 1);
     await open.endpoint.stop();
-    expect(open.house.seen[0]?.signal.aborted).toBe(true);
+    expect(open.house.seen[0]?.cancel.aborted).toBe(true);
     expect((await running).status).toBe(202);
     await open[Symbol.asyncDispose]();
   });

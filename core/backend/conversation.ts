@@ -21,6 +21,9 @@ const MAX_OPEN_ASKS = 64;
 
 const EMPTY_PARAMS = Buffer.from('{}');
 
+/** The members of a result are looked at too: one pass finds both. */
+const READ_THROUGH: ReadonlySet<string> = new Set(['result']);
+
 /** What a conversation is made with. */
 export interface ConversationOptions {
   readonly workload: string;
@@ -90,7 +93,7 @@ export class Conversation implements Link, WireSink {
     this.#wire.agreed(era, hello.protocolVersion);
   }
 
-  request(asked: Asked): Promise<RawJson> {
+  request(asked: Asked): Promise<RawObject> {
     return new Promise((resolve, reject) => {
       if (!this.#alive) return reject(this.#closed(true));
       const given = asked.cancel ?? asked.signal;
@@ -134,7 +137,7 @@ export class Conversation implements Link, WireSink {
   }
 
   hear(bytes: Buffer, via: Exchange | undefined): void {
-    const message = RawObject.parse(bytes);
+    const message = RawObject.parse(bytes, READ_THROUGH);
     const method = message.get('method');
     const id = message.get('id');
     if (method === undefined) return this.#answered(message, id, via);
@@ -220,16 +223,17 @@ export class Conversation implements Link, WireSink {
       const { code, message: text, data } = errorOf(error);
       return exchange.fail(new BackendError(this.workload, code, text, data));
     }
-    const result = message.get('result');
-    if (result === undefined || result[0] !== 0x7b) {
+    const members = message.object('result');
+    if (members === undefined) {
       return exchange.fail(this.#broken('answered without a result object', 'protocol'));
     }
+    const result = members.toBytes();
     if (result.length > this.limits.resultBytes) {
       const sentence = `answered ${result.length} bytes, over the limit of ${this.limits.resultBytes}`;
       return exchange.fail(new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' }));
     }
     if (!isUtf8(result)) return exchange.fail(this.#broken('answered bytes that are not UTF-8', 'protocol'));
-    exchange.succeed(result);
+    exchange.succeed(members);
   }
 
   #told(method: string, params: RawObject, via: Underway | undefined): void {
@@ -373,7 +377,7 @@ const LIST_CHANGES: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> 
   'notifications/resources/list_changed': 'resources',
 };
 
-/** Decodes a raw result object. */
-export function resultValue(result: RawJson): JsonObject {
-  return decode(result) as JsonObject;
+/** Decodes a result. */
+export function resultValue(result: RawObject): JsonObject {
+  return decode(result.toBytes()) as JsonObject;
 }

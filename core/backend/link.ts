@@ -29,7 +29,7 @@ export interface Link {
    * Sends one request and resolves with its raw result object.
    * @throws BackendError · LinkFailure · the reason of `asked.signal` when it aborts
    */
-  request(asked: Asked): Promise<RawJson>;
+  request(asked: Asked): Promise<RawObject>;
   /** Sends one notification. @throws LinkFailure */
   notify(method: string, params?: JsonObject): Promise<void>;
   /** Ends it; requests in flight fail. */

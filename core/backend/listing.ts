@@ -128,7 +128,7 @@ async function readPage(
 ): Promise<RawObject | undefined> {
   const { caller, purpose, capabilities, limits, signal } = errand;
   try {
-    const raw = await link.request({
+    return await link.request({
       method: shape.method,
       params: cursor === undefined ? [] : partsFromValue({ cursor }),
       caller,
@@ -138,7 +138,6 @@ async function readPage(
       totalMs: limits.callTimeoutMs,
       signal,
     });
-    return RawObject.parse(raw);
   } catch (cause) {
     if (cause instanceof BackendError && cause.code === CODE.methodNotFound) return undefined;
     throw cause;

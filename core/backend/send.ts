@@ -1,8 +1,8 @@
 import type { Call, CallResult } from '../contract/call.ts';
-import type { RawJson } from '../contract/json.ts';
 import type { MirroredParam } from '../contract/tool.ts';
 import { CODE } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
+import type { RawObject } from '../protocol/raw-json.ts';
 import { BytesResult } from '../protocol/result.ts';
 import type { Conversation } from './conversation.ts';
 import { LinkFailure } from './failure.ts';
@@ -46,8 +46,8 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
   }
   const mirrors = era === '2026-07-28' && keeper.backend.transport !== 'stdio';
   const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
-  const bytes = await link.request(askedFrom(call, facts));
-  return resultFrom(bytes, link, keeper);
+  const members = await link.request(askedFrom(call, facts));
+  return resultFrom(members, link, keeper);
 }
 
 function opened({ call, timeoutMs, keeper }: Sending, found: Promise<Conversation>): Promise<Conversation> {
@@ -59,8 +59,8 @@ function opened({ call, timeoutMs, keeper }: Sending, found: Promise<Conversatio
   return waitFor(found, timeoutMs, call.signal, late);
 }
 
-function resultFrom(bytes: RawJson, link: Conversation, keeper: Keeper): CallResult {
-  const result = new BytesResult(bytes);
+function resultFrom(members: RawObject, link: Conversation, keeper: Keeper): CallResult {
+  const result = new BytesResult(members.toBytes(), members);
   if (link.era === '2026-07-28' && !result.members.has('resultType')) keeper.noteSloppyResult();
   return result;
 }

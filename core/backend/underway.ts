@@ -1,5 +1,5 @@
-import type { RawJson } from '../contract/json.ts';
 import { type Bounded, Deadlines } from '../protocol/deadlines.ts';
+import type { RawObject } from '../protocol/raw-json.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked, Exchange } from './link.ts';
 
@@ -22,7 +22,7 @@ export class Underway implements Exchange, Bounded {
   settled = false;
   readonly #link: Holder;
   readonly #startedAt: number;
-  readonly #resolve: (result: RawJson) => void;
+  readonly #resolve: (result: RawObject) => void;
   readonly #reject: (cause: unknown) => void;
   dueMs: number;
   #asks: Set<AbortController> | undefined;
@@ -31,7 +31,7 @@ export class Underway implements Exchange, Bounded {
     link: Holder,
     id: number | string,
     asked: Asked,
-    resolve: (result: RawJson) => void,
+    resolve: (result: RawObject) => void,
     reject: (cause: unknown) => void,
   ) {
     this.#link = link;
@@ -77,7 +77,7 @@ export class Underway implements Exchange, Bounded {
     this.#arm();
   }
 
-  succeed(result: RawJson): void {
+  succeed(result: RawObject): void {
     if (this.settled) return;
     this.#settle();
     this.#resolve(result);

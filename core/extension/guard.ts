@@ -12,6 +12,8 @@ export interface Guarded {
   tapped(): boolean;
   /** Plugin addresses in the order they run. (`taps` is tapable's own list.) */
   tapNames(): readonly string[];
+  /** The taps themselves in that order when none of them waits; `undefined` when one may. */
+  syncTaps(): readonly ((...values: unknown[]) => unknown)[] | undefined;
 }
 
 type AnyTap = FullTap & { fn: (...values: unknown[]) => unknown };
@@ -74,5 +76,9 @@ export function guard<H extends Hook<any, any> | AsyncHook<any, any>>(
     },
     tapped: () => names.size > 0,
     tapNames: order,
+    syncTaps: () => {
+      const { taps } = hook as unknown as { taps: AnyTap[] };
+      return taps.every(({ type }) => type === 'sync') ? taps.map(({ fn }) => fn) : undefined;
+    },
   });
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
+import type { Guarded } from '../extension/guard.ts';
 import type { Hooks } from '../extension/hooks.ts';
 import type { RequestListener } from '../protocol/http/visit.ts';
 
@@ -37,10 +38,10 @@ export function freezeRooms(hooks: Hooks, dispatch: Dispatch, now: () => number)
   const { requestSettled, streamOpened } = hooks;
   const isHeard = requestSettled.tapped() || streamOpened.tapped();
   return {
-    identify: (inbound) => authenticate.promise(inbound),
+    identify: firstAnswer(authenticate),
     rewriteCall: rewriteCall.tapped() ? (call) => rewriteCall.promise(call) : (call) => call,
-    authorize: authorize.tapped() ? (call) => authorize.promise(call) : () => undefined,
-    limit: limit.tapped() ? (call) => limit.promise(call) : () => undefined,
+    authorize: firstAnswer(authorize),
+    limit: firstAnswer(limit),
     dispatch: wrapDispatch.call(dispatch),
     rewriteResult: rewriteResult.tapped() ? (result, call) => rewriteResult.promise(result, call) : (result) => result,
     advertise: advertise.tapped() ? (entries, caller) => advertise.promise(entries, caller) : undefined,
@@ -54,4 +55,21 @@ export function freezeRooms(hooks: Hooks, dispatch: Dispatch, now: () => number)
       : undefined,
     now,
   };
+}
+
+/** A stage in which the first answer wins. Where no tap waits, the asker does not wait either. */
+function firstAnswer<V, A>(hook: AskingHook<V, A>): (value: V) => Soon<A | undefined> {
+  const taps = hook.syncTaps();
+  if (taps === undefined) return (value) => hook.promise(value);
+  return (value) => {
+    for (const tap of taps) {
+      const answer = tap(value);
+      if (answer !== undefined) return answer as A;
+    }
+    return undefined;
+  };
+}
+
+interface AskingHook<V, A> extends Guarded {
+  promise(value: V): Promise<A | undefined>;
 }

@@ -104,7 +104,8 @@ export class RawObject {
   string(key: string): string | undefined {
     const raw = this.get(key);
     if (raw === undefined || raw[0] !== QUOTE) return undefined;
-    return decode(raw) as string;
+    const text = raw.toString('utf8', 1, raw.length - 1);
+    return text.includes('\\') ? (decode(raw) as string) : text;
   }
 
   /** The member as a raw object, read once; `undefined` when absent or not an object. */

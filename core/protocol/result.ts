@@ -15,9 +15,10 @@ export class BytesResult implements CallResult {
   readonly isError: boolean;
   #value: JsonObject | undefined;
 
-  constructor(bytes: RawJson) {
+  /** `members` are those of `bytes`, when they are known already. */
+  constructor(bytes: RawJson, members: RawObject = RawObject.parse(bytes)) {
     this.bytes = bytes;
-    this.members = RawObject.parse(bytes);
+    this.members = members;
     this.resultType = this.members.string('resultType') ?? 'complete';
     this.isError = this.members.get('isError')?.equals(IS_ERROR) === true;
   }

@@ -119,4 +119,17 @@ describe('a slot', () => {
     expect(() => slot.get('rediss')).toThrow('slot stores has no rediss, did you mean redis? (known: memory, redis)');
     expect(() => slot.register('redis', 3)).toThrow('already has an implementation named redis');
   });
+
+  it('gives its taps in running order while none of them waits, guarded like the hook itself', () => {
+    const hook = bail();
+    hook.tap({ name: 'late', stage: 10 }, () => 'late');
+    hook.tap('early', () => {
+      throw new Error('boom');
+    });
+    const [early, late] = hook.syncTaps() ?? [];
+    expect(() => early?.('x')).toThrow('early failed in authorize');
+    expect(late?.('x')).toBe('late');
+    hook.tapPromise('waits', async () => undefined);
+    expect(hook.syncTaps()).toBeUndefined();
+  });
 });

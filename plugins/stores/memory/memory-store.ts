@@ -58,18 +58,20 @@ export class MemoryStore implements Store {
 
   async take(buckets: readonly Bucket[], nowMs: number): Promise<number> {
     this.#expectOpen();
-    const drawn = new Map<string, Level>();
+    const left: number[] = [];
     let waitMs = 0;
+    let added = 0;
     for (const bucket of buckets) {
-      const level = drawn.get(bucket.key) ?? refilled(this.#levels.get(bucket.key), bucket, nowMs);
-      drawn.set(bucket.key, level);
-      waitMs = Math.max(waitMs, waitForOne(level, bucket));
-      level.tokens -= 1;
-      level.fullAtMs = nowMs + Math.ceil(((bucket.capacity - level.tokens) * bucket.refillPeriodMs) / bucket.capacity);
+      const twin = earlierTwin(buckets, left.length);
+      const level = this.#levels.get(bucket.key);
+      if (twin < 0 && level === undefined) added += 1;
+      const tokens = twin < 0 ? tokensAt(level, bucket, nowMs) : (left[twin] ?? 0);
+      waitMs = Math.max(waitMs, waitForOne(tokens, bucket));
+      left.push(tokens - 1);
     }
     if (waitMs > 0) return waitMs;
-    this.#expectRoom(this.#levels, [...drawn.keys()].filter((key) => !this.#levels.has(key)).length);
-    for (const [key, level] of drawn) this.#levels.set(key, level);
+    this.#expectRoom(this.#levels, added);
+    for (const [index, bucket] of buckets.entries()) this.#keep(bucket, left[index] ?? 0, nowMs);
     return 0;
   }
 
@@ -89,6 +91,18 @@ export class MemoryStore implements Store {
   /** Values and buckets held, expired ones not yet swept included. */
   get size(): number {
     return this.#values.size + this.#levels.size;
+  }
+
+  #keep({ key, capacity, refillPeriodMs }: Bucket, tokens: number, nowMs: number): void {
+    const fullAtMs = nowMs + Math.ceil(((capacity - tokens) * refillPeriodMs) / capacity);
+    const level = this.#levels.get(key);
+    if (level === undefined) {
+      this.#levels.set(key, { tokens, atMs: nowMs, fullAtMs });
+      return;
+    }
+    level.tokens = tokens;
+    level.atMs = nowMs;
+    level.fullAtMs = fullAtMs;
   }
 
   /** Everything at once, for when the store is full; at most once a second. */
@@ -117,18 +131,26 @@ export class MemoryStore implements Store {
   }
 }
 
-/** A bucket's level now; full when never seen. The clock may step back: no tokens are lost by it. */
-function refilled(level: Level | undefined, bucket: Bucket, nowMs: number): Level {
-  if (level === undefined) return { tokens: bucket.capacity, atMs: nowMs, fullAtMs: nowMs };
-  const gained = (Math.max(0, nowMs - level.atMs) * bucket.capacity) / bucket.refillPeriodMs;
-  return { tokens: Math.min(bucket.capacity, level.tokens + gained), atMs: nowMs, fullAtMs: level.fullAtMs };
+/** The last place before `index` that names the same bucket; -1 for none. Few buckets are taken from at once. */
+function earlierTwin(buckets: readonly Bucket[], index: number): number {
+  const key = buckets[index]?.key;
+  let twin = index - 1;
+  while (twin >= 0 && buckets[twin]?.key !== key) twin -= 1;
+  return twin;
+}
+
+/** What a bucket holds now; all when never seen. The clock may step back: no tokens are lost by it. */
+function tokensAt(level: Level | undefined, { capacity, refillPeriodMs }: Bucket, nowMs: number): number {
+  if (level === undefined) return capacity;
+  const gained = (Math.max(0, nowMs - level.atMs) * capacity) / refillPeriodMs;
+  return Math.min(capacity, level.tokens + gained);
 }
 
 /** Milliseconds until the bucket has one token; 0 when it has. */
-function waitForOne(level: Level, bucket: Bucket): number {
-  const missing = 1 - level.tokens;
+function waitForOne(tokens: number, { capacity, refillPeriodMs }: Bucket): number {
+  const missing = 1 - tokens;
   if (missing <= ROUNDING) return 0;
-  return Math.max(1, Math.ceil((missing * bucket.refillPeriodMs) / bucket.capacity - ROUNDING));
+  return Math.max(1, Math.ceil((missing * refillPeriodMs) / capacity - ROUNDING));
 }
 
 const ROUNDING = 1e-9; // a third of a token three times is a token

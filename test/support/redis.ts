@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Certificates } from './certificates.ts';
 
 const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
@@ -20,8 +21,8 @@ export interface RedisOptions {
   readonly password?: string;
   /** Writes every change to disk, so that `restart` finds it again. */
   readonly keep?: boolean;
-  /** Further lines of its configuration. */
-  readonly lines?: readonly string[];
+  /** Speaks TLS with this certificate instead of plain text. */
+  readonly tls?: Certificates;
 }
 
 /** A Redis server of a test: `await using redis = await startRedis()`. */
@@ -82,26 +83,32 @@ async function startSomewhere(dir: string, options: RedisOptions) {
   }
 }
 
-async function startAt(port: number, dir: string, { password, keep, lines = [] }: RedisOptions): Promise<ChildProcess> {
-  const child = spawn('redis-server', ['-'], { cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] });
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code} before it was ready`)));
-  });
+async function startAt(port: number, dir: string, { password, keep, tls }: RedisOptions): Promise<ChildProcess> {
   const config = [
-    `port ${port}`,
+    ...(tls === undefined ? [`port ${port}`] : await tlsLines(port, dir, tls)),
     'bind 127.0.0.1',
     `dir ${dir}`,
     'save ""',
     ...(keep ? ['appendonly yes', 'appendfsync always'] : []),
     ...(password === undefined ? [] : [`requirepass ${password}`]),
-    ...lines,
   ];
+  const child = spawn('redis-server', ['-'], { cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] });
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code} before it was ready`)));
+  });
   child.stdin?.on('error', () => {});
   child.stdin?.end(`${config.join('\n')}\n`);
   await Promise.race([failed, saysReady(child)]);
   failed.catch(() => {});
   return child;
+}
+
+async function tlsLines(port: number, dir: string, { cert, key }: Certificates): Promise<string[]> {
+  const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
+  await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)]);
+  const files = [`tls-cert-file ${certFile}`, `tls-key-file ${keyFile}`];
+  return ['port 0', `tls-port ${port}`, 'tls-auth-clients no', ...files];
 }
 
 function saysReady(child: ChildProcess): Promise<void> {

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { testClient } from '../../../core/testing/index.ts';
+import { certificates } from '../../support/certificates.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { per } from '../../support/limited-gateway.ts';
 import { proves } from '../../support/proves.ts';
@@ -46,9 +47,9 @@ async function fileWith(sessionStorage: object): Promise<string> {
 }
 
 /** Two processes of one file. */
-async function replicas(sessionStorage: object) {
+async function replicas(sessionStorage: object, more: Readonly<Record<string, string>> = {}) {
   const file = await fileWith(sessionStorage);
-  const env = { TOOLMGR_SESSION_REDIS_PASSWORD: PASSWORD };
+  const env = { TOOLMGR_SESSION_REDIS_PASSWORD: PASSWORD, ...more };
   const running: RunningCli[] = [1, 2].map(() => startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env }));
   const dispose = async () => void (await Promise.all(running.map((each) => each[Symbol.asyncDispose]())));
   const urls = await Promise.all(running.map(servedAt));
@@ -87,6 +88,20 @@ describe('two gateway processes', () => {
       expect(sum(await Promise.all(both.urls.map((url) => passedAt(url, 'ada', 20))))).toBe(6);
       expect(sum(await Promise.all(both.urls.map((url) => passedAt(url, 'bob', 20))))).toBe(4);
       expect(both.printed()).not.toContain(PASSWORD);
+    },
+    LONG,
+  );
+
+  it.skipIf(redisMissing)(
+    'speak TLS with a Redis whose certificate they trust',
+    async () => {
+      const tls = certificates();
+      await writeFile(join(folder, 'ca.pem'), tls.ca);
+      await using redis = await startRedis({ password: PASSWORD, tls });
+      const address = `localhost:${redis.port}`;
+      const env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') };
+      await using both = await replicas({ provider: 'redis', address, tls: true }, env);
+      expect(sum(await Promise.all(both.urls.map((url) => passedAt(url, 'ada', 10))))).toBe(6);
     },
     LONG,
   );

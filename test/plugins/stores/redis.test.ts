@@ -7,6 +7,7 @@ import redisPlugin from '../../../plugins/stores/redis/index.ts';
 import { keysOf } from '../../../plugins/stores/redis/keys.ts';
 import { createRedisStore, storeScripts } from '../../../plugins/stores/redis/redis-store.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.contract.ts';
+import { certificates } from '../../support/certificates.ts';
 import { bootPlugin, type PluginCore, pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
@@ -154,6 +155,13 @@ describe.skipIf(redisMissing)('stores/redis', () => {
         expect(JSON.stringify(core.lines)).not.toContain('horse');
       },
     );
+  });
+
+  it('trusts a server over TLS only when its certificate does', async () => {
+    await using strange = await startRedis({ tls: certificates() });
+    const { store, core } = await boot({ address: strange.address, tls: true });
+    await expect(store.get('key')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(JSON.stringify(core.lines)).toMatch(/the redis store is away.*certificate/);
   });
 
   describe('when the server is away', () => {

@@ -26,6 +26,8 @@ export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanI
     ...(timeouts === undefined ? {} : { timeouts: timeoutsOf(timeouts) }),
     ...(Object.keys(endpoint).length === 0 ? {} : { endpoint }),
     ...(config.passthroughHeaders?.length ? { passthroughHeaders: config.passthroughHeaders } : {}),
+    // a store of this process has nothing to tell to others
+    ...(config.sessionStorage?.provider === 'redis' ? { sessionStorage: { store: 'redis' } } : {}),
     ...(config.maxToolNameLength === undefined ? {} : { maxToolNameLength: config.maxToolNameLength }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };

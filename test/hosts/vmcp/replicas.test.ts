@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { stringify } from 'yaml';
+import { startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
+import { INITIALIZE, request } from '../../support/replicas.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 90_000;
+const API_KEYS = join(import.meta.dirname, '../../../examples/custom-auth/api-keys.ts');
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const ECHO = request('tools/call', { name: 'far_echo', arguments: { message: 'hi' } });
+
+let folder: string;
+let far: RecordingServer;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-replicas-'));
+  far = await recordingServer();
+});
+afterAll(async () => {
+  await far[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Two processes of one file, with one Redis between them. */
+async function replicas(redis: RedisServer, ...flags: string[]) {
+  const file = join(folder, 'vmcp.yaml');
+  const config = {
+    name: 'replicated',
+    groupRef: 'dev',
+    outgoingAuth: { source: 'inline' },
+    aggregation: { conflictResolution: 'prefix' },
+    backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
+    plugins: [{ use: API_KEYS, with: { keys: { ada: sha256('key-of-ada'), eve: sha256('key-of-eve') } } }],
+    sessionStorage: { provider: 'redis', address: redis.address },
+    limits: { sessionCheckMs: 0 },
+  };
+  await writeFile(file, stringify(config));
+  const running = [1, 2].map(() => startCli(['vmcp', 'serve', '-c', file, '--port', '0', ...flags]));
+  const urls = await Promise.all(
+    running.map(async (each) => {
+      const [, url = ''] = await each.printed(/serves (http:\S+)/);
+      await each.printed(/backend ready/);
+      return url;
+    }),
+  );
+  const [a = '', b = ''] = urls;
+  return {
+    a,
+    b,
+    running,
+    [Symbol.asyncDispose]: async () => void (await Promise.all(running.map((each) => each[Symbol.asyncDispose]()))),
+  };
+}
+
+async function send(url: string, session: string | undefined, message: object | 'DELETE', key = 'key-of-ada') {
+  const headers = {
+    'x-api-key': key,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(session === undefined ? {} : { 'mcp-session-id': session }),
+  };
+  const init = message === 'DELETE' ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(message) };
+  const response = await fetch(url, { ...init, headers });
+  return { status: response.status, session: response.headers.get('mcp-session-id'), text: await response.text() };
+}
+
+const open = async (url: string): Promise<string> => (await send(url, undefined, INITIALIZE)).session ?? '';
+
+describe('two processes with one Redis', () => {
+  const real = proves.skipIf(redisMissing, redisMissing ?? '');
+
+  real(
+    ['choice.session.shared', 'choice.session.shared-end', 'choice.session.shared-theft'],
+    'serve one session, end it for both, and keep it from others',
+    async () => {
+      await using redis = await startRedis();
+      await using at = await replicas(redis);
+      const id = await open(at.a);
+      expect((await send(at.b, id, ECHO)).text).toContain('echo: hi');
+      expect((await send(at.b, id, 'DELETE')).status).toBe(200);
+      expect((await send(at.a, id, ECHO)).status).toBe(404);
+
+      const stolen = await open(at.a);
+      expect((await send(at.b, stolen, ECHO, 'key-of-eve')).status).toBe(404);
+      expect((await send(at.a, stolen, ECHO)).status).toBe(404);
+      const printed = at.running.map((each) => each.out() + each.err()).join('');
+      expect(printed).not.toMatch(/key-of-(ada|eve)/);
+    },
+    LONG,
+  );
+
+  real(
+    'choice.session.shared-ttl',
+    'let a session expire for both',
+    async () => {
+      await using redis = await startRedis();
+      await using at = await replicas(redis, '--session-ttl', '1s');
+      const id = await open(at.a);
+      const client = new Redis(redis.port, '127.0.0.1');
+      try {
+        const key = `toolmgr:vmcp:session:{replicated}:${id}`;
+        expect(await client.pttl(key)).toBeLessThanOrEqual(1_000);
+        await until(async () => (await client.exists(key)) === 0, 20_000);
+      } finally {
+        client.disconnect();
+      }
+      expect((await send(at.b, id, ECHO)).status).toBe(404);
+      expect((await send(at.a, id, ECHO)).status).toBe(404);
+    },
+    LONG,
+  );
+
+  real(
+    ['choice.rate-limit.sessions-store-away', 'choice.session.shared-lost'],
+    'keep the sessions they know when Redis crashes, and share them again when it is back, empty',
+    async () => {
+      await using redis = await startRedis();
+      await using at = await replicas(redis);
+      const id = await open(at.a);
+      await redis.kill();
+      expect((await send(at.a, id, ECHO)).text).toContain('echo: hi');
+      await until(async () => (await send(at.b, id, ECHO)).status === 503, 20_000);
+      await redis.restart();
+      // the first replica knows it and writes it down again
+      await until(async () => {
+        expect((await send(at.a, id, ECHO)).status).toBe(200);
+        return (await send(at.b, id, ECHO)).status === 200;
+      }, 30_000);
+    },
+    LONG,
+  );
+});

@@ -29,6 +29,7 @@ export const FAULTS = {
   BACKEND_UNAUTHENTICATED: { status: 502, means: 'the backend refused the credentials of the gateway' },
   BACKEND_TOO_LARGE: { status: 502, means: 'an answer or frame of the backend is over its limit' },
   BACKEND_BUSY: { status: 503, means: 'the backend has its number of calls in flight and the queue is full' },
+  BACKEND_CIRCUIT_OPEN: { status: 503, means: 'the circuit breaker of the backend is open: nothing is sent to it' },
   BACKEND_UNKNOWN: { status: 502, means: 'a catalogue entry names a backend that has gone' },
   STORE_UNAVAILABLE: { status: 503, means: 'a store did not answer' },
   STORE_FULL: { status: 503, means: 'a store answers and has no room for a new key; what it holds stays' },

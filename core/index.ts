@@ -3,7 +3,7 @@ export { createGateway, type GatewayOptions } from './assembly/assemble.ts';
 export type { Gateway } from './assembly/gateway.ts';
 export type { Catalogue } from './assembly/load-plugins.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
-export { signOfLife } from './backend/sign-of-life.ts';
+export { signOfLife, signOfState } from './backend/sign-of-life.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { renamed } from './catalog/definition.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';

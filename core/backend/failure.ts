@@ -45,9 +45,10 @@ export class LinkFailure extends GatewayFault {
   }
 }
 
-/** The category of any error, for status pages. */
+/** The category of any error, for status pages. To have no credentials for a backend is to be refused by it. */
 export function categoryOf(error: unknown): string {
-  return error instanceof LinkFailure ? error.category : 'internal';
+  if (error instanceof LinkFailure) return error.category;
+  return error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED' ? 'unauthenticated' : 'internal';
 }
 
 /**

@@ -370,7 +370,7 @@ export class Keeper {
   #goAway(cause: unknown, attempt: number): void {
     this.#changes.stop();
     this.#pool.base.renew();
-    const unauthenticated = cause instanceof LinkFailure && cause.category === 'unauthenticated';
+    const unauthenticated = categoryOf(cause) === 'unauthenticated';
     if (this.#status === 'ready' || this.#status === 'unknown') this.#note('backend is away', cause);
     if (this.#status === 'ready' && !this.#isAside) this.#startGrace();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);

@@ -1,4 +1,4 @@
-import type { BackendSign } from '../contract/backend.ts';
+import type { BackendSign, BackendState } from '../contract/backend.ts';
 import { GatewayFault } from '../errors.ts';
 import { type FailureCategory, LinkFailure } from './failure.ts';
 import { BackendError } from './room.ts';
@@ -14,6 +14,16 @@ export function signOfLife(error: unknown): BackendSign {
   if (error instanceof LinkFailure) return signOfFailure(error);
   const isRefused = error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED';
   return isRefused ? { is: 'unauthenticated', category: 'authentication_failed' } : NOTHING;
+}
+
+/** The same of a state that the core came to by itself. */
+export function signOfState({ status, cause }: BackendState): BackendSign {
+  if (status === 'ready') return ALIVE;
+  if (status === 'unauthenticated') return SIGNS.unauthenticated;
+  if (status === 'unknown') return NOTHING;
+  // Whatever it was, the backend could not be opened.
+  const sign = SIGNS[(cause?.category ?? '') as FailureCategory] ?? NOTHING;
+  return sign.is === 'failed' ? sign : SIGNS.http;
 }
 
 function signOfFailure({ category, httpStatus }: LinkFailure): BackendSign {

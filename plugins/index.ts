@@ -3,6 +3,7 @@ import type { Plugin } from '@toolmgr/core';
 /** Every first-party plugin by address, loaded only when a plan uses it. */
 export const catalogue: Readonly<Record<string, () => Promise<{ readonly default: Plugin }>>> = {
   aggregation: () => import('./aggregation/index.ts'),
+  health: () => import('./health/index.ts'),
   'incoming-auth/anonymous': () => import('./incoming-auth/anonymous/index.ts'),
   'incoming-auth/local': () => import('./incoming-auth/local/index.ts'),
   'incoming-auth/oidc': () => import('./incoming-auth/oidc/index.ts'),

@@ -1,5 +1,5 @@
-import type { BackendStatus, Gateway } from '@toolmgr/core';
-import type { HostRoute } from './mount.ts';
+import type { BackendState, BackendStatus, Gateway, HealthStatus } from '@toolmgr/core';
+import type { HostAnswer, HostRoute } from './mount.ts';
 
 /** What the status pages say beside what the gateway knows. */
 export interface StatusFacts {
@@ -7,12 +7,21 @@ export interface StatusFacts {
   readonly groupRef: string;
   /** `static`: the backends are listed; `dynamic`: they are found while the gateway runs. */
   readonly mode: 'static' | 'dynamic';
+  /** A plugin watches the health of backends. */
+  readonly isMonitored?: boolean;
   /** Strategy name towards a backend. */
   authTypeOf(backend: string): string;
 }
 
-/** `/health`, `/ping`, `/readyz` and `/status`. Backend URLs and error texts are not told. */
-export function statusRoutes(gateway: Pick<Gateway, 'backends' | 'settled'>, facts: StatusFacts): HostRoute[] {
+/**
+ * `/health`, `/ping`, `/readyz`, `/status` and `/api/backends/health`. Backend URLs and error texts are not told.
+ *
+ * What a monitor says of a backend counts on every page; without one, what the connection says.
+ */
+export function statusRoutes(
+  gateway: Pick<Gateway, 'backends' | 'settled' | 'unready'>,
+  facts: StatusFacts,
+): HostRoute[] {
   let isSettled = false;
   void gateway.settled().then(() => {
     isSettled = true;
@@ -21,32 +30,65 @@ export function statusRoutes(gateway: Pick<Gateway, 'backends' | 'settled'>, fac
   return [
     { path: '/health', answer: alive },
     { path: '/ping', answer: alive },
-    {
-      path: '/readyz',
-      answer: () =>
-        facts.mode === 'static' || isSettled
-          ? { status: 200, body: { status: 'ready', mode: facts.mode } }
-          : { status: 503, body: { status: 'not_ready', mode: facts.mode, reason: 'cache_sync_pending' } },
-    },
-    {
-      path: '/status',
-      answer: () => ({
-        status: 200,
-        body: {
-          healthy: gateway.backends().some(({ status }) => status === 'ready'),
-          version: facts.version,
-          group_ref: facts.groupRef,
-          backends: gateway.backends().map(({ backend, status, era }) => ({
-            name: backend.name,
-            health: HEALTH[status],
-            transport: backend.transport,
-            auth_type: facts.authTypeOf(backend.name),
-            ...(era === undefined ? {} : { mcp_revision: era }),
-          })),
-        },
-      }),
-    },
+    { path: '/readyz', answer: () => readiness(facts.mode, facts.mode === 'static' || isSettled, gateway.unready()) },
+    { path: '/status', answer: () => ({ status: 200, body: statusBody(gateway.backends(), facts) }) },
+    { path: '/api/backends/health', answer: () => ({ status: 200, body: healthBody(gateway.backends(), facts) }) },
   ];
+}
+
+function readiness(mode: StatusFacts['mode'], isSynced: boolean, away: readonly string[]): HostAnswer {
+  if (!isSynced) return { status: 503, body: { status: 'not_ready', mode, reason: 'cache_sync_pending' } };
+  if (away.length === 0) return { status: 200, body: { status: 'ready', mode } };
+  return { status: 503, body: { status: 'not_ready', mode, reason: 'backends_unavailable', backends: away } };
+}
+
+function statusBody(states: readonly BackendState[], facts: StatusFacts): object {
+  return {
+    healthy: states.some((state) => healthOf(state) === 'healthy'),
+    version: facts.version,
+    group_ref: facts.groupRef,
+    backends: states.map((state) => ({
+      name: state.backend.name,
+      health: healthOf(state),
+      transport: state.backend.transport,
+      auth_type: facts.authTypeOf(state.backend.name),
+      ...(state.era === undefined ? {} : { mcp_revision: state.era }),
+    })),
+  };
+}
+
+/** Keys of one backend are those of the contract's `discoveredBackends[]` where it has them. */
+function healthBody(states: readonly BackendState[], { isMonitored = false }: StatusFacts): object {
+  const summary = { total: states.length, healthy: 0, degraded: 0, unhealthy: 0, unknown: 0, unauthenticated: 0 };
+  for (const state of states) summary[healthOf(state)]++;
+  return {
+    monitoring_enabled: isMonitored,
+    summary,
+    backends: Object.fromEntries(states.map((state) => [state.backend.name, backendBody(state)])),
+  };
+}
+
+function backendBody(state: BackendState): object {
+  const { health, era, sinceMs } = state;
+  const { breaker, checkedMs } = health ?? {};
+  return {
+    status: healthOf(state),
+    consecutiveFailures: health?.consecutiveFailures ?? 0,
+    ...(checkedMs === undefined ? {} : { lastHealthCheck: dateTime(checkedMs) }),
+    ...(health?.errorCategory === undefined ? {} : { lastErrorCategory: health.errorCategory }),
+    lastTransitionTime: dateTime(health?.sinceMs ?? sinceMs),
+    circuitBreakerState: breaker?.state ?? '',
+    ...(breaker === undefined ? {} : { circuitLastChanged: dateTime(breaker.sinceMs) }),
+    mcpRevision: era ?? '',
+  };
+}
+
+function healthOf({ health, status }: BackendState): HealthStatus {
+  return health?.status ?? HEALTH[status];
+}
+
+function dateTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 const HEALTH = {
@@ -54,4 +96,4 @@ const HEALTH = {
   unauthenticated: 'unauthenticated',
   unavailable: 'unhealthy',
   unknown: 'unknown',
-} as const satisfies Record<BackendStatus, string>;
+} as const satisfies Record<BackendStatus, HealthStatus>;

@@ -144,22 +144,7 @@ const operational = z.strictObject({
   timeouts: z
     .strictObject({ default: goDuration.optional(), perWorkload: z.record(z.string(), goDuration).optional() })
     .optional(),
-  failureHandling: z
-    .strictObject({
-      healthCheckInterval: goDuration.optional(),
-      healthCheckTimeout: goDuration.optional(),
-      partialFailureMode: z.enum(['fail', 'best_effort']).optional(),
-      statusReportingInterval: goDuration.optional(),
-      unhealthyThreshold: z.int().min(1).optional(),
-      circuitBreaker: z
-        .strictObject({
-          enabled: z.boolean().default(false),
-          failureThreshold: z.int().min(1).optional(),
-          timeout: goDuration.refine((ms) => ms >= 1000, 'expected at least 1s').optional(),
-        })
-        .optional(),
-    })
-    .optional(),
+  failureHandling: owned.optional(),
 });
 
 const optimizer = z.strictObject({

@@ -4,7 +4,6 @@ import { refusedStrategies } from './outgoing-auth.ts';
 import type { Problem } from './problem.ts';
 
 const POLICY = 'is not available yet: it comes with the policy plugins';
-const HEALTH = 'is not available yet: it comes with health checks and the breaker';
 
 /**
  * What the file asks for and this version cannot do, each by its name: nothing is read and then ignored.
@@ -32,11 +31,6 @@ export function unavailable(config: VmcpConfig): Problem[] {
   if (config.compositeToolRefs?.length) {
     refuse(['compositeToolRefs'], 'refers to cluster resources and works only under the operator');
   }
-  for (const [key, value] of Object.entries(config.operational?.failureHandling ?? {})) {
-    const off = value === undefined || (key === 'circuitBreaker' && isOffBreaker(value));
-    if (!off) refuse(['operational', 'failureHandling', key], HEALTH);
-  }
-
   if (config.outgoingAuth.source === 'discovered') {
     refuse(
       ['outgoingAuth', 'source'],
@@ -45,10 +39,6 @@ export function unavailable(config: VmcpConfig): Problem[] {
   }
   problems.push(...refusedStrategies(config));
   return problems;
-}
-
-function isOffBreaker(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'enabled' in value && value.enabled === false;
 }
 
 /** Names that no backend of a static list has, where a slip would send the wrong credentials or wait the wrong time. */

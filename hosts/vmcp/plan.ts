@@ -41,6 +41,7 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },
     ...storageAndLimits(config),
+    ...healthOf(config),
     ...auditOf(config, flags),
     ...telemetryOf(config),
   ];
@@ -57,6 +58,12 @@ function sourceOf({ backends, groupRef }: VmcpConfig): Use {
   if (backends === undefined || backends.length === 0)
     return { use: 'backend-sources/group', with: { group: groupRef } };
   return { use: 'backend-sources/static', with: { group: groupRef, backends } };
+}
+
+/** Backends are watched when the file says how; what it leaves out has the defaults of the contract. */
+function healthOf({ operational }: VmcpConfig): Use[] {
+  const handling = operational?.failureHandling;
+  return handling === undefined ? [] : [{ use: 'health', with: handling }];
 }
 
 function auditOf({ audit }: VmcpConfig, flags: PlanFlags): Use[] {

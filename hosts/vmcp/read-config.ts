@@ -88,7 +88,7 @@ function withoutNulls(given: unknown): unknown {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
-/** Sections that plugins own, by the address whose schema reads them. */
+/** Sections that plugins own, by the address whose schema reads them. A dot leads into a section. */
 export const OWNERS = {
   aggregation: 'aggregation',
   audit: 'audit',
@@ -96,17 +96,20 @@ export const OWNERS = {
   rateLimiting: 'rate-limit',
   sessionStorage: 'stores/redis', // the memory store takes nothing from the file
   telemetry: 'telemetry',
+  'operational.failureHandling': 'health',
 } as const;
 
 async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {
   if (typeof given !== 'object' || given === null) return [];
   const sections = given as Readonly<Record<string, unknown>>;
   const problems: Problem[] = [];
-  for (const [key, address] of Object.entries(OWNERS)) {
-    if (sections[key] === undefined) continue;
+  for (const [place, address] of Object.entries(OWNERS)) {
+    const path = place.split('.');
+    const section = sectionAt(given, path);
+    if (section === undefined) continue;
     const plugin = await load(catalogue, address);
-    if (plugin === undefined) problems.push({ path: [key], message: `the plugin ${address} is not installed` });
-    else problems.push(...sectionProblems(key, plugin, sections[key]));
+    if (plugin === undefined) problems.push({ path, message: `the plugin ${address} is not installed` });
+    else problems.push(...sectionProblems(path, plugin, section));
   }
   if (isObject(sections.incomingAuth) && sections.incomingAuth.oidc !== undefined) {
     const oidc = await load(catalogue, 'incoming-auth/oidc');
@@ -117,12 +120,17 @@ async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Prob
   return problems;
 }
 
+function sectionAt(given: unknown, path: readonly string[]): unknown {
+  return path.reduce((at, key) => (isObject(at) ? at[key] : undefined), given);
+}
+
 /** A plugin reads its section as its whole configuration, or as the one member that has the section's name. */
-function sectionProblems(key: string, plugin: Plugin, section: unknown): Problem[] {
+function sectionProblems(path: readonly string[], plugin: Plugin, section: unknown): Problem[] {
   const { config } = plugin;
-  if (!(config instanceof z.ZodObject)) return check(config, section, [key]);
+  const [key = ''] = path;
+  if (!(config instanceof z.ZodObject)) return check(config, section, path);
   if (Object.hasOwn(config.shape, key)) return check(config, { [key]: section }, []);
-  return check(hosted(key, config, section), section, [key]);
+  return check(hosted(key, config, section), section, path);
 }
 
 /** The plugin's schema with the host's words in it: what says whether a plugin is loaded, and which. */

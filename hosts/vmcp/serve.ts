@@ -103,7 +103,11 @@ async function sourceOf({ config: file, group, host }: ServeOptions): Promise<Co
 /** The status pages of whatever gateway is current. */
 function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; readonly plan: Plan }): HostRoute[] {
   const routes = statusRoutes(
-    { backends: () => door.current.backends(), settled: () => door.current.settled() },
+    {
+      backends: () => door.current.backends(),
+      settled: () => door.current.settled(),
+      unready: () => door.current.unready(),
+    },
     {
       version: VERSION,
       // read anew for each answer: a changed file may change them
@@ -112,6 +116,9 @@ function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; rea
       },
       get mode() {
         return now.config.backends?.length ? 'static' : 'dynamic';
+      },
+      get isMonitored() {
+        return now.plan.plugins.some(({ use }) => use === 'health');
       },
       authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
     },

@@ -226,12 +226,28 @@ describe('the status pages', () => {
     hello: undefined,
   });
 
-  const serveStates = (states: BackendState[], more: { settled?: Promise<void>; mode?: 'static' | 'dynamic' } = {}) =>
+  interface More {
+    readonly settled?: Promise<void>;
+    readonly mode?: 'static' | 'dynamic';
+    readonly unready?: readonly string[];
+    readonly isMonitored?: boolean;
+  }
+  const serveStates = (states: BackendState[], more: More = {}) =>
     serve(echo, {
       allowedHosts: ['127.0.0.1'],
       routes: statusRoutes(
-        { backends: () => states, settled: () => more.settled ?? Promise.resolve() },
-        { version: '1.2.3', groupRef: 'dev', mode: more.mode ?? 'static', authTypeOf: () => 'unauthenticated' },
+        {
+          backends: () => states,
+          settled: () => more.settled ?? Promise.resolve(),
+          unready: () => more.unready ?? [],
+        },
+        {
+          version: '1.2.3',
+          groupRef: 'dev',
+          mode: more.mode ?? 'static',
+          authTypeOf: () => 'unauthenticated',
+          ...(more.isMonitored === undefined ? {} : { isMonitored: more.isMonitored }),
+        },
       ),
     });
 
@@ -282,6 +298,73 @@ describe('the status pages', () => {
     const { url } = await serveStates([], { settled: new Promise(() => {}) });
     const answer = await fetch(`${url}/readyz`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ready', mode: 'static' }]);
+  });
+
+  proves('choice.endpoint.readyz-backends', '/readyz is 503 while a required backend is away', async () => {
+    const { url } = await serveStates([state('a', 'unavailable')], { unready: ['a'] });
+    const answer = await fetch(`${url}/readyz`);
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      { status: 'not_ready', mode: 'static', reason: 'backends_unavailable', backends: ['a'] },
+    ]);
+  });
+
+  const watched = (name: string, health: Partial<NonNullable<BackendState['health']>>): BackendState => ({
+    ...state(name, 'ready'),
+    health: {
+      status: 'healthy',
+      consecutiveFailures: 0,
+      checkedMs: Date.UTC(2026, 0, 2),
+      errorCategory: undefined,
+      sinceMs: Date.UTC(2026, 0, 1),
+      ...health,
+    },
+  });
+
+  proves(
+    ['choice.endpoint.backends-health', 'choice.endpoint.one-health'],
+    '/api/backends/health tells what the monitor knows, /status says the same, and neither tells URLs or error texts',
+    async () => {
+      const failing = { status: 'unhealthy', consecutiveFailures: 4, errorCategory: 'timeout' } as const;
+      const breaker = { state: 'open', sinceMs: Date.UTC(2026, 0, 1) } as const;
+      const states = [watched('a', {}), watched('b', { ...failing, breaker }), watched('c', { status: 'degraded' })];
+      const { url } = await serveStates(states, { isMonitored: true });
+      const answer = await fetch(`${url}/api/backends/health`);
+      const text = await answer.text();
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(text).not.toMatch(/secret|ECONN/);
+      const times = { lastHealthCheck: '2026-01-02T00:00:00.000Z', lastTransitionTime: '2026-01-01T00:00:00.000Z' };
+      const closed = { consecutiveFailures: 0, circuitBreakerState: '', mcpRevision: '2025-11-25', ...times };
+      expect(JSON.parse(text)).toEqual({
+        monitoring_enabled: true,
+        summary: { total: 3, healthy: 1, degraded: 1, unhealthy: 1, unknown: 0, unauthenticated: 0 },
+        backends: {
+          a: { status: 'healthy', ...closed },
+          b: {
+            ...closed,
+            status: 'unhealthy',
+            consecutiveFailures: 4,
+            lastErrorCategory: 'timeout',
+            circuitBreakerState: 'open',
+            circuitLastChanged: '2026-01-01T00:00:00.000Z',
+          },
+          c: { status: 'degraded', ...closed },
+        },
+      });
+      const { backends } = (await (await fetch(`${url}/status`)).json()) as { backends: { health: string }[] };
+      expect(backends.map(({ health }) => health)).toEqual(['healthy', 'unhealthy', 'degraded']);
+    },
+  );
+
+  proves('choice.endpoint.backends-health', '/api/backends/health works without a monitor and says so', async () => {
+    const { url } = await serveStates([state('a', 'ready'), state('b', 'unauthenticated')]);
+    expect(await (await fetch(`${url}/api/backends/health`)).json()).toMatchObject({
+      monitoring_enabled: false,
+      summary: { total: 2, healthy: 1, unauthenticated: 1 },
+      backends: { a: { status: 'healthy', consecutiveFailures: 0 }, b: { status: 'unauthenticated' } },
+    });
+    expect((await fetch(`${url}/api/backends/health`, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(`${url}/api/backends/health`, { method: 'DELETE' })).status).toBe(405);
   });
 
   it('/readyz waits for the first backends of a group', async () => {

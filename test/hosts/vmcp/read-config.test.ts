@@ -236,13 +236,18 @@ backends:
     ['', 'telemetry: { endpont: c }', /telemetry\.endpont: .*did you mean "endpoint"/],
     [
       '',
-      'operational: { failureHandling: { partialFailureMode: best_effort } }',
-      /failureHandling\.partialFailureMode: is not available yet/,
+      'operational: { failureHandling: { partialFailureMod: fail } }',
+      /:6: operational\.failureHandling\.partialFailureMod: unknown key "partialFailureMod", did you mean "partialFailureMode"/,
     ],
     [
       '',
-      'operational: { failureHandling: { circuitBreaker: { enabled: true } } }',
-      /failureHandling\.circuitBreaker: is not available yet/,
+      'operational: { failureHandling: { circuitBreaker: { timeout: 500ms } } }',
+      /operational\.failureHandling\.circuitBreaker\.timeout: expected at least 1s/,
+    ],
+    [
+      '',
+      'operational: { failureHandling: { unhealthyThreshold: 0 } }',
+      /operational\.failureHandling\.unhealthyThreshold/,
     ],
     [
       '',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { testClient } from '../../../core/testing/index.ts';
 import { cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
@@ -110,6 +111,50 @@ describe('toolmgr vmcp serve', () => {
       expect(hasty.code).toBe(5);
       expect(hasty.out + hasty.err).toMatch(/time|200/i);
       expect(await call(url, 'patient_slow')).toMatchObject({ code: 0, out: 'late\n' });
+    },
+    LONG,
+  );
+
+  proves(
+    [
+      'choice.endpoint.readyz-backends',
+      'choice.endpoint.one-health',
+      'choice.partial-failure.fail',
+      'choice.partial-failure.healthy-calls',
+      'vmcp.operational.log-level',
+    ],
+    'watches its backends as operational.failureHandling says, and every page tells the same',
+    async () => {
+      await using stays = await recordingServer();
+      const goes = await recordingServer();
+      const failureHandling = { healthCheckInterval: '300ms', healthCheckTimeout: '200ms', unhealthyThreshold: 2 };
+      const more = { operational: { logLevel: 'debug', failureHandling }, limits: { listGraceMs: 0 } };
+      const file = await write(configOf({ stays: stays.url, goes: goes.url }, more));
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const url = await endpointOf(serving);
+      const page = async (path: string) => {
+        const answer = await fetch(new URL(path, url));
+        return { code: answer.status, body: (await answer.json()) as Record<string, unknown> };
+      };
+      await until(async () => (await page('/readyz')).code === 200, 20_000);
+      expect((await page('/api/backends/health')).body).toMatchObject({ monitoring_enabled: true });
+      await goes[Symbol.asyncDispose]();
+      await until(async () => (await page('/readyz')).code === 503, 20_000);
+      const healthOf = async (): Promise<unknown> =>
+        ((await page('/api/backends/health')).body as { backends: { goes: { status: unknown } } }).backends.goes.status;
+      await until(async () => (await healthOf()) === 'unhealthy', 20_000);
+      expect((await page('/readyz')).body).toMatchObject({ reason: 'backends_unavailable', backends: ['goes'] });
+      expect((await page('/status')).body).toMatchObject({
+        backends: [{ name: 'goes', health: 'unhealthy' }, { name: 'stays' }],
+      });
+      expect((await page('/health')).code).toBe(200);
+      const list = await cli(['tools', '--url', url]);
+      expect(list.code).not.toBe(0);
+      expect(list.out + list.err).toMatch(/incomplete.*goes/);
+      const client = await testClient((request) => fetch(request), url);
+      const result = await client.callTool('stays_echo', { message: 'hi' });
+      expect(result.content).toEqual([{ type: 'text', text: 'echo: hi' }]);
+      expect(serving.err()).toMatch(/catalogue built/); // a debug line
     },
     LONG,
   );

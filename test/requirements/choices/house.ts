@@ -70,6 +70,19 @@ export const house = [
         'a JSON-RPC error, HTTP 405, 429 or another refusal of the probe itself is a sign of life',
       'choice.health.set-aside':
         'an unhealthy backend gets no call, and its lists leave after limits.listGraceMs with one notification',
+      'choice.health.transitions':
+        'the first failures leave a status as it is, the threshold makes unhealthy or unauthenticated, a success after failures degraded once',
+      'choice.health.breaker-transitions':
+        'an open breaker lets one probe through after its timeout: its success closes it, its failure opens it for as long again',
+      'choice.health.breaker-refusal':
+        'a call to an open breaker fails at once with BACKEND_CIRCUIT_OPEN and is not sent',
+      'choice.health.users-credentials':
+        'a backend that refuses the probe counts as alive where an outgoing-auth strategy brings credentials of callers',
+      'choice.health.slow': 'an answer to a probe after more than 5 s makes a backend degraded',
+      'choice.health.one-probe':
+        'a backend has one probe at a time, all together a bounded number, spread over the interval',
+      'choice.health.return': 'a backend that is found again by anyone is served again at once',
+      'choice.health.stop': 'a stop ends probes at once',
     },
   },
   {
@@ -78,12 +91,6 @@ export const house = [
       'choice.partial-failure.fail': 'fail answers an error that names the backend for lists that would be incomplete',
       'choice.partial-failure.best-effort': 'best_effort serves what is there',
       'choice.partial-failure.healthy-calls': 'calls to healthy backends always work',
-    },
-  },
-  {
-    source: 'choice: partial failure',
-    deferred: 'comes with health checks and the breaker',
-    says: {
       'choice.partial-failure.health-both': 'probes and live calls both count for the health of a backend',
     },
   },

@@ -10,6 +10,11 @@ export const wire = [
       'choice.endpoint.host-default': 'the default host of a standalone endpoint is 127.0.0.1',
       'choice.endpoint.health': 'GET /health and GET /ping answer 200 with {"status":"ok"} whatever the backends do',
       'choice.endpoint.readyz': 'GET /readyz answers 200 with {"status":"ready"} for static backends',
+      'choice.endpoint.readyz-backends':
+        '/readyz answers 503 with the names of backends that are away while partialFailureMode is fail',
+      'choice.endpoint.backends-health':
+        '/api/backends/health answers monitoring_enabled, a summary and each backend by name',
+      'choice.endpoint.one-health': 'every status page tells the same health of a backend: that of the monitor, if any',
       'choice.endpoint.status':
         'GET and HEAD /status answer backends, healthy, version and group_ref, other methods 405',
       'choice.endpoint.status-headers': '/status carries X-Content-Type-Options nosniff and Cache-Control no-store',

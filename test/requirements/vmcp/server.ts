@@ -81,7 +81,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §2 operational',
-    deferred: 'comes with health checks and the breaker',
     says: {
       'vmcp.operational.log-level': 'operational.logLevel takes debug only, and its absence means info',
       'vmcp.operational.health-check-interval': 'failureHandling.healthCheckInterval is 30s by default',

@@ -60,7 +60,6 @@ export const status = [
   },
   {
     source: 'vmcp spec §3 states and transitions',
-    deferred: 'comes with health checks and the breaker',
     says: {
       'vmcp.state.breaker': 'the breaker states are closed, open and half-open',
     },

@@ -1,0 +1,450 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LinkFailure } from '../../../core/backend/failure.ts';
+import { BackendError } from '../../../core/backend/room.ts';
+import type { Backend, BackendHealth, BackendStatus } from '../../../core/contract/backend.ts';
+import type { CallRecord } from '../../../core/contract/call.ts';
+import type { Core } from '../../../core/extension/plugin.ts';
+import { healthConfig } from '../../../plugins/health/config.ts';
+import health from '../../../plugins/health/index.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
+import { proves } from '../../support/proves.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const SECOND = 1_000;
+const timedOut = () => new LinkFailure('BACKEND_TIMEOUT', 'a', 'did not answer', { category: 'timeout' });
+const refused = () =>
+  new LinkFailure('BACKEND_UNAUTHENTICATED', 'a', 'refused the credentials', { category: 'unauthenticated' });
+
+type Probe = (name: string, timeoutMs: number, signal: AbortSignal) => Promise<number>;
+
+/** The plugin on a core whose backends are a script. Time is vitest's. */
+async function watching(config: object = {}, strategy = 'unauthenticated') {
+  const base = pluginCore();
+  const judged = new Map<string, BackendHealth>();
+  const probes: { name: string; atMs: number; timeoutMs: number }[] = [];
+  const script: { probe: Probe; running: number; most: number } = { probe: async () => 1, running: 0, most: 0 };
+  const startedMs = Date.now();
+  let required = false;
+  const core: Core = {
+    ...base,
+    now: () => Date.now(),
+    backends: {
+      states: () => [],
+      strategyOf: () => strategy,
+      probe: async (name, timeoutMs, signal) => {
+        probes.push({ name, atMs: Date.now() - startedMs, timeoutMs });
+        script.most = Math.max(script.most, ++script.running);
+        try {
+          return await script.probe(name, timeoutMs, signal);
+        } finally {
+          script.running--;
+        }
+      },
+      judge: (name, verdict) => void judged.set(name, verdict),
+      requireAll: () => {
+        required = true;
+      },
+    },
+  };
+  health.apply(core, healthConfig.parse(config));
+  await core.hooks.starting.promise();
+  const backends = new Map<string, Backend>();
+  const tell = (name: string, change: 'added' | 'removed' | 'status', status: BackendStatus, category?: string) => {
+    const backend = backends.get(name) ?? { name, transport: 'streamable-http', url: 'http://a/' };
+    backends.set(name, backend);
+    const cause = category === undefined ? undefined : { category, message: 'words' };
+    const state = { backend, status, era: undefined, cause, sinceMs: 0, hello: undefined };
+    core.hooks.backendChanged.call({ name, change, state: change === 'removed' ? undefined : state });
+  };
+  return {
+    ...base,
+    core,
+    judged,
+    probes,
+    script,
+    isRequired: () => required,
+    statusOf: (name = 'a') => judged.get(name)?.status,
+    add(name = 'a') {
+      tell(name, 'added', 'unknown');
+    },
+    tell,
+    settle(more: Partial<CallRecord>, workload = 'a') {
+      const call = { target: { workload } } as CallRecord['call'];
+      const record = { startedMs: 0, durationMs: 1, rounds: 1, resultBytes: 2, ...more };
+      core.hooks.callSettled.call({ call, outcome: 'ok', ...record });
+    },
+    /** Lets the next turn of every backend pass. */
+    async round() {
+      await vi.advanceTimersByTimeAsync(30 * SECOND);
+    },
+    stop: () => core.hooks.stopping.promise(),
+  };
+}
+
+/** Probes without an answer that end with their signal, and how many have. */
+function untilEnded() {
+  let ended = 0;
+  const probe: Probe = (_name, _timeoutMs, signal) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        ended++;
+        reject(signal.reason);
+      });
+    });
+  return { probe, ended: () => ended };
+}
+
+const failing =
+  (cause: () => unknown = timedOut) =>
+  async () =>
+    Promise.reject(cause());
+
+describe('the settings of failure handling', () => {
+  proves(
+    [
+      'vmcp.operational.health-check-interval',
+      'vmcp.operational.health-check-timeout',
+      'vmcp.operational.partial-failure-mode',
+      'vmcp.operational.status-reporting-interval',
+      'vmcp.operational.unhealthy-threshold',
+      'vmcp.operational.circuit-breaker-enabled',
+      'vmcp.operational.circuit-breaker-failure-threshold',
+      'vmcp.operational.circuit-breaker-timeout',
+    ],
+    'have the keys and defaults of the contract',
+    () => {
+      expect(healthConfig.parse({})).toEqual({
+        healthCheckInterval: 30_000,
+        healthCheckTimeout: 10_000,
+        partialFailureMode: 'fail',
+        statusReportingInterval: 30_000,
+        unhealthyThreshold: 3,
+        circuitBreaker: { enabled: false, failureThreshold: 5, timeout: 60_000 },
+      });
+      expect(healthConfig.safeParse({ partialFailureMode: 'some' }).success).toBe(false);
+      expect(healthConfig.safeParse({ unhealthyThreshold: 1.5 }).success).toBe(false);
+      expect(healthConfig.safeParse({ circuitBreaker: { failureThreshold: 0 } }).success).toBe(false);
+    },
+  );
+
+  proves('vmcp.operational.circuit-breaker-timeout-minimum', 'refuse a breaker that opens for less than 1s', () => {
+    expect(healthConfig.safeParse({ circuitBreaker: { timeout: '999ms' } }).success).toBe(false);
+    expect(healthConfig.parse({ circuitBreaker: { timeout: '1s' } }).circuitBreaker.timeout).toBe(1_000);
+  });
+
+  proves(
+    'vmcp.operational.health-check-timeout-below-interval',
+    'warn when a probe may take a whole interval',
+    async () => {
+      const odd = await watching({ healthCheckInterval: '5s' });
+      expect(odd.lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('healthCheckTimeout') }]);
+      const even = await watching({ healthCheckInterval: '5s', healthCheckTimeout: '4s' });
+      expect(even.lines).toEqual([]);
+    },
+  );
+
+  proves(
+    'vmcp.operational.partial-failure-mode',
+    'require all backends with fail and none with best_effort',
+    async () => {
+      expect((await watching()).isRequired()).toBe(true);
+      expect((await watching({ partialFailureMode: 'best_effort' })).isRequired()).toBe(false);
+    },
+  );
+
+  proves(
+    'vmcp.operational.status-reporting-interval',
+    'say how often the log gets a summary of all backends',
+    async () => {
+      const kit = await watching({ statusReportingInterval: '10s' });
+      kit.add('a');
+      kit.tell('a', 'status', 'ready');
+      kit.add('b');
+      await vi.advanceTimersByTimeAsync(25 * SECOND);
+      const lines = kit.lines.filter(({ message }) => message === 'backends');
+      expect(lines.map(({ fields }) => fields.total)).toEqual([2, 2]);
+      await kit.stop();
+      await vi.advanceTimersByTimeAsync(60 * SECOND);
+      expect(kit.lines.filter(({ message }) => message === 'backends')).toHaveLength(2);
+    },
+  );
+});
+
+describe('the monitor', () => {
+  it('takes the first look at a backend for its first check, then probes once per interval', async () => {
+    const kit = await watching({ healthCheckInterval: '20s', healthCheckTimeout: '3s' });
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    expect(kit.statusOf()).toBe('healthy');
+    await vi.advanceTimersByTimeAsync(100 * SECOND);
+    const [first = 0] = kit.probes.map(({ atMs }) => atMs);
+    expect(first).toBeLessThanOrEqual(20 * SECOND);
+    const times = kit.probes.map(({ atMs, timeoutMs }) => [atMs - first, timeoutMs]);
+    expect(times).toEqual([0, 20, 40, 60, 80].map((s) => [s * SECOND, 3_000]).slice(0, times.length));
+    expect(times.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('makes a backend unhealthy after the threshold, and says why in one word', async () => {
+    const kit = await watching({ unhealthyThreshold: 2 });
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    kit.script.probe = failing();
+    await kit.round();
+    expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', consecutiveFailures: 1, errorCategory: 'timeout' });
+    await kit.round();
+    expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', consecutiveFailures: 2 });
+    kit.script.probe = async () => 1;
+    await kit.round();
+    expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', consecutiveFailures: 0, errorCategory: undefined });
+    await kit.round();
+    expect(kit.statusOf()).toBe('healthy');
+    const changes = kit.lines.filter(({ message }) => message === 'backend health changed');
+    expect(changes.map(({ level, fields }) => [level, fields.to])).toEqual([
+      ['info', 'healthy'],
+      ['warn', 'unhealthy'],
+      ['info', 'degraded'],
+      ['info', 'healthy'],
+    ]);
+  });
+
+  proves('choice.health.slow', 'calls a backend degraded that takes more than 5 s for a probe', async () => {
+    const kit = await watching();
+    kit.add();
+    kit.script.probe = async () => 5_001;
+    await kit.round();
+    expect(kit.statusOf()).toBe('degraded');
+    kit.settle({});
+    expect(kit.statusOf()).toBe('degraded');
+    kit.script.probe = async () => 5_000;
+    await kit.round();
+    expect(kit.statusOf()).toBe('healthy');
+  });
+
+  proves(
+    'choice.health.users-credentials',
+    'takes a refusal of its credentials for life where callers bring them, and for unauthenticated where nobody does',
+    async () => {
+      for (const [strategy, status] of [
+        ['unauthenticated', 'unauthenticated'],
+        ['token_exchange', 'healthy'],
+      ] as const) {
+        const kit = await watching({ unhealthyThreshold: 1 }, strategy);
+        kit.add();
+        kit.script.probe = failing(refused);
+        await kit.round();
+        expect(kit.statusOf(), strategy).toBe(status);
+        kit.tell('a', 'status', 'unauthenticated', 'unauthenticated');
+        expect(kit.statusOf(), strategy).toBe(status);
+      }
+    },
+  );
+
+  proves(
+    'choice.partial-failure.health-both',
+    'hears calls too: their failures count, and so do their results',
+    async () => {
+      const kit = await watching({ unhealthyThreshold: 2 });
+      kit.add();
+      kit.tell('a', 'status', 'ready');
+      kit.settle({ outcome: 'fault', cause: timedOut() });
+      expect(kit.judged.get('a')).toMatchObject({ consecutiveFailures: 1, errorCategory: 'timeout' });
+      kit.settle({});
+      expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', consecutiveFailures: 0 });
+      kit.settle({ outcome: 'fault', cause: timedOut() });
+      kit.script.probe = failing();
+      await vi.advanceTimersByTimeAsync(2 * SECOND); // the probe comes at once instead of within the interval
+      expect(kit.probes).toHaveLength(1);
+      expect(kit.statusOf()).toBe('unhealthy');
+    },
+  );
+
+  it('takes many calls that fail together for one sign of trouble until a probe has shown what it was', async () => {
+    const kit = await watching();
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    for (let n = 0; n < 20; n++) kit.settle({ outcome: 'fault', cause: timedOut() });
+    expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', consecutiveFailures: 1 });
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', consecutiveFailures: 0 });
+    for (let second = 0; second < 10; second++) {
+      for (let n = 0; n < 50; n++) kit.settle({ outcome: 'fault', cause: timedOut() });
+      await vi.advanceTimersByTimeAsync(SECOND);
+    }
+    expect(kit.statusOf()).toBe('degraded');
+    expect(kit.probes.length).toBeLessThanOrEqual(12); // at most one per second, whatever the calls do
+  });
+
+  it('learns nothing from calls that were refused, cancelled, answered with an error or broken by the gateway', async () => {
+    const kit = await watching({ unhealthyThreshold: 1 });
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    kit.settle({ outcome: 'refused' });
+    kit.settle({ outcome: 'cancelled', cause: timedOut() });
+    kit.settle({ outcome: 'toolError' });
+    kit.settle({ outcome: 'error', cause: new BackendError('a', -32602, 'no such tool', undefined) });
+    kit.settle({ outcome: 'fault', cause: new Error('a plugin broke') });
+    kit.settle({ outcome: 'fault', cause: refused() });
+    kit.settle({ outcome: 'fault', cause: timedOut() }, 'nobody');
+    expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', consecutiveFailures: 0 });
+  });
+
+  proves('choice.health.return', 'serves a backend at once that was found again by anyone', async () => {
+    const kit = await watching({ unhealthyThreshold: 1 });
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    kit.tell('a', 'status', 'unavailable', 'refused');
+    expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', errorCategory: 'connection_failed' });
+    kit.settle({ outcome: 'fault', cause: timedOut() }); // refused without being sent: no evidence
+    expect(kit.judged.get('a')).toMatchObject({ consecutiveFailures: 1 });
+    kit.tell('a', 'status', 'ready');
+    expect(kit.statusOf()).toBe('degraded');
+  });
+
+  it('forgets a backend that is removed, and ends its probe', async () => {
+    const kit = await watching();
+    const { probe, ended } = untilEnded();
+    kit.script.probe = probe;
+    kit.add();
+    await kit.round();
+    kit.tell('a', 'removed', 'unknown');
+    expect(ended()).toBe(1);
+    await vi.advanceTimersByTimeAsync(120 * SECOND);
+    expect(kit.probes).toHaveLength(1);
+    expect(kit.judged.size).toBe(0);
+  });
+
+  proves('choice.health.stop', 'ends the probes under way at once and begins no other', async () => {
+    const kit = await watching();
+    const { probe, ended } = untilEnded();
+    kit.script.probe = probe;
+    for (const name of ['a', 'b', 'c']) kit.add(name);
+    await kit.round();
+    await kit.stop();
+    expect([kit.probes.length, ended()]).toEqual([3, 3]);
+    await vi.advanceTimersByTimeAsync(600 * SECOND);
+    expect(kit.probes).toHaveLength(3);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the probes of many backends', () => {
+  proves(
+    'choice.health.one-probe',
+    'are bounded in number, one at a time for each, and spread over the interval',
+    async () => {
+      const kit = await watching();
+      const names = Array.from({ length: 1_000 }, (_, n) => `b${n}`);
+      for (const name of names) {
+        kit.add(name);
+        kit.tell(name, 'status', 'ready');
+      }
+      expect(kit.probes).toHaveLength(0);
+      await vi.advanceTimersByTimeAsync(30 * SECOND);
+      expect(new Set(kit.probes.map(({ name }) => name)).size).toBe(1_000);
+      const seconds = Array.from({ length: 30 }, (_, second) => {
+        return kit.probes.filter(({ atMs }) => Math.floor(atMs / SECOND) === second).length;
+      });
+      expect(Math.max(...seconds)).toBeLessThan(50); // 33 are even
+
+      const busy = new Set<string>();
+      kit.script.probe = (name, timeoutMs) => {
+        expect(busy.has(name), `${name} is probed twice at once`).toBe(false);
+        busy.add(name);
+        return new Promise((_, reject) =>
+          setTimeout(() => {
+            busy.delete(name);
+            reject(timedOut());
+          }, timeoutMs),
+        );
+      };
+      kit.script.most = 0;
+      await vi.advanceTimersByTimeAsync(300 * SECOND);
+      expect(kit.script.most).toBe(64);
+      await kit.stop();
+    },
+  );
+});
+
+describe('with a breaker', () => {
+  const config = { circuitBreaker: { enabled: true, failureThreshold: 3, timeout: '60s' }, unhealthyThreshold: 5 };
+  const dispatchOf = (core: Core) => {
+    let sent = 0;
+    const dispatch = core.hooks.wrapDispatch.call(async () => {
+      sent++;
+      return undefined as never;
+    });
+    return {
+      call: async () => dispatch({ target: { workload: 'a' } } as CallRecord['call']),
+      sent: () => sent,
+    };
+  };
+
+  it('none is asked before a call unless it is enabled', async () => {
+    expect((await watching()).core.hooks.wrapDispatch.tapped()).toBe(false);
+  });
+
+  proves('choice.health.breaker-refusal', 'calls that fail open it, and then none is sent', async () => {
+    const kit = await watching(config);
+    const { call, sent } = dispatchOf(kit.core);
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    await call();
+    for (let n = 0; n < 3; n++) kit.settle({ outcome: 'fault', cause: timedOut() });
+    await expect(call()).rejects.toMatchObject({
+      code: 'BACKEND_CIRCUIT_OPEN',
+      message: 'backend "a" gets no call: its circuit breaker is open, recovery is tested in 60 s',
+    });
+    expect(sent()).toBe(1);
+    expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
+    kit.settle({}); // the late end of a call that was sent before
+    kit.tell('a', 'status', 'ready');
+    expect(kit.judged.get('a')?.breaker?.state).toBe('open');
+    expect(kit.probes).toHaveLength(0);
+  });
+
+  proves('choice.health.breaker-transitions', 'one probe after its time decides: open again, or closed', async () => {
+    const kit = await watching(config);
+    const { call } = dispatchOf(kit.core);
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    for (let n = 0; n < 3; n++) kit.settle({ outcome: 'fault', cause: timedOut() });
+    kit.script.probe = async () => {
+      await new Promise((resolve) => setTimeout(resolve, SECOND));
+      throw timedOut();
+    };
+    await vi.advanceTimersByTimeAsync(60 * SECOND);
+    expect(kit.probes.map(({ atMs }) => atMs)).toEqual([60 * SECOND]);
+    expect(kit.judged.get('a')?.breaker?.state).toBe('half-open');
+    await expect(call()).rejects.toMatchObject({ message: expect.stringContaining('a probe is testing recovery') });
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(kit.judged.get('a')?.breaker?.state).toBe('open');
+    await vi.advanceTimersByTimeAsync(59 * SECOND);
+    expect(kit.probes).toHaveLength(1);
+    kit.script.probe = async () => 1;
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(kit.probes).toHaveLength(2);
+    expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', breaker: { state: 'closed' } });
+    await call();
+    expect(
+      kit.lines.filter(({ message }) => message.startsWith('circuit breaker')).map((line) => line.message),
+    ).toEqual(['circuit breaker opened', 'circuit breaker closed']);
+  });
+
+  it('probes that fail open it too, and a refusal of credentials does not', async () => {
+    const kit = await watching(config);
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    kit.script.probe = failing(refused);
+    for (let n = 0; n < 4; n++) await kit.round();
+    expect(kit.judged.get('a')?.breaker?.state).toBe('closed');
+    kit.script.probe = failing();
+    for (let n = 0; n < 3; n++) await kit.round();
+    expect(kit.judged.get('a')?.breaker?.state).toBe('open');
+    kit.script.probe = failing(refused);
+    const before = kit.probes.length;
+    await vi.advanceTimersByTimeAsync(180 * SECOND); // a trial that shows nothing waits like any probe
+    expect(kit.probes.length - before).toBeLessThanOrEqual(6);
+  });
+});

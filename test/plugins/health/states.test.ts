@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { Breaker } from '../../../plugins/health/breaker.ts';
+import { afterFailure, afterSuccess, firstVitals, type Vitals } from '../../../plugins/health/vitals.ts';
+import { proves } from '../../support/proves.ts';
+
+const THRESHOLD = 3;
+type Event = 'ok' | 'slow' | 'fail' | 'auth';
+
+/** The states that a row of events leads through. */
+function through(events: readonly Event[], threshold = THRESHOLD): string[] {
+  let vitals: Vitals = firstVitals(0);
+  return events.map((event, at) => {
+    const failure = { category: event, isAuth: event === 'auth' };
+    vitals =
+      event === 'ok' || event === 'slow'
+        ? afterSuccess(vitals, event === 'slow', at)
+        : afterFailure(vitals, failure, threshold, at);
+    return vitals.status;
+  });
+}
+
+describe('the health of a backend', () => {
+  proves('choice.health.transitions', 'moves as the table says', () => {
+    const rows: [readonly Event[], readonly string[]][] = [
+      [['ok'], ['healthy']],
+      [['slow'], ['degraded']],
+      [['fail'], ['unknown']],
+      [
+        ['ok', 'fail', 'fail', 'fail'],
+        ['healthy', 'healthy', 'healthy', 'unhealthy'],
+      ],
+      [
+        ['auth', 'auth', 'auth'],
+        ['unknown', 'unknown', 'unauthenticated'],
+      ],
+      [
+        ['fail', 'fail', 'auth'],
+        ['unknown', 'unknown', 'unauthenticated'],
+      ],
+      [
+        ['ok', 'fail', 'ok', 'ok'],
+        ['healthy', 'healthy', 'degraded', 'healthy'],
+      ],
+      [
+        ['fail', 'fail', 'fail', 'ok', 'ok'],
+        ['unknown', 'unknown', 'unhealthy', 'degraded', 'healthy'],
+      ],
+      [
+        ['ok', 'slow', 'slow', 'ok'],
+        ['healthy', 'degraded', 'degraded', 'healthy'],
+      ],
+      [
+        ['fail', 'fail', 'ok', 'fail', 'fail', 'fail'],
+        ['unknown', 'unknown', 'degraded', 'degraded', 'degraded', 'unhealthy'],
+      ],
+    ];
+    for (const [events, states] of rows) expect(through(events), events.join()).toEqual(states);
+    expect(through(['fail'], 1)).toEqual(['unhealthy']);
+    expect(through(['auth'], 1)).toEqual(['unauthenticated']);
+  });
+
+  it('counts failures in a row, forgets them with a success, and dates the last change of its status', () => {
+    let vitals = afterSuccess(firstVitals(0), false, 10);
+    vitals = afterFailure(vitals, { category: 'timeout', isAuth: false }, THRESHOLD, 20);
+    expect(vitals).toEqual({ status: 'healthy', failures: 1, category: 'timeout', sinceMs: 10 });
+    vitals = afterSuccess(vitals, false, 30);
+    expect(vitals).toEqual({ status: 'degraded', failures: 0, category: undefined, sinceMs: 30 });
+    expect(afterSuccess(vitals, true, 40).sinceMs).toBe(30);
+  });
+});
+
+describe('the circuit breaker', () => {
+  const rules = { failureThreshold: 3, timeoutMs: 60_000 };
+  const opened = () => {
+    const breaker = new Breaker(rules, 0);
+    for (let n = 0; n < rules.failureThreshold; n++) breaker.failed(1_000);
+    return breaker;
+  };
+
+  proves('vmcp.state.breaker', 'is closed, open or half-open, and opens after enough failures in a row', () => {
+    const breaker = new Breaker(rules, 0);
+    expect([breaker.failed(1), breaker.failed(2), breaker.state]).toEqual([false, false, 'closed']);
+    breaker.succeeded(3);
+    expect([breaker.failed(4), breaker.failed(5), breaker.state]).toEqual([false, false, 'closed']);
+    expect([breaker.failed(6), breaker.state, breaker.sinceMs, breaker.triesAtMs]).toEqual([true, 'open', 6, 60_006]);
+    expect(breaker.failed(7)).toBe(false);
+    expect(breaker.triesAtMs).toBe(60_006);
+  });
+
+  proves('choice.health.breaker-transitions', 'lets one attempt through after its time, and no other beside it', () => {
+    const breaker = opened();
+    expect(breaker.letsThrough(60_999)).toBe(false);
+    expect(breaker.letsThrough(61_000)).toBe(true);
+    expect(breaker.state).toBe('half-open');
+    expect(breaker.letsThrough(61_001)).toBe(false);
+    breaker.succeeded(61_002);
+    expect([breaker.state, breaker.letsThrough(61_003), breaker.isQuiet]).toEqual(['closed', true, true]);
+  });
+
+  proves('choice.health.breaker-transitions', 'opens for as long again when its trial fails', () => {
+    const breaker = opened();
+    breaker.letsThrough(61_000);
+    expect([breaker.failed(62_000), breaker.state, breaker.triesAtMs]).toEqual([true, 'open', 122_000]);
+    expect(breaker.letsThrough(121_999)).toBe(false);
+  });
+
+  it('takes the next attempt for its trial when the last one showed nothing', () => {
+    const breaker = opened();
+    breaker.letsThrough(61_000);
+    breaker.abandoned(61_500);
+    expect([breaker.state, breaker.letsThrough(61_501), breaker.state]).toEqual(['open', true, 'half-open']);
+  });
+});

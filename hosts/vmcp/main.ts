@@ -30,7 +30,7 @@ function addServe(vmcp: Command): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
     .option('--session-ttl <duration>', 'idle time of a client session (0 = 30m)', sessionTtlFrom)
-    .option('--enable-audit', 'write one JSON line per call, with the defaults of the section audit')
+    .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
     .option('--debug', 'log more')
     .addHelpText(
       'after',

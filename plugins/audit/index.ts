@@ -1,26 +1,38 @@
 import { definePlugin } from '@toolmgr/core';
+import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
+import type { AuditEvent } from './event.ts';
+import { createWanted } from './event-types.ts';
+import { eventFromCall, type Making } from './from-call.ts';
+import { eventFromRequest, eventFromStream } from './from-request.ts';
+import { eventFromWorkflow } from './from-workflow.ts';
 import { createJournal } from './journal.ts';
 import { openSink } from './sink.ts';
-import { createSnapshot } from './snapshot.ts';
 
 const ADDRESS = 'audit';
 
-/** One JSON line per call, written after its reply. */
+/** One JSON line per request, call and workflow step, written after the reply. */
 export default definePlugin({
   address: ADDRESS,
-  stability: 'alpha',
-  summary: 'writes one JSON line per call after its reply',
+  stability: 'stable',
+  summary: 'writes one JSON line per request, call and workflow step after its reply',
   contractKey: 'audit',
   config: auditConfig,
   apply(core, config) {
-    const snapshot = createSnapshot(config);
+    const making: Making = {
+      detectApplicationErrors: config.detectApplicationErrors,
+      capture: createCapture(config),
+      isWanted: createWanted(config.eventTypes, config.excludeEventTypes),
+    };
     const journal = createJournal(core);
-    core.hooks.callSettled.tap(ADDRESS, (record) => {
-      const event = snapshot(record);
+    const note = (event: AuditEvent | undefined): void => {
       if (event !== undefined) journal.add(event);
-    });
-    core.hooks.starting.tapPromise(ADDRESS, async () => journal.start(await openSink(config.logFile), config));
+    };
+    core.hooks.callSettled.tap(ADDRESS, (record) => note(eventFromCall(record, making)));
+    core.hooks.requestSettled.tap(ADDRESS, (record) => note(eventFromRequest(record, making)));
+    core.hooks.streamOpened.tap(ADDRESS, (record) => note(eventFromStream(record, making)));
+    core.hooks.workflowAdvanced.tap(ADDRESS, (advanced) => note(eventFromWorkflow(advanced, making)));
+    core.hooks.starting.tapPromise(ADDRESS, async () => journal.start(await openSink(config.logFile, core), config));
     core.hooks.stopping.tapPromise(ADDRESS, async () => journal.stop());
   },
 });

@@ -249,11 +249,7 @@ backends:
       'operational: { failureHandling: { unhealthyThreshold: 0 } }',
       /operational\.failureHandling\.unhealthyThreshold/,
     ],
-    [
-      '',
-      'audit: { enabled: true, includeRequestData: true }',
-      /audit\.includeRequestData: includeRequestData is not available yet/,
-    ],
+    ['', 'audit: { enabled: true, eventTypes: [mcp_tool_calls] }', /audit\.eventTypes\.0: /],
     ['', 'passthroughHeaders: [X-Ok, Authorization]', /passthroughHeaders\.1: the header Authorization is restricted/],
     ['', 'passthroughHeaders: [X-Forwarded-For]', /X-Forwarded-For is restricted/],
     ['', 'passthroughHeaders: ["a b"]', /expected a header name/],

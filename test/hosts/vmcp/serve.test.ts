@@ -161,7 +161,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     ['vmcp.audit.enabled', 'vmcp.audit.log-file-empty', 'ask.vmcp.serve-flags', 'ask.vmcp.session-ttl-flag'],
-    'takes its flags; with --enable-audit each call is one line on stdout, without it none',
+    'takes its flags; with --enable-audit each request is one line on stdout, without it none',
     async () => {
       await using server = await recordingServer();
       const file = await write(configOf({ one: server.url }));
@@ -181,7 +181,7 @@ describe('toolmgr vmcp serve', () => {
       ]);
       const url = await endpointOf(audited);
       await call(url, 'one_echo', 'message=hi');
-      const [line = ''] = await audited.printed(/^\{.*audit_event.*\}$/m);
+      const [line = ''] = await audited.printed(/^\{.*mcp_tool_call.*\}$/m);
       expect(JSON.parse(line)).toMatchObject({
         type: 'mcp_tool_call',
         outcome: 'success',
@@ -189,7 +189,9 @@ describe('toolmgr vmcp serve', () => {
         metadata: { extra: { backend_name: 'one' } },
       });
       audited.signal('SIGTERM');
-      expect((await audited.finished).out.trim().split('\n')).toHaveLength(1);
+      const lines = (await audited.finished).out.trim().split('\n');
+      expect(lines.every((each) => JSON.parse(each).msg === 'audit_event')).toBe(true);
+      expect(lines.filter((each) => each.includes('mcp_tool_call'))).toHaveLength(1);
 
       await using silent = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--session-ttl', '0']);
       await call(await endpointOf(silent), 'one_echo', 'message=hi');

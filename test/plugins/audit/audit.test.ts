@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,10 +7,9 @@ import type { JsonObject } from '../../../core/contract/json.ts';
 import { Cancel } from '../../../core/protocol/cancel.ts';
 import { RawObject } from '../../../core/protocol/raw-json.ts';
 import { auditConfig } from '../../../plugins/audit/config.ts';
+import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
 import audit from '../../../plugins/audit/index.ts';
-import { createJournal } from '../../../plugins/audit/journal.ts';
-import { createSnapshot } from '../../../plugins/audit/snapshot.ts';
-import { bootPlugin, pluginCore } from '../../support/plugin-core.ts';
+import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 
 const settled = (changes: Partial<CallRecord> = {}, call: Partial<CallRecord['call']> = {}): CallRecord => ({
@@ -93,29 +92,18 @@ describe('audit', () => {
         logged_at: '2027-01-15T08:00:00.012Z',
         outcome: 'success',
         component: 'dev',
-        source: { type: 'network', extra: { request_id: 'call-1' } },
+        source: { type: 'local', extra: { request_id: 'call-1' } },
         subjects: { user: 'ada@example.com', user_id: 'u1', client_name: 'inspector', client_version: '1.0' },
-        target: { endpoint: '/mcp', method: 'tools/call', name: 'github_search', type: 'tool' },
+        target: { method: 'tools/call', name: 'github_search', type: 'tool' },
         metadata: { extra: { duration_ms: 12.346, response_size_bytes: 345, backend_name: 'github' } },
       },
     ]);
   });
 
-  it('makes its file readable for its owner only and appends to what is there', async () => {
-    await linesAfter([settled()]);
-    expect((await stat(join(folder, 'audit.log'))).mode & 0o777).toBe(0o600);
-    expect(await linesAfter([settled(), settled()])).toHaveLength(3);
-  });
-
-  it('stops the boot and names the file when it cannot be opened', async () => {
-    const logFile = join(folder, 'no', 'such', 'folder.log');
-    await expect(bootPlugin(audit, { logFile })).rejects.toThrow(/audit\.logFile: .*folder\.log cannot be opened/);
-  });
-
   it.each([
     ['ok', {}, 'success', {}],
     ['toolError', {}, 'success', { tool_error: true }],
-    ['refused', { refusal: { refused: true, status: 403, reason: 'no' } }, 'denied', {}],
+    ['refused', { refusal: { refused: true, status: 403, reason: 'no' } }, 'denied', { refusal: 'no' }],
     ['refused', { refusal: { refused: true, status: 429, reason: 'slow' } }, 'failure', {}],
     [
       'error',
@@ -123,9 +111,11 @@ describe('audit', () => {
       'application_error',
       { jsonrpc_error_code: -32602 },
     ],
+    ['error', { error: { code: -32021, message: 'x', status: 400 } }, 'failure', { jsonrpc_error_code: -32021 }],
+    ['error', { error: { code: -32603, message: 'x', status: 500 } }, 'error', {}],
     ['fault', {}, 'error', {}],
-    ['cancelled', {}, 'failure', {}],
-    ['abandoned', {}, 'failure', {}],
+    ['cancelled', {}, 'failure', { cancelled: true }],
+    ['abandoned', {}, 'failure', { abandoned: true }],
   ] as const)('says how a call ended: %s %j is %s', async (outcome, changes, said, extra) => {
     const [line] = await linesAfter([settled({ outcome, ...changes } as Partial<CallRecord>)]);
     expect(line).toMatchObject({ outcome: said, metadata: { extra } });
@@ -133,31 +123,22 @@ describe('audit', () => {
     expect(String(message?.jsonrpc_error_message ?? '').length).toBeLessThanOrEqual(256);
   });
 
-  it('writes no arguments', async () => {
-    await linesAfter([settled()]);
-    expect(await readFile(join(folder, 'audit.log'), 'utf8')).not.toContain('hunter2');
-  });
-
-  it('names the call that made an inner call', async () => {
-    const parent = settled({}, { id: 'outer' }).call;
-    const [line] = await linesAfter([settled({}, { id: 'inner', parent })]);
-    expect(line).toMatchObject({
-      source: { type: 'local', extra: { request_id: 'inner' } },
-      metadata: { extra: { parent_request_id: 'outer' } },
-    });
-  });
-
-  it('lists the actors outermost first, cut at the configured depth', async () => {
-    const caller = {
-      ...settled().call.caller,
-      claims: { act: { iss: 'i', sub: 'a', act: { iss: 'i', sub: 'b', act: { sub: 'c' } } } },
-    };
-    const record = settled({}, { caller });
-    const [whole] = await linesAfter([record]);
-    expect(whole?.delegation).toEqual({ chain: [{ iss: 'i', sub: 'a' }, { iss: 'i', sub: 'b' }, { sub: 'c' }] });
-    const cut = (await linesAfter([record], { maxDelegationDepth: 1 })).at(-1);
-    expect(cut?.delegation).toEqual({ chain: [{ iss: 'i', sub: 'a' }], truncated: true, omitted: 2 });
-  });
+  proves(
+    ['vmcp.audit.max-delegation-depth', 'vmcp.audit.max-delegation-depth-truncated'],
+    'lists the actors outermost first, cut at the configured depth and marked',
+    async () => {
+      const caller = {
+        ...settled().call.caller,
+        claims: { act: { iss: 'i', sub: 'a', act: { iss: 'i', sub: 'b', act: { sub: 'c' } } } },
+      };
+      const record = settled({}, { caller });
+      const [whole] = await linesAfter([record]);
+      expect(whole?.delegation).toEqual({ chain: [{ iss: 'i', sub: 'a' }, { iss: 'i', sub: 'b' }, { sub: 'c' }] });
+      const cut = (await linesAfter([record], { maxDelegationDepth: 1 })).at(-1);
+      expect(cut?.delegation).toEqual({ chain: [{ iss: 'i', sub: 'a' }], truncated: true, omitted: 2 });
+      expect(auditConfig.parse({}).maxDelegationDepth).toBe(10);
+    },
+  );
 
   it('says why an act claim is malformed', async () => {
     const caller = { ...settled().call.caller, claims: { act: { sub: 'a', act: 'b' } } };
@@ -169,81 +150,49 @@ describe('audit', () => {
     });
   });
 
-  it('keeps to the wanted types, the unwanted ones winning', async () => {
-    const records = [settled(), settled({}, { method: 'prompts/get' }), settled({}, { method: 'resources/read' })];
-    const config = { eventTypes: ['mcp_tool_call', 'mcp_prompt_get'], excludeEventTypes: ['mcp_prompt_get'] };
-    expect((await linesAfter(records, config)).map((line) => line.type)).toEqual(['mcp_tool_call']);
+  it('walks a chain of any depth without an end of its own', async () => {
+    let act: JsonObject = { sub: 'last' };
+    for (let depth = 0; depth < 5_000; depth++) act = { sub: `s${depth}`, act };
+    const caller = { ...settled().call.caller, claims: { act } };
+    const [line] = await linesAfter([settled({}, { caller })]);
+    expect(line?.delegation).toMatchObject({ truncated: true, omitted: 990 });
   });
 
   it.each([
-    [{ includeRequestData: true }, /includeRequestData is not available yet/],
-    [{ includeResponseData: true }, /includeResponseData is not available yet/],
-    [{ eventTypes: ['mcp_ping'] }, /mcp_ping is not recorded yet/],
     [{ eventTypes: ['mcp_tool_calls'] }, /expected one of/],
+    [{ excludeEventTypes: ['sse'] }, /expected one of/],
     [{ maxDelegationDepth: 0 }, />=1/],
-  ])('refuses what does not work yet by its name: %j', (config, sentence) => {
+    [{ maxDataSize: 1.5 }, /expected int/],
+    [{ includeRequestData: 'yes' }, /expected boolean/],
+  ])('refuses settings that are wrong: %j', (config, sentence) => {
     const read = auditConfig.safeParse(config);
     expect(read.error?.issues.map((issue) => issue.message).join()).toMatch(sentence);
   });
 
-  it('drops and counts events when the sink is stuck, and tells it when the sink works again', async () => {
-    const core = pluginCore();
-    const journal = createJournal(core, 3);
-    const written: string[] = [];
-    let release: () => void = () => {};
-    const stuck = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const config = auditConfig.parse({});
-    const event = createSnapshot(config)(settled());
-    if (event === undefined) throw new Error('the event is wanted');
-    const sink = {
-      write: async (text: string) => {
-        await stuck;
-        written.push(text);
-      },
-      close: async () => {},
-    };
-    for (let n = 0; n < 5; n++) journal.add(event);
-    journal.start(sink, config);
-    release();
-    await journal.stop();
-    const lines = written
-      .join('')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as JsonObject);
-    expect(lines.map((line) => line.msg)).toEqual(['audit_event', 'audit_event', 'audit_event', 'audit_dropped']);
-    expect(lines.at(-1)?.dropped).toBe(2);
-    expect(core.lines).toContainEqual(expect.objectContaining({ level: 'warn', fields: { dropped: 2 } }));
-  });
+  proves(
+    [
+      'vmcp.audit.detect-application-errors',
+      'vmcp.audit.include-request-data',
+      'vmcp.audit.include-response-data',
+      'vmcp.audit.max-data-size',
+    ],
+    'has the defaults of the contract',
+    () => {
+      expect(auditConfig.parse({})).toEqual({
+        component: 'toolmgr-vmcp',
+        detectApplicationErrors: true,
+        eventTypes: [],
+        excludeEventTypes: [],
+        includeRequestData: false,
+        includeResponseData: false,
+        logFile: '',
+        maxDataSize: 1024,
+        maxDelegationDepth: 10,
+      });
+    },
+  );
 
-  it('goes on after a write that failed', async () => {
-    const core = pluginCore();
-    const journal = createJournal(core);
-    const config = auditConfig.parse({});
-    const event = createSnapshot(config)(settled());
-    if (event === undefined) throw new Error('the event is wanted');
-    journal.start({ write: () => Promise.reject(new Error('disk full')), close: async () => {} }, config);
-    journal.add(event);
-    await journal.stop();
-    expect(core.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', fields: { lines: 1, cause: 'disk full' } }),
-    );
-  });
-
-  it('costs the call only a snapshot', async () => {
-    const core = pluginCore();
-    const journal = createJournal(core, 1_000_000);
-    const snapshot = createSnapshot(auditConfig.parse({}));
-    const record = settled();
-    const rounds = 100_000;
-    const startedAt = process.hrtime.bigint();
-    for (let n = 0; n < rounds; n++) {
-      const event = snapshot(record);
-      if (event !== undefined) journal.add(event);
-    }
-    const microseconds = Number(process.hrtime.bigint() - startedAt) / 1000 / rounds;
-    expect(microseconds).toBeLessThan(20);
+  it('takes every type of the contract', () => {
+    expect(auditConfig.parse({ eventTypes: [...EVENT_TYPES] }).eventTypes).toHaveLength(23);
   });
 });

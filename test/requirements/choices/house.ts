@@ -47,6 +47,22 @@ export const house = [
     },
   },
   {
+    source: 'choice: audit trail',
+    says: {
+      'choice.audit.every-type': 'every type of audit event is written when its event happens',
+      'choice.audit.denials':
+        'requests refused for their caller, Host or Origin, limited calls and calls of unknown tools are recorded',
+      'choice.audit.type-not-chosen': 'no header of a refused request chooses the type it is recorded under',
+      'choice.audit.client-address': 'the recorded address is the socket; what headers claim is recorded as claimed',
+      'choice.audit.one-id': 'one id joins the audit lines of a request, its calls, inner calls and workflow steps',
+      'choice.audit.secrets': 'no token, credential or member with a telling name stands in an audit line',
+      'choice.audit.overload': 'a stuck sink holds up no reply; what does not fit is counted and told',
+      'choice.audit.stop': 'a stop writes everything that waits',
+      'choice.audit.broken-sink': 'a full disk or a closed stdout neither ends nor blocks the gateway nor tears a line',
+      'choice.audit.file': 'the audit file is made with mode 0600 and made anew after it was moved away',
+    },
+  },
+  {
     source: 'choice: told requests',
     says: {
       'choice.told.every-request': 'every HTTP request is told once, whether it was served, refused or abandoned',

@@ -12,7 +12,6 @@ export const features = [
   },
   {
     source: 'vmcp spec §2 audit',
-    deferred: 'comes with the complete audit plugin',
     says: {
       'vmcp.audit.component': 'audit.component is a string',
       'vmcp.audit.detect-application-errors': 'audit.detectApplicationErrors is true by default',

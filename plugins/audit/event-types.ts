@@ -1,0 +1,76 @@
+import type { RequestRecord, WorkflowAdvanced } from '@toolmgr/core';
+
+/** Every type of event, in the order of the reference page. Source: vmcp spec §2 audit `eventTypes`. */
+export const EVENT_TYPES = [
+  'mcp_initialize',
+  'sse_connection',
+  'mcp_tool_call',
+  'mcp_tools_list',
+  'mcp_resource_read',
+  'mcp_resources_list',
+  'mcp_prompt_get',
+  'mcp_prompts_list',
+  'mcp_notification',
+  'mcp_ping',
+  'mcp_logging',
+  'mcp_completion',
+  'mcp_roots_list_changed',
+  'mcp_request',
+  'http_request',
+  'vmcp_workflow_started',
+  'vmcp_workflow_completed',
+  'vmcp_workflow_failed',
+  'vmcp_workflow_timed_out',
+  'vmcp_workflow_step_started',
+  'vmcp_workflow_step_completed',
+  'vmcp_workflow_step_failed',
+  'vmcp_workflow_step_skipped',
+] as const;
+
+/** One of {@link EVENT_TYPES}. */
+export type EventType = (typeof EVENT_TYPES)[number];
+
+const BY_METHOD: ReadonlyMap<string, EventType> = new Map([
+  ['initialize', 'mcp_initialize'],
+  ['tools/call', 'mcp_tool_call'],
+  ['tools/list', 'mcp_tools_list'],
+  ['resources/read', 'mcp_resource_read'],
+  ['resources/list', 'mcp_resources_list'],
+  ['resources/templates/list', 'mcp_resources_list'],
+  ['prompts/get', 'mcp_prompt_get'],
+  ['prompts/list', 'mcp_prompts_list'],
+  ['ping', 'mcp_ping'],
+  ['logging/setLevel', 'mcp_logging'],
+  ['completion/complete', 'mcp_completion'],
+  ['notifications/roots/list_changed', 'mcp_roots_list_changed'],
+  ['subscriptions/listen', 'sse_connection'], // what the GET stream is to the sessions of the older era
+]);
+
+/** The type of a JSON-RPC method. */
+export function typeOfMethod(method: string): EventType {
+  return BY_METHOD.get(method) ?? (method.startsWith('notifications/') ? 'mcp_notification' : 'mcp_request');
+}
+
+/**
+ * The type of an HTTP request.
+ *
+ * What was refused before its caller was known is `mcp_request`, whatever its headers call it: nobody chooses by a
+ * header in which type a failed login is recorded.
+ */
+export function typeOfRequest({ face, caller, inbound, message }: RequestRecord): EventType {
+  if (face !== 'mcp') return 'http_request';
+  if (caller === undefined) return 'mcp_request';
+  if (inbound.method === 'GET') return 'sse_connection';
+  return message?.method === undefined ? 'mcp_request' : typeOfMethod(message.method);
+}
+
+/** The type of a workflow's event. */
+export function typeOfWorkflow(change: WorkflowAdvanced['change']): EventType {
+  return `vmcp_workflow_${change}`;
+}
+
+/** Makes the question whether a type is wanted: all, or the listed ones; what is excluded is never wanted. */
+export function createWanted(only: readonly EventType[], never: readonly EventType[]): (type: EventType) => boolean {
+  const wanted = new Set((only.length === 0 ? EVENT_TYPES : only).filter((type) => !never.includes(type)));
+  return (type) => wanted.has(type);
+}

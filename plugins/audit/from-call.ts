@@ -1,0 +1,106 @@
+import { type Call, type CallRecord, type CatalogEntry, type JsonObject, recordOf } from '@toolmgr/core';
+import type { Capture } from './capture.ts';
+import type { AuditEvent, Origin, Outcome } from './event.ts';
+import { type EventType, typeOfMethod } from './event-types.ts';
+
+/** What making events needs to know. */
+export interface Making {
+  readonly detectApplicationErrors: boolean;
+  readonly capture: Capture;
+  isWanted(type: EventType): boolean;
+}
+
+const OUTCOMES = {
+  ok: 'success',
+  toolError: 'success', // the server worked; `tool_error` in the line tells
+  refused: 'denied',
+  error: 'application_error',
+  fault: 'error',
+  cancelled: 'failure',
+  abandoned: 'failure',
+} as const satisfies Record<CallRecord['outcome'], Outcome>;
+
+/** The event of a settled call; `undefined` when its type is not wanted. Only reads and copies: it runs before the reply. */
+export function eventFromCall(record: CallRecord, making: Making): AuditEvent | undefined {
+  const { call, error } = record;
+  const type = typeOfMethod(call.method);
+  if (!making.isWanted(type)) return undefined;
+  const client = call.asker.clientInfo;
+  return {
+    type,
+    outcome: outcomeOf(record, making.detectApplicationErrors),
+    loggedAtMs: record.startedMs + record.durationMs,
+    requestId: call.id,
+    origin: originOf(call),
+    caller: call.caller,
+    clientName: textOf(client?.name),
+    clientVersion: textOf(client?.version),
+    target: targetOf(call),
+    durationMs: record.durationMs,
+    errorCode: error?.code,
+    errorMessage: error?.message,
+    extra: extraOf(record),
+    traceparent: traceparentOf(call),
+    request: making.capture.callRequest(call),
+    response: making.capture.callResponse(record.result),
+  };
+}
+
+function outcomeOf({ outcome, refusal, error }: CallRecord, detectApplicationErrors: boolean): Outcome {
+  if (outcome === 'refused' && refusal?.status === 429) return 'failure';
+  if (outcome !== 'error') return OUTCOMES[outcome];
+  if (error?.status !== undefined && error.status >= 400) return error.status < 500 ? 'failure' : 'error';
+  return detectApplicationErrors ? 'application_error' : 'success';
+}
+
+/** Inner calls come from the gateway itself, and so do those of code. */
+function originOf(call: Call): Origin | undefined {
+  const { inbound } = call;
+  if (inbound === undefined || call.parent !== undefined) return undefined;
+  const { headers } = inbound;
+  const record = recordOf(call);
+  return {
+    address: record?.remoteAddress ?? inbound.remoteAddress,
+    userAgent: headers['user-agent'],
+    forwardedFor: headers['x-forwarded-for'],
+    sessionId: record?.session?.id,
+    isStream: record?.isStream === true,
+  };
+}
+
+const KINDS = {
+  tool: 'tool',
+  prompt: 'prompt',
+  resource: 'resource',
+  template: 'resource',
+} as const satisfies Record<CatalogEntry['kind'], string>;
+
+function targetOf({ inbound, method, name, target }: Call): JsonObject {
+  return { endpoint: inbound?.path, method, name, type: KINDS[target.kind] };
+}
+
+function extraOf({ call, rounds, outcome, resultBytes, refusal }: CallRecord): JsonObject {
+  return {
+    response_size_bytes: resultBytes,
+    backend_name: call.target.workload,
+    parent_name: call.parent?.name,
+    rounds: rounds > 1 ? rounds : undefined,
+    tool_error: outcome === 'toolError' ? true : undefined,
+    refusal: refusal?.reason,
+    cancelled: outcome === 'cancelled' ? true : undefined,
+    abandoned: outcome === 'abandoned' ? true : undefined,
+  };
+}
+
+/** The client's trace, in the header or in the message (MCP 2026-07-28, trace context). */
+export function traceparentOf(call: Call): string | undefined {
+  const header = call.inbound?.headers.traceparent;
+  if (header !== undefined) return header;
+  const meta = recordOf(call)?.message?.given?._meta;
+  return typeof meta === 'object' && meta !== null && 'traceparent' in meta ? textOf(meta.traceparent) : undefined;
+}
+
+/** A string, or nothing: what clients say of themselves has any shape. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,52 @@
+import type { WorkflowAdvanced } from '@toolmgr/core';
+import type { AuditEvent, Outcome } from './event.ts';
+import { typeOfWorkflow } from './event-types.ts';
+import { type Making, textOf, traceparentOf } from './from-call.ts';
+
+const OUTCOMES = {
+  started: 'success',
+  completed: 'success',
+  failed: 'failure',
+  timed_out: 'failure',
+  step_started: 'success',
+  step_completed: 'success',
+  step_failed: 'failure',
+  step_skipped: 'success',
+} as const satisfies Record<WorkflowAdvanced['change'], Outcome>;
+
+/** The event of a workflow or of one of its steps; `undefined` when its type is not wanted. */
+export function eventFromWorkflow(advanced: WorkflowAdvanced, making: Making): AuditEvent | undefined {
+  const { call, change, step, workflowId, workflowName } = advanced;
+  const type = typeOfWorkflow(change);
+  if (!making.isWanted(type)) return undefined;
+  const client = call.asker.clientInfo;
+  return {
+    type,
+    outcome: OUTCOMES[change],
+    loggedAtMs: advanced.atMs,
+    requestId: call.id,
+    origin: undefined,
+    caller: call.caller,
+    clientName: textOf(client?.name),
+    clientVersion: textOf(client?.version),
+    target: {
+      workflow_id: workflowId,
+      workflow_name: workflowName,
+      step_id: step?.id,
+      step_type: step?.type,
+      tool_name: step?.tool,
+    },
+    durationMs: advanced.durationMs,
+    errorCode: undefined,
+    errorMessage: undefined,
+    extra: {
+      timeout_ms: advanced.timeoutMs,
+      step_count: advanced.stepCount,
+      retry_count: advanced.retryCount,
+      condition: advanced.condition,
+    },
+    traceparent: traceparentOf(call),
+    request: undefined,
+    response: undefined,
+  };
+}

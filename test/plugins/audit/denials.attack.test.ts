@@ -1,0 +1,177 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
+import { fakeServer, text } from '../../../core/testing/index.ts';
+import { type AuditLine, audited } from '../../support/audited.ts';
+import { openSession, post, postModern, rawRequest } from '../../support/endpoint-door.ts';
+import { proves } from '../../support/proves.ts';
+
+/** Knows one token, denies the tool `forbidden`, and limits the tool `limited`. */
+const policy: Plugin = definePlugin({
+  address: 'test/policy',
+  config: z.strictObject({}),
+  apply({ hooks }) {
+    hooks.authenticate.tap('test/policy', ({ headers: { authorization } }) => {
+      if (authorization === undefined) return undefined;
+      if (authorization !== 'Bearer good-token') return { refused: true, status: 401, reason: 'unknown token' };
+      return { issuer: 'i', subject: 'ada', key: 'i\0ada', claims: { email: 'ada@example.com' } };
+    });
+    hooks.authorize.tap('test/policy', ({ name }) =>
+      name === 'forbidden' || name === 'file:///secret'
+        ? { refused: true, status: 403, reason: 'call denied by authorization policy' }
+        : undefined,
+    );
+    hooks.limit.tap('test/policy', ({ name }) =>
+      name === 'limited'
+        ? { refused: true, status: 429, reason: 'rate limit exceeded', retryAfterMs: 1000 }
+        : undefined,
+    );
+  },
+});
+
+const GOOD = { authorization: 'Bearer good-token' };
+const backends = () => ({
+  far: fakeServer()
+    .tool('open', () => text('ok'))
+    .tool('forbidden')
+    .tool('limited')
+    .resource('file:///secret', 'x'),
+});
+
+/** What tests compare of a line. */
+function short({ type, outcome, subjects, target, metadata: { extra } }: AuditLine) {
+  const said = extra.refusal ?? extra.jsonrpc_error_message;
+  return [type, outcome, subjects.user, target.method, target.name, extra.http_status, said];
+}
+
+describe('what is refused', () => {
+  proves('choice.audit.denials', 'leaves a line with its outcome and who was refused', async () => {
+    await using here = await audited(backends(), { plugins: [policy] });
+    const json = { 'content-type': 'application/json' };
+    await rawRequest(here.url, 'POST', { ...json, host: 'evil.example' }, '{}');
+    await post(here.url, {}, { origin: 'https://evil.example' });
+    await post(here.url, { jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    await post(here.url, {}, { authorization: 'Bearer forged-token' });
+    await fetch(here.url, { headers: { accept: 'text/event-stream' } });
+    await fetch(new URL('/.env', here.url));
+    await post(here.url, 'torn', GOOD);
+    const modern = { headers: GOOD };
+    await postModern(here.url, 'tools/call', { name: 'missing' }, modern);
+    await postModern(here.url, 'tools/call', { name: 'forbidden' }, modern);
+    await postModern(here.url, 'tools/call', { name: 'limited' }, modern);
+    await postModern(here.url, 'no/such/method', {}, modern);
+    const session = await openSession(here.url, { headers: GOOD });
+    await session.request('tools/call', { name: 'missing' });
+    await session.request('tools/call', { name: 'forbidden' });
+    await session.request('tools/call', { name: 'limited' });
+    await session.request('resources/subscribe', { uri: 'file:///secret' });
+    await post(here.url, { jsonrpc: '2.0', id: 1, method: 'ping' }, { ...GOOD, 'mcp-session-id': 'stolen' });
+    await here.kit.gateway.stop();
+    const lines = await here.lines();
+    const ada = 'ada@example.com';
+    expect(lines.map(short)).toEqual([
+      ['http_request', 'denied', 'anonymous', 'POST', undefined, 403, 'this Host is not served here'],
+      ['http_request', 'denied', 'anonymous', 'POST', undefined, 403, 'this Origin is not allowed'],
+      ['mcp_request', 'denied', 'anonymous', 'POST', undefined, 401, 'authentication is required'],
+      ['mcp_request', 'denied', 'anonymous', 'POST', undefined, 401, 'unknown token'],
+      ['mcp_request', 'denied', 'anonymous', 'GET', undefined, 401, 'authentication is required'],
+      ['http_request', 'failure', 'anonymous', 'GET', undefined, 404, undefined],
+      ['mcp_request', 'failure', ada, 'POST', undefined, 400, 'the body is not JSON'],
+      [
+        'mcp_tool_call',
+        'application_error',
+        ada,
+        'tools/call',
+        'missing',
+        200,
+        expect.stringContaining('unknown tool'),
+      ],
+      ['mcp_tool_call', 'denied', ada, 'tools/call', 'forbidden', undefined, 'call denied by authorization policy'],
+      ['mcp_tool_call', 'failure', ada, 'tools/call', 'limited', undefined, 'rate limit exceeded'],
+      ['mcp_request', 'failure', ada, 'no/such/method', undefined, 404, expect.any(String)],
+      ['mcp_initialize', 'success', ada, 'initialize', undefined, 200, undefined],
+      ['mcp_notification', 'success', ada, 'notifications/initialized', undefined, 202, undefined],
+      [
+        'mcp_tool_call',
+        'application_error',
+        ada,
+        'tools/call',
+        'missing',
+        200,
+        expect.stringContaining('unknown tool'),
+      ],
+      ['mcp_tool_call', 'denied', ada, 'tools/call', 'forbidden', undefined, 'call denied by authorization policy'],
+      ['mcp_tool_call', 'failure', ada, 'tools/call', 'limited', undefined, 'rate limit exceeded'],
+      ['mcp_request', 'denied', ada, 'resources/subscribe', 'file:///secret', 403, expect.any(String)],
+      ['mcp_ping', 'failure', ada, 'ping', undefined, 404, expect.stringContaining('session is unknown')],
+    ]);
+    expect(await here.text()).not.toMatch(/good-token|forged-token|stolen/);
+  });
+
+  proves('choice.audit.type-not-chosen', 'cannot hide behind a header in a type that is not recorded', async () => {
+    await using here = await audited(backends(), { plugins: [policy], config: { excludeEventTypes: ['mcp_ping'] } });
+    await postModern(here.url, 'ping');
+    expect(await here.lines()).toMatchObject([{ type: 'mcp_request', outcome: 'denied' }]);
+  });
+
+  proves(
+    'choice.audit.client-address',
+    'is recorded with the address of its socket, whatever its headers claim',
+    async () => {
+      await using here = await audited(backends(), { plugins: [policy] });
+      const headers = { ...GOOD, 'x-forwarded-for': '203.0.113.9, 10.0.0.1', 'x-real-ip': '203.0.113.9' };
+      await postModern(here.url, 'tools/call', { name: 'open' }, { headers });
+      await post(here.url, {}, { 'x-forwarded-for': '203.0.113.9' });
+      for (const { source } of await here.lines(2)) {
+        expect(source.value).toBe('127.0.0.1');
+        expect(source.extra.forwarded_for).toMatch(/^203\.0\.113\.9/);
+      }
+    },
+  );
+
+  it('is one line whatever the client writes into its names', async () => {
+    await using here = await audited(backends(), { plugins: [policy] });
+    const name = 'x"}\n{"type":"forged","outcome":"success"}\u2028\r';
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: ['x'] } };
+    const opened = await post(here.url, { jsonrpc: '2.0', id: 1, method: 'initialize', params: hello }, GOOD);
+    const inSession = { ...GOOD, 'mcp-session-id': String(opened.headers.get('mcp-session-id')) };
+    const params = { name: 'y'.repeat(500_000) };
+    await post(here.url, { jsonrpc: '2.0', id: 'z'.repeat(600), method: 'tools/call', params }, inSession);
+    const lines = await here.lines(2);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]?.subjects.client_name).toBe(name);
+    expect((await here.text()).length).toBeLessThan(5_000);
+  });
+
+  it('leaves a line when the client goes away in the middle of a call or of its body', async () => {
+    let begun: () => void = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const hangs = fakeServer().tool('hangs', ({ signal }) => {
+      begun();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cancelled'))));
+    });
+    await using here = await audited({ far: hangs });
+    const leaving = new AbortController();
+    const client = await here.kit.client();
+    const call = client.request('tools/call', { name: 'hangs', arguments: {} }, leaving.signal).catch(() => {});
+    await waiting;
+    leaving.abort();
+    await call;
+    expect(await here.lines()).toMatchObject([{ type: 'mcp_tool_call', outcome: 'failure' }]);
+    const socket = connect(Number(new URL(here.url).port), '127.0.0.1');
+    socket.write(
+      'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.destroySoon();
+    expect((await here.lines(2))[1]).toMatchObject({
+      type: 'mcp_request',
+      outcome: 'failure',
+      source: { value: '127.0.0.1' },
+      metadata: { extra: { client_gone: true } },
+    });
+  });
+});

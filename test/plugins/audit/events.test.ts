@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Call } from '../../../core/contract/call.ts';
+import type { WorkflowAdvanced } from '../../../core/contract/event.ts';
+import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
+import { resultFromValue } from '../../../core/protocol/result.ts';
+import { type FakeAnswer, fakeServer, text } from '../../../core/testing/index.ts';
+import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
+import { type AuditLine, audited, golden } from '../../support/audited.ts';
+import { modernRequest, openSession, postModern, postStream } from '../../support/endpoint-door.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+
+const AGENT = { 'user-agent': 'golden/1' };
+
+/** Everything a backend may offer, with plain answers. */
+function everything() {
+  return fakeServer()
+    .tool('add', () => text('3'))
+    .tool('fails', () => text('no', { isError: true }))
+    .tool('breaks', () => {
+      throw { code: -32050, message: 'out of order' };
+    })
+    .prompt('greet', 'hello')
+    .resource('file:///a', 'content')
+    .on('completion/complete', () => ({ completion: { values: [] } }));
+}
+
+/** A tool that runs a workflow of one step and tells its story. */
+const workflow: Plugin = definePlugin({
+  address: 'test/workflow',
+  config: z.strictObject({}),
+  apply(core) {
+    const definition = Buffer.from('{"name":"flow","inputSchema":{"type":"object"}}');
+    core.hooks.shapeCatalog.tap('test/workflow', (draft) => ({
+      ...draft,
+      tools: [
+        ...draft.tools,
+        {
+          kind: 'tool' as const,
+          key: 'flow',
+          workload: 'test/workflow',
+          original: 'flow',
+          definition,
+          shapedBy: [],
+          run: (call: Call) => runFlow(core, call),
+        },
+      ],
+    }));
+  },
+});
+
+async function runFlow(core: Core, call: Call) {
+  const step = { id: 's1', type: 'tool', tool: 'add' };
+  const tell = (change: WorkflowAdvanced['change'], more: Partial<WorkflowAdvanced> = {}): void =>
+    core.hooks.workflowAdvanced.call({
+      change,
+      call,
+      workflowId: 'run-1',
+      workflowName: 'flow',
+      atMs: core.now(),
+      ...more,
+    });
+  tell('started', { timeoutMs: 1000, stepCount: 1 });
+  tell('step_started', { step });
+  await core.perform({ parent: call, name: 'add', arguments: {} });
+  tell('step_completed', { step, durationMs: 5 });
+  tell('step_failed', { step, durationMs: 5, retryCount: 2 });
+  tell('step_skipped', { step, condition: 'false' });
+  tell('failed', { durationMs: 9 });
+  tell('timed_out', { durationMs: 9 });
+  tell('completed', { durationMs: 9 });
+  return resultFromValue({ content: [] });
+}
+
+const routes: Plugin = definePlugin({
+  address: 'test/routes',
+  config: z.strictObject({}),
+  apply({ hooks }) {
+    hooks.mount.tap('test/routes', (table) =>
+      table.add('GET', '/about', (_inbound, _body, responder) => responder.send(200, {}, 'hello')),
+    );
+  },
+});
+
+describe('the audit trail', () => {
+  proves(
+    ['choice.audit.every-type', 'vmcp.audit.event-types', 'choice.audit.one-id'],
+    'has a line for every type of event, from both eras',
+    async () => {
+      await using here = await audited({ far: everything() }, { plugins: [workflow, routes] });
+      const session = await openSession(here.url, { headers: AGENT, capabilities: { roots: { listChanged: true } } });
+      await session.request('ping');
+      await session.request('tools/list');
+      await session.request('prompts/list');
+      await session.request('resources/list');
+      await session.request('tools/call', { name: 'add', arguments: {} });
+      await session.request('prompts/get', { name: 'greet' });
+      await session.request('resources/read', { uri: 'file:///a' });
+      await session.request('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: {} });
+      await session.request('logging/setLevel', { level: 'info' });
+      await session.request('resources/subscribe', { uri: 'file:///a' });
+      await session.send({ method: 'notifications/roots/list_changed' });
+      const stream = await session.get();
+      await until(async () => (await here.lines()).some(({ type }) => type === 'sse_connection'));
+      await stream.close();
+      const options = { headers: AGENT };
+      await postModern(here.url, 'tools/list', {}, options);
+      await postModern(here.url, 'resources/templates/list', {}, options);
+      await postModern(here.url, 'server/discover', {}, options);
+      await postModern(here.url, 'tools/call', { name: 'fails', arguments: {} }, options);
+      await postModern(here.url, 'tools/call', { name: 'breaks', arguments: {} }, options);
+      await postModern(here.url, 'tools/call', { name: 'flow', arguments: {} }, options);
+      await fetch(new URL('/about?token=s3cret', here.url), options);
+      await here.kit.gateway.stop();
+      const lines = await here.lines();
+      expect([...new Set(lines.map(({ type }) => type))].sort()).toEqual([...EVENT_TYPES].sort());
+      await expect(golden(lines)).toMatchFileSnapshot('../../golden/audit/lines.ndjson');
+    },
+  );
+
+  it('records that a modern client listens when it begins, once', async () => {
+    await using here = await audited({ far: everything() });
+    const { body, headers } = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const listening = await postStream(here.url, body, headers);
+    const [line] = await here.lines();
+    expect(line).toMatchObject({
+      type: 'sse_connection',
+      outcome: 'success',
+      target: { method: 'subscriptions/listen' },
+      metadata: { extra: { transport: 'sse' } },
+    });
+    await here.kit.gateway.stop();
+    await listening.text();
+    expect(await here.lines()).toHaveLength(1);
+  });
+
+  it('records a call of several rounds once, and one whose client never came back when the gateway stops', async () => {
+    const ask: FakeAnswer = async ({ ask }) => {
+      await ask('elicitation/create', { mode: 'form', message: '?', requestedSchema: { type: 'object' } });
+      return text('thanks');
+    };
+    await using here = await audited({ far: fakeServer(['2025-11-25']).tool('asks', ask) });
+    const client = await here.kit.client({ capabilities: { elicitation: {} }, answer: () => ({ action: 'accept' }) });
+    await client.callTool('asks');
+    const left = await client.request('tools/call', { name: 'asks', arguments: {} });
+    expect(left.result?.resultType).toBe('input_required');
+    await here.kit.gateway.stop();
+    const lines = await here.lines(2);
+    expect(lines).toMatchObject([
+      { type: 'mcp_tool_call', outcome: 'success', metadata: { extra: { rounds: 2 } } },
+      { type: 'mcp_tool_call', outcome: 'failure', metadata: { extra: { abandoned: true } } },
+    ]);
+    expect(lines).toHaveLength(2);
+  });
+
+  it('records calls that an embedder makes as local', async () => {
+    await using here = await audited({ far: everything() });
+    await here.kit.gateway.perform({ name: 'add' });
+    expect(await here.lines()).toMatchObject([{ type: 'mcp_tool_call', source: { type: 'local' } }]);
+  });
+
+  proves(
+    'choice.audit.one-id',
+    'joins the lines of a request, its workflow and the calls inside by one id',
+    async () => {
+      await using here = await audited({ far: everything() }, { plugins: [workflow] });
+      await postModern(here.url, 'tools/call', { name: 'flow', arguments: {} });
+      const lines = await here.lines(10);
+      expect(lines).toHaveLength(10);
+      expect(new Set(lines.map(({ source }) => source.extra.request_id)).size).toBe(1);
+      const inner = lines.find(({ target }) => target.name === 'add');
+      expect(inner).toMatchObject({ source: { type: 'local' }, metadata: { extra: { parent_name: 'flow' } } });
+    },
+  );
+
+  it('names the trace that the client is in, from the header or from the message', async () => {
+    await using here = await audited({ far: everything() });
+    const trace = (digit: string): string => `00-${digit.repeat(32)}-00f067aa0ba902b7-01`;
+    await postModern(here.url, 'tools/call', { name: 'add' }, { headers: { traceparent: trace('a') } });
+    await postModern(here.url, 'tools/list', {}, { meta: { traceparent: trace('b') } });
+    await postModern(here.url, 'tools/list', {}, { headers: { traceparent: 'nonsense' } });
+    const ids = (await here.lines(3)).map(({ metadata }) => metadata.extra.trace_id);
+    expect(ids).toEqual(['a'.repeat(32), 'b'.repeat(32), undefined]);
+  });
+
+  proves(
+    ['vmcp.audit.exclude-event-types', 'vmcp.audit.component'],
+    'keeps to the wanted types, the unwanted ones winning, under the name of its component',
+    async () => {
+      const config = {
+        component: 'dev',
+        eventTypes: ['mcp_tool_call', 'mcp_tools_list'],
+        excludeEventTypes: ['mcp_tools_list'],
+      };
+      await using here = await audited({ far: everything() }, { config });
+      await postModern(here.url, 'tools/list');
+      await postModern(here.url, 'prompts/list');
+      await postModern(here.url, 'tools/call', { name: 'add' });
+      await here.kit.gateway.stop();
+      expect(await here.lines()).toMatchObject([{ type: 'mcp_tool_call', component: 'dev' }]);
+      expect(await here.lines()).toHaveLength(1);
+    },
+  );
+
+  proves(
+    ['vmcp.audit.detect-application-errors', 'vmcp.audit.detect-application-errors-prefix'],
+    'calls a JSON-RPC error with status 200 an application error, unless it is told not to look',
+    async () => {
+      const outcomes = async (config: object): Promise<Pick<AuditLine, 'outcome' | 'metadata'>[]> => {
+        await using here = await audited({ far: everything() }, { config });
+        await postModern(here.url, 'tools/call', { name: 'breaks' });
+        await postModern(here.url, 'tools/list', { cursor: 'nonsense' });
+        return here.lines(2);
+      };
+      expect(await outcomes({})).toMatchObject([
+        {
+          outcome: 'application_error',
+          metadata: { extra: { jsonrpc_error_code: -32050, jsonrpc_error_message: 'out of order' } },
+        },
+        { outcome: 'application_error', metadata: { extra: { jsonrpc_error_code: -32602 } } },
+      ]);
+      expect(await outcomes({ detectApplicationErrors: false })).toMatchObject([
+        { outcome: 'success' },
+        { outcome: 'success' },
+      ]);
+    },
+  );
+});

@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PlanInput } from '../../core/assembly/plan.ts';
+import type { JsonObject } from '../../core/contract/json.ts';
+import type { Plugin } from '../../core/extension/plugin.ts';
+import { type TestBackends, type TestGateway, testGateway } from '../../core/testing/index.ts';
+import audit from '../../plugins/audit/index.ts';
+import { until } from './until.ts';
+
+/** One audit line, as far as tests look into it. */
+export interface AuditLine {
+  readonly type: string;
+  readonly outcome: string;
+  readonly msg: string;
+  readonly source: { readonly type: string; readonly value?: string; readonly extra: Readonly<Record<string, string>> };
+  readonly subjects: Readonly<Record<string, string>>;
+  readonly target: Readonly<Record<string, string>>;
+  readonly metadata: { readonly extra: Readonly<Record<string, string | number | boolean>> };
+  readonly delegation?: JsonObject;
+  readonly data?: JsonObject;
+}
+
+/** A gateway with the audit plugin behind a real HTTP server; its lines go to a file. */
+export interface Audited extends AsyncDisposable {
+  readonly kit: TestGateway;
+  readonly url: string;
+  readonly logFile: string;
+  /** The file as it is now. */
+  text(): Promise<string>;
+  /** The lines, once there are at least so many. */
+  lines(atLeast?: number): Promise<AuditLine[]>;
+}
+
+/** How it differs from the plainest one. */
+export interface AuditedOptions {
+  /** Of the audit plugin, besides the file. */
+  readonly config?: object;
+  readonly plugins?: readonly Plugin[];
+  readonly plan?: Partial<PlanInput>;
+}
+
+export async function audited(
+  backends: TestBackends,
+  { config = {}, plugins = [], plan = {} }: AuditedOptions = {},
+): Promise<Audited> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-audit-'));
+  const logFile = join(folder, 'audit.log');
+  const uses = [...plugins.map(({ address }) => ({ use: address })), { use: 'audit', with: { logFile, ...config } }];
+  const kit = await testGateway({ backends, plugins: [...plugins, audit], plan: { ...plan, plugins: uses } });
+  const server = createServer((request, response) => kit.gateway.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const text = (): Promise<string> => readFile(logFile, 'utf8');
+  return {
+    kit,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    logFile,
+    text,
+    async lines(atLeast = 1) {
+      await until(async () => (await text()).split('\n').length > atLeast);
+      return linesOf(await text());
+    },
+    async [Symbol.asyncDispose]() {
+      await kit[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Lines of a file, decoded; a torn one fails. */
+export function linesOf(text: string): AuditLine[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditLine);
+}
+
+/** The same without what differs from run to run: times and ids become letters, equal ids the same one. */
+export function golden(lines: readonly AuditLine[]): string {
+  const ids = new Map<string, string>();
+  const named = (id: string): string => {
+    const name = ids.get(id) ?? `id-${ids.size + 1}`;
+    ids.set(id, name);
+    return name;
+  };
+  const steady = (key: string, value: unknown): unknown => {
+    if (key === 'time' || key === 'logged_at') return 'TIME';
+    if (key === 'audit_id') return 'UUID';
+    if (key === 'duration_ms') return 0;
+    if (key === 'response_size_bytes') return value === 0 ? 0 : 'BYTES';
+    if (key === 'request_id' || key === 'session_id') return named(String(value));
+    return value;
+  };
+  return lines.map((line) => `${JSON.stringify(line, steady)}\n`).join('');
+}

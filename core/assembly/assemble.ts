@@ -55,14 +55,14 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
   applyAll(core, await loadPlugins(plan, catalogue, plugins, baseDir));
   requireAuthentication(hooks, log);
-  const authorizer = await prepareAuthorizers(plan, slots);
+  const authorizers = await prepareAuthorizers(plan, slots);
   const joined = joinHouse({
     plan,
     hooks,
     slots,
     log,
     now,
-    authorizer,
+    authorizers,
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
   });
   performing = joined.performing;

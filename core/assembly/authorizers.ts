@@ -3,8 +3,12 @@ import { faultFrom, GatewayFault } from '../errors.ts';
 import type { Slots } from '../extension/slots.ts';
 import type { Plan } from './plan.ts';
 
-/** The authorizer of each backend, prepared once. */
-export type Authorizers = (workload: string) => Authorizer;
+/** The authorizers of all backends, prepared once. */
+export interface Authorizers {
+  of(workload: string): Authorizer;
+  /** Some credentials depend on the caller. */
+  readonly perCaller: boolean;
+}
 
 /**
  * Prepares the strategies that the plan names; a backend without an entry of its own gets the default.
@@ -22,7 +26,10 @@ export async function prepareAuthorizers(plan: Plan, slots: Slots): Promise<Auth
   for (const [workload, use] of Object.entries(plan.outgoingAuth.backends)) {
     prepared.set(workload, await prepare(`outgoingAuth.backends.${workload}`, use));
   }
-  return (workload) => prepared.get(workload) ?? fallback;
+  return {
+    of: (workload) => prepared.get(workload) ?? fallback,
+    perCaller: [fallback, ...prepared.values()].some((authorizer) => authorizer.perCaller === true),
+  };
 }
 
 function checkHeaders(where: string, { headerNames }: Authorizer, passthrough: readonly string[]): void {

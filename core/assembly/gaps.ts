@@ -3,8 +3,8 @@ import type { BackendState } from '../contract/backend.ts';
 
 /** What is missing while backends are away. */
 export interface Gaps {
-  /** Why lists must not be answered now; `undefined` when they may. */
-  inLists(): string | undefined;
+  /** Why the lists of a class must not be answered now; `undefined` when they may. */
+  inLists(listClass: string): string | undefined;
   /** Backends that keep the gateway from being ready; always none unless all are required. */
   unready(): readonly string[];
   requireAll(): void;
@@ -30,9 +30,12 @@ export function createGaps(room: Pick<BackendRoom, 'states' | 'listings'>): Gaps
     return isThere ? undefined : `no backend is available: ${named(states)}`;
   };
   return {
-    inLists() {
+    inLists(listClass) {
       known ??= { reason: look() };
-      return known.reason;
+      const { reason } = known;
+      // Nothing is there for everybody, perhaps something for this caller.
+      if (reason === undefined || allRequired || room.listings(listClass).size === 0) return reason;
+      return undefined;
     },
     unready() {
       if (!allRequired) return [];

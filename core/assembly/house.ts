@@ -8,6 +8,7 @@ import { type Denial, denialOf, denialOfMissing } from '../flow/conceal.ts';
 import { resolveCall } from '../flow/resolve.ts';
 import type { Rooms } from '../flow/rooms.ts';
 import { replyFromFault } from '../flow/wire-faults.ts';
+import { listClassOf } from '../protocol/capabilities.ts';
 import type { House, Intent } from '../protocol/intent.ts';
 import { RawObject } from '../protocol/raw-json.ts';
 import { RequestIntent } from '../protocol/request-intent.ts';
@@ -21,6 +22,8 @@ export interface HouseParts {
   readonly answering: AnswerParts;
   readonly faces: FaceMaker;
   readonly log: Log;
+  /** See {@link House}. */
+  readonly listClass?: NonNullable<House['listClass']>;
   /** Whether every backend has its first lists or an error. */
   isSettled(): boolean;
   settled(): Promise<void>;
@@ -64,6 +67,7 @@ export function createHouse(parts: HouseParts): House {
     welcome: (asker) => {
       welcomes.of(asker.owner);
     },
+    ...(parts.listClass === undefined ? {} : { listClass: parts.listClass }),
     release: (ownerKey) => {
       welcomes.forget(ownerKey);
       room.release(ownerKey);
@@ -92,9 +96,9 @@ async function decided(
   }
 }
 
-/** The catalogue that an asker's capability class sees. */
+/** The catalogue that an asker sees. */
 export function catalogFor(catalogs: Catalogs, asker: Asker): Catalog {
-  return catalogs.of(asker.owner.capabilityClass);
+  return catalogs.of(listClassOf(asker.owner));
 }
 
 /** As {@link catalogFor}, for an intent. */
@@ -102,23 +106,39 @@ export function catalogOf(catalogs: Catalogs): (intent: Intent) => Catalog {
   return (intent) => catalogFor(catalogs, intent.asker);
 }
 
-/** Owners whose capability class may see other lists: each is welcomed once, and waited for while that lasts. */
-function createWelcomes(room: Pick<BackendRoom, 'welcome'>, log: Log) {
+/**
+ * Owners who may see other lists than the base class: each is welcomed once, and waited for while that lasts. Where lists
+ * depend on the caller, again when they have been dropped or grown old.
+ */
+function createWelcomes(room: Pick<BackendRoom, 'welcome' | 'callerLists'>, log: Log) {
   const known = new Map<string, Promise<void> | undefined>();
+  const renewing = new Set<string>();
+  const welcome = (owner: LinkOwner): Promise<void> =>
+    room
+      .welcome(owner)
+      .catch((cause: unknown) => log.warn('lists of a capability class are missing', { cause: explainCause(cause) }));
+  const renew = (owner: LinkOwner): void => {
+    if (renewing.has(owner.key)) return;
+    renewing.add(owner.key);
+    void welcome(owner).then(() => renewing.delete(owner.key));
+  };
   return {
     /** The welcome that is under way; `undefined` when there is nothing to wait for. */
     of(owner: LinkOwner): Promise<void> | undefined {
-      if (owner.capabilityClass === '') return undefined;
-      if (known.has(owner.key)) return known.get(owner.key);
-      const welcome = room
-        .welcome(owner)
-        .catch((cause: unknown) => log.warn('lists of a capability class are missing', { cause: explainCause(cause) }))
-        .then(() => {
-          if (known.has(owner.key)) known.set(owner.key, undefined);
-        });
-      known.set(owner.key, welcome);
+      if (listClassOf(owner) === '') return undefined;
+      if (known.has(owner.key)) {
+        const running = known.get(owner.key);
+        if (running !== undefined || owner.listClass === undefined) return running;
+        const lists = room.callerLists(owner);
+        if (lists === 'old') renew(owner);
+        if (lists !== 'missing') return undefined;
+      }
+      const waiting = welcome(owner).then(() => {
+        if (known.has(owner.key)) known.set(owner.key, undefined);
+      });
+      known.set(owner.key, waiting);
       if (known.size > MAX_WELCOMES) known.delete(known.keys().next().value ?? '');
-      return welcome;
+      return waiting;
     },
     forget(ownerKey: string): void {
       known.delete(ownerKey);

@@ -4,6 +4,7 @@ import type { BackendRoom } from '../backend/room.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
 import { pageOf } from '../catalog/pages.ts';
+import type { Caller } from '../contract/caller.ts';
 import type { RouteAnswer } from '../contract/route.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
 import type { Hooks } from '../extension/hooks.ts';
@@ -17,6 +18,7 @@ import { freezeRooms } from '../flow/rooms.ts';
 import { createRounds } from '../flow/rounds.ts';
 import { createParkingLot } from '../protocol/bridge/parking.ts';
 import { createStateSeal } from '../protocol/bridge/request-state.ts';
+import { callerClass, listClassOf } from '../protocol/capabilities.ts';
 import { createEndpoint } from '../protocol/endpoint.ts';
 import { createPassthrough } from '../protocol/passthrough-headers.ts';
 import { createSessionBook, type SessionBook } from '../session/session-book.ts';
@@ -37,7 +39,7 @@ export interface JoinParts {
   readonly slots: Slots;
   readonly log: Log;
   readonly now: () => number;
-  readonly authorizer: Authorizers;
+  readonly authorizers: Authorizers;
   readonly spawn?: Spawn;
 }
 
@@ -83,6 +85,9 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
       }),
     reportList: (intent, cause) => log.error('a list failed', { method: intent.method, cause: explainCause(cause) }),
   };
+  const listClass = parts.authorizers.perCaller
+    ? (capabilityClass: string, caller: Caller) => callerClass(capabilityClass, caller.key)
+    : undefined;
   const performing = createPerforming(journey, catalogs);
   const answering: AnswerParts = {
     journey,
@@ -90,7 +95,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     seal,
     catalog: catalogOf(catalogs),
     passthrough: createPassthrough(plan.passthroughHeaders),
-    incomplete: () => gaps.inLists(),
+    incomplete: ({ asker }) => gaps.inLists(listClassOf(asker.owner)),
     pageOf: (entries, kind, era, cursor) => pageOf(entries, kind, era, cursor, { serverInfo, limits }),
   };
 
@@ -103,6 +108,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     answering,
     faces,
     log,
+    ...(listClass === undefined ? {} : { listClass }),
     isSettled: () => isSettled,
     settled: () => firstLists,
   });
@@ -173,14 +179,14 @@ const SWEEP_MS = 1_000;
 
 /** The far side and what is known of it. */
 function joinFarSide(
-  { plan, hooks, log, now, authorizer, spawn }: JoinParts,
+  { plan, hooks, log, now, authorizers, spawn }: JoinParts,
   serverInfo: { name: string; version: string },
 ) {
   const { limits } = plan;
   const room: BackendRoom = createBackendRoom({
     limits,
     timeouts: plan.timeouts,
-    authorizer,
+    authorizer: (workload) => authorizers.of(workload),
     clientInfo: serverInfo,
     now,
     log,

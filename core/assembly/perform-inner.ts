@@ -8,6 +8,7 @@ import { createCall } from '../flow/call-value.ts';
 import { missingEntry } from '../flow/conceal.ts';
 import { type Journey, performResolved } from '../flow/perform.ts';
 import { Cancel, cancellationOf } from '../protocol/cancel.ts';
+import { listClassOf } from '../protocol/capabilities.ts';
 import { encode, RawObject } from '../protocol/raw-json.ts';
 
 /** How plugins and embedders call tools: down the same rooms as a client's call. */
@@ -24,7 +25,7 @@ export function createPerforming(journey: Journey, catalogs: Catalogs): Performi
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
       }
       const asker: Asker = { ...parent.asker, progressToken: undefined, tell: parent.asker.tell };
-      const target = catalogs.of(asker.owner.capabilityClass).findInside(name) ?? missingEntry('tool', name);
+      const target = catalogs.of(listClassOf(asker.owner)).findInside(name) ?? missingEntry('tool', name);
       const call = createCall({
         ...toolCall(target.key, given),
         target,

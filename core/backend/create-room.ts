@@ -6,7 +6,7 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { sameBackend } from './directory.ts';
 import { Keeper } from './keeper.ts';
-import type { BackendListing, BackendRoom, BackendRoomEvents } from './room.ts';
+import type { BackendListing, BackendRoom, BackendRoomEvents, CallerLists } from './room.ts';
 import { sendCall } from './send.ts';
 import type { Spawn } from './transports/process-group.ts';
 
@@ -106,6 +106,19 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
         if (listing !== undefined) listings.set(keeper.backend.name, listing);
       }
       return listings;
+    },
+    hasLists(listClass) {
+      for (const keeper of keepers.values()) if (keeper.listings.has(listClass)) return true;
+      return false;
+    },
+    callerLists(owner) {
+      let worst: CallerLists = 'known';
+      for (const keeper of keepers.values()) {
+        const lists = keeper.callerLists(owner);
+        if (lists === 'missing') return lists;
+        if (lists === 'old') worst = lists;
+      }
+      return worst;
     },
     async welcome(owner) {
       const welcomes = [...keepers.values()].map((keeper) => keeper.welcome(owner));

@@ -6,8 +6,10 @@ import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+import { listClassOf, sharedClass } from '../protocol/capabilities.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { isObject } from '../protocol/raw-json.ts';
+import { CallerListTimes } from './caller-lists.ts';
 import { Connector } from './connect.ts';
 import type { Conversation } from './conversation.ts';
 import { DISCOVERY_CALLER } from './discovery-caller.ts';
@@ -20,7 +22,7 @@ import { mergeLists, readListing, sameListing } from './listing.ts';
 import { ModernWatches } from './modern-watches.ts';
 import { LinkPool } from './pool.ts';
 import { Relists } from './relists.ts';
-import type { BackendListing, BackendRoomEvents } from './room.ts';
+import type { BackendListing, BackendRoomEvents, CallerLists } from './room.ts';
 import { type Seat, stopped } from './seat.ts';
 import type { Spawn } from './transports/process-group.ts';
 import { backOffMs, waitFor } from './wait.ts';
@@ -52,10 +54,12 @@ export class Keeper {
   readonly backend: Backend;
   readonly gate: Gate;
   readonly #options: KeeperOptions;
+  readonly #perCaller: boolean;
   readonly #connector: Connector;
   readonly #pool: LinkPool;
   readonly #listings: Map<string, BackendListing>;
   readonly #stale = new Set<string>();
+  readonly #callerLists: CallerListTimes;
   readonly #relists: Relists;
   readonly #welcomes = new Map<string, Promise<void>>();
   readonly #watches: ModernWatches;
@@ -82,13 +86,16 @@ export class Keeper {
     const { backend, limits, log, now } = options;
     this.#options = options;
     this.backend = backend;
+    this.#perCaller = options.authorizer.perCaller === true;
     this.gate = new Gate(backend.name, limits.inFlightPerBackend, limits.queuePerBackend);
     this.#listings = new Map(options.inherited);
     this.#sinceMs = now();
+    this.#callerLists = new CallerListTimes(limits.callerLists, now);
     this.#connector = new Connector(options);
     this.#pool = new LinkPool({
       backend,
       connector: this.#connector,
+      perCaller: this.#perCaller,
       limits,
       log,
       now,
@@ -150,9 +157,10 @@ export class Keeper {
     return this.#listings;
   }
 
-  /** The lists of a class, or those of the base class. */
-  listing(capabilityClass: string): BackendListing | undefined {
-    return this.#listings.get(capabilityClass) ?? this.#listings.get('');
+  /** The lists of a class: a caller's own, or those of its capability class, or those of the base class. */
+  listing(listClass: string): BackendListing | undefined {
+    const listings = this.#listings;
+    return listings.get(listClass) ?? listings.get(sharedClass(listClass)) ?? listings.get('');
   }
 
   countLinks(): number {
@@ -244,15 +252,26 @@ export class Keeper {
   /** Sees that an owner's capability class has lists of its own where it may differ. Never rejects. */
   async welcome(owner: LinkOwner): Promise<void> {
     if (this.#attempt !== undefined && this.#failures === 0) await this.#attempt;
-    const { capabilityClass } = owner;
+    const capabilityClass = this.#classOf(owner);
     if (this.#stopping.signal.aborted || this.#isAside || !this.#mayDiffer(owner)) return;
-    if (this.#listings.has(capabilityClass) && !this.#stale.has(capabilityClass)) return;
+    const isKnown = this.#listings.has(capabilityClass) && !this.#stale.has(capabilityClass);
+    if (isKnown && this.callerLists(owner) === 'known') return;
     let running = this.#welcomes.get(capabilityClass);
     if (running === undefined) {
       running = this.#listFor(owner).finally(() => this.#welcomes.delete(capabilityClass));
       this.#welcomes.set(capabilityClass, running);
     }
     await running;
+  }
+
+  /** What is known of the lists that this backend gives one caller only. */
+  callerLists(owner: LinkOwner): CallerLists {
+    if (!this.#perCaller || this.#isAside || !this.#mayDiffer(owner)) return 'known';
+    const name = listClassOf(owner);
+    if (!this.#listings.has(name)) return this.#callerLists.mayTry(name) ? 'missing' : 'known';
+    // Nobody tells of changes in lists of a single caller, unless a session of the caller's does.
+    const isOld = this.#stale.has(name) || (this.era === '2026-07-28' && this.#callerLists.isOld(name));
+    return isOld && this.#callerLists.mayTry(name) ? 'old' : 'known';
   }
 
   /** @throws GatewayFault · BackendError */
@@ -350,7 +369,9 @@ export class Keeper {
     for (const capabilityClass of [...this.#listings.keys()]) {
       if (capabilityClass === '') continue;
       this.#stale.add(capabilityClass);
-      if (link.era === '2026-07-28') this.#drop(capabilityClass);
+      // What the gateway itself is shown now, and callers were shown each before.
+      const isBase = sharedClass(capabilityClass) === '';
+      if (link.era === '2026-07-28' || isBase) this.#drop(capabilityClass);
     }
     this.#enter('ready', undefined);
     // A monitor that was just told may have changed its mind.
@@ -372,7 +393,8 @@ export class Keeper {
     this.#pool.base.renew();
     const unauthenticated = categoryOf(cause) === 'unauthenticated';
     if (this.#status === 'ready' || this.#status === 'unknown') this.#note('backend is away', cause);
-    if (this.#status === 'ready' && !this.#isAside) this.#startGrace();
+    const wasThere = this.#status === 'ready' || (this.#status === 'unauthenticated' && !unauthenticated);
+    if (wasThere && !this.#isAside) this.#startGrace();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => void this.#discover(), backOffMs(attempt, RETRY_FIRST_MS, RETRY_MAX_MS));
@@ -383,7 +405,8 @@ export class Keeper {
   #startGrace(): void {
     clearTimeout(this.#grace);
     this.#grace = setTimeout(() => {
-      for (const capabilityClass of [...this.#listings.keys()]) this.#drop(capabilityClass);
+      const stays = (name: string) => this.#status === 'unauthenticated' && sharedClass(name) !== name;
+      for (const name of [...this.#listings.keys()]) if (!stays(name)) this.#drop(name);
     }, this.#options.limits.listGraceMs);
     this.#grace.unref();
   }
@@ -436,12 +459,16 @@ export class Keeper {
     const before = this.#listings.get(capabilityClass);
     this.#stale.delete(capabilityClass);
     this.#listings.set(capabilityClass, listing);
+    if (sharedClass(capabilityClass) !== capabilityClass) {
+      for (const name of this.#callerLists.read(capabilityClass)) this.#drop(name);
+    }
     if (before !== undefined && sameListing(before, listing)) return;
     this.#options.events.listed(this.backend.name, capabilityClass);
   }
 
   #drop(capabilityClass: string): void {
     this.#stale.delete(capabilityClass);
+    this.#callerLists.forget(capabilityClass);
     if (this.#listings.delete(capabilityClass)) this.#options.events.listed(this.backend.name, capabilityClass);
   }
 
@@ -449,6 +476,10 @@ export class Keeper {
   #refreshClass(capabilityClass: string): void {
     const seat = this.#pool.livingOf(capabilityClass);
     if (seat !== undefined) this.#listChanged(seat, ALL_KINDS);
+  }
+
+  #classOf(owner: LinkOwner): string {
+    return this.#perCaller ? listClassOf(owner) : owner.capabilityClass;
   }
 
   #mayDiffer(owner: LinkOwner): boolean {
@@ -461,8 +492,9 @@ export class Keeper {
       const seat = this.#pool.seatFor(owner);
       const link = await seat.take();
       if (this.#era === undefined) this.#era = link.era;
-      this.#store(owner.capabilityClass, await readListing(link, this.#errand(seat)));
+      this.#store(this.#classOf(owner), await readListing(link, this.#errand(seat)));
     } catch (cause) {
+      this.#callerLists.failed(this.#classOf(owner));
       this.#note('lists of a capability class not read', cause);
     }
   }

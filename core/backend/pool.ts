@@ -1,6 +1,7 @@
 import type { Backend } from '../contract/backend.ts';
 import type { LinkOwner } from '../contract/call.ts';
 import type { Log } from '../extension/plugin.ts';
+import { listClassOf } from '../protocol/capabilities.ts';
 import type { Limits } from '../protocol/limits.ts';
 import type { Connector } from './connect.ts';
 import { DISCOVERY_CALLER } from './discovery-caller.ts';
@@ -14,6 +15,8 @@ const SWEEP_MAX_MS = 30_000;
 export interface PoolOptions {
   readonly backend: Backend;
   readonly connector: Connector;
+  /** What the backend shows depends on the caller: links of different callers are never shared, but for a stateless base. */
+  readonly perCaller: boolean;
   readonly limits: Limits;
   readonly log: Log;
   now(): number;
@@ -55,7 +58,8 @@ export class LinkPool {
     if (found !== undefined) return found;
     this.#makeRoom();
     const key = this.#keyOf(owner);
-    const { caller, capabilities, capabilityClass } = owner;
+    const { caller, capabilities } = owner;
+    const capabilityClass = this.#options.perCaller ? listClassOf(owner) : owner.capabilityClass;
     const only = key === owner.key ? owner : undefined;
     const seat = this.#seat({ key, caller, capabilities, capabilityClass, purpose: 'session', owner: only });
     this.#seats.set(key, seat);
@@ -107,12 +111,15 @@ export class LinkPool {
 
   /** `''` is the gateway's own link. */
   #keyOf(owner: LinkOwner): string {
-    const { backend } = this.#options;
+    const { backend, perCaller } = this.#options;
     const own = this.base.link;
     if (own?.era === '2026-07-28') return '';
+    // Without a base link the gateway itself is not let in.
+    if (perCaller && own === undefined) return owner.key;
     const stateless = own !== undefined && !own.stateful;
     if (backend.sessions !== 'shared' && !stateless) return owner.key;
-    return owner.capabilityClass === '' ? '' : `class:${owner.capabilityClass}`;
+    if (owner.capabilityClass === '') return '';
+    return perCaller ? owner.key : `class:${owner.capabilityClass}`;
   }
 
   #seat(about: Pick<ConstructorParameters<typeof Seat>[0], SeatKeys>): Seat {

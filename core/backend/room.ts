@@ -25,6 +25,9 @@ export interface BackendListing {
   readonly templates: readonly ListedItem[];
 }
 
+/** What is known of the lists of one caller. */
+export type CallerLists = 'known' | 'old' | 'missing';
+
 /** The far side as the floors above see it. */
 export interface BackendRoom {
   /** Replaces the set of backends: new ones are opened, gone ones closed, equal ones left alone. */
@@ -37,6 +40,13 @@ export interface BackendRoom {
   eraOf(workload: string): Era | undefined;
   /** Lists as a class sees them, by workload; a backend without lists for the class gives those of the base class `''`. */
   listings(capabilityClass: string): ReadonlyMap<string, BackendListing>;
+  /** Whether any backend has lists of this very class. */
+  hasLists(listClass: string): boolean;
+  /**
+   * What is known of the lists that backends give this owner's caller only: `missing` ones are worth waiting for in
+   * `welcome`, `old` ones may be served while it reads them again.
+   */
+  callerLists(owner: LinkOwner): CallerLists;
   /**
    * Opens the owner's sessions to legacy backends whose lists its class has not seen, and lists through them.
    * Resolves when done or after `limits.discoveryMs`; a backend known to be away is not waited for.

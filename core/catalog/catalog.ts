@@ -32,7 +32,8 @@ export interface Catalog {
 /** The catalogues of all capability classes. */
 export interface Catalogs {
   /**
-   * The catalogue of a class, built on first use from what is known then.
+   * The catalogue of a class, built on first use from what is known then. A caller's class without lists of its own is
+   * served that of its capability class.
    * @throws GatewayFault when it could not be built and there is no older one to keep, e.g. CATALOG_CONFLICT
    */
   of(capabilityClass: string): Catalog;

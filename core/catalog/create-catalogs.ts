@@ -3,13 +3,14 @@ import type { CatalogRebuilt } from '../contract/event.ts';
 import type { EntryKind } from '../contract/tool.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+import { sharedClass } from '../protocol/capabilities.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { type BuildParts, type Built, buildCatalog } from './build.ts';
 import type { Catalog, CatalogChange, Catalogs } from './catalog.ts';
 
 /** What the catalogues are made of and whom they tell. */
 export interface CatalogsParts extends BuildParts {
-  readonly room: Pick<BackendRoom, 'listings'>;
+  readonly room: Pick<BackendRoom, 'listings'> & Partial<Pick<BackendRoom, 'hasLists'>>;
   readonly limits: Pick<Limits, 'pageSize' | 'coalesceMs'>;
   now(): number;
   readonly log: Log;
@@ -34,8 +35,11 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
-  const build = (capabilityClass: string): void => {
-    const before = states.get(capabilityClass);
+  /** The class whose catalogue serves a class: callers without lists of their own see those of their capability class. */
+  const servedBy = (listClass: string): string =>
+    parts.room.hasLists === undefined || parts.room.hasLists(listClass) ? listClass : sharedClass(listClass);
+
+  const build = (capabilityClass: string, before = states.get(capabilityClass)): void => {
     const old = before !== undefined && 'catalog' in before ? before.catalog : undefined;
     const startedMs = parts.now();
     const state = stateFrom(() => buildCatalog(capabilityClass, parts.room.listings(capabilityClass), parts), old, log);
@@ -64,13 +68,30 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   const rebuildPending = (): void => {
     timer = undefined;
     const asked = [...states.keys()];
-    const due = pending.has(EVERY_CLASS) ? asked : asked.filter((capabilityClass) => pending.has(capabilityClass));
+    const isDue = (name: string): boolean => pending.has(name) || pending.has(sharedClass(name));
+    const due = pending.has(EVERY_CLASS) ? asked : asked.filter(isDue);
+    // Lists of single callers come and go: before and after they see those of their capability class.
+    const come = [...pending].filter((name) => !states.has(name) && states.has(sharedClass(name)));
     pending.clear();
-    for (const capabilityClass of due) build(capabilityClass);
+    for (const name of due) {
+      if (servedBy(name) === name) build(name);
+      else forget(name);
+    }
+    for (const name of come) if (servedBy(name) === name) build(name, states.get(sharedClass(name)));
+  };
+
+  const forget = (name: string): void => {
+    const old = states.get(name);
+    states.delete(name);
+    const served = states.get(sharedClass(name));
+    if (old === undefined || served === undefined || !('catalog' in old) || !('catalog' in served)) return;
+    const kinds = kindsThatDiffer(old.catalog, served.catalog);
+    if (kinds.length > 0) tell({ capabilityClass: name, kinds });
   };
 
   return {
-    of(capabilityClass) {
+    of(listClass) {
+      const capabilityClass = servedBy(listClass);
       if (!states.has(capabilityClass)) build(capabilityClass);
       const state = states.get(capabilityClass);
       if (state !== undefined && 'catalog' in state) return state.catalog;

@@ -119,6 +119,8 @@ export interface LinkOwner {
   readonly capabilities: JsonObject;
   /** `capabilityClass(capabilities)`: which lists this owner sees. */
   readonly capabilityClass: string;
+  /** Its own lists within the class, where lists may depend on who asks; absent where they do not. */
+  readonly listClass?: string | undefined;
   /** Hears what a backend says outside any call. */
   readonly sink?: LinkSink;
 }

@@ -20,7 +20,7 @@ export interface ListParts {
   readonly rooms: Pick<Rooms, 'advertise'>;
   catalog(intent: Intent): Catalog;
   /** Why a list would be incomplete and must not be answered, `undefined` when it may be (`partialFailureMode: fail`). */
-  incomplete(): string | undefined;
+  incomplete(intent: Intent): string | undefined;
   /** One page of entries that a plugin filtered. */
   pageOf(entries: readonly CatalogEntry[], kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
 }
@@ -30,7 +30,7 @@ export async function answerList(parts: ListParts, intent: Intent, kind: EntryKi
   const cursor = intent.params.get('cursor');
   if (cursor !== undefined && cursor[0] !== QUOTE) return badCursor();
   const text = cursor === undefined ? undefined : intent.params.string('cursor');
-  const missing = parts.incomplete();
+  const missing = parts.incomplete(intent);
   if (missing !== undefined) return { error: wireError(CODE.internalError, missing) };
   const catalog = parts.catalog(intent);
   const { era } = intent.asker;

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { LinkOwner } from '../contract/call.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from './raw-json.ts';
 
@@ -29,6 +31,25 @@ export function transparentExtensions(extensions: JsonValue | undefined): JsonOb
  */
 export function capabilityClass(declared: JsonObject): string {
   return RELAYED.filter((name) => isObject(declared[name])).join('+');
+}
+
+/**
+ * The lists of one caller within a capability class, e.g. `elicitation@3q2…`, for backends whose lists depend on who asks.
+ * The name tells nothing about the caller.
+ */
+export function callerClass(capabilityClass: string, callerKey: string): string {
+  return `${capabilityClass}@${createHash('sha256').update(callerKey).digest('base64url').slice(0, 22)}`;
+}
+
+/** The capability class of the lists of one caller; any other class is its own. */
+export function sharedClass(listClass: string): string {
+  const at = listClass.indexOf('@');
+  return at === -1 ? listClass : listClass.slice(0, at);
+}
+
+/** Which lists an owner sees. */
+export function listClassOf(owner: LinkOwner): string {
+  return owner.listClass ?? owner.capabilityClass;
 }
 
 const RELAYED = ['elicitation', 'roots', 'sampling'] as const;

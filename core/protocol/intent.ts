@@ -49,6 +49,8 @@ export interface House {
   unwatch(entry: CatalogEntry, uri: string, asker: Asker): Promise<void>;
   /** Starts opening the owner's backend sessions when its capability class has no lists of its own yet. */
   welcome(asker: Asker): void;
+  /** The name of a caller's own lists within a capability class; absent when lists do not depend on who asks. */
+  listClass?(capabilityClass: string, caller: Caller): string;
   /** The owner has ended: its backend sessions are closed. */
   release(ownerKey: string): void;
   /** Hears which lists changed for a capability class. Returns the unsubscribe. */
@@ -61,7 +63,7 @@ export interface House {
   mirrored?(name: string, asker: Asker): readonly MirroredParam[] | undefined;
 }
 
-/** Lists that differ from what clients of one capability class saw before. */
+/** Lists that differ from what clients of one capability class, or one caller among them, saw before. */
 export interface ListsChanged {
   readonly capabilityClass: string;
   readonly kinds: readonly ('tools' | 'prompts' | 'resources')[];

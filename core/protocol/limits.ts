@@ -44,6 +44,11 @@ export const limitsSchema = z.strictObject({
     .min(1)
     .default(1000)
     .describe('items of one list page towards modern clients; legacy get one page up to 10 of these'),
+  callerLists: z
+    .int()
+    .min(1)
+    .default(1000)
+    .describe('callers whose own lists are kept per backend, where a backend lists for its callers only'),
   callTimeoutMs: z.int().min(10).default(30_000).describe('time for one backend answer; progress starts it again'),
   callTotalMs: z.int().min(10).default(3_600_000).describe('longest one call may take, progress or not'),
   askTimeoutMs: z.int().min(100).default(600_000).describe('time a person has to answer a question of a backend'),

@@ -11,7 +11,7 @@ import { errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../e
 import { CODE, wireError } from '../errors.ts';
 import { acceptsStream } from '../http/media.ts';
 import { visitOf } from '../http/visit.ts';
-import type { Answer, ListsChanged } from '../intent.ts';
+import type { Answer, House, ListsChanged } from '../intent.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../message.ts';
 import { META } from '../meta.ts';
 import { withoutPerHop } from '../passing.ts';
@@ -49,7 +49,7 @@ export function createLegacyEdge(parts: LegacyParts): LegacyEdge {
     streams,
     book: parts.book,
     now: parts.now,
-    ownerOf: (session) => ownerOf(session, limits.askTimeoutMs),
+    ownerOf: (session) => ownerOf(session, limits.askTimeoutMs, house),
     ended: (session, reason) => {
       releaseSession(parts, session);
       if (reason === 'stolen')
@@ -214,15 +214,17 @@ function callAsker(session: Session, waiting: WaitingAnswer, progressToken: Buff
 }
 
 /** Each legacy session owns its backend sessions; what it declares to them is what its client declared. */
-function ownerOf(session: Session, askTimeoutMs: number): LinkOwner {
+function ownerOf(session: Session, askTimeoutMs: number, house: House): LinkOwner {
   const capabilities: JsonObject = relayableCapabilities(session.capabilities);
+  const name = capabilityClass(session.capabilities);
   return {
     key: `session:${session.id}`,
     get caller() {
       return session.caller;
     },
     capabilities,
-    capabilityClass: capabilityClass(session.capabilities),
+    capabilityClass: name,
+    listClass: house.listClass?.(name, session.caller),
     sink: sessionSink(session, askTimeoutMs),
   };
 }
@@ -241,7 +243,8 @@ function releaseSession({ house, log }: EdgeParts, session: Session): void {
 /** Each session hears of each kind once; what it has not fetched yet is not repeated. */
 function tellListsChanged(sessions: Sessions, { capabilityClass: changed, kinds }: ListsChanged): void {
   for (const session of sessions.all()) {
-    if (session.owner.capabilityClass !== changed) continue;
+    const { capabilityClass: shared, listClass } = session.owner;
+    if (shared !== changed && listClass !== changed) continue;
     for (const kind of kinds) {
       const method = `notifications/${kind}/list_changed`;
       session.standalone.push({ latest: method }, notificationParts(method, EMPTY_PARAMS));

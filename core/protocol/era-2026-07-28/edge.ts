@@ -30,7 +30,7 @@ export interface ModernParts extends EdgeParts {
 /** Serves MCP 2026-07-28: no session, every request complete in itself, a closed connection is a cancelled call. */
 export function createModernEdge(parts: ModernParts): Edge {
   const hub = createListenHub();
-  const owners = createOwners(hub.sinkOf);
+  const owners = createOwners(hub.sinkOf, parts.house.listClass);
   const streams = { open: 0 };
   const room: Room = { ...parts, hub, owners, streams };
   const unsubscribe = parts.house.onListsChanged((change) => hub.listsChanged(change));

@@ -8,6 +8,7 @@ import type { ListKind } from './listen-filter.ts';
 export interface Listener {
   readonly ownerKey: string;
   readonly capabilityClass: string;
+  readonly listClass?: string | undefined;
   listChanged(kind: ListKind): void;
   /** Takes an update when it is of a resource the listener asked for, from the backend that has it. */
   resourceUpdated(workload: string, uri: string, params: RawJson): void;
@@ -66,7 +67,8 @@ export function createListenHub(): ListenHub {
     }),
     listsChanged({ capabilityClass, kinds }) {
       for (const each of all()) {
-        if (each.capabilityClass === capabilityClass) for (const kind of kinds) each.listChanged(kind);
+        const sees = each.capabilityClass === capabilityClass || each.listClass === capabilityClass;
+        if (sees) for (const kind of kinds) each.listChanged(kind);
       }
     },
     get size() {

@@ -84,6 +84,7 @@ class Listen implements Listener, Beating {
   readonly uris = new Map<string, CatalogEntry>();
   readonly ownerKey: string;
   readonly capabilityClass: string;
+  readonly listClass: string | undefined;
   readonly #parts: EdgeParts & { readonly hub: ListenHub };
   readonly #id: RawJson;
   readonly #intent: Intent;
@@ -106,6 +107,7 @@ class Listen implements Listener, Beating {
     this.#countKey = countKey;
     this.ownerKey = intent.asker.owner.key;
     this.capabilityClass = intent.asker.owner.capabilityClass;
+    this.listClass = intent.asker.owner.listClass;
   }
 
   start(writer: EventWriter): void {

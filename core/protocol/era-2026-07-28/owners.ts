@@ -3,6 +3,7 @@ import type { LinkOwner, LinkSink } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import { capabilityClass, relayableCapabilities } from '../capabilities.ts';
+import type { House } from '../intent.ts';
 import { encode } from '../raw-json.ts';
 
 /** Whose backend sessions serve a modern caller: one owner per caller and declared capabilities. */
@@ -20,7 +21,7 @@ interface Profile {
 }
 
 /** Keeps owners and capability profiles, both bounded: what is forgotten is made again, equal to what it was. */
-export function createOwners(sinkOf: (ownerKey: string) => LinkSink): Owners {
+export function createOwners(sinkOf: (ownerKey: string) => LinkSink, listClass?: House['listClass']): Owners {
   const owners = new Map<string, Owner>();
   const profiles = new Map<string, Profile>();
   const profileOf = (declared: JsonObject, raw: RawJson): Profile => {
@@ -33,7 +34,7 @@ export function createOwners(sinkOf: (ownerKey: string) => LinkSink): Owners {
     of(caller, declared, raw) {
       const profile = profileOf(declared, raw);
       const key = `caller:${caller.key}:${profile.id}`;
-      const owner = owners.get(key) ?? remember(owners, key, new Owner(key, caller, profile, sinkOf(key)));
+      const owner = owners.get(key) ?? remember(owners, key, new Owner(key, caller, profile, sinkOf(key), listClass));
       owner.caller = caller;
       return owner;
     },
@@ -45,13 +46,15 @@ class Owner implements LinkOwner {
   caller: Caller;
   readonly capabilities: JsonObject;
   readonly capabilityClass: string;
+  readonly listClass: string | undefined;
   readonly sink: LinkSink;
 
-  constructor(key: string, caller: Caller, profile: Profile, sink: LinkSink) {
+  constructor(key: string, caller: Caller, profile: Profile, sink: LinkSink, listClass: House['listClass']) {
     this.key = key;
     this.caller = caller;
     this.capabilities = profile.relayed;
     this.capabilityClass = profile.class;
+    this.listClass = listClass?.(profile.class, caller);
     this.sink = sink;
   }
 }

@@ -24,8 +24,13 @@ import { until } from '../../support/until.ts';
 const AUDIENCE = 'https://far.internal';
 const ERAS = ['2025-11-25', '2026-07-28'] as const satisfies readonly Era[];
 
+interface GuardedOptions extends FakeOptions {
+  /** The tools that a subject is shown; default: `whoami` for everybody. */
+  toolsOf?(subject: string): readonly string[];
+}
+
 /** A backend that takes only tokens of the endpoint that are meant for it, and says whose it got. */
-async function guardedBackend(endpoint: TokenEndpoint, era: Era, options: FakeOptions = {}) {
+async function guardedBackend(endpoint: TokenEndpoint, era: Era, options: GuardedOptions = {}) {
   const seen: string[] = [];
   const before = (got: Got): boolean => {
     const token = got.headers.authorization?.replace(/^Bearer /, '') ?? '';
@@ -36,6 +41,11 @@ async function guardedBackend(endpoint: TokenEndpoint, era: Era, options: FakeOp
       return true;
     }
     if (options.before?.(got) === true) return true;
+    if (got.message?.method === 'tools/list' && options.toolsOf !== undefined) {
+      const tools = options.toolsOf(who.subject).map((name) => ({ name, inputSchema: { type: 'object' } }));
+      answer(got, { tools, resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
+      return true;
+    }
     if (got.message?.method !== 'tools/call') return false;
     answer(got, { content: [{ type: 'text', text: `you are ${who.subject}` }], resultType: 'complete' });
     return true;
@@ -233,5 +243,143 @@ describe('credentials on their way', () => {
       expect(textOf(result), location).toContain(sentence);
     }
     expect(elsewhere.all).toHaveLength(0);
+  });
+});
+
+describe('a backend that lists for its callers only', () => {
+  /** Everybody may ask who they are; the rest is theirs. */
+  const toolsOf = (subject: string) => ['whoami', `secret_of_${subject}`];
+  const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name).sort();
+
+  for (const era of ERAS) {
+    proves(
+      'choice.token-exchange.caller-lists',
+      `shows each caller what it shows this caller, and no other (backend of ${era})`,
+      async () => {
+        const endpoint = await endpointWith();
+        const far = await guardedBackend(endpoint, era, { toolsOf });
+        const { gateway, url } = await gatewayWith({ endpoint, backends: { far: far.url } });
+        expect(gateway.backends()).toMatchObject([
+          { status: 'unauthenticated', cause: { category: 'unauthenticated' } },
+        ]);
+        for (const clientEra of ERAS) {
+          const [ada, bob, adaAgain] = await Promise.all([
+            sdkClient(url, 'token-of-ada', clientEra),
+            sdkClient(url, 'token-of-bob', clientEra),
+            sdkClient(url, 'token-of-ada', clientEra),
+          ]);
+          const names = await Promise.all([ada, bob, adaAgain].map(namesOf));
+          expect(names).toEqual([
+            ['far_secret_of_ada', 'far_whoami'],
+            ['far_secret_of_bob', 'far_whoami'],
+            ['far_secret_of_ada', 'far_whoami'],
+          ]);
+          expect(textOf(await ada.callTool({ name: 'far_whoami', arguments: {} }))).toBe('you are ada');
+          // what is not listed for a caller does not exist for it
+          await expect(bob.callTool({ name: 'far_secret_of_ada', arguments: {} })).rejects.toThrow(/unknown tool/);
+        }
+        expect(
+          far
+            .of('tools/call')
+            .map(({ headers: { authorization = '' } }) => endpoint.introspect(authorization.slice(7))?.subject),
+        ).toEqual(['ada', 'ada']);
+      },
+    );
+  }
+
+  proves('choice.token-exchange.caller-lists', 'stands beside backends that list for everybody', async () => {
+    const endpoint = await endpointWith();
+    const far = await guardedBackend(endpoint, '2025-11-25', { toolsOf });
+    const open = await httpServer(modernAnswers());
+    const { url } = await gatewayWith({
+      endpoint,
+      backends: { far: far.url, open: open.url },
+      plan: {
+        plugins: [
+          { use: 'testing/bearer-callers' },
+          { use: 'outgoing-auth/token-exchange' },
+          { use: 'outgoing-auth/unauthenticated' },
+          {
+            use: 'backend-sources/static',
+            with: {
+              backends: [
+                { name: 'far', url: far.url, transport: 'streamable-http' },
+                { name: 'open', url: open.url, transport: 'streamable-http' },
+              ],
+            },
+          },
+        ],
+        outgoingAuth: {
+          default: { type: 'unauthenticated' },
+          backends: { far: { type: 'token_exchange', options: { tokenUrl: endpoint.url, audience: AUDIENCE } } },
+        },
+      },
+    });
+    for (const era of ERAS) {
+      const ada = await sdkClient(url, 'token-of-ada', era);
+      expect(await namesOf(ada)).toEqual(['echo', 'secret_of_ada', 'whoami']);
+      expect(textOf(await ada.callTool({ name: 'echo', arguments: {} }))).toBe('modern');
+    }
+    expect(open.all.some(({ headers }) => headers.authorization !== undefined)).toBe(false);
+  });
+
+  proves(
+    ['choice.token-exchange.caller-lists', 'choice.token-exchange.recovers'],
+    'is listed as soon as the token endpoint is back, and says what is missing until then',
+    async () => {
+      const endpoint = await endpointWith();
+      const far = await guardedBackend(endpoint, '2025-11-25', { toolsOf });
+      const { url, clock } = await gatewayWith({ endpoint, backends: { far: far.url } });
+      endpoint.before = (_request, response) => {
+        response.writeHead(503).end();
+        return true;
+      };
+      const ada = await sdkClient(url, 'token-of-ada', '2025-11-25');
+      await expect(ada.listTools()).rejects.toThrow('no backend is available: far (unauthenticated)');
+      endpoint.before = undefined;
+      clock.advance(6_000);
+      expect(await namesOf(ada)).toEqual(['far_secret_of_ada', 'far_whoami']);
+    },
+  );
+
+  proves(
+    'choice.token-exchange.caller-lists',
+    'is read again after a minute where nobody tells of changes',
+    async () => {
+      const endpoint = await endpointWith();
+      let more: string[] = [];
+      const far = await guardedBackend(endpoint, '2026-07-28', {
+        toolsOf: (subject) => [...toolsOf(subject), ...more],
+      });
+      const { url, clock } = await gatewayWith({ endpoint, backends: { far: far.url } });
+      const ada = await sdkClient(url, 'token-of-ada', '2026-07-28');
+      expect(await namesOf(ada)).toEqual(['far_secret_of_ada', 'far_whoami']);
+      more = ['new'];
+      expect(await namesOf(ada)).toEqual(['far_secret_of_ada', 'far_whoami']);
+      clock.advance(61_000);
+      await until(async () => (await namesOf(ada)).includes('far_new'));
+      const bob = await sdkClient(url, 'token-of-bob', '2026-07-28');
+      expect(await namesOf(bob)).toEqual(['far_new', 'far_secret_of_bob', 'far_whoami']);
+    },
+  );
+
+  proves('choice.token-exchange.caller-lists', 'is kept for a bounded number of callers', async () => {
+    const endpoint = await endpointWith();
+    const names = Array.from({ length: 6 }, (_, at) => `caller${at}`);
+    for (const name of names) endpoint.subjects.set(`token-of-${name}`, name);
+    const far = await guardedBackend(endpoint, '2026-07-28', { toolsOf });
+    const { url, gateway } = await gatewayWith({
+      endpoint,
+      backends: { far: far.url },
+      plan: { limits: { callerLists: 2 } },
+    });
+    for (const round of [1, 2]) {
+      for (const name of names) {
+        const client = await sdkClient(url, `token-of-${name}`, '2026-07-28');
+        expect(await namesOf(client), `${round}`).toEqual([`far_secret_of_${name}`, 'far_whoami']);
+      }
+    }
+    expect(gateway.backends()).toMatchObject([{ status: 'unauthenticated' }]);
+    expect(far.of('tools/list').length).toBeGreaterThanOrEqual(12);
   });
 });

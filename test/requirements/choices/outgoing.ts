@@ -12,6 +12,8 @@ export const outgoing = [
         'a kept token that the backend answers with 401 is made anew once, and the call is sent once more',
       'choice.token-exchange.discovery':
         'lists are read with a token of the gateway by client credentials when there is a client secret, else without',
+      'choice.token-exchange.caller-lists':
+        'a backend that refuses the gateway its lists is listed for each caller with the token of the caller, for that caller only',
       'choice.token-exchange.errors':
         "a caller's token that is not taken is the caller's matter (AUTH_STRATEGY_REFUSED), all else the operator's (AUTH_STRATEGY_FAILED)",
       'choice.token-exchange.recovers':

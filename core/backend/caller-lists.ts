@@ -1,0 +1,43 @@
+const OLD_MS = 60_000;
+const TRY_AGAIN_MS = 5_000;
+
+/** When lists of single callers were read, and when reading them failed. Both are bounded; the longest unread go first. */
+export class CallerListTimes {
+  readonly #max: number;
+  readonly #now: () => number;
+  readonly #readMs = new Map<string, number>();
+  readonly #failedMs = new Map<string, number>();
+
+  constructor(max: number, now: () => number) {
+    this.#max = max;
+    this.#now = now;
+  }
+
+  /** Lists were read; gives those that are too many now. */
+  read(listClass: string): string[] {
+    this.#failedMs.delete(listClass);
+    this.#readMs.delete(listClass);
+    this.#readMs.set(listClass, this.#now());
+    const excess = this.#readMs.size - this.#max;
+    return excess <= 0 ? [] : [...this.#readMs.keys()].slice(0, excess);
+  }
+
+  failed(listClass: string): void {
+    this.#failedMs.set(listClass, this.#now());
+    if (this.#failedMs.size > this.#max) this.#failedMs.delete(this.#failedMs.keys().next().value ?? '');
+  }
+
+  forget(listClass: string): void {
+    this.#readMs.delete(listClass);
+  }
+
+  /** Not again at once after a failure. */
+  mayTry(listClass: string): boolean {
+    const failedMs = this.#failedMs.get(listClass);
+    return failedMs === undefined || this.#now() - failedMs >= TRY_AGAIN_MS;
+  }
+
+  isOld(listClass: string): boolean {
+    return this.#now() - (this.#readMs.get(listClass) ?? 0) >= OLD_MS;
+  }
+}

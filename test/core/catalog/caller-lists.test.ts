@@ -1,0 +1,104 @@
+import { describe, expect, it, vi } from 'vitest';
+import { CallerListTimes } from '../../../core/backend/caller-lists.ts';
+import type { CatalogChange } from '../../../core/catalog/catalog.ts';
+import { createCatalogs } from '../../../core/catalog/create-catalogs.ts';
+import { callerClass, listClassOf, sharedClass } from '../../../core/protocol/capabilities.ts';
+import { fakeClock } from '../../../core/testing/index.ts';
+import { keysOf } from '../../support/catalogs.ts';
+import { listingsOf } from '../../support/listings.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
+
+const ADA = callerClass('roots', 'idp\0ada');
+const BOB = callerClass('roots', 'idp\0bob');
+
+/** Catalogues over lists by class, of which some are a single caller's. */
+function world() {
+  const lists = new Map([['roots', listingsOf({ a: { tools: ['shared'] } })]]);
+  const core = pluginCore();
+  const changes: CatalogChange[] = [];
+  const catalogs = createCatalogs({
+    room: {
+      listings: (name) => lists.get(name) ?? lists.get(sharedClass(name)) ?? new Map(),
+      hasLists: (name) => lists.has(name),
+    },
+    workloads: () => ['a'],
+    shape: (draft) => draft,
+    serverInfo: { name: 'gateway', version: '1' },
+    limits: { pageSize: 1000, coalesceMs: 5 },
+    now: core.now,
+    log: core.log,
+    onRebuilt: () => undefined,
+  });
+  catalogs.onChanged((change) => changes.push(change));
+  return { lists, catalogs, changes };
+}
+
+describe('the class of a caller', () => {
+  it('tells callers apart and belongs to its capability class, without saying who it is', () => {
+    expect(ADA).not.toBe(BOB);
+    expect(callerClass('roots', 'idp\0ada')).toBe(ADA);
+    expect([sharedClass(ADA), sharedClass('roots'), sharedClass(callerClass('', 'x'))]).toEqual(['roots', 'roots', '']);
+    expect(ADA).not.toContain('ada');
+  });
+
+  it('is what an owner sees where it has one', () => {
+    const caller = { issuer: '', subject: 'a', key: 'a', claims: {} };
+    const owner = { key: 'k', caller, capabilities: {}, capabilityClass: 'roots' };
+    expect(listClassOf(owner)).toBe('roots');
+    expect(listClassOf({ ...owner, listClass: ADA })).toBe(ADA);
+  });
+});
+
+describe('the catalogue of a caller', () => {
+  it('is that of the capability class until there are lists of its own', () => {
+    const { lists, catalogs } = world();
+    expect(catalogs.of(ADA)).toBe(catalogs.of('roots'));
+    lists.set(ADA, listingsOf({ a: { tools: ['own'] } }));
+    expect(keysOf(catalogs.of(ADA), 'tool')).toEqual(['own']);
+    expect(catalogs.of(BOB)).toBe(catalogs.of('roots'));
+  });
+
+  it('tells this caller alone when its lists come, change and go', async () => {
+    const { lists, catalogs, changes } = world();
+    catalogs.of(ADA);
+    const steps: (readonly string[] | undefined)[] = [['own'], ['own', 'more'], undefined];
+    for (const [index, tools] of steps.entries()) {
+      if (tools === undefined) lists.delete(ADA);
+      else lists.set(ADA, listingsOf({ a: { tools } }));
+      catalogs.changed('a', ADA);
+      await vi.waitFor(() => expect(changes).toHaveLength(index + 1));
+      expect(changes.at(-1)).toEqual({ capabilityClass: ADA, kinds: ['tools'] });
+      expect(keysOf(catalogs.of(ADA), 'tool')).toEqual([...(tools ?? ['shared'])].sort());
+    }
+    expect(catalogs.classes()).toEqual(['roots']);
+  });
+
+  it('is built again when the lists of its capability class change', async () => {
+    const { lists, catalogs, changes } = world();
+    lists.set(ADA, listingsOf({ a: { tools: ['own'] } }));
+    catalogs.of('roots');
+    const before = catalogs.of(ADA);
+    lists.set('roots', listingsOf({ a: { tools: ['shared', 'new'] } }));
+    catalogs.changed('a', 'roots');
+    await vi.waitFor(() => expect(catalogs.of(ADA)).not.toBe(before));
+    expect(changes).toEqual([{ capabilityClass: 'roots', kinds: ['tools'] }]);
+  });
+});
+
+describe('the times of lists of callers', () => {
+  it('are bounded, oldest first, and say when to read and when to wait', () => {
+    const clock = fakeClock();
+    const times = new CallerListTimes(2, clock.now);
+    expect([times.read('a'), times.read('b'), times.read('a'), times.read('c')]).toEqual([[], [], [], ['b']]);
+    times.forget('b');
+    expect(times.isOld('a')).toBe(false);
+    clock.advance(60_000);
+    expect(times.isOld('a')).toBe(true);
+    times.failed('a');
+    expect(times.mayTry('a')).toBe(false);
+    clock.advance(5_000);
+    expect(times.mayTry('a')).toBe(true);
+    for (const name of ['x', 'y', 'z']) times.failed(name);
+    expect(['x', 'y', 'z'].map((name) => times.mayTry(name))).toEqual([true, false, false]);
+  });
+});

@@ -20,7 +20,7 @@ export interface Performing {
 /** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
 export function createPerforming(journey: Journey, catalogs: Catalogs): Performing {
   return {
-    async inner({ parent, name, arguments: given, caller, signal }) {
+    async inner({ parent, name, arguments: given, caller, signal, curated }) {
       if (depthOf(parent) >= MAX_DEPTH) {
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
       }
@@ -37,7 +37,7 @@ export function createPerforming(journey: Journey, catalogs: Catalogs): Performi
         id: parent.id,
         cancel: signal === undefined ? parent.cancel : cancellationOf(signal),
       });
-      return performResolved(journey, target.isMissing ? { missing: call } : { call });
+      return performResolved(journey, target.isMissing ? { missing: call } : { call }, curated);
     },
     async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
       const asker = silentAsker(caller);

@@ -68,6 +68,11 @@ export interface InnerCall {
   readonly arguments: JsonObject;
   readonly caller?: Caller;
   readonly signal?: AbortSignal;
+  /**
+   * The operator put this call into a tool of theirs, and policy and limits decided that tool: they are not asked again.
+   * Only for calls that no caller chose, e.g. the steps of a composite tool.
+   */
+  readonly curated?: boolean;
 }
 
 /** Structured log lines: constant message, variable fields. Debug lines cost nothing when the level is off. */

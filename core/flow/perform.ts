@@ -23,9 +23,10 @@ export interface Journey {
  * One call, top to bottom: rewrite, authorize, limit, dispatch, rewrite the result, settle.
  *
  * Authorize comes after rewriting, so that no rewrite slips past policy; limit after authorize, so that a denied call
- * spends nobody's tokens; settle always runs, once for all rounds of a call. Never rejects.
+ * spends nobody's tokens; settle always runs, once for all rounds of a call. A curated inner call was decided with the
+ * call that made it. Never rejects.
  */
-export async function perform(journey: Journey, asked: Call): Promise<Reply> {
+export async function perform(journey: Journey, asked: Call, curated = false): Promise<Reply> {
   const { rooms, rounds } = journey;
   const resumed = rounds.resume(asked);
   const startedMs = resumed?.startedMs ?? rooms.now();
@@ -37,7 +38,9 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
   let result: CallResult | undefined;
   try {
     call = rewritten(journey, asked, await rooms.rewriteCall(asked));
-    refusal = (await rooms.authorize(call)) ?? (resumed === undefined ? await rooms.limit(call) : undefined);
+    if (!curated) {
+      refusal = (await rooms.authorize(call)) ?? (resumed === undefined ? await rooms.limit(call) : undefined);
+    }
     if (refusal !== undefined) {
       outcome = 'refused';
       return await denialOf(rooms, call, refusal);
@@ -75,8 +78,9 @@ export async function perform(journey: Journey, asked: Call): Promise<Reply> {
 export async function performResolved(
   journey: Journey,
   found: { readonly call: Call } | { readonly missing: Call },
+  curated = false,
 ): Promise<Reply> {
-  if ('call' in found) return perform(journey, found.call);
+  if ('call' in found) return perform(journey, found.call, curated);
   try {
     return await denialOfMissing(journey.rooms, found.missing);
   } catch (thrown) {

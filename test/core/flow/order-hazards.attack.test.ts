@@ -198,6 +198,34 @@ describe('a refusing plugin', () => {
     },
   );
 
+  it('is not asked again for curated inner calls, nor are limits; the outer call passes both', async () => {
+    const server = fakeServer().tool('step');
+    const asked: string[] = [];
+    const deciding = plugin('deciding', ({ hooks }) => {
+      hooks.authorize.tap('deciding', ({ name }) => void asked.push(`authorize ${name}`));
+      hooks.limit.tap('deciding', ({ name }) => void asked.push(`limit ${name}`));
+    });
+    const composing = plugin('composing', (core) => {
+      const outer: CatalogEntry<'tool'> = {
+        kind: 'tool',
+        key: 'outer',
+        workload: 'composing',
+        original: 'outer',
+        definition: encode({ name: 'outer', inputSchema: { type: 'object' } }),
+        shapedBy: ['composing'],
+        run: async (parent) => {
+          const reply = await core.perform({ parent, name: 'step', arguments: {}, curated: true });
+          return 'result' in reply ? reply.result : resultFromValue({ content: [], isError: true });
+        },
+      };
+      core.hooks.shapeCatalog.tap('composing', (draft) => ({ ...draft, tools: [...draft.tools, outer] }));
+    });
+    await using kit = await testGateway({ plugins: [deciding, composing], backends: { far: server } });
+    await (await kit.client({ era: ERAS[0] })).callTool('outer');
+    expect(asked).toEqual(['authorize outer', 'limit outer']);
+    expect(reached(server)).toHaveLength(1);
+  });
+
   describe('before backends over HTTP', () => {
     it('keeps a call from either transport', async () => {
       const legacy = await httpServer(legacyAnswers());

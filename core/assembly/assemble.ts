@@ -43,7 +43,6 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   let performing: Performing | undefined;
   let behind: BackendsBehind | undefined;
   const core: Core = {
-    gateway: { name: plan.name, version: plan.version },
     hooks,
     slots,
     now,

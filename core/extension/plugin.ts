@@ -27,8 +27,6 @@ export interface Plugin<S extends z.ZodType = z.ZodType> {
 
 /** What a plugin gets to work with. */
 export interface Core {
-  /** Name and version of the gateway, as its plan has them: replicas of one gateway say the same name. */
-  readonly gateway: { readonly name: string; readonly version: string };
   readonly hooks: Hooks;
   readonly slots: Slots;
   /** The only way in for inner calls: limited, authorized and audited like outer ones. */
@@ -36,7 +34,7 @@ export interface Core {
   /** Epoch milliseconds; a test replaces it. */
   now(): number;
   readonly log: Log;
-  /** Who this gateway says it is: the plan's name and version. */
+  /** Who this gateway says it is: the plan's name and version. Replicas of one gateway say the same. */
   readonly server: { readonly name: string; readonly version: string };
   readonly backends: Backends;
 }

@@ -35,7 +35,6 @@ export function pluginCore(): PluginCore {
       lines.push({ level, message, fields });
     };
   return {
-    gateway: { name: 'test', version: '0.0.0' },
     hooks: createHooks((fault) => lines.push({ level: 'error', message: fault.message, fields: {} })),
     slots: createSlots(),
     perform: async () => {

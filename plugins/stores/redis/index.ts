@@ -17,7 +17,7 @@ export default definePlugin({
   config: redisConfig,
   apply(core, config) {
     const connection = createConnection(core, config, { scripts: storeScripts(), password: process.env[PASSWORD] });
-    const store = createRedisStore(connection, keysOf(core.gateway.name, config.keyPrefix));
+    const store = createRedisStore(connection, keysOf(core.server.name, config.keyPrefix));
     core.slots.stores.register('redis', store);
     core.hooks.starting.tapPromise(ADDRESS, () => connection.open());
     core.hooks.stopping.tapPromise(ADDRESS, () => store.close());

@@ -60,8 +60,8 @@ describe('the plugins of a plan', () => {
     const nosy = definePlugin({
       address: 'nosy',
       config: nothing,
-      apply: ({ gateway }) => {
-        told = gateway;
+      apply: ({ server }) => {
+        told = server;
       },
     });
     await using _kit = await testGateway({

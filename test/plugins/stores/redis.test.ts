@@ -79,10 +79,10 @@ describe.skipIf(redisMissing)('stores/redis', () => {
       await plain.store.set('id', 'value', 60_000);
       await plain.store.take([one], 0);
       await admin.select(3);
-      expect((await admin.keys('*')).sort()).toEqual(['acme:rl:{test}:one', 'acme:{test}:id']);
+      expect((await admin.keys('*')).sort()).toEqual(['acme:rl:{test-gateway}:one', 'acme:{test-gateway}:id']);
       await admin.select(0);
-      expect(await admin.keys('toolmgr:*{test}*')).toHaveLength(2);
-      expect(await admin.exists('toolmgr:vmcp:session:{test}:id', 'toolmgr:rl:{test}:one')).toBe(2);
+      expect(await admin.keys('toolmgr:*{test-gateway}*')).toHaveLength(2);
+      expect(await admin.exists('toolmgr:vmcp:session:{test-gateway}:id', 'toolmgr:rl:{test-gateway}:one')).toBe(2);
     },
   );
 
@@ -95,7 +95,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
   proves('vmcp.rate-limiting.per-user-keys-expire', 'lets a bucket expire after twice its refill period', async () => {
     const { store } = await boot();
     await store.take([{ key: 'short', capacity: 5, refillPeriodMs: 40_000 }], 0);
-    const ttlMs = await admin.pttl('toolmgr:rl:{test}:short');
+    const ttlMs = await admin.pttl('toolmgr:rl:{test-gateway}:short');
     expect(ttlMs).toBeLessThanOrEqual(80_000);
     expect(ttlMs).toBeGreaterThan(50_000);
   });

@@ -4,8 +4,6 @@ import type { RateLimitConfig } from './config.ts';
 
 /** An outage is over when the store has answered and not failed for this long: one that flickers is one outage. */
 const CALM_MS = 1_000;
-/** What a caller is told to wait when no bucket says it. */
-const UNKNOWN_WAIT_MS = 1_000;
 
 /** Answers the stage `limit`. */
 export interface Limiter {
@@ -31,7 +29,9 @@ export function createLimiter(core: Pick<Core, 'slots' | 'log' | 'now'>, config:
       return outage.failed(cause);
     }
     outage.answered();
-    return waitMs === 0 ? undefined : limited('rate limit exceeded', waitMs);
+    return waitMs === 0
+      ? undefined
+      : { refused: true, status: 429, reason: 'rate limit exceeded', retryAfterMs: waitMs };
   };
   return {
     start() {
@@ -80,11 +80,16 @@ function createOutage({ log, now }: Pick<Core, 'log' | 'now'>, onStoreFailure: R
         return undefined;
       }
       refused += 1;
-      return limited('rate limits cannot be checked at the moment', UNKNOWN_WAIT_MS);
+      return UNCHECKED;
     },
   };
 }
 
-function limited(reason: string, retryAfterMs: number): Refusal {
-  return { refused: true, status: 429, reason, retryAfterMs };
-}
+/** Nobody can tell whether the limit is exceeded. */
+const UNCHECKED: Refusal = {
+  refused: true,
+  status: 503,
+  reason: 'rate limits cannot be checked at the moment',
+  retryAfterMs: 1_000,
+  headers: { 'retry-after': '1' },
+};

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Bucket, Store } from '../../../core/contract/store.ts';
+import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
+import { redisConfig } from '../../../plugins/stores/redis/config.ts';
+import { createConnection } from '../../../plugins/stores/redis/connection.ts';
+import { keysOf } from '../../../plugins/stores/redis/keys.ts';
+import { createRedisStore, storeScripts } from '../../../plugins/stores/redis/redis-store.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
+import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
+
+const RUNS = 60;
+const STEPS = 40;
+
+/** Buckets of one run. Periods are long: the server lets keys expire by its real time, twice the period after a take. */
+const sizes = fc.array(
+  fc.record({ capacity: fc.integer({ min: 1, max: 7 }), refillPeriodMs: fc.integer({ min: 60_000, max: 300_000 }) }),
+  {
+    minLength: 1,
+    maxLength: 4,
+  },
+);
+const step = fc.record({
+  advanceMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 60_000 })),
+  picks: fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
+});
+
+describe.skipIf(redisMissing)('the stores in memory and in Redis', () => {
+  let server: RedisServer;
+  let admin: Redis;
+  let store: Store;
+  let run = 0;
+  beforeAll(async () => {
+    server = await startRedis();
+    admin = new Redis({ port: server.port });
+    const config = redisConfig.parse({ address: server.address });
+    const scripts = storeScripts("redis.call('HMGET', 'clock', 's', 'us')");
+    const connection = createConnection(pluginCore(), config, { scripts, password: undefined });
+    await connection.open();
+    store = createRedisStore(connection, keysOf('same', undefined));
+  });
+  afterAll(async () => {
+    await store.close();
+    admin.disconnect();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('give the same answer to every take, however the buckets are mixed and the time passes', async () => {
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.array(step, { maxLength: STEPS }), async (made, steps) => {
+        const prefix = `run-${++run}`;
+        const buckets = made.map((size, index): Bucket => ({ key: `${prefix}:${index}`, ...size }));
+        let nowMs = 1_800_000_000_000;
+        const memory = new MemoryStore({ maxKeys: 100, now: () => nowMs });
+        for (const { advanceMs, picks } of steps) {
+          nowMs += advanceMs;
+          await admin.hset('clock', { s: Math.floor(nowMs / 1000), us: (nowMs % 1000) * 1000 });
+          const asked = picks.map((pick) => buckets[pick % buckets.length] as Bucket);
+          expect(await store.take(asked, 0)).toBe(await memory.take(asked, nowMs));
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  }, 60_000);
+});

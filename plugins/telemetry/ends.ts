@@ -33,37 +33,34 @@ export function callEnd(
   return { result, errorType, rpcCode, durationMs: endedMs - startedMs, endedMs };
 }
 
-/** Sums up a request; `outcome` is that of its call, when one settled with it. */
-export function requestEnd(
-  record: RequestRecord,
-  outcome: CallRecord['outcome'] | undefined,
-  durationMs: number,
-): RequestEnd {
-  const { status, error, isGone } = record;
-  const isToolError = outcome === 'toolError';
-  const isFailure = status >= 500 || error?.code === INTERNAL_ERROR || isToolError || outcome === 'fault';
-  const errorType = isToolError
-    ? TOOL_ERROR
-    : error !== undefined
-      ? String(error.code)
-      : status >= 400
-        ? String(status)
-        : outcome === 'fault'
-          ? '_OTHER'
-          : isGone
-            ? CANCELLED
-            : undefined;
-  return { record, durationMs, errorType, isFailure };
+/** Sums up a request; `settled` is the end of its call, when that came to one. */
+export function requestEnd(record: RequestRecord, settled: CallRecord | undefined, durationMs: number): RequestEnd {
+  const { status, error } = record;
+  const outcome = settled?.outcome;
+  const isFailure = status >= 500 || error?.code === INTERNAL_ERROR || outcome === 'toolError' || outcome === 'fault';
+  return { record, durationMs, errorType: requestErrorType(record, settled), isFailure };
+}
+
+/** The most exact word there is for what went wrong. */
+function requestErrorType({ status, error, isGone }: RequestRecord, settled: CallRecord | undefined) {
+  if (settled?.outcome === 'toolError') return TOOL_ERROR;
+  // to clients of the older revision a refused call is a tool result like any other
+  if (settled?.refusal !== undefined) return String(settled.refusal.status);
+  if (error !== undefined) return String(error.code);
+  if (status >= 400) return String(status);
+  if (isGone) return CANCELLED;
+  return settled?.outcome === 'fault' ? UNNAMED : undefined;
 }
 
 const TOOL_ERROR = 'tool_error'; // OpenTelemetry conventions for MCP, error.type
 const CANCELLED = 'cancelled';
+const UNNAMED = '_OTHER';
 const INTERNAL_ERROR = -32603;
 
 function errorTypeOf({ cancel }: Call, cause: unknown, rpcCode: number | undefined): string {
   if (cancel.aborted) return CANCELLED;
   if (cause instanceof GatewayFault) return cause.code;
-  return rpcCode === undefined ? '_OTHER' : String(rpcCode);
+  return rpcCode === undefined ? UNNAMED : String(rpcCode);
 }
 
 /** A backend's own JSON-RPC error travels as an exception with its code. */

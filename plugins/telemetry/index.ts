@@ -25,6 +25,7 @@ export default definePlugin({
       hooks.callSettled.tap(ADDRESS, (record) => telemetry.callSettled(record));
       hooks.streamOpened.tap(ADDRESS, (record) => telemetry.streamOpened(record));
       hooks.requestSettled.tap(ADDRESS, (record) => telemetry.requestSettled(record));
+      hooks.workflowAdvanced.tap(ADDRESS, (advanced) => telemetry.workflowAdvanced(advanced));
       hooks.sessionEnded.tap(ADDRESS, (ended) => telemetry.sessionEnded(ended));
       hooks.backendChanged.tap(ADDRESS, (changed) => telemetry.backendChanged(changed));
     }

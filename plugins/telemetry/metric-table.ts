@@ -58,6 +58,12 @@ export const METRICS = {
     labels: ['server', 'tool', 'status'],
     means: 'tool calls that ended, inner calls of composite tools and scripts included',
   },
+  toolmgr_mcp_calls_refused: {
+    kind: 'counter',
+    unit: '{call}',
+    labels: ['server', 'mcp_method', 'status_code'],
+    means: 'calls that a policy (403) or a rate limit (429) refused',
+  },
   toolmgr_mcp_sessions_ended: {
     kind: 'counter',
     unit: '{session}',
@@ -110,6 +116,24 @@ export const METRICS = {
     kind: 'histogram',
     unit: 's',
     labels: BACKEND,
+    means: 'how long they took',
+  },
+  toolmgr_vmcp_workflow_executions: {
+    kind: 'counter',
+    unit: '{run}',
+    labels: ['workflow.name'],
+    means: 'workflows of composite tools that ended',
+  },
+  toolmgr_vmcp_workflow_errors: {
+    kind: 'counter',
+    unit: '{run}',
+    labels: ['workflow.name'],
+    means: 'those that failed or ran out of time',
+  },
+  toolmgr_vmcp_workflow_duration: {
+    kind: 'histogram',
+    unit: 's',
+    labels: ['workflow.name'],
     means: 'how long they took',
   },
   toolmgr_vmcp_backend_revision_reclassifications: {

@@ -1,9 +1,10 @@
-import type { Attributes, Counter, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
-import type { BackendState, Call, CallMethod, CallRecord, SessionEnded } from '@toolmgr/core';
+import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
+import type { BackendState, Call, CallMethod, CallRecord, SessionEnded, WorkflowAdvanced } from '@toolmgr/core';
 import { boundedLabels, OTHER } from './bounded-labels.ts';
 import type { CallEnd, RequestEnd } from './ends.ts';
 import { methodName } from './method-name.ts';
-import { DURATION_BOUNDS, type LabelOf, METRICS, type MetricName } from './metric-table.ts';
+import { DURATION_BOUNDS, type LabelOf, METRICS, type MetricName, type MetricRow } from './metric-table.ts';
+import { createTally, type Tally } from './tally.ts';
 
 /** What is counted and measured of one gateway. */
 export interface Metrics {
@@ -11,6 +12,7 @@ export interface Metrics {
   streams(change: 1 | -1): void;
   callArrived(call: Call, end: CallEnd): void;
   callSettled(record: CallRecord): void;
+  workflowAdvanced(advanced: WorkflowAdvanced): void;
   sessionEnded(ended: SessionEnded): void;
   /** A backend speaks another revision than before. */
   reclassified(): void;
@@ -45,7 +47,7 @@ export function createMetrics(
       if (record.face !== 'mcp') return;
       const { inbound, message, call } = record;
       const method = message?.method === undefined ? undefined : methodName(message.method);
-      const labels: Labels<'toolmgr_mcp_requests'> = {
+      const labels: AllLabels<'toolmgr_mcp_requests'> = {
         method: HTTP_METHODS.has(inbound.method) ? inbound.method : OTHER,
         status_code: String(record.status),
         status: errorType === undefined ? 'success' : 'error',
@@ -54,7 +56,7 @@ export function createMetrics(
         ...here,
       };
       const seconds = durationMs / 1000;
-      instruments.toolmgr_mcp_requests.add(1, labels);
+      instruments.toolmgr_mcp_requests.add(labels);
       instruments.toolmgr_mcp_request_duration.record(seconds, labels);
       if (method === undefined) return;
       const operation: Labels<'mcp.server.operation.duration'> = {
@@ -73,7 +75,7 @@ export function createMetrics(
       if (target.run !== undefined) return; // a tool of the gateway itself is no backend
       const backend = known.get(target.workload)?.backend;
       const name = named(target.original);
-      const labels: Labels<'toolmgr_vmcp_backend_requests'> = {
+      const labels: AllLabels<'toolmgr_vmcp_backend_requests'> = {
         'target.workload_id': workloads(target.workload),
         'target.workload_name': workloads(target.workload),
         'target.base_url': workloads(baseUrl(backend?.url)),
@@ -84,8 +86,8 @@ export function createMetrics(
         'gen_ai.tool.name': target.kind === 'tool' ? name : '',
       };
       const seconds = durationMs / 1000;
-      instruments.toolmgr_vmcp_backend_requests.add(1, labels);
-      if (errorType !== undefined) instruments.toolmgr_vmcp_backend_errors.add(1, labels);
+      instruments.toolmgr_vmcp_backend_requests.add(labels);
+      if (errorType !== undefined) instruments.toolmgr_vmcp_backend_errors.add(labels);
       instruments.toolmgr_vmcp_backend_requests_duration.record(seconds, labels);
       const operation: Labels<'mcp.client.operation.duration'> = {
         'mcp.method.name': method,
@@ -97,23 +99,36 @@ export function createMetrics(
       };
       instruments['mcp.client.operation.duration'].record(seconds, operation);
     },
-    callSettled({ call, outcome }) {
+    callSettled({ call, outcome, refusal }) {
+      if (refusal !== undefined) {
+        const labels = { server, mcp_method: call.method, status_code: String(refusal.status) };
+        instruments.toolmgr_mcp_calls_refused.add(labels);
+      }
       if (call.method !== 'tools/call') return;
-      const labels: Labels<'toolmgr_mcp_tool_calls'> = {
+      const labels: AllLabels<'toolmgr_mcp_tool_calls'> = {
         server,
         tool: named(call.target.key),
         status: STATUS[outcome],
       };
-      instruments.toolmgr_mcp_tool_calls.add(1, labels);
+      instruments.toolmgr_mcp_tool_calls.add(labels);
+    },
+    workflowAdvanced({ change, workflowName, durationMs = 0 }) {
+      const ended = WORKFLOW_ENDS[change];
+      if (ended === undefined) return;
+      const labels = { 'workflow.name': named(workflowName) };
+      instruments.toolmgr_vmcp_workflow_executions.add(labels);
+      if (ended === 'error') instruments.toolmgr_vmcp_workflow_errors.add(labels);
+      instruments.toolmgr_vmcp_workflow_duration.record(durationMs / 1000, labels);
     },
     sessionEnded({ reason, durationMs }) {
-      instruments.toolmgr_mcp_sessions_ended.add(1, { server, reason });
+      instruments.toolmgr_mcp_sessions_ended.add({ server, reason });
       instruments['mcp.server.session.duration'].record(durationMs / 1000, { 'network.transport': 'tcp' });
     },
-    reclassified: () => instruments.toolmgr_vmcp_backend_revision_reclassifications.add(1),
+    reclassified: () => instruments.toolmgr_vmcp_backend_revision_reclassifications.add({}),
   };
 }
 
+type AllLabels<N extends MetricName> = Record<LabelOf<N>, string>;
 type Labels<N extends MetricName> = Partial<Record<LabelOf<N>, string>>;
 
 const STATUS = {
@@ -125,6 +140,13 @@ const STATUS = {
   cancelled: 'cancelled',
   abandoned: 'cancelled',
 } as const satisfies Record<CallRecord['outcome'], string>;
+
+/** Changes that end a run, by how. */
+const WORKFLOW_ENDS: Readonly<Partial<Record<WorkflowAdvanced['change'], 'ok' | 'error'>>> = {
+  completed: 'ok',
+  failed: 'error',
+  timed_out: 'error',
+};
 
 const ACTIONS = {
   'tools/call': 'call_tool',
@@ -148,26 +170,27 @@ function baseUrl(url: string | undefined): string {
   return `${origin}${pathname}`;
 }
 
-interface Kinds {
-  readonly counter: Counter;
+interface Kinds<N extends MetricName> {
+  readonly counter: Tally<LabelOf<N>>;
   readonly upDownCounter: UpDownCounter;
   readonly histogram: Histogram;
   readonly gauge: undefined;
 }
 
-type Instruments = { readonly [N in MetricName]: Kinds[(typeof METRICS)[N]['kind']] };
+type Instruments = { readonly [N in MetricName]: Kinds<N>[(typeof METRICS)[N]['kind']] };
 
 function createInstruments(meter: Meter): Instruments {
   const make = {
-    counter: (name: string, options: object) => meter.createCounter(name, options),
+    counter: (name: string, options: object, labels: readonly string[]) =>
+      createTally(meter.createObservableCounter(name, options), labels),
     upDownCounter: (name: string, options: object) => meter.createUpDownCounter(name, options),
     histogram: (name: string, options: object) =>
       meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...DURATION_BOUNDS] } }),
     gauge: () => undefined, // observed, see below
   } as const;
-  const made = Object.entries(METRICS).map(([name, { kind, unit, means }]) => [
+  const made = Object.entries<MetricRow>(METRICS).map(([name, { kind, unit, means, labels }]) => [
     name,
-    make[kind](name, { unit, description: means }),
+    make[kind](name, { unit, description: means }, labels),
   ]);
   return Object.fromEntries(made) as Instruments;
 }

@@ -11,6 +11,7 @@ import type {
   Inbound,
   RequestRecord,
   SessionEnded,
+  WorkflowAdvanced,
 } from '@toolmgr/core';
 import { attributeNaming } from './attribute-table.ts';
 import type { TelemetryConfig } from './config.ts';
@@ -28,6 +29,7 @@ export interface Telemetry {
   callSettled(record: CallRecord): void;
   streamOpened(record: RequestRecord): void;
   requestSettled(record: RequestRecord): void;
+  workflowAdvanced(advanced: WorkflowAdvanced): void;
   sessionEnded(ended: SessionEnded): void;
   backendChanged(changed: BackendChanged): void;
 }
@@ -43,12 +45,13 @@ export function createTelemetry(
   let tracing: Tracing | undefined;
   let metrics: Metrics | undefined;
   const backends = new Map<string, BackendState>();
-  const outcomes = new WeakMap<Inbound, CallRecord['outcome']>();
+  /** Calls that did not go well; most do, and weak entries cost more than they look. */
+  const failed = new WeakMap<Inbound, CallRecord>();
   /** Streams that only listen were told of when they were opened. */
   const told = new WeakSet<Inbound>();
 
   const tell = (record: RequestRecord, durationMs: number): void => {
-    const end = requestEnd(record, outcomes.get(record.inbound), durationMs);
+    const end = requestEnd(record, failed.get(record.inbound), durationMs);
     if (record.inbound.path !== METRICS_PATH) tracing?.requestEnded(end);
     metrics?.requestEnded(end);
   };
@@ -89,7 +92,9 @@ export function createTelemetry(
     around: (dispatch) => (call) => dispatched(dispatch, call),
     callSettled(record) {
       const { call } = record;
-      if (call.parent === undefined && call.inbound !== undefined) outcomes.set(call.inbound, record.outcome);
+      if (record.outcome !== 'ok' && call.parent === undefined && call.inbound !== undefined) {
+        failed.set(call.inbound, record);
+      }
       metrics?.callSettled(record);
     },
     streamOpened(record) {
@@ -102,6 +107,7 @@ export function createTelemetry(
       if (record.isStream) metrics?.streams(-1);
       if (!told.delete(record.inbound)) tell(record, record.durationMs);
     },
+    workflowAdvanced: (advanced) => metrics?.workflowAdvanced(advanced),
     sessionEnded: (ended) => metrics?.sessionEnded(ended),
     backendChanged({ name, change, state }) {
       const before = backends.get(name)?.era;

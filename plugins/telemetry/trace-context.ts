@@ -27,6 +27,8 @@ export function contextFrom(
   headers: Readonly<Record<string, string | undefined>>,
   meta: JsonObject | undefined,
 ): Context {
+  const hasHeader = headers.traceparent !== undefined || headers.baggage !== undefined;
+  if (!hasHeader && meta?.traceparent === undefined && meta?.baggage === undefined) return ROOT_CONTEXT;
   const baggage = taken('baggage', meta?.baggage ?? headers.baggage);
   const told = extracted(meta, baggage);
   return trace.getSpanContext(told) === undefined ? extracted(headers, baggage) : told;
@@ -51,8 +53,8 @@ export function carriedBy(context: Context): Carried {
 
 /** `_meta` of a call with the fields of the gateway in place of the client's. */
 export function metaWith(meta: RawJson | undefined, carried: Carried): RawJson {
-  const theirs = meta === undefined ? RawObject.empty() : RawObject.parse(meta);
-  let members = theirs.without(...FIELDS);
+  if (meta === undefined) return Buffer.from(JSON.stringify(carried));
+  let members = RawObject.parse(meta).without(...FIELDS);
   for (const field of FIELDS) {
     const value = carried[field];
     if (value !== undefined) members = members.with(field, encode(value));

@@ -58,7 +58,8 @@ export interface Tracing {
  * sampled there is no span below it, but its context goes on, so that nobody behind the gateway samples it either.
  */
 export function createTracing({ tracer, naming, everywhere, now }: TracingParts): Tracing {
-  const requests = new WeakMap<Inbound, Context>();
+  // not weak: entries leave with their request, and a collector of garbage has less to do
+  const requests = new Map<Inbound, Context>();
   const inside = new WeakMap<Call, Context>();
 
   const open = (inbound: Inbound, record: RequestRecord | undefined, call: Call | undefined): Context => {
@@ -71,7 +72,7 @@ export function createTracing({ tracer, naming, everywhere, now }: TracingParts)
       parent,
     );
     const context = trace.setSpan(parent, span);
-    requests.set(inbound, context);
+    if (record === undefined || !isOver(record)) requests.set(inbound, context);
     return context;
   };
 
@@ -132,6 +133,11 @@ export function createTracing({ tracer, naming, everywhere, now }: TracingParts)
 function requestName({ method, path }: Inbound, record: RequestRecord | undefined): string {
   if (record?.message?.method !== undefined) return methodName(record.message.method);
   return record?.face === undefined ? method : `${method} ${path}`;
+}
+
+/** Whether the end of a request was told; a call may outlive it when its client has left. */
+function isOver({ isGone, isStream, status, durationMs }: RequestRecord): boolean {
+  return isGone || durationMs > 0 || (status !== 0 && !isStream);
 }
 
 /** `tools/call fetch`: the name in the catalogue, so that templates do not make a name per URI. */

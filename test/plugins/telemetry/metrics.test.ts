@@ -115,6 +115,41 @@ describe('metrics', () => {
     ).toBe('0.01');
   });
 
+  it('tell refused calls and ended workflows apart from the rest', async () => {
+    const refusing = definePlugin({
+      address: 'testing/refusing',
+      config: z.strictObject({}),
+      apply({ hooks }) {
+        hooks.limit.tap('testing/refusing', ({ name }) =>
+          name === 'busy' ? { refused: true, status: 429, reason: 'slow down', retryAfterMs: 1 } : undefined,
+        );
+        hooks.callSettled.tap('testing/refusing', ({ call }) => {
+          const told = { call, workflowId: 'w', workflowName: call.name, atMs: 0, durationMs: 5 };
+          for (const change of ['started', 'step_failed', call.name === 'busy' ? 'timed_out' : 'completed'] as const) {
+            hooks.workflowAdvanced.call({ ...told, change });
+          }
+        });
+      },
+    });
+    await using world = await observed({ far: fakeServer().tool('read').tool('busy') }, PROMETHEUS, [refusing]);
+    for (const era of ['2025-11-25', '2026-07-28'] as const) {
+      const client = await world.kit.client({ era });
+      await client.callTool('read');
+      await client.request('tools/call', { name: 'busy', arguments: {} });
+    }
+    const samples = await scraped(world.kit);
+    const value = (name: string, labels?: Record<string, string>) => total(samples, name, labels);
+    expect(value('toolmgr_mcp_calls_refused_total', { status_code: '429', mcp_method: 'tools/call' })).toBe(2);
+    expect(value('toolmgr_mcp_tool_calls_total', { tool: 'busy', status: 'refused' })).toBe(2);
+    expect(value('toolmgr_mcp_requests_total', { mcp_resource_id: 'busy', status: 'error' })).toBe(2);
+    expect(value('mcp_server_operation_duration_seconds_count', { error_type: '429' })).toBe(2);
+    expect(value('toolmgr_vmcp_backend_requests_total')).toBe(2);
+    expect(value('toolmgr_vmcp_workflow_executions_total')).toBe(4);
+    expect(value('toolmgr_vmcp_workflow_errors_total')).toBe(2);
+    expect(value('toolmgr_vmcp_workflow_errors_total', { workflow_name: 'busy' })).toBe(2);
+    expect(value('toolmgr_vmcp_workflow_duration_seconds_count', { workflow_name: 'read' })).toBe(2);
+  });
+
   it('follow backends as they come and go', async () => {
     await using world = await observed({ a: fakeServer().tool('x') }, PROMETHEUS);
     world.kit.setBackends({});

@@ -3,6 +3,7 @@ import { encode } from '../../../core/protocol/raw-json.ts';
 import { attributeNaming } from '../../../plugins/telemetry/attribute-table.ts';
 import { boundedLabels, OTHER } from '../../../plugins/telemetry/bounded-labels.ts';
 import { maskedArguments } from '../../../plugins/telemetry/masked-arguments.ts';
+import { createTally } from '../../../plugins/telemetry/tally.ts';
 import { carriedBy, contextFrom, metaWith } from '../../../plugins/telemetry/trace-context.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -38,6 +39,21 @@ describe('labels', () => {
     expect(label('short')).toBe('short');
     expect(label('one too many')).toBe(OTHER);
     expect(label('short')).toBe('short');
+  });
+});
+
+describe('counters', () => {
+  it('keep a bound on their series and lose no count', () => {
+    let look: (seen: { observe(count: number, labels: object): void }) => void = () => {};
+    const tally = createTally({ addCallback: (read: typeof look) => (look = read) } as never, ['a', 'b']);
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 2_500; n++) tally.add({ a: String(n), b: 'x' });
+    }
+    const seen: [number, object][] = [];
+    look({ observe: (count, labels) => seen.push([count, labels]) });
+    expect(seen).toHaveLength(2_001);
+    expect(seen[0]).toEqual([2, { a: '0', b: 'x' }]);
+    expect(seen.at(-1)).toEqual([1_000, { 'otel.metric.overflow': true }]);
   });
 });
 

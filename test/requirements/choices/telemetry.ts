@@ -22,6 +22,7 @@ export const telemetry = [
         'without a collector calls go on, one line tells of the outage and one of its end',
       'choice.telemetry.bounded-stop': 'a stop sends what waits and takes no longer than its bound',
       'choice.telemetry.one-per-gateway': 'two gateways of one process do not mix, and no global is set',
+      'choice.telemetry.reload': 'a changed file starts, changes and ends telemetry, and what waited is sent',
       'choice.telemetry.metrics-open': '/metrics is answered without credentials and counts no scrape as a request',
     },
   },

@@ -1,25 +1,15 @@
-import { X509Certificate } from 'node:crypto';
-import { type LookupAddress, lookup } from 'node:dns';
-import { readFile } from 'node:fs/promises';
-import { isIP, type LookupFunction } from 'node:net';
 import { decodeObject, explainCause, GatewayFault, type JsonObject } from '@toolmgr/core';
-import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { notPublic } from './public-address.ts';
+import { Agent, type Dispatcher, request } from 'undici';
+import { addressProblem, type ConnectRules, ForbiddenAddress, guardedConnector } from './guarded-connector.ts';
 
 /** What a client of configured URLs may do. Nothing but https to public addresses by default. */
-export interface RemoteRules {
+export interface RemoteRules extends ConnectRules {
   /** Plain `http:` URLs are taken too. */
   readonly allowHttp?: boolean;
-  /** Loopback, private, link-local (cloud metadata) and other special addresses are taken too. */
-  readonly allowPrivateAddresses?: boolean;
-  /** PEM certificates that replace the system's roots, from {@link readCaBundle}. */
-  readonly ca?: string;
   /** From the request to the last byte of its answer, in whole milliseconds. */
   readonly timeoutMs?: number;
   /** Largest body of an answer. */
   readonly maxBytes?: number;
-  /** How names become addresses; the system's way unless a test has another. */
-  readonly lookup?: LookupFunction;
 }
 
 /** One request. `signal` ends it early. */
@@ -62,12 +52,11 @@ const CONNECTIONS_PER_ORIGIN = 8;
 const MAX_ORIGINS = 64;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 10_000;
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Makes a client. Opens nothing before the first request. */
 export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
   const agent = new Agent({
-    connect: guardedConnector(rules),
+    connect: guardedConnector(rules, rules.timeoutMs ?? TIMEOUT_MS),
     connections: CONNECTIONS_PER_ORIGIN,
     maxOrigins: MAX_ORIGINS,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -103,22 +92,6 @@ export function remoteUrlProblem(url: string, rules: RemoteRules): string | unde
 export function plainUrl(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? 'a URL that cannot be read' : `${parsed.origin}${parsed.pathname}`;
-}
-
-/**
- * Reads a bundle of PEM certificates.
- * @throws GatewayFault PLAN_INVALID naming `where` when there is no such file or no certificate in it
- */
-export async function readCaBundle(path: string, where: string): Promise<string> {
-  try {
-    const pem = await readFile(path, 'utf8');
-    const blocks = pem.match(CERTIFICATE);
-    if (blocks === null) throw new Error('it holds no PEM certificate');
-    for (const block of blocks) new X509Certificate(block); // TLS itself would pass over a torn one in silence
-    return blocks.join('\n');
-  } catch (cause) {
-    throw new GatewayFault('PLAN_INVALID', `${where}: cannot use ${path}: ${explainCause(cause)}`, { cause });
-  }
 }
 
 /**
@@ -189,50 +162,6 @@ async function bodyOf(answer: Dispatcher.ResponseData, maxBytes: number, url: st
   }
   return Buffer.concat(chunks);
 }
-
-/**
- * Connects only to addresses that the rules allow.
- *
- * A literal address is judged before, since nobody looks it up; a name is judged by every address it has at the very
- * moment of connecting: what a name meant earlier, or means to another resolver, counts for nothing.
- */
-function guardedConnector(rules: RemoteRules): buildConnector.connector {
-  const connect = buildConnector({
-    timeout: rules.timeoutMs ?? TIMEOUT_MS,
-    allowH2: false,
-    ...(rules.ca === undefined ? {} : { ca: rules.ca }),
-    lookup: guardedLookup(rules),
-  });
-  return (options, callback) => {
-    const problem = addressProblem(options.hostname, rules);
-    if (problem !== undefined) callback(new ForbiddenAddress(problem), null);
-    else connect(options, callback);
-  };
-}
-
-function guardedLookup(rules: RemoteRules): LookupFunction {
-  const resolve = rules.lookup ?? (lookup as LookupFunction);
-  return (hostname, options, callback) => {
-    resolve(hostname, options, (error, found, family) => {
-      if (error !== null) return callback(error, found, family);
-      const addresses = Array.isArray(found) ? found.map(({ address }: LookupAddress) => address) : [found];
-      const problem = addresses.map((address) => addressProblem(address, rules)).find((each) => each !== undefined);
-      if (problem === undefined) return callback(null, found, family);
-      callback(new ForbiddenAddress(`${problem} (by its name)`), found, family);
-    });
-  };
-}
-
-/** The words of the refusal for an address; names have none. */
-function addressProblem(host: string, { allowPrivateAddresses }: RemoteRules): string | undefined {
-  const address = host.replace(/^\[(.*)\]$/, '$1');
-  if (allowPrivateAddresses === true || isIP(address) === 0) return undefined;
-  const word = notPublic(address);
-  return word === undefined ? undefined : `leads to ${word}, which is not allowed`;
-}
-
-/** A connection that was not opened because of where it leads. */
-class ForbiddenAddress extends Error {}
 
 function faultOf(cause: unknown, url: string): GatewayFault {
   if (cause instanceof GatewayFault) return cause;

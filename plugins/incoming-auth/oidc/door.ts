@@ -1,5 +1,6 @@
 import { type Core, GatewayFault, type RouteTable, type Secret } from '@toolmgr/core';
-import { createRemoteHttp, readCaBundle } from '../../shared/remote-http.ts';
+import { readCaBundle } from '../../shared/ca-bundle.ts';
+import { createRemoteHttp } from '../../shared/remote-http.ts';
 import { secretOf } from '../../shared/secret.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';

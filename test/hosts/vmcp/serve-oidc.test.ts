@@ -1,0 +1,168 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { type RunningCli, startCli } from '../../support/cli.ts';
+import { postModern } from '../../support/endpoint-door.ts';
+import { CLIENTS, type IdentityProvider, identityProvider } from '../../support/identity-provider.ts';
+import { AUDIENCE } from '../../support/oidc-gateway.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 60_000;
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-oidc-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A vmcp file that believes the provider, over one backend. */
+const configOf = ({ issuer }: Pick<IdentityProvider, 'issuer'>, backend: string, oidc: object = {}) => ({
+  name: 'guarded',
+  groupRef: 'dev',
+  incomingAuth: {
+    type: 'oidc',
+    oidc: {
+      issuer,
+      clientId: CLIENTS.gateway.id,
+      audience: AUDIENCE,
+      insecureAllowHttp: true,
+      jwksAllowPrivateIp: true,
+      ...oidc,
+    },
+  },
+  outgoingAuth: { source: 'inline' },
+  aggregation: { conflictResolution: 'prefix' },
+  backends: [{ name: 'far', url: backend, transport: 'streamable-http' }],
+});
+
+const serve = async (config: object, ...more: string[]): Promise<RunningCli> => {
+  const file = join(folder, 'vmcp.yaml');
+  await writeFile(file, stringify(config));
+  return startCli(['vmcp', 'serve', '-c', file, '--port', '0', ...more], {
+    env: { OIDC_CLIENT_SECRET: CLIENTS.gateway.secret },
+  });
+};
+
+const endpointOf = async (running: RunningCli): Promise<string> => {
+  const [, url = ''] = await running.printed(/serves (http:\S+)/);
+  const { origin } = new URL(url);
+  await until(async () => ((await (await fetch(`${origin}/status`)).json()) as { healthy: boolean }).healthy, 20_000);
+  return url;
+};
+
+const list = (url: string, token?: string) =>
+  postModern(url, 'tools/list', {}, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+
+describe('toolmgr vmcp serve with type oidc', () => {
+  proves(
+    ['vmcp.config-incoming.type-oidc', 'choice.oidc.metadata', 'choice.oidc.rotation'],
+    'serves SDK clients with a token, tells others where to get one, and follows a rotation of keys',
+    async () => {
+      await using idp = await identityProvider();
+      await using far = await recordingServer();
+      await using running = await serve(configOf(idp, far.url));
+      const url = await endpointOf(running);
+      const { origin } = new URL(url);
+      expect((await list(url)).status).toBe(401);
+      expect((await list(url, idp.sign({ sub: 'ada', aud: 'somebody-else' }))).status).toBe(401);
+      for (const path of [WELL_KNOWN, `${WELL_KNOWN}/mcp`]) {
+        expect(await (await fetch(origin + path)).json()).toMatchObject({ authorization_servers: [idp.issuer] });
+      }
+      const client = new Client({ name: 'sdk', version: '1' });
+      const requestInit = { headers: { authorization: `Bearer ${await idp.userToken('ada', AUDIENCE)}` } };
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+      expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+      await client.callTool({ name: 'far_echo', arguments: { text: 'hello' } });
+      await client.close();
+      // the caller's token is for the gateway: no backend ever sees it
+      expect(far.calls.map(({ authorization }) => authorization)).toEqual([undefined]);
+      idp.rotate();
+      const fresh = await idp.userToken('bob', AUDIENCE);
+      await until(async () => (await list(url, fresh)).status === 200, 20_000); // at most one look for keys every 10 s
+      expect(running.err()).not.toContain(fresh);
+    },
+    LONG,
+  );
+
+  proves(
+    ['vmcp.config-incoming.oidc-introspection-url', 'vmcp.config-incoming.oidc-client-secret-env'],
+    'asks about opaque tokens with the secret of its environment, also beyond loopback',
+    async () => {
+      await using idp = await identityProvider({ opaqueAudiences: [AUDIENCE] });
+      await using far = await recordingServer();
+      const config = configOf(idp, far.url, {
+        introspectionUrl: `${idp.issuer}/token/introspection`,
+        clientSecretEnv: 'OIDC_CLIENT_SECRET',
+      });
+      await using running = await serve(config, '--host', '0.0.0.0');
+      const url = await endpointOf(running);
+      const outside = Object.values(networkInterfaces())
+        .flat()
+        .find((each) => each?.family === 'IPv4' && !each.internal);
+      const reached = outside === undefined ? url : url.replace('127.0.0.1', outside.address);
+      expect((await list(reached)).status).toBe(401);
+      expect((await list(reached, await idp.userToken('ada', AUDIENCE))).status).toBe(200);
+      expect((await fetch(new URL('/api/explain?tool=x', reached))).status).toBe(404);
+    },
+    LONG,
+  );
+
+  it(
+    'starts while the provider is away, and says so',
+    async () => {
+      await using idp = await identityProvider();
+      await using far = await recordingServer();
+      await idp.pause();
+      await using running = await serve(configOf(idp, far.url));
+      const url = await endpointOf(running);
+      await running.printed(/the keys of the identity provider cannot be had/);
+      const token = idp.sign({ sub: 'ada', aud: AUDIENCE });
+      expect((await list(url, token)).status).toBe(503);
+      await idp.resume();
+      await until(async () => (await list(url, token)).status === 200, 40_000);
+      await running.printed(/the keys of the identity provider can be had again/);
+    },
+    LONG,
+  );
+
+  it(
+    'does not start without the secret that the file names',
+    async () => {
+      const config = configOf({ issuer: 'http://127.0.0.1:9' }, 'http://127.0.0.1:9/mcp', {
+        introspectionUrl: 'http://127.0.0.1:9/introspect',
+        clientSecretEnv: 'TOOLMGR_TEST_NOT_SET',
+      });
+      await using running = await serve(config);
+      const { code, err } = await running.finished;
+      expect(code).not.toBe(0);
+      expect(err).toContain(
+        'incomingAuth.oidc.clientSecretEnv: the environment variable TOOLMGR_TEST_NOT_SET is not set',
+      );
+    },
+    LONG,
+  );
+});
+
+describe('toolmgr vmcp serve with type local', () => {
+  proves(
+    'vmcp.config-incoming.type-local',
+    'serves this machine only',
+    async () => {
+      await using far = await recordingServer();
+      const config = { ...configOf({ issuer: '' }, far.url), incomingAuth: { type: 'local' } };
+      await using running = await serve(config, '--host', '0.0.0.0');
+      const url = await endpointOf(running);
+      expect((await list(url)).status).toBe(200);
+      const outside = Object.values(networkInterfaces())
+        .flat()
+        .find((each) => each?.family === 'IPv4' && !each.internal);
+      if (outside !== undefined) expect((await list(url.replace('127.0.0.1', outside.address))).status).toBe(403);
+    },
+    LONG,
+  );
+});

@@ -13,7 +13,7 @@ export interface Inbound {
   /** The same without the platform's signal, where the door has it. */
   readonly cancel?: Cancellation;
   /** The `RequestRecord` that the endpoint keeps while somebody listens to `requestSettled`; its id joins what is told. */
-  record?: { readonly id: string };
+  record?: { readonly id: string; traceId?: string | undefined };
 }
 
 /** The way back to the asker: one whole answer, or one event stream. */

@@ -14,6 +14,8 @@ export interface RequestRecord {
   /** Correlation id. A call that begins with this request has it as `Call.id`. Made on first use. */
   readonly id: string;
   readonly inbound: Inbound;
+  /** W3C trace id, written here by the plugin that traces, once it knows the trace. */
+  traceId?: string | undefined;
   /** Of the socket, read while it was open. */
   readonly remoteAddress: string | undefined;
   /** Who served it: the MCP endpoint, or a mounted route. `undefined` when it got to neither. */

@@ -66,10 +66,11 @@ function healthOf({ operational }: VmcpConfig): Use[] {
   return handling === undefined ? [] : [{ use: 'health', with: handling }];
 }
 
-function auditOf({ audit }: VmcpConfig, flags: PlanFlags): Use[] {
+/** Lines carry the name of the gateway, unless the file names the component. */
+function auditOf({ name, audit }: VmcpConfig, flags: PlanFlags): Use[] {
   const { enabled = false, ...settings } = audit ?? {};
   if (!enabled && flags.audit !== true) return [];
-  return [{ use: 'audit', ...(Object.keys(settings).length === 0 ? {} : { with: settings }) }];
+  return [{ use: 'audit', with: { component: name, ...settings } }];
 }
 
 /** With everything off it is not loaded: a call pays nothing for it. */

@@ -24,7 +24,8 @@ export interface AuditEvent {
   readonly errorMessage: string | undefined;
   /** What only this kind of event has under `metadata.extra`. */
   readonly extra: JsonObject;
-  readonly traceparent: string | undefined;
+  /** W3C trace id of the gateway's own trace, else the client's `traceparent`. */
+  readonly trace: string | undefined;
   readonly request: Captured | undefined;
   readonly response: Captured | undefined;
 }

@@ -40,7 +40,7 @@ export function eventFromCall(record: CallRecord, making: Making): AuditEvent | 
     errorCode: error?.code,
     errorMessage: error?.message,
     extra: extraOf(record),
-    traceparent: traceparentOf(call),
+    trace: traceOf(call),
     request: making.capture.callRequest(call),
     response: making.capture.callResponse(record.result),
   };
@@ -92,11 +92,12 @@ function extraOf({ call, rounds, outcome, resultBytes, refusal }: CallRecord): J
   };
 }
 
-/** The client's trace, in the header or in the message (MCP 2026-07-28, trace context). */
-export function traceparentOf(call: Call): string | undefined {
-  const header = call.inbound?.headers.traceparent;
-  if (header !== undefined) return header;
-  const meta = recordOf(call)?.message?.given?._meta;
+/** The trace as the plugin that traces knows it; else the client's, in the header or in the message (MCP 2026-07-28). */
+export function traceOf(call: Call): string | undefined {
+  const record = recordOf(call);
+  const known = record?.traceId ?? call.inbound?.headers.traceparent;
+  if (known !== undefined) return known;
+  const meta = record?.message?.given?._meta;
   return typeof meta === 'object' && meta !== null && 'traceparent' in meta ? textOf(meta.traceparent) : undefined;
 }
 

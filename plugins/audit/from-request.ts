@@ -44,7 +44,7 @@ function eventOf(record: RequestRecord, type: EventType, making: Making): AuditE
     errorCode: error?.code,
     errorMessage: error?.message,
     extra: extraOf(record),
-    traceparent: headers.traceparent ?? textOf(meta?.traceparent),
+    trace: record.traceId ?? headers.traceparent ?? textOf(meta?.traceparent),
     request: making.capture.request(record),
     response: making.capture.response(record),
   };

@@ -1,7 +1,7 @@
 import type { WorkflowAdvanced } from '@toolmgr/core';
 import type { AuditEvent, Outcome } from './event.ts';
 import { typeOfWorkflow } from './event-types.ts';
-import { type Making, textOf, traceparentOf } from './from-call.ts';
+import { type Making, textOf, traceOf } from './from-call.ts';
 
 const OUTCOMES = {
   started: 'success',
@@ -45,7 +45,7 @@ export function eventFromWorkflow(advanced: WorkflowAdvanced, making: Making): A
       retry_count: advanced.retryCount,
       condition: advanced.condition,
     },
-    traceparent: traceparentOf(call),
+    trace: traceOf(call),
     request: undefined,
     response: undefined,
   };

@@ -1,4 +1,4 @@
-import { definePlugin } from '@toolmgr/core';
+import { definePlugin, STAGE } from '@toolmgr/core';
 import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
@@ -28,9 +28,10 @@ export default definePlugin({
     const note = (event: AuditEvent | undefined): void => {
       if (event !== undefined) journal.add(event);
     };
-    core.hooks.callSettled.tap(ADDRESS, (record) => note(eventFromCall(record, making)));
-    core.hooks.requestSettled.tap(ADDRESS, (record) => note(eventFromRequest(record, making)));
-    core.hooks.streamOpened.tap(ADDRESS, (record) => note(eventFromStream(record, making)));
+    const late = { name: ADDRESS, stage: STAGE.late }; // the trace is known by then
+    core.hooks.callSettled.tap(late, (record) => note(eventFromCall(record, making)));
+    core.hooks.requestSettled.tap(late, (record) => note(eventFromRequest(record, making)));
+    core.hooks.streamOpened.tap(late, (record) => note(eventFromStream(record, making)));
     core.hooks.workflowAdvanced.tap(ADDRESS, (advanced) => note(eventFromWorkflow(advanced, making)));
     core.hooks.starting.tapPromise(ADDRESS, async () => journal.start(await openSink(config.logFile, core), config));
     core.hooks.stopping.tapPromise(ADDRESS, async () => journal.stop());

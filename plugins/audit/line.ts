@@ -73,18 +73,19 @@ function subjectsOf({ caller, clientName, clientVersion }: AuditEvent): JsonObje
   return { user: user ?? caller.name ?? caller.subject, user_id: caller.subject, ...client };
 }
 
-function extraOf({ origin, durationMs, errorCode, errorMessage, extra, traceparent }: AuditEvent): JsonObject {
+function extraOf({ origin, durationMs, errorCode, errorMessage, extra, trace }: AuditEvent): JsonObject {
   return {
     duration_ms: durationMs === undefined ? undefined : Math.round(durationMs * 1000) / 1000,
     transport: origin === undefined ? undefined : origin.isStream ? 'sse' : 'http',
     ...safeTexts(extra, WORDS),
     jsonrpc_error_code: errorCode,
     jsonrpc_error_message: safe(errorMessage, WORDS),
-    trace_id: TRACEPARENT.exec(traceparent ?? '')?.[1],
+    trace_id: TRACE.exec(trace ?? '')?.[1],
   };
 }
 
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-/;
+/** A trace id, or the `traceparent` around one (W3C trace context §3.2). */
+const TRACE = /^(?:[0-9a-f]{2}-)?([0-9a-f]{32})(?:$|-[0-9a-f]{16}-)/;
 
 function dataOf({ request, response }: AuditEvent): JsonObject | undefined {
   if (request === undefined && response === undefined) return undefined;

@@ -35,6 +35,7 @@ export class Visit implements RequestRecord, Responder {
   readonly remoteAddress: string | undefined;
   readonly startedMs: number;
   face: RequestRecord['face'];
+  traceId: string | undefined;
   caller: Caller | undefined;
   era: Era | undefined;
   message: MessageView | undefined;

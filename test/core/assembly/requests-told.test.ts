@@ -161,7 +161,7 @@ describe('a request', () => {
     await postModern(here.url, 'no/such/method');
     const session = await openSession(here.url);
     const params = { name: 'breaks', arguments: {}, _meta: { progressToken: 1 } };
-    await (await session.stream('tools/call', params, 'id-7')).rest();
+    await (await session.stream('tools/call', params, 'i"d'.repeat(2_000))).rest();
     await until(() => here.settled.length === 5);
     expect(here.settled[4]).toMatchObject({ isStream: true, error: { code: -32050, message: 'it is "broken"' } });
     expect(here.settled.slice(0, 2)).toMatchObject([

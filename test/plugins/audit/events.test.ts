@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Call } from '../../../core/contract/call.ts';
 import type { WorkflowAdvanced } from '../../../core/contract/event.ts';
 import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
+import { recordOf } from '../../../core/protocol/http/visit.ts';
 import { resultFromValue } from '../../../core/protocol/result.ts';
 import { type FakeAnswer, fakeServer, text } from '../../../core/testing/index.ts';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
@@ -182,6 +183,28 @@ describe('the audit trail', () => {
     await postModern(here.url, 'tools/list', {}, { headers: { traceparent: 'nonsense' } });
     const ids = (await here.lines(3)).map(({ metadata }) => metadata.extra.trace_id);
     expect(ids).toEqual(['a'.repeat(32), 'b'.repeat(32), undefined]);
+  });
+
+  it('names the trace that the gateway made itself, when a plugin traces', async () => {
+    const tracer: Plugin = definePlugin({
+      address: 'test/tracer',
+      config: z.strictObject({}),
+      apply({ hooks }) {
+        hooks.rewriteCall.tap('test/tracer', (call) => {
+          const record = recordOf(call);
+          if (record !== undefined) record.traceId = 'c'.repeat(32);
+          return call;
+        });
+        hooks.requestSettled.tap('test/tracer', (record) => {
+          record.traceId ??= 'd'.repeat(32);
+        });
+      },
+    });
+    await using here = await audited({ far: everything() }, { plugins: [tracer] });
+    await postModern(here.url, 'tools/call', { name: 'add' });
+    await postModern(here.url, 'tools/list');
+    const ids = (await here.lines(2)).map(({ metadata }) => metadata.extra.trace_id);
+    expect(ids).toEqual(['c'.repeat(32), 'd'.repeat(32)]);
   });
 
   proves(

@@ -28,7 +28,7 @@ function event(more: Partial<AuditEvent> = {}): AuditEvent {
     errorCode: undefined,
     errorMessage: undefined,
     extra: {},
-    traceparent: undefined,
+    trace: undefined,
     request: undefined,
     response: undefined,
     ...more,

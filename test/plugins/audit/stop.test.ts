@@ -1,23 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { linesOf } from '../../support/audited.ts';
 import { startCli } from '../../support/cli.ts';
 import { postModern } from '../../support/endpoint-door.ts';
 import { proves } from '../../support/proves.ts';
-import { recordingServer } from '../../support/recording-server.ts';
+import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { until } from '../../support/until.ts';
 
-const REQUESTS = 400;
+const REQUESTS = 600;
+const LONG = 60_000;
 
-proves(
-  ['choice.audit.stop', 'vmcp.audit.log-file'],
-  'a gateway that gets SIGTERM right after its last reply has written a line for every request',
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-audit-stop-'));
-    const logFile = join(folder, 'audit.log');
-    await using server = await recordingServer();
+describe('a gateway of its own process', () => {
+  let folder: string;
+  let server: RecordingServer;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'toolmgr-audit-stop-'));
+    server = await recordingServer();
+  });
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
+  });
+
+  /** A vmcp file; an empty `logFile` means stdout. */
+  const configured = async (logFile: string): Promise<string> => {
     const file = join(folder, 'vmcp.yaml');
     const config = {
       name: 'audited',
@@ -29,14 +40,55 @@ proves(
       audit: { enabled: true, logFile, eventTypes: ['mcp_tools_list'] },
     };
     await writeFile(file, stringify(config));
-    await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
-    const [, url = ''] = await serving.printed(/serves (http:\S+)/);
-    const replies = await Promise.all(Array.from({ length: REQUESTS }, () => postModern(url, 'tools/list')));
-    serving.signal('SIGTERM');
-    expect((await serving.finished).code).toBe(0);
-    expect(replies.every(({ status }) => status === 200)).toBe(true);
-    expect(linesOf(await readFile(logFile, 'utf8')).length).toBe(REQUESTS);
-    await rm(folder, { recursive: true });
-  },
-  60_000,
-);
+    return file;
+  };
+  const listed = (url: string) => Array.from({ length: REQUESTS }, () => postModern(url, 'tools/list'));
+
+  proves(
+    ['choice.audit.stop', 'vmcp.audit.log-file', 'vmcp.audit.component'],
+    'that gets SIGTERM right after its last reply has written a line for every request, under its name',
+    async () => {
+      const logFile = join(folder, 'audit.log');
+      await using serving = startCli(['vmcp', 'serve', '-c', await configured(logFile), '--port', '0']);
+      const [, url = ''] = await serving.printed(/serves (http:\S+)/);
+      const replies = await Promise.all(listed(url));
+      serving.signal('SIGTERM');
+      expect((await serving.finished).code).toBe(0);
+      expect(replies.every(({ status }) => status === 200)).toBe(true);
+      const lines = linesOf(await readFile(logFile, 'utf8'));
+      expect(lines).toHaveLength(REQUESTS);
+      expect(lines[0]).toMatchObject({ component: 'audited' });
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.audit.overload',
+    'whose standard output nobody reads answers all the same, and writes the lines when somebody does',
+    async () => {
+      const file = await configured('');
+      const cli = join(import.meta.dirname, '../../../hosts/cli.ts');
+      const child = spawn(
+        process.execPath,
+        ['--conditions=development', cli, 'vmcp', 'serve', '-c', file, '--port', '0'],
+        { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
+      );
+      let told = '';
+      child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+        told += chunk;
+      });
+      await until(() => /serves http/.test(told), 30_000);
+      const [, url = ''] = /serves (http:\S+)/.exec(told) ?? [];
+      const replies = await Promise.all(listed(url)); // some 270 KiB of lines: more than a pipe holds
+      expect(replies.every(({ status }) => status === 200)).toBe(true);
+      let out = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        out += chunk;
+      });
+      child.kill('SIGTERM');
+      expect(await once(child, 'close')).toEqual([0, null]);
+      expect(linesOf(out)).toHaveLength(REQUESTS);
+    },
+    LONG,
+  );
+});

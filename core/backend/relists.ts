@@ -9,18 +9,27 @@ const MAX_TRIES = 5;
 
 /** What re-reading needs. */
 export interface RelistsOptions {
-  /** Changes within this time are read at once. */
+  /** Changes within this time reach clients as one notification; the reading takes part of it. */
   readonly coalesceMs: number;
   /** Reads these lists through the seat. */
   read(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<void>;
   failed(cause: unknown): void;
 }
 
+/**
+ * The first change is read soon, those after it in turn, all within the time in which changes reach clients as one: what
+ * is read twice in a burst is still told once.
+ */
+const SOON = 0.1;
+const IN_TURN = 0.5;
+
 interface Relist {
   seat: Seat;
   kinds: Set<ListKind>;
   tries: number;
   isRunning: boolean;
+  /** On the monotonic clock, milliseconds. */
+  readAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -37,17 +46,30 @@ export class Relists {
   /** Some lists of the seat's class have changed. */
   add(seat: Seat, kinds: readonly ListKind[]): void {
     const known = this.#relists.get(seat.capabilityClass);
-    const relist = known ?? { seat, kinds: new Set(), tries: 0, isRunning: false, timer: undefined };
+    const relist = known ?? {
+      seat,
+      kinds: new Set(),
+      tries: 0,
+      isRunning: false,
+      readAt: Number.NEGATIVE_INFINITY,
+      timer: undefined,
+    };
     this.#relists.set(seat.capabilityClass, relist);
     relist.seat = seat;
     relist.tries = 0;
     for (const kind of kinds) relist.kinds.add(kind);
-    this.#schedule(relist, this.#options.coalesceMs);
+    this.#schedule(relist, this.#pauseMs(relist));
   }
 
   stop(): void {
     this.#isStopped = true;
     for (const relist of this.#relists.values()) clearTimeout(relist.timer);
+  }
+
+  #pauseMs({ readAt }: Relist): number {
+    const inTurnMs = this.#options.coalesceMs * IN_TURN;
+    const soonMs = this.#options.coalesceMs * SOON;
+    return performance.now() - readAt < inTurnMs ? inTurnMs : soonMs;
   }
 
   #schedule(relist: Relist, ms: number): void {
@@ -65,6 +87,7 @@ export class Relists {
     const kinds = relist.kinds;
     relist.kinds = new Set();
     relist.isRunning = true;
+    relist.readAt = performance.now();
     try {
       await this.#options.read(relist.seat, kinds);
       relist.tries = 0;
@@ -75,7 +98,7 @@ export class Relists {
     }
     relist.isRunning = false;
     if (relist.kinds.size === 0 || relist.tries > MAX_TRIES) return;
-    const ms = relist.tries === 0 ? this.#options.coalesceMs : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
+    const ms = relist.tries === 0 ? this.#pauseMs(relist) : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
     this.#schedule(relist, ms);
   }
 }

@@ -83,6 +83,9 @@ export const passing = [
       'choice.backend.away-call': 'a call to a backend that is away fails with its cause',
       'choice.backend.away-leaves': 'after the grace time the list leaves with one list_changed',
       'choice.backend.one-notification': 'a backend added, gone, changed or back is one notification to each client',
+      'choice.backend.prompt-changes':
+        'a changed list is read at once, and what changes within limits.coalesceMs is still one notification',
+      'choice.backend.sockets-dropped': 'the connections of an HTTP backend that goes away are let go of',
       'choice.backend.unchanged-suppressed': 'a change that leaves the visible list as it was is not notified',
       'choice.backend.definition-hash': 'a change of any field of a backend takes effect',
       'choice.backend.concurrency': 'calls in flight per backend are bounded',

@@ -93,6 +93,11 @@ export class Connector {
     }
   }
 
+  /** The backend has gone, and with it what its connections were good for. */
+  letGo(): void {
+    this.#target?.letGo();
+  }
+
   async close(): Promise<void> {
     await this.#target?.close();
     this.#target = undefined;

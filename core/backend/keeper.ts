@@ -395,6 +395,7 @@ export class Keeper {
     if (this.#status === 'ready' || this.#status === 'unknown') this.#note('backend is away', cause);
     const wasThere = this.#status === 'ready' || (this.#status === 'unauthenticated' && !unauthenticated);
     if (wasThere && !this.#isAside) this.#startGrace();
+    if (wasThere) this.#connector.letGo();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => void this.#discover(), backOffMs(attempt, RETRY_FIRST_MS, RETRY_MAX_MS));

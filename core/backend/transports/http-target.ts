@@ -38,7 +38,10 @@ export class HttpTarget {
   readonly backend: Backend;
   readonly origin: string;
   readonly #authorizer: Authorizer;
-  readonly #pool: Pool;
+  readonly #options: Pool.Options;
+  /** Pools of before an outage, while something is still under way on them. */
+  readonly #leaving = new Set<Pool>();
+  #pool: Pool;
   #path: string;
   #moves = 0;
 
@@ -49,7 +52,7 @@ export class HttpTarget {
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
-    this.#pool = createPool(url.origin, {
+    this.#options = {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       headersTimeout: 0,
@@ -57,7 +60,8 @@ export class HttpTarget {
       connectTimeout: CONNECT_TIMEOUT_MS,
       allowH2: false,
       ...(backend.caBundlePath === undefined ? {} : { connect: { ca: readCas(backend), timeout: CONNECT_TIMEOUT_MS } }),
-    });
+    };
+    this.#pool = createPool(url.origin, this.#options);
   }
 
   /**
@@ -102,7 +106,19 @@ export class HttpTarget {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await Promise.all([this.#pool, ...this.#leaving].map((pool) => pool.destroy()));
+  }
+
+  /**
+   * The backend has gone: its idle connections are closed, and nothing is sent on one of before. What is under way ends
+   * as it may.
+   */
+  letGo(): void {
+    const before = this.#pool;
+    this.#pool = createPool(this.origin, this.#options);
+    this.#leaving.add(before);
+    const forget = (): void => void this.#leaving.delete(before);
+    before.close().then(forget, forget);
   }
 
   #dispatch(request: HttpRequest, handler: Dispatcher.DispatchHandler): void {

@@ -13,19 +13,19 @@ export interface AnswerParts extends ListParts, ResolveParts {
 }
 
 /** Answers one request that reaches the catalogue. Never rejects for what a backend or plugin did. */
-export async function answer(parts: AnswerParts, intent: Intent): Promise<Answer> {
+export function answer(parts: AnswerParts, intent: Intent): Promise<Answer> {
   const kind = LISTS.get(intent.method);
   if (kind !== undefined) {
     return answerList(parts, intent, kind).catch((cause: unknown) => failedList(parts, intent, cause));
   }
-  if (!CALLS.has(intent.method)) return { error: wireError(CODE.methodNotFound, 'method not found', undefined, 404) };
+  if (!CALLS.has(intent.method)) return Promise.resolve(UNKNOWN_METHOD);
   return answerCall(parts, intent);
 }
 
 /** Resolves and performs one call. */
-export async function answerCall(parts: AnswerParts, intent: Intent): Promise<Reply> {
+export function answerCall(parts: AnswerParts, intent: Intent): Promise<Reply> {
   const resolved = safelyResolved(parts, intent);
-  if ('error' in resolved) return resolved;
+  if ('error' in resolved) return Promise.resolve(resolved);
   if ('call' in resolved) visitOf(intent.inbound)?.becomes(resolved.call);
   return performResolved(parts.journey, resolved);
 }
@@ -39,6 +39,8 @@ function safelyResolved(parts: AnswerParts, intent: Intent): Resolved {
     return { error: wireError(CODE.internalError, 'the catalogue of this gateway could not be made') };
   }
 }
+
+const UNKNOWN_METHOD: Answer = { error: wireError(CODE.methodNotFound, 'method not found', undefined, 404) };
 
 const CALLS: ReadonlySet<string> = new Set<CallMethod>([
   'tools/call',

@@ -169,16 +169,20 @@ function withObjectContent(call: Call, result: CallResult): CallResult {
  * Answering it means calling again: the backend kept what it needs.
  */
 export function withUrlQuestions(parts: DispatchParts, dispatch: Dispatch): Dispatch {
-  return async (call) => {
+  const asking = async (call: Call): Promise<CallResult> => {
     try {
       return await dispatch(call);
     } catch (thrown) {
-      if (call.asker.era !== '2026-07-28' || !(thrown instanceof BackendError)) throw thrown;
+      if (!(thrown instanceof BackendError)) throw thrown;
       if (thrown.code !== CODE.legacyUrlElicitationRequired || thrown.data === undefined) throw thrown;
       const questions = urlQuestions(decode(thrown.data));
       if (questions.size === 0) throw thrown;
       return asked(parts, call, questions, {});
     }
+  };
+  return (call) => {
+    const isMixed = call.asker.era === '2026-07-28' && parts.eraOf(call.target.workload) !== '2026-07-28';
+    return isMixed ? asking(call) : dispatch(call);
   };
 }
 

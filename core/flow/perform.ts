@@ -37,15 +37,17 @@ export async function perform(journey: Journey, asked: Call, curated = false): P
   let cause: unknown;
   let result: CallResult | undefined;
   try {
-    call = rewritten(journey, asked, await rooms.rewriteCall(asked));
-    if (!curated) {
-      refusal = (await rooms.authorize(call)) ?? (resumed === undefined ? await rooms.limit(call) : undefined);
-    }
+    // Awaiting what is there already costs a turn of the microtask queue each.
+    const given = rooms.rewriteCall(asked);
+    call = rewritten(journey, asked, given instanceof Promise ? await given : given);
+    const decided = curated ? undefined : decide(rooms, call, resumed === undefined);
+    refusal = decided instanceof Promise ? await decided : decided;
     if (refusal !== undefined) {
       outcome = 'refused';
       return await denialOf(rooms, call, refusal);
     }
-    result = await rooms.rewriteResult(await rooms.dispatch(call), call);
+    const answered = rooms.rewriteResult(await rooms.dispatch(call), call);
+    result = answered instanceof Promise ? await answered : answered;
     outcome = result.isError ? 'toolError' : 'ok';
     return { result };
   } catch (thrown) {
@@ -74,18 +76,28 @@ export async function perform(journey: Journey, asked: Call, curated = false): P
   }
 }
 
+/** Authorize, then limit; a later round of a call was counted with its first. */
+function decide(rooms: Rooms, call: Call, counts: boolean): ReturnType<Rooms['authorize']> {
+  const decided = rooms.authorize(call);
+  if (decided instanceof Promise) return decided.then((refusal) => refusal ?? (counts ? rooms.limit(call) : undefined));
+  return decided ?? (counts ? rooms.limit(call) : undefined);
+}
+
 /** As {@link perform}; a name that nobody has is decided like one that somebody has, and then not found. Never rejects. */
-export async function performResolved(
+export function performResolved(
   journey: Journey,
   found: { readonly call: Call } | { readonly missing: Call },
   curated = false,
 ): Promise<Reply> {
-  if ('call' in found) return perform(journey, found.call, curated);
+  return 'call' in found ? perform(journey, found.call, curated) : answerMissing(journey, found.missing);
+}
+
+async function answerMissing(journey: Journey, missing: Call): Promise<Reply> {
   try {
-    return await denialOfMissing(journey.rooms, found.missing);
+    return await denialOfMissing(journey.rooms, missing);
   } catch (thrown) {
-    const reply = replyFromFault(found.missing, thrown);
-    if (reply.isOurs) journey.report(found.missing, thrown);
+    const reply = replyFromFault(missing, thrown);
+    if (reply.isOurs) journey.report(missing, thrown);
     return 'error' in reply ? { error: reply.error } : { result: reply.result };
   }
 }

@@ -64,7 +64,10 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   ...later('the complete run command', [
     ...['--debug', '--proxy-mode', '--target-host', '--endpoint-prefix', '--allowed-origins', '--trust-proxy-headers'],
     ...['--session-ttl', '--stateless', '--strict-protocol-validation', '--tools', '--tools-override'],
-    '--webhook-config',
+    ...['--webhook-config', '--otel-endpoint', '--otel-headers', '--otel-insecure', '--otel-service-name'],
+    ...['--otel-sampling-rate', '--otel-tracing-enabled', '--otel-metrics-enabled'],
+    ...['--otel-enable-prometheus-metrics-path', '--otel-custom-attributes', '--otel-env-vars'],
+    '--otel-use-legacy-attributes',
   ]),
   ...later('policy plugins', [
     ...['--enable-audit', '--audit-config', '--authz-config', '--oidc-issuer', '--oidc-audience', '--oidc-client-id'],
@@ -81,11 +84,6 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     ...['--remote-forward-headers-secret', '--token-exchange-url', '--token-exchange-audience'],
     ...['--token-exchange-client-id', '--token-exchange-client-secret', '--token-exchange-client-secret-file'],
     ...['--token-exchange-header-name', '--token-exchange-scopes', '--token-exchange-subject-token-type'],
-  ]),
-  ...later('telemetry', [
-    ...['--otel-endpoint', '--otel-headers', '--otel-insecure', '--otel-service-name', '--otel-sampling-rate'],
-    ...['--otel-tracing-enabled', '--otel-metrics-enabled', '--otel-enable-prometheus-metrics-path'],
-    ...['--otel-custom-attributes', '--otel-env-vars', '--otel-use-legacy-attributes'],
   ]),
 };
 

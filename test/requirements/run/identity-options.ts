@@ -70,7 +70,7 @@ export const identityOptions = [
   },
   {
     source: 'run spec §4 telemetry',
-    deferred: 'comes with telemetry',
+    deferred: 'comes with the complete run command',
     says: {
       'run.option.otel-endpoint': '--otel-endpoint is the OTLP endpoint URL',
       'run.option.otel-headers': '--otel-headers is repeatable and takes key=value',

@@ -71,6 +71,7 @@ export function createTracing({ tracer, naming, everywhere, now }: TracingParts)
       { kind: SpanKind.SERVER, startTime: record?.startedMs ?? now() },
       parent,
     );
+    if (record !== undefined) record.traceId = span.spanContext().traceId; // joins what others write down
     const context = trace.setSpan(parent, span);
     if (record === undefined || !isOver(record)) requests.set(inbound, context);
     return context;

@@ -203,7 +203,7 @@ export const configSchema = z
 /** A vmcp file that was read. */
 export type VmcpConfig = z.output<typeof configSchema> & {
   readonly audit?: { readonly enabled?: boolean };
-  readonly backends?: readonly { readonly name: string }[];
+  readonly backends?: readonly { readonly name: string; readonly transport: string; readonly type?: string }[];
   readonly limits?: z.input<typeof limitsSchema>;
   readonly rateLimiting?: {
     readonly shared?: unknown;

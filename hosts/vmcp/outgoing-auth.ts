@@ -84,6 +84,24 @@ function withoutOptions(path: Problem['path'], use: StrategyConfig, { options }:
   return [{ path, message: `type ${use.type} needs ${options}` }];
 }
 
+/** Credentials for programs, which take none over their pipes. What stands as the default is meant for the others. */
+export function credentialsOfPrograms({ outgoingAuth, backends = [] }: VmcpConfig): Problem[] {
+  return Object.entries(outgoingAuth.backends ?? {}).flatMap(([name, { type }]) => {
+    const isProgram = backends.some((backend) => backend.name === name && backend.transport === 'stdio');
+    if (!isProgram || type === 'unauthenticated') return [];
+    const message = `${type} has no effect on a program (transport stdio); hand it what it needs in command.env`;
+    return [{ path: ['outgoingAuth', 'backends', name, 'type'], message }];
+  });
+}
+
+/** Headers of clients that leave the house: what stands in them is the clients' word. */
+export function widePassthrough({ passthroughHeaders = [], backends = [] }: VmcpConfig): Problem[] {
+  const remote = backends.filter(({ type }) => type === 'entry').map(({ name }) => name);
+  if (passthroughHeaders.length === 0 || remote.length === 0) return [];
+  const message = `what clients write there also reaches the remote servers: ${remote.join(', ')}`;
+  return [{ path: ['passthroughHeaders'], message }];
+}
+
 /** A plugin of the file's own may know callers by tokens. */
 function callersHaveTokens({ incomingAuth, plugins = [] }: VmcpConfig): boolean {
   return incomingAuth?.type === 'oidc' || plugins.length > 0;

@@ -12,7 +12,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { unavailable, unknownWorkloads } from './not-yet.ts';
-import { openSecrets, ownedOptions, strategyUse } from './outgoing-auth.ts';
+import { credentialsOfPrograms, openSecrets, ownedOptions, strategyUse, widePassthrough } from './outgoing-auth.ts';
 import type { Problem } from './problem.ts';
 import { problemLines, problemsFrom } from './problem-lines.ts';
 import { anonymousUsers, unusedStorage } from './storage-and-limits.ts';
@@ -71,14 +71,19 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   if (!read.success) return fail(problems);
   const config = read.data as VmcpConfig;
   problems.push(...(await strategyProblems(config, catalogue)));
-  problems.push(...unavailable(config));
+  problems.push(...unavailable(config), ...credentialsOfPrograms(config));
   // names and users can only be compared when the sections themselves are sound
   if (!problems.some(({ path }) => path[0] === 'rateLimiting')) problems.push(...anonymousUsers(config));
   if (problems.length === 0) problems.push(...unknownWorkloads(config));
   if (problems.length > 0) return fail(problems);
   return {
     config,
-    warnings: problemLines(file, document, lines, [...odd(config), ...unusedStorage(config), ...openSecrets(config)]),
+    warnings: problemLines(file, document, lines, [
+      ...odd(config),
+      ...unusedStorage(config),
+      ...openSecrets(config),
+      ...widePassthrough(config),
+    ]),
   };
 }
 

@@ -2,8 +2,8 @@ import { type AuthStrategy, explainIssues, GatewayFault } from '@toolmgr/core';
 import { z } from 'zod';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/; // RFC 9110 §5.6.2 token
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a header value must not have
-const FORBIDDEN_IN_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/; // RFC 9110 §5.5
+const ALLOWED_IN_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/; // RFC 9110 §5.5, one byte each
+const MAX_VALUE_LENGTH = 16_384; // common servers take no more for all headers of a request
 
 /** Headers that belong to the hop or to MCP itself; setting them would break the request. */
 const OWNED_BY_THE_HOP: ReadonlySet<string> = new Set([
@@ -13,16 +13,24 @@ const OWNED_BY_THE_HOP: ReadonlySet<string> = new Set([
   'te',
   'trailer',
   'upgrade',
+  'http2-settings',
+  'proxy-connection',
   'transfer-encoding',
   'content-length',
   'content-type',
+  'content-encoding',
   'accept',
+  'accept-encoding',
+  'expect',
   'mcp-session-id',
   'mcp-protocol-version',
   'mcp-method',
   'mcp-name',
   'last-event-id',
+  '__proto__', // would set nothing
 ]);
+
+const SENDABLE = 'without line breaks, control characters and letters beyond Latin-1';
 
 /**
  * Options of one use: the header and where its value comes from.
@@ -41,7 +49,8 @@ export const headerInjectionOptions = z
     headerValue: z
       .string()
       .min(1, 'expected a value that is not empty')
-      .refine((value) => !FORBIDDEN_IN_VALUE.test(value), 'expected a value without line breaks and control characters')
+      .refine((value) => ALLOWED_IN_VALUE.test(value), `expected a value ${SENDABLE}`)
+      .max(MAX_VALUE_LENGTH, `expected at most ${MAX_VALUE_LENGTH} characters`)
       .optional()
       .describe('the value itself; prefer headerValueEnv for secrets'),
     headerValueEnv: z
@@ -83,9 +92,9 @@ function valueFromEnvironment(environment: NodeJS.ProcessEnv, variable: string, 
       `${where}.headerValueEnv: the environment variable ${variable} is ${value === undefined ? 'not set' : 'empty'}; export it before the start`,
     );
   }
-  if (!FORBIDDEN_IN_VALUE.test(value)) return value;
+  if (ALLOWED_IN_VALUE.test(value) && value.length <= MAX_VALUE_LENGTH) return value;
   throw new GatewayFault(
     'AUTH_STRATEGY_INVALID',
-    `${where}.headerValueEnv: the value of ${variable} has line breaks or control characters, which a header cannot carry`,
+    `${where}.headerValueEnv: the value of ${variable} is nothing a header can carry; expected one ${SENDABLE}, at most ${MAX_VALUE_LENGTH} characters`,
   );
 }

@@ -82,6 +82,23 @@ describe('outgoingAuth of a vmcp file', () => {
     expect(printed).not.toContain('c1ient-s3cret');
   });
 
+  proves('choice.general.never-ignored', 'refuses credentials for a program, which would take none', async () => {
+    const backends = [{ name: 'files', transport: 'stdio', command: { file: 'server' } }];
+    const use = { type: 'header_injection', headerInjection: { headerName: 'X-Key', headerValueEnv: 'KEY' } };
+    expect(await problems(file({ source: 'inline', backends: { files: use } }, { backends }))).toMatch(
+      /outgoingAuth\.backends\.files\.type: header_injection has no effect on a program .* command\.env/,
+    );
+    const { config } = await readConfig(file(inline(use), { backends }), 'gateway.yaml', catalogue);
+    expect(config.outgoingAuth.default?.type).toBe('header_injection');
+  });
+
+  it('warns where headers of clients leave for remote servers', async () => {
+    const remote = { name: 'far', transport: 'sse', url: 'https://far.example/sse', type: 'entry' };
+    const more = { backends: [remote], passthroughHeaders: ['X-Tenant'] };
+    const { warnings } = await readConfig(file({ source: 'inline' }, more), 'gateway.yaml', catalogue);
+    expect(warnings).toEqual([expect.stringMatching(/passthroughHeaders: what clients write .* remote servers: far$/)]);
+  });
+
   proves('choice.token-exchange.needs-tokens', 'refuses to exchange tokens that nobody brings', async () => {
     const text = file(inline({ type: 'token_exchange', tokenExchange }), {
       plugins: [],

@@ -81,11 +81,31 @@ describe('outgoing-auth/header-injection', () => {
     ['a name with a space', { headerName: 'X A', headerValue: 'v' }, /headerName: expected a header name/],
     ['a header of the connection', { headerName: 'Host', headerValue: 'v' }, /headerName: this header belongs/],
     ['a header of MCP', { headerName: 'Mcp-Session-Id', headerValue: 'v' }, /headerName: this header belongs/],
+    ['a header that would ask for compressed answers', { headerName: 'Accept-Encoding', headerValue: 'v' }, /belongs/],
+    ['a name that would set nothing', { headerName: '__proto__', headerValue: 'v' }, /headerName: this header belongs/],
+    [
+      'a value beyond Latin-1',
+      { headerName: 'X-A', headerValue: 'schlüssel 🔑' },
+      /headerValue: expected a value without/,
+    ],
+    ['an endless value', { headerName: 'X-A', headerValue: 'a'.repeat(16_385) }, /headerValue: expected at most 16384/],
     ['a value with a line break', { headerName: 'X-A', headerValue: 'v\r\nX-B: w' }, /headerValue: expected a value/],
     ['a misspelt key', { headerName: 'X-A', headerValu: 'v' }, /unknown key "headerValu", did you mean "headerValue"/],
   ])('refuses %s', async (_what, options, sentence) => {
     await expect(prepare(options)).rejects.toMatchObject({ code: 'AUTH_STRATEGY_INVALID' });
     await expect(prepare(options)).rejects.toThrow(sentence);
+  });
+
+  it.each([
+    ['a line break at its end', 'Bearer abc\n'],
+    ['a second header', 'v\r\nX-Evil: 1'],
+    ['a null', 'a\0b'],
+    ['letters beyond Latin-1', 'ключ'],
+    ['no end', 'a'.repeat(20_000)],
+  ])('refuses the value of a variable that has %s', async (_what, value) => {
+    const refused = prepare({ headerName: 'X-A', headerValueEnv: 'V' }, { V: value });
+    await expect(refused).rejects.toMatchObject({ code: 'AUTH_STRATEGY_INVALID' });
+    await expect(refused).rejects.toThrow(/headerValueEnv: the value of V is nothing a header can carry/);
   });
 
   it('never repeats a value in an error', async () => {

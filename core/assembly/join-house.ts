@@ -4,6 +4,7 @@ import type { BackendRoom } from '../backend/room.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
 import { pageOf } from '../catalog/pages.ts';
+import type { LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { RouteAnswer } from '../contract/route.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
@@ -88,7 +89,11 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const listClass = parts.authorizers.perCaller
     ? (capabilityClass: string, caller: Caller) => callerClass(capabilityClass, caller.key)
     : undefined;
-  const performing = createPerforming(journey, catalogs);
+  const performing = createPerforming(
+    journey,
+    catalogs,
+    listClass && { listClass, missing: (owner) => missingLists(room, owner) },
+  );
   const answering: AnswerParts = {
     journey,
     rooms,
@@ -225,6 +230,10 @@ function bookOf({ plan, slots, log, now }: JoinParts): SessionBook | undefined {
   if (plan.sessionStorage === undefined) return undefined;
   const { sessionIdleMs } = plan.limits;
   return createSessionBook({ store: slots.stores.get(plan.sessionStorage.store), idleMs: sessionIdleMs, now, log });
+}
+
+function missingLists(room: BackendRoom, owner: LinkOwner): Promise<void> | undefined {
+  return room.callerLists(owner) === 'missing' ? room.welcome(owner) : undefined;
 }
 
 /** Conflicts are said at the start, not only when the first client lists. */

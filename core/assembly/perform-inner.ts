@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalogs } from '../catalog/catalog.ts';
-import type { Asker, Call, Reply } from '../contract/call.ts';
+import type { Asker, Call, LinkOwner, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { InnerCall } from '../extension/plugin.ts';
@@ -17,8 +17,15 @@ export interface Performing {
   outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
 }
 
+/** Where lists depend on the caller: the name of a caller's own, and the wait for them. */
+export interface CallersLists {
+  listClass(capabilityClass: string, caller: Caller): string;
+  /** The owner's lists that are missing; `undefined` when there is nothing to wait for. Never rejects. */
+  missing(owner: LinkOwner): Promise<void> | undefined;
+}
+
 /** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
-export function createPerforming(journey: Journey, catalogs: Catalogs): Performing {
+export function createPerforming(journey: Journey, catalogs: Catalogs, callers?: CallersLists): Performing {
   return {
     async inner({ parent, name, arguments: given, caller, signal, curated }) {
       if (depthOf(parent) >= MAX_DEPTH) {
@@ -40,8 +47,9 @@ export function createPerforming(journey: Journey, catalogs: Catalogs): Performi
       return performResolved(journey, target.isMissing ? { missing: call } : { call }, curated);
     },
     async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
-      const asker = silentAsker(caller);
-      const target = catalogs.of('').find('tool', name) ?? missingEntry('tool', name);
+      const asker = silentAsker(caller, callers?.listClass('', caller));
+      await callers?.missing(asker.owner);
+      const target = catalogs.of(listClassOf(asker.owner)).find('tool', name) ?? missingEntry('tool', name);
       const call = createCall({
         ...toolCall(name, given ?? {}),
         target,
@@ -82,12 +90,12 @@ function toolCall(name: string, given: JsonObject) {
 }
 
 /** An asker in code: it hears nothing on the way and cannot be asked. */
-function silentAsker(caller: Caller): Asker {
+function silentAsker(caller: Caller, listClass: string | undefined): Asker {
   return {
     era: '2026-07-28',
     capabilities: {},
     clientInfo: undefined,
-    owner: { key: `caller:${caller.key}:`, caller, capabilities: {}, capabilityClass: '' },
+    owner: { key: `caller:${caller.key}:`, caller, capabilities: {}, capabilityClass: '', listClass },
     progressToken: undefined,
     logLevel: undefined,
     tell: () => {},

@@ -60,6 +60,13 @@ describe('outgoingAuth of a vmcp file', () => {
     expect(found).toMatch(/tokenExchange\.subjectProviderName: names an upstream of the embedded authorization server/);
   });
 
+  proves('vmcp.token-exchange.token-url', 'needs the tokenUrl of a token exchange', async () => {
+    const { tokenUrl: _, ...rest } = tokenExchange;
+    expect(await problems(file(inline({ type: 'token_exchange', tokenExchange: rest })))).toBe(
+      'gateway.yaml:1: outgoingAuth.default.tokenExchange.tokenUrl: missing, expected a string',
+    );
+  });
+
   it('needs the options of its strategy, and no others', async () => {
     expect(await problems(file(inline({ type: 'token_exchange' })))).toContain(
       'outgoingAuth.default: type token_exchange needs tokenExchange',

@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { describe, expect, onTestFinished } from 'vitest';
 import { createGateway } from '../../../core/assembly/assemble.ts';
 import type { PlanInput } from '../../../core/assembly/plan.ts';
+import type { Caller } from '../../../core/contract/caller.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import { fakeClock, testClient } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
@@ -341,6 +342,21 @@ describe('a backend that lists for its callers only', () => {
       expect(await namesOf(ada)).toEqual(['far_secret_of_ada', 'far_whoami']);
     },
   );
+
+  proves('choice.token-exchange.caller-lists', 'is open to calls from code under the name of a caller', async () => {
+    const endpoint = await endpointWith();
+    const far = await guardedBackend(endpoint, '2025-11-25', { toolsOf });
+    const { gateway } = await gatewayWith({ endpoint, backends: { far: far.url } });
+    const callerOf = (subject: string): Caller => {
+      const token = { reveal: () => `token-of-${subject}` };
+      return { issuer: 'idp', subject, key: `idp\0${subject}`, claims: {}, token };
+    };
+    const own = await gateway.perform({ name: 'far_secret_of_ada', caller: callerOf('ada') });
+    expect(own).toMatchObject({ result: { isError: false } });
+    const other = await gateway.perform({ name: 'far_secret_of_ada', caller: callerOf('bob') });
+    expect(other).toMatchObject({ error: { message: expect.stringContaining('unknown tool') } });
+    expect(await gateway.perform({ name: 'far_secret_of_ada' })).toMatchObject({ error: {} });
+  });
 
   proves(
     'choice.token-exchange.caller-lists',

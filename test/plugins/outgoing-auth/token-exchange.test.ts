@@ -384,7 +384,7 @@ describe('the options of token_exchange', () => {
     await expect(refused).rejects.toThrow(sentence);
   });
 
-  it('name the variable of the secret that is not set', async () => {
+  proves('choice.standalone.env-name-unset', 'name the variable of the secret that is not set', async () => {
     const options = { tokenUrl, clientId: 'a', clientSecretEnv: 'IDP_SECRET' };
     await expect(strategy.prepare(options, 'outgoingAuth.backends.x')).rejects.toMatchObject({
       code: 'SECRET_MISSING',

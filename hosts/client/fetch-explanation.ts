@@ -7,7 +7,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * Asks a running gateway about a tool. Only gateways bound to loopback answer.
+ * Asks a running gateway about a tool. Only gateways bound to loopback answer, and only when their callers need no token.
  * @throws UsageError when nothing answers there, or something else does
  */
 export async function fetchExplanation(tool: string, endpoint = 'http://127.0.0.1:4483/mcp'): Promise<Explanation> {
@@ -29,7 +29,7 @@ export async function fetchExplanation(tool: string, endpoint = 'http://127.0.0.
   const told = statusCode === 200 ? parse(Buffer.concat(chunks).toString('utf8')) : undefined;
   if (isExplanation(told)) return told;
   throw new UsageError(
-    `${url.origin} does not explain tools; only vmcp gateways bound to loopback do. With the file it serves: -c FILE`,
+    `${url.origin} does not explain tools; only vmcp gateways bound to loopback, whose callers need no token, do. With the file it serves: -c FILE`,
   );
 }
 

@@ -127,10 +127,16 @@ function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; rea
   if (!now.plan.endpoint.loopback) return routes;
   const explain: HostRoute = {
     path: '/api/explain',
-    answer: (query) => ({ status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }),
+    answer: (query) =>
+      now.plan.plugins.some(({ use }) => WITHOUT_PROOF.has(use))
+        ? { status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }
+        : { status: 404, body: { error: 'not_found' } },
   };
   return [...routes, explain];
 }
+
+/** Where callers need no proof, the routes of this machine need none. A proxy in front of a guarded gateway is local too. */
+const WITHOUT_PROOF: ReadonlySet<string> = new Set(['incoming-auth/anonymous', 'incoming-auth/local']);
 
 /** One log line per backend when all have answered or their time is over. */
 async function tellBackends(gateway: Gateway, log: Log): Promise<void> {

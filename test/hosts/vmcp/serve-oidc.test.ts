@@ -69,6 +69,8 @@ describe('toolmgr vmcp serve with type oidc', () => {
       const url = await endpointOf(running);
       const { origin } = new URL(url);
       expect((await list(url)).status).toBe(401);
+      // how tools are wired is for callers with a token as well, and this route knows none
+      expect((await fetch(`${origin}/api/explain?tool=far_echo`)).status).toBe(404);
       expect((await list(url, idp.sign({ sub: 'ada', aud: 'somebody-else' }))).status).toBe(401);
       for (const path of [WELL_KNOWN, `${WELL_KNOWN}/mcp`]) {
         expect(await (await fetch(origin + path)).json()).toMatchObject({ authorization_servers: [idp.issuer] });

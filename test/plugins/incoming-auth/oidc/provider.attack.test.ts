@@ -1,9 +1,12 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import oidc from '../../../../plugins/incoming-auth/oidc/index.ts';
 import { base64url, identityProvider, signedJwt } from '../../../support/identity-provider.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
 import { AUDIENCE, oidcGateway } from '../../../support/oidc-gateway.ts';
+import { bootPlugin } from '../../../support/plugin-core.ts';
 import { proves } from '../../../support/proves.ts';
+import { until } from '../../../support/until.ts';
 
 const claimsOf = (iss: string) => ({ iss, sub: 'ada', aud: AUDIENCE, exp: Math.floor(Date.now() / 1000) + 60 });
 
@@ -162,6 +165,41 @@ describe('introspection that answers oddly', () => {
     }
   });
 
+  proves('choice.oidc.underway', 'cannot make the gateway wait for more than 256 answers', async () => {
+    const held: (() => void)[] = [];
+    await using server = await loopbackServer((_request, response) => {
+      held.push(() => response.end(JSON.stringify(good)));
+      if (isReleased) release();
+    });
+    let isReleased = false;
+    const release = (): void => {
+      isReleased = true;
+      for (const answer of held.splice(0)) answer();
+    };
+    const core = await bootPlugin(oidc, {
+      issuer: 'https://issuer.example',
+      clientId: 'gateway',
+      audience: AUDIENCE,
+      introspectionUrl: server.url,
+      jwksUrl: `${server.url}/none`,
+      insecureAllowHttp: true,
+      jwksAllowPrivateIp: true,
+    });
+    core.clock.nowMs = Date.now();
+    let refused = 0;
+    const asked = Array.from({ length: 300 }, async (_, index) => {
+      const answer = await core.hooks.authenticate.promise(inboundWith(`Bearer opaque-${index}`));
+      if (answer !== undefined && 'refused' in answer && answer.status === 503) refused++;
+      return answer;
+    });
+    await until(() => refused > 0);
+    release();
+    const answers = await Promise.all(asked);
+    expect(refused).toBe(300 - 256);
+    expect(answers.filter((answer) => answer !== undefined && 'subject' in answer)).toHaveLength(256);
+    await core.hooks.stopping.promise();
+  });
+
   it('is no answer at all when it is torn, too large, a redirect or an error', async () => {
     for (const [answer, status] of [
       ['{"active":tr', 200],
@@ -180,4 +218,14 @@ describe('introspection that answers oddly', () => {
 function signedAs(issuer: string): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return signedJwt({ alg: 'ES256', kid: 'a' }, claimsOf(issuer), privateKey);
+}
+
+function inboundWith(authorization: string) {
+  return {
+    method: 'POST',
+    path: '/mcp',
+    headers: { authorization },
+    remoteAddress: '127.0.0.1',
+    signal: new AbortController().signal,
+  };
 }

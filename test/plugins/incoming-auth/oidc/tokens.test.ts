@@ -47,6 +47,16 @@ describe('a JWT of the provider', () => {
     }
   });
 
+  it('counts whether its issuer, or the configured one, ends with a slash', async () => {
+    await using idp = await identityProvider();
+    await using gateway = await oidcGateway({ issuer: `${idp.issuer}/` }, { jwksUrl: `${idp.issuer}/jwks` });
+    for (const iss of [idp.issuer, `${idp.issuer}/`]) {
+      expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE, iss }))).toBe(200);
+    }
+    // one caller, however it is spelled: sessions would not fit otherwise
+    expect(gateway.calls.map(({ caller }) => caller.key)).toEqual([`${idp.issuer}\0ada`, `${idp.issuer}\0ada`]);
+  });
+
   it('is taken with its scheme in any case', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp);

@@ -98,6 +98,10 @@ export const house = [
       'choice.health.one-probe':
         'a backend has one probe at a time, all together a bounded number, spread over the interval',
       'choice.health.return': 'a backend that is found again by anyone is served again at once',
+      'choice.health.flapping':
+        'the lists of a flapping backend leave and come back at most once per limits.listGraceMs',
+      'choice.health.isolation': 'while one backend fails, calls to others are answered within their own time',
+      'choice.health.off': 'without operational.failureHandling nothing is probed and incomplete lists are served',
       'choice.health.stop': 'a stop ends probes at once',
     },
   },

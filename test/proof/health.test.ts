@@ -1,0 +1,336 @@
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import type { BackendHealth } from '../../core/contract/backend.ts';
+import type { JsonObject } from '../../core/contract/json.ts';
+import { httpServer, json, legacyAnswers } from '../core/backend/support.ts';
+import { legacySession, modernListen } from '../support/gateway-streams.ts';
+import { proves } from '../support/proves.ts';
+import { until } from '../support/until.ts';
+import { CELLS } from './rig/cells.ts';
+import { type Steady, steadyCalls } from './rig/load.ts';
+import { type HardServer, hardServer } from './rig/programs.ts';
+import { type Backends, type NearClient, type ServedGateway, serve } from './rig/served.ts';
+
+const LONG = 90_000;
+/** As in the other fault tests: what others may take meanwhile, and what a busy machine adds to it. */
+const P99_MS = 400;
+const BUSY_FACTOR = 10;
+const SETTLE_MS = 20_000;
+
+const TEN = Array.from({ length: 10 }, (_, n) => `good${n}`);
+const QUICK = TEN.map((name) => `${name}_quick`);
+
+/** Seconds instead of minutes. */
+const SOON = { healthCheckInterval: '300ms', healthCheckTimeout: '1s', unhealthyThreshold: 2 } as const;
+const LISTS = 'notifications/tools/list_changed';
+
+function textOf(result: JsonObject): string {
+  const [first] = result.content as JsonObject[];
+  return String(first?.text);
+}
+
+/** Ten good backends, the one under test, and the watch. */
+async function watched(bad: string, more: { handling?: object; limits?: object; era?: 'legacy' | 'modern' } = {}) {
+  const good = await hardServer('both');
+  const named = TEN.map((name, n) => [
+    name,
+    { transport: 'streamable-http', url: good.url, era: n % 2 ? 'legacy' : 'modern' },
+  ]);
+  const backends = {
+    ...(Object.fromEntries(named) as Backends),
+    bad: { transport: 'streamable-http', url: bad, ...(more.era === undefined ? {} : { era: more.era }) },
+  } as Backends;
+  const handling = { ...SOON, partialFailureMode: 'best_effort', ...more.handling };
+  const limits = { listGraceMs: 300, coalesceMs: 30, ...more.limits };
+  const plugins = [{ use: 'health', with: handling }];
+  return serve(backends, { plan: { plugins, limits, timeouts: { perWorkloadMs: { bad: 1_000 } } } });
+}
+
+const healthOf = (at: ServedGateway): BackendHealth | undefined =>
+  at.gateway.backends().find(({ backend }) => backend.name === 'bad')?.health;
+
+const becomes = (at: ServedGateway, status: BackendHealth['status']) =>
+  until(() => healthOf(at)?.status === status, SETTLE_MS);
+
+const lists = (at: ServedGateway) =>
+  at.gateway
+    .catalog()
+    .visible('tool')
+    .some(({ workload }) => workload === 'bad');
+
+/** Hears the list changes of one client of each era. */
+async function listening(at: ServedGateway) {
+  const heard: string[][] = [[], []];
+  const streams = [
+    await (await legacySession(at.gateway)).stream(),
+    await modernListen(at.gateway, { toolsListChanged: true }),
+  ];
+  for (const [n, stream] of streams.entries()) {
+    void (async () => {
+      for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
+        const { method } = event.message;
+        if (method === LISTS) heard[n]?.push(method);
+      }
+    })().catch(() => undefined);
+  }
+  return { counts: () => heard.map(({ length }) => length) };
+}
+
+describe('while one backend fails, ten others answer within their own time', () => {
+  let clients: readonly NearClient[];
+  let steady: Steady;
+
+  /** Clients of both eras that call the ten all the time; what the calls may take is measured first. */
+  async function busy(at: ServedGateway): Promise<number> {
+    clients = await Promise.all([CELLS[0], CELLS[2]].map((cell) => at.client({ era: cell?.near ?? '2026-07-28' })));
+    const untroubled = steadyCalls(clients, QUICK);
+    await until(() => untroubled.count() >= 200, SETTLE_MS);
+    const allowedMs = P99_MS + BUSY_FACTOR * (await untroubled.stop()).p99Ms;
+    steady = steadyCalls(clients, QUICK);
+    return allowedMs;
+  }
+
+  async function unharmed(what: string, allowedMs: number): Promise<void> {
+    await until(() => steady.count() > 100, SETTLE_MS);
+    const { calls, p50Ms, p99Ms, failures } = await steady.stop();
+    console.log(`${what}: ${calls} other calls, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`);
+    expect(failures).toBe(0);
+    expect(p99Ms).toBeLessThan(allowedMs);
+    for (const client of clients) await client.close();
+  }
+
+  proves(
+    [
+      'choice.health.isolation',
+      'choice.health.set-aside',
+      'choice.health.breaker-refusal',
+      'choice.health.breaker-transitions',
+    ],
+    'one that hangs: its breaker opens, its calls fail at once, its lists leave and come back with one word to each client',
+    async () => {
+      for (const era of ['legacy', 'modern'] as const) {
+        const bad = await hardServer(era);
+        const handling = { circuitBreaker: { enabled: true, failureThreshold: 3, timeout: '1s' } };
+        await using at = await watched(bad.url, { handling, era, limits: { listGraceMs: 3_000 } });
+        const allowedMs = await busy(at);
+        const client = await at.client();
+        expect(textOf(await client.callTool('bad_quick'))).toBe('quick');
+        const heard = await listening(at);
+        const before = heard.counts();
+
+        process.kill(bad.pid, 'SIGSTOP');
+        await until(() => healthOf(at)?.breaker?.state === 'open', SETTLE_MS);
+        const startedMs = performance.now();
+        const refused = await client.callTool('bad_quick');
+        expect(textOf(refused)).toMatch(/circuit breaker is (open|half-open).*BACKEND_CIRCUIT_OPEN/);
+        expect(performance.now() - startedMs).toBeLessThan(allowedMs);
+        expect(healthOf(at)).toMatchObject({ status: 'unhealthy', errorCategory: 'timeout' });
+        await until(() => !lists(at), SETTLE_MS);
+        await until(() => heard.counts().every((count, n) => count > (before[n] ?? 0)));
+
+        process.kill(bad.pid, 'SIGCONT');
+        await until(() => healthOf(at)?.breaker?.state === 'closed', SETTLE_MS);
+        await until(() => lists(at), SETTLE_MS);
+        expect(textOf(await client.callTool('bad_quick'))).toBe('quick');
+        await becomes(at, 'healthy');
+        await until(() => heard.counts().every((count, n) => count >= (before[n] ?? 0) + 2));
+        await unharmed(`a ${era} backend hangs`, allowedMs);
+        expect(heard.counts()).toEqual(before.map((count) => count + 2)); // gone once, back once
+        await client.close();
+      }
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.health.isolation',
+    'one that dies in the middle of an answer, and for good',
+    async () => {
+      const bad = await hardServer('both');
+      await using at = await watched(bad.url);
+      const allowedMs = await busy(at);
+      const client = await at.client();
+      for (let n = 0; n < 5; n++) {
+        expect((await client.callTool('bad_halfReset')).isError).toBe(true);
+        expect(textOf(await client.callTool('bad_quick'))).toBe('quick'); // it is there: a call that breaks is only a call
+      }
+      expect(healthOf(at)?.status).not.toBe('unhealthy');
+      await bad.kill();
+      await becomes(at, 'unhealthy');
+      expect(healthOf(at)).toMatchObject({ errorCategory: 'connection_failed' });
+      await until(() => !lists(at), SETTLE_MS);
+      await unharmed('a backend dies', allowedMs);
+      await client.close();
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.health.isolation',
+    'one that answers 100 MB: the call fails, the backend stays',
+    async () => {
+      const bad = await hardServer('both');
+      await using at = await watched(bad.url, { limits: { resultBytes: 1_048_576, frameBytes: 1_048_576 } });
+      const allowedMs = await busy(at);
+      const client = await at.client();
+      for (let n = 0; n < 3; n++) {
+        expect(textOf(await client.callTool('bad_big', { mebibytes: 100 }))).toContain('BACKEND_TOO_LARGE');
+      }
+      await until(() => healthOf(at)?.consecutiveFailures === 0, SETTLE_MS);
+      expect(textOf(await client.callTool('bad_quick'))).toBe('quick');
+      await unharmed('a backend answers 100 MB', allowedMs);
+      await client.close();
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.health.isolation',
+    'one that answers garbage, and comes to its senses',
+    async () => {
+      let isMad = false;
+      const answers = legacyAnswers({
+        before(got) {
+          if (isMad) json(got.response, '<html>what</html>');
+          return isMad;
+        },
+      });
+      const bad = await httpServer(answers);
+      await using at = await watched(bad.url);
+      const allowedMs = await busy(at);
+      await until(() => healthOf(at)?.status === 'healthy', SETTLE_MS);
+      isMad = true;
+      await becomes(at, 'unhealthy');
+      expect(healthOf(at)).toMatchObject({ errorCategory: 'health_check_failed' });
+      isMad = false;
+      await becomes(at, 'healthy');
+      const client = await at.client();
+      expect(textOf(await client.callTool('bad_echo'))).toBe('legacy');
+      await unharmed('a backend answers garbage', allowedMs);
+      await client.close();
+    },
+    LONG,
+  );
+});
+
+describe('a backend that flaps', () => {
+  let bad: HardServer;
+  let flapping: NodeJS.Timeout;
+  beforeEach(async () => {
+    bad = await hardServer('both');
+  });
+  afterEach(() => clearInterval(flapping));
+
+  const FLAP_MS = 400;
+  const FOR_MS = 5_000;
+
+  /** Stops and goes on, longer each time than it takes to be found unhealthy. */
+  async function flap(): Promise<number> {
+    let flaps = 0;
+    const startedMs = performance.now();
+    flapping = setInterval(() => process.kill(bad.pid, flaps++ % 2 === 0 ? 'SIGSTOP' : 'SIGCONT'), FLAP_MS);
+    await until(() => performance.now() - startedMs > FOR_MS, 2 * FOR_MS);
+    clearInterval(flapping);
+    process.kill(bad.pid, 'SIGCONT');
+    return flaps;
+  }
+  const handling = { healthCheckInterval: '50ms', healthCheckTimeout: '50ms', unhealthyThreshold: 1 };
+
+  proves(
+    'choice.health.flapping',
+    'is heard of by nobody while its lists are covered by the grace time',
+    async () => {
+      await using at = await watched(bad.url, { handling, limits: { listGraceMs: 60_000 } });
+      const heard = await listening(at);
+      const before = heard.counts();
+      const seen = new Set<string>();
+      const looking = setInterval(() => seen.add(healthOf(at)?.status ?? 'none'), 5);
+      await flap();
+      clearInterval(looking);
+      expect(seen).toContain('unhealthy');
+      await becomes(at, 'healthy');
+      expect(heard.counts()).toEqual(before);
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.health.flapping',
+    'reaches clients as one departure and one return per grace time at most when it is away for longer',
+    async () => {
+      const listGraceMs = 200;
+      await using at = await watched(bad.url, { handling, limits: { listGraceMs } });
+      const heard = await listening(at);
+      const before = heard.counts();
+      await flap();
+      await becomes(at, 'healthy');
+      for (const [n, count] of heard.counts().entries()) {
+        expect(count - (before[n] ?? 0)).toBeLessThanOrEqual(2 * (FOR_MS / (2 * FLAP_MS) + 1));
+        expect(count - (before[n] ?? 0)).toBeLessThanOrEqual(2 * (FOR_MS / listGraceMs));
+      }
+    },
+    LONG,
+  );
+});
+
+describe('probes', () => {
+  proves(
+    'choice.health.off',
+    'are not sent, and incomplete lists are served, where nobody asked for them',
+    async () => {
+      const asked = await httpServer(legacyAnswers());
+      const gone = { transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' } as const;
+      await using at = await serve({ here: { transport: 'streamable-http', url: asked.url }, gone });
+      const client = await at.client();
+      expect(await client.toolNames()).toEqual(['here_echo']);
+      await client.callTool('here_echo');
+      expect(asked.of('ping')).toEqual([]);
+      expect(at.gateway.backends().every(({ health }) => health === undefined)).toBe(true);
+      expect(at.gateway.unready()).toEqual([]);
+      await client.close();
+    },
+  );
+
+  proves(
+    ['choice.health.one-probe', 'choice.health.stop'],
+    'of many silent backends are one at a time each and end with the gateway',
+    async () => {
+      let isSilent = false;
+      const open = new Map<string, number>();
+      let most = 0;
+      let isTwice = false;
+      const server = await httpServer(
+        legacyAnswers({
+          before({ message, path, response }) {
+            if (!isSilent || message?.method === undefined) return false;
+            const now = (open.get(path) ?? 0) + 1;
+            open.set(path, now);
+            isTwice ||= now > 1;
+            most = Math.max(
+              most,
+              [...open.values()].reduce((sum, each) => sum + each, 0),
+            );
+            response.once('close', () => open.set(path, (open.get(path) ?? 1) - 1));
+            return true;
+          },
+        }),
+      );
+      const many = Array.from({ length: 120 }, (_, n) => [
+        `b${n}`,
+        { transport: 'streamable-http', url: `${server.url}/${n}`, era: 'legacy' },
+      ]);
+      const handling = { healthCheckInterval: '1s', healthCheckTimeout: '800ms', unhealthyThreshold: 100 };
+      // a backend that is found away is looked for by the core as well: what is counted here are probes of those that are not
+      const plan = { plugins: [{ use: 'health', with: { ...handling, partialFailureMode: 'best_effort' } }] };
+      const at = await serve(Object.fromEntries(many) as Backends, { plan });
+      isSilent = true;
+      await until(() => most >= 60, SETTLE_MS);
+      expect(most).toBeLessThanOrEqual(64);
+      expect(isTwice).toBe(false);
+      const startedMs = performance.now();
+      await at[Symbol.asyncDispose]();
+      expect(performance.now() - startedMs).toBeLessThan(SETTLE_MS);
+      await until(() => [...open.values()].every((count) => count === 0));
+    },
+    LONG,
+  );
+});

@@ -170,6 +170,8 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */
   readonly definition: RawJson;
   readonly hiddenBy?: HiddenBy;
+  /** A virtual entry that only leads to others: policy decides the calls it makes inside, each under its real name. */
+  readonly isWayIn?: true;
   /** Stands for a name that nobody has, when `authorize` is asked about one; never listed, never run. */
   readonly isMissing?: true;
   /** What changed the entry on its way, in order, e.g. `['override.name', 'prefix']`; shown by `vmcp explain`. */

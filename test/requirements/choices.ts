@@ -1,4 +1,5 @@
 import { aggregation } from './choices/aggregation.ts';
+import { authorization } from './choices/authorization.ts';
 import { house } from './choices/house.ts';
 import { limits } from './choices/limits.ts';
 import { oidc } from './choices/oidc.ts';
@@ -12,6 +13,7 @@ import { wire } from './choices/wire.ts';
 /** Decisions where the three documents show nothing, so that invented behaviour is visible. */
 export const choices = [
   ...wire,
+  ...authorization,
   ...revisions,
   ...passing,
   ...aggregation,

@@ -28,9 +28,13 @@ export async function legacySession(gateway: Gateway, capabilities: JsonObject =
 }
 
 /** A `subscriptions/listen` of a modern client; its first event is what was honoured. */
-export async function modernListen(gateway: Gateway, notifications: JsonObject): Promise<EventReader> {
+export async function modernListen(
+  gateway: Gateway,
+  notifications: JsonObject,
+  more: Readonly<Record<string, string>> = {},
+): Promise<EventReader> {
   const { body, headers } = modernRequest('subscriptions/listen', { notifications }, { id: 'listen' });
-  return readEvents(await post(gateway, body, headers));
+  return readEvents(await post(gateway, body, { ...headers, ...more }));
 }
 
 function post(gateway: Gateway, message: JsonObject, headers: Readonly<Record<string, string>>): Promise<Response> {

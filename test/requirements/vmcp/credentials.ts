@@ -32,7 +32,6 @@ export const credentials = [
   },
   {
     source: 'vmcp spec §2 incomingAuth (inside config)',
-    deferred: 'comes with policy plugins',
     says: {
       'vmcp.config-incoming.authz-type': 'authz.type is required and cedar or none',
       'vmcp.config-incoming.authz-policies': 'authz.policies is string[]',
@@ -40,10 +39,16 @@ export const credentials = [
       'vmcp.config-incoming.authz-group-claim-name': 'authz.groupClaimName is a string',
       'vmcp.config-incoming.authz-group-entity-type': 'authz.groupEntityType is THVGroup by default',
       'vmcp.config-incoming.authz-role-claim-name': 'authz.roleClaimName is a string',
-      'vmcp.config-incoming.authz-primary-upstream-provider':
-        'authz.primaryUpstreamProvider selects the upstream token whose claims count',
       'vmcp.config-incoming.authz-primary-upstream-provider-empty':
         'an empty authz.primaryUpstreamProvider takes the claims of the issued token',
+    },
+  },
+  {
+    source: 'vmcp spec §2 incomingAuth (inside config)',
+    deferred: 'comes with the embedded authorization server',
+    says: {
+      'vmcp.config-incoming.authz-primary-upstream-provider':
+        'authz.primaryUpstreamProvider selects the upstream token whose claims count',
     },
   },
   {

@@ -1,0 +1,80 @@
+import type { Call, CatalogEntry, Core, JsonObject } from '@toolmgr/core';
+import type { Verdict } from './engine.ts';
+import { QUESTIONS } from './entry-facts.ts';
+
+/** Lines about denied calls in one second; what is more is counted. */
+const DENIALS_PER_SECOND = 50;
+/** A policy that fails is warned of once in this time, whatever it fails for. */
+const WARN_AGAIN_MS = 60_000;
+/** Names come from clients. */
+const MAX_NAME = 200;
+
+/** Says which policies decided: what was allowed at debug, what was denied at info, what failed as a warning. */
+export interface DecisionLog {
+  called(call: Call, verdict: Verdict): void;
+  /** An entry was left out of a list because a policy failed. */
+  leftOut(entry: CatalogEntry, verdict: Verdict): void;
+}
+
+/** Makes the log. No claim and no argument is ever part of a line. */
+export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): DecisionLog {
+  const warned = new Map<string, number>();
+  let second = 0;
+  let lines = 0;
+  let suppressed = 0;
+  let last: string | undefined;
+
+  const warn = (verdict: Verdict): void => {
+    for (const { policy, message } of verdict.errors) {
+      const before = warned.get(policy);
+      if (before !== undefined && now() - before < WARN_AGAIN_MS) continue;
+      warned.set(policy, now()); // as many as there are policies
+      log.warn('a policy failed, which denies', { policy, error: message });
+    }
+  };
+
+  /** The words to add to this line, or `undefined` when there are enough lines in this second. */
+  const room = (): JsonObject | undefined => {
+    const current = Math.floor(now() / 1000);
+    if (current !== second) {
+      second = current;
+      lines = 0;
+    }
+    if (++lines > DENIALS_PER_SECOND) {
+      suppressed++;
+      return undefined;
+    }
+    const more = suppressed === 0 ? {} : { suppressed };
+    suppressed = 0;
+    return more;
+  };
+
+  return {
+    called(call, verdict) {
+      if (verdict.isAllowed && call.target.isMissing) return;
+      if (verdict.isAllowed) return log.debug('allowed by policy', decision(call, verdict));
+      warn(verdict);
+      if (call.id === last && call.target.isMissing) return; // asked again, to say no more than the lists do
+      last = call.id;
+      const more = room();
+      if (more !== undefined) log.info('denied by policy', { ...decision(call, verdict), ...more });
+    },
+    leftOut(_entry, verdict) {
+      warn(verdict);
+    },
+  };
+}
+
+function decision(call: Call, { policies, errors, reason }: Verdict): JsonObject {
+  const { action, type } = QUESTIONS[call.target.kind];
+  return {
+    call: call.id,
+    caller: call.caller.subject,
+    action,
+    resource: `${type}::${JSON.stringify(call.name.slice(0, MAX_NAME))}`,
+    policies,
+    claims: 'issued token',
+    ...(errors.length === 0 ? {} : { failed: errors.map(({ policy }) => policy) }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}

@@ -1,0 +1,20 @@
+import { definePlugin } from '@toolmgr/core';
+import { authorizer } from './authorizer.ts';
+import { cedarConfig } from './config.ts';
+
+const ADDRESS = 'authorization/cedar';
+
+/** Decides calls by Cedar policies, and shows in lists what they would let through. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'decides by Cedar policies who may call, get and read what, and what lists show',
+  config: cedarConfig,
+  apply(core, config) {
+    const policies = authorizer(core, config);
+    core.hooks.authorize.tap(ADDRESS, (call) => policies.refusal(call));
+    core.hooks.advertise.tapPromise(ADDRESS, async (entries, caller) => policies.shown(entries, caller));
+    core.hooks.starting.tap(ADDRESS, () => policies.start());
+    core.hooks.stopping.tap(ADDRESS, () => policies.stop());
+  },
+});

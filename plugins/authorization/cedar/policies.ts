@@ -1,0 +1,140 @@
+import {
+  checkParsePolicySet,
+  type PolicyJson,
+  policySetTextToParts,
+  policyToJson,
+} from '@cedar-policy/cedar-wasm/nodejs';
+import { nearest } from '@toolmgr/core';
+import { mentionsOf, uidKey } from './expression.ts';
+import type { StaticEntities } from './static-entities.ts';
+
+/** One policy under the id that logs name it by. */
+export interface Policy {
+  readonly id: string;
+  readonly text: string;
+  readonly json: PolicyJson;
+}
+
+/** What is wrong with the text at `index`: position and sentence. */
+export interface PolicyProblem {
+  readonly index: number;
+  readonly message: string;
+}
+
+/** What the gateway asks policies about. Source: the entity model of the contract's reference. */
+export const ACTIONS = ['call_tool', 'get_prompt', 'read_resource'] as const;
+
+/** Known elsewhere, never asked here. */
+const LIST_ACTIONS: Readonly<Record<string, string>> = {
+  list_tools: 'call_tool',
+  list_prompts: 'get_prompt',
+  list_resources: 'read_resource',
+};
+
+/**
+ * Reads policy texts; one text may hold several policies.
+ *
+ * Shape: ids are the `@id` annotation, else `policies[i]`, or `policies[i].k` where a text holds more than one.
+ * Actions may be those of {@link ACTIONS} and those that `entities` has. Fails as values, one per text at most.
+ */
+export function readPolicies(
+  texts: readonly string[],
+  entities: Pick<StaticEntities, 'has'>,
+): { readonly policies: readonly Policy[]; readonly problems: readonly PolicyProblem[] } {
+  const policies: Policy[] = [];
+  const problems: PolicyProblem[] = [];
+  const ids = new Map<string, number>();
+  for (const [index, text] of texts.entries()) {
+    const read = readText(text, index, entities);
+    if ('message' in read) {
+      problems.push({ index, message: read.message });
+      continue;
+    }
+    for (const policy of read.policies) {
+      const taken = ids.get(policy.id);
+      if (taken !== undefined)
+        problems.push({ index, message: `the id "${policy.id}" is taken by policies[${taken}]` });
+      ids.set(policy.id, index);
+      policies.push(policy);
+    }
+  }
+  return { policies, problems };
+}
+
+type ReadText = { readonly policies: readonly Policy[] } | { readonly message: string };
+
+function readText(text: string, index: number, entities: Pick<StaticEntities, 'has'>): ReadText {
+  if (text.length > MAX_TEXT) return { message: `longer than ${MAX_TEXT} characters` };
+  const parts = policySetTextToParts(text);
+  if (parts.type === 'failure') return { message: explained(text, parts.errors[0]) };
+  const [template] = parts.policy_templates;
+  if (template !== undefined) {
+    return {
+      message: `${positionOf(text, template)}: templates are not served, write the entity instead of ?principal`,
+    };
+  }
+  if (parts.policies.length === 0) return { message: 'holds no policy' };
+  const ordered = [...parts.policies].sort((a, b) => text.indexOf(a) - text.indexOf(b));
+  const policies: Policy[] = [];
+  for (const [place, part] of ordered.entries()) {
+    const read = policyToJson(part);
+    if (read.type === 'failure') return { message: explained(text, read.errors[0]) };
+    // what the list form is made of goes through JSON: a nesting that is too deep for that must be heard of now
+    const checked = checkParsePolicySet({ staticPolicies: { [String(place)]: part } });
+    if (checked.type === 'failure') return { message: explained(text, checked.errors[0]) };
+    const unknown = unknownAction(text, read.json, entities);
+    if (unknown !== undefined) return { message: unknown };
+    const own = ordered.length === 1 ? `policies[${index}]` : `policies[${index}].${place}`;
+    policies.push({ id: read.json.annotations?.id || own, text: part, json: read.json });
+  }
+  return { policies };
+}
+
+const MAX_TEXT = 262_144;
+
+/** An action that is never asked makes a permit useless and a forbid a false comfort. */
+function unknownAction(text: string, policy: PolicyJson, entities: Pick<StaticEntities, 'has'>): string | undefined {
+  for (const key of mentionsOf([policy]).entities) {
+    if (!key.startsWith('Action::') && !key.includes('::Action::')) continue;
+    if (entities.has(key) || ACTIONS.some((id) => uidKey('Action', id) === key)) continue;
+    const id = JSON.parse(key.slice(key.indexOf('::"') + 2)) as string;
+    const place = positionOf(text, key);
+    const asked = LIST_ACTIONS[id];
+    if (asked !== undefined && key === uidKey('Action', id)) {
+      return `${place}: ${key} is never asked: lists show what ${uidKey('Action', asked)} permits, remove it`;
+    }
+    const hint = nearest(id, ACTIONS);
+    const known = ACTIONS.map((action) => uidKey('Action', action)).join(', ');
+    const advice = hint === undefined ? `(known: ${known})` : `did you mean ${uidKey('Action', hint)}?`;
+    return `${place}: there is no ${key}, ${advice}`;
+  }
+  return undefined;
+}
+
+interface CedarError {
+  readonly message: string;
+  readonly sourceLocations?: readonly { readonly start: number; readonly label: string | null }[];
+}
+
+/** Cedar's own sentence, with the place in the text before it. */
+function explained(text: string, error: CedarError | undefined): string {
+  if (error === undefined) return 'is not Cedar';
+  const [location] = error.sourceLocations ?? [];
+  const message = error.message.replace(/^failed to parse policy with id `[^`]*` from string: /, '');
+  if (location === undefined) return message;
+  const label = location.label === null ? '' : ` (${location.label.slice(0, MAX_LABEL)})`;
+  return `${lineColumn(Buffer.from(text).subarray(0, location.start).toString())}: ${message}${label}`;
+}
+
+const MAX_LABEL = 200;
+
+function positionOf(text: string, part: string): string {
+  const at = text.indexOf(part);
+  return lineColumn(at === -1 ? '' : text.slice(0, at));
+}
+
+/** Both from 1; columns in characters. */
+function lineColumn(before: string): string {
+  const lines = before.split('\n');
+  return `line ${lines.length}, column ${[...(lines.at(-1) ?? '')].length + 1}`;
+}

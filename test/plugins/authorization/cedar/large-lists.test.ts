@@ -1,0 +1,64 @@
+import { performance } from 'node:perf_hooks';
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../../support/proves.ts';
+import { callerOf, entryOf, judge } from './support.ts';
+
+const TOOLS = Array.from({ length: 5_000 }, (_, index) =>
+  entryOf('tool', `${index % 2 === 0 ? 'open' : 'shut'}_${index}`),
+);
+/** Ten policies; the last one looks at every name, so that no two tools are alike. */
+const BY_NAME = [
+  ...Array.from(
+    { length: 9 },
+    (_, index) => `permit(principal in THVGroup::"g${index}", action == Action::"get_prompt", resource);`,
+  ),
+  'permit(principal in THVGroup::"dev", action == Action::"call_tool", resource) when { resource.name like "open_*" };',
+];
+const DEV = { groups: ['dev'] };
+
+describe('a list of 5,000 tools', () => {
+  proves(
+    'choice.authorization.large-lists',
+    'lets others have their turn while it is filtered, and is kept then',
+    async () => {
+      const { shown } = await judge(BY_NAME);
+      let turns = 0;
+      let isDone = false;
+      const others = () => {
+        turns++;
+        if (!isDone) setImmediate(others);
+      };
+      setImmediate(others);
+      const [first, second] = await Promise.all([
+        shown(TOOLS, callerOf('ada', DEV)),
+        shown(TOOLS, callerOf('ada', DEV)),
+      ]);
+      isDone = true;
+      expect(first).toHaveLength(2_500);
+      expect(second).toBe(first);
+      expect(turns).toBeGreaterThanOrEqual(5_000 / 50);
+      const begin = performance.now();
+      for (let n = 0; n < 100; n++) expect(await shown(TOOLS, callerOf('ada', { ...DEV, jti: `${n}` }))).toBe(first);
+      // 100 lists, each to a new token of the same caller: far less than one filtering, also on a busy machine
+      expect(performance.now() - begin).toBeLessThan(500);
+    },
+    60_000,
+  );
+
+  it('asks policies once where they cannot tell tools apart', async () => {
+    const { shown } = await judge([
+      'permit(principal in THVGroup::"dev", action, resource) unless { resource == Tool::"open_0" };',
+    ]);
+    const begin = performance.now();
+    expect(await shown(TOOLS, callerOf('ada', DEV))).toHaveLength(4_999);
+    expect(performance.now() - begin).toBeLessThan(1_000); // two questions; one for each tool would be 5,000
+  });
+
+  it('is filtered again when the catalogue makes a new one, and apart for callers that differ', async () => {
+    const { shown } = await judge(BY_NAME);
+    const few = TOOLS.slice(0, 10);
+    expect(await shown(few, callerOf('ada', DEV))).toHaveLength(5);
+    expect(await shown(few, callerOf('ada', { groups: ['g1'] }))).toHaveLength(0);
+    expect(await shown(TOOLS.slice(0, 4), callerOf('ada', DEV))).toHaveLength(2);
+  });
+});

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { Call, CatalogEntry, EntryKind } from '../../../../core/contract/call.ts';
+import type { Caller } from '../../../../core/contract/caller.ts';
+import type { JsonObject } from '../../../../core/contract/json.ts';
+import { definePlugin, type Plugin } from '../../../../core/extension/plugin.ts';
+import { createCall } from '../../../../core/flow/call-value.ts';
+import { missingEntry } from '../../../../core/flow/conceal.ts';
+import { Cancel } from '../../../../core/protocol/cancel.ts';
+import { encode, RawObject } from '../../../../core/protocol/raw-json.ts';
+import cedar from '../../../../plugins/authorization/cedar/index.ts';
+import { bootPlugin, type PluginCore } from '../../../support/plugin-core.ts';
+
+/** The configuration as a file has it. */
+export type Settings = z.input<typeof cedar.config>;
+
+/** What is asked of the plugin, in the words of a test. */
+export interface Asked {
+  readonly subject?: string;
+  readonly claims?: JsonObject;
+  readonly kind?: EntryKind;
+  readonly name?: string;
+  readonly method?: Call['method'];
+  readonly arguments?: JsonObject;
+  /** The arguments as a client wrote them, when that matters. */
+  readonly rawArguments?: string;
+  readonly entry?: Partial<CatalogEntry>;
+  readonly isMissing?: boolean;
+}
+
+/** What the plugin said, and the policies that its log names for it. */
+export interface Said {
+  readonly isAllowed: boolean;
+  readonly policies: readonly string[];
+  readonly failed: readonly string[];
+  readonly reason: string | undefined;
+  readonly listed: boolean;
+  readonly refusal: string | undefined;
+}
+
+/** The plugin on a core without a gateway, and how to ask it. */
+export interface Judge {
+  readonly core: PluginCore;
+  ask(asked?: Asked): Promise<Said>;
+  shown(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
+}
+
+/** Boots the plugin. @throws what its schema says, one sentence per line */
+export async function judge(settings: Settings | readonly string[]): Promise<Judge> {
+  const given = 'policies' in settings ? settings : { policies: [...settings] };
+  const core = await bootPlugin(cedar, given);
+  return {
+    core,
+    async ask(asked = {}) {
+      core.clock.nowMs += 1_000; // lines about denials are bounded per second
+      const call = callOf(asked);
+      const from = core.lines.length;
+      const refusal = await core.hooks.authorize.promise(call);
+      const line = core.lines.slice(from).find(({ fields }) => 'policies' in fields);
+      const shown = await core.hooks.advertise.promise([call.target], call.caller);
+      return {
+        isAllowed: refusal === undefined,
+        policies: (line?.fields.policies ?? []) as readonly string[],
+        failed: (line?.fields.failed ?? []) as readonly string[],
+        reason: line?.fields.reason as string | undefined,
+        listed: shown.length === 1,
+        refusal: refusal?.reason,
+      };
+    },
+    shown: (entries, caller) => core.hooks.advertise.promise(entries, caller),
+  };
+}
+
+const METHODS: Readonly<Record<EntryKind, Call['method']>> = {
+  tool: 'tools/call',
+  prompt: 'prompts/get',
+  resource: 'resources/read',
+  template: 'resources/read',
+};
+
+/** A call as the flow would make it. */
+export function callOf(asked: Asked): Call {
+  const { kind = 'tool', name = 'echo', method = METHODS[kind] } = asked;
+  const raw = asked.rawArguments === undefined ? encode(asked.arguments ?? {}) : Buffer.from(asked.rawArguments);
+  const caller = callerOf(asked.subject ?? 'ada', asked.claims);
+  const owner = { key: 'o', caller, capabilities: {}, capabilityClass: '' };
+  return createCall({
+    id: `call ${++calls}`,
+    method,
+    name,
+    target: asked.isMissing ? missingEntry(kind, name) : entryOf(kind, asked.entry?.key ?? name, asked.entry),
+    members: RawObject.empty().with('name', encode(name)).with('arguments', raw),
+    meta: undefined,
+    caller,
+    asker: {
+      era: '2026-07-28',
+      capabilities: {},
+      clientInfo: undefined,
+      owner,
+      progressToken: undefined,
+      logLevel: undefined,
+      tell: () => {},
+    },
+    headers: {},
+    parent: undefined,
+    round: 1,
+    backendState: undefined,
+    inputResponses: undefined,
+    cancel: new Cancel(),
+  });
+}
+
+let calls = 0;
+
+/** A catalogue entry of backend `far`. */
+export function entryOf(kind: EntryKind, key: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
+  return { kind, key, workload: 'far', original: key, definition: encode({ name: key }), shapedBy: [], ...more };
+}
+
+/** A caller of issuer `i`. */
+export function callerOf(subject: string, claims: JsonObject = {}): Caller {
+  return { issuer: 'i', subject, key: `i\0${subject}`, claims };
+}
+
+/** Believes the claims in a header, for tests only: what proves callers is another plugin's part. */
+export const believing: Plugin = definePlugin({
+  address: 'testing/believing',
+  config: z.strictObject({}),
+  apply(core) {
+    core.hooks.authenticate.tap('testing/believing', ({ headers }) => {
+      const claims = JSON.parse(headers['x-claims'] ?? '{"sub":"nobody"}') as JsonObject;
+      return callerOf(String(claims.sub), claims);
+    });
+  },
+});
+
+/** Headers of a client that {@link believing} takes for somebody. */
+export function claiming(claims: JsonObject): { readonly 'x-claims': string } {
+  return { 'x-claims': JSON.stringify(claims) };
+}
+
+export { cedar };

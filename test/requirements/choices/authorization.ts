@@ -1,0 +1,34 @@
+import type { Section } from '../section.ts';
+
+/** Decisions about authorization with Cedar policies. */
+export const authorization = [
+  {
+    source: 'choice: authorization',
+    says: {
+      'choice.authorization.default-deny': 'what no policy permits is denied, a caller without a subject too',
+      'choice.authorization.forbid-wins': 'a forbid wins over any permit',
+      'choice.authorization.failing-policy-denies':
+        'a policy that fails denies whatever others permit, and the log names it',
+      'choice.authorization.group-claims':
+        'groups come from the first of groups, roles and cognito:groups that is there, by name or dotted path',
+      'choice.authorization.attributes':
+        'claims, arguments, names, origin and hints are attributes as the entity model has them',
+      'choice.authorization.entities':
+        'principals, actions, resources and their parents are as the entity model has them; a request wins over entitiesJson',
+      'choice.authorization.unreadable-denies':
+        'a claim or argument that a policy reads and Cedar cannot hold denies; nothing is rounded or cut',
+      'choice.authorization.lists-unknown-arguments':
+        'lists show what some arguments could pass, so an unguarded argument hides nothing',
+      'choice.authorization.unlisted-is-refused': 'what a caller does not see is refused with whatever arguments',
+      'choice.authorization.refusal-words': 'a denial is 403 and names only the kind: call, prompt or read',
+      'choice.authorization.decision-log':
+        'every denial is a line with the ids of its policies, bounded per second; no claim or argument stands in it',
+      'choice.authorization.found-at-start':
+        'bad policies, bad entities and unknown actions are refused at the start with path and position',
+      'choice.authorization.large-lists':
+        'a list of 5,000 tools is filtered in turns, and kept: callers whom no policy tells apart share it',
+      'choice.authorization.inner-calls':
+        'inner calls are decided under the real name; an entry that only leads to others is not decided itself',
+    },
+  },
+] as const satisfies readonly Section[];

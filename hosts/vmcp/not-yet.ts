@@ -3,8 +3,6 @@ import type { VmcpConfig } from './config-schema.ts';
 import { refusedStrategies } from './outgoing-auth.ts';
 import type { Problem } from './problem.ts';
 
-const POLICY = 'is not available yet: it comes with the policy plugins';
-
 /**
  * What the file asks for and this version cannot do, each by its name: nothing is read and then ignored.
  * A value that means "off" is not a wish and passes.
@@ -18,11 +16,6 @@ export function unavailable(config: VmcpConfig): Problem[] {
     refuse(['incomingAuth'], 'type oidc needs oidc');
   } else if (incomingAuth !== undefined && incomingAuth.type !== 'oidc' && incomingAuth.oidc !== undefined) {
     refuse(['incomingAuth', 'oidc'], `has no effect with type ${incomingAuth.type}; remove it, or set type: oidc`);
-  }
-  const authz = incomingAuth?.authz;
-  if (authz?.type === 'cedar') refuse(['incomingAuth', 'authz', 'type'], `cedar ${POLICY}`);
-  else if (authz?.policies !== undefined && authz.policies.length > 0) {
-    refuse(['incomingAuth', 'authz', 'policies'], 'would not be decided with type none; remove them');
   }
 
   if (config.codeMode?.enabled) refuse(['codeMode', 'enabled'], 'is not available yet: it comes with code mode');

@@ -33,10 +33,11 @@ export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanI
   };
 }
 
-/** In the order of one request: who asks, how backends are reached, where they come from, names, state, trail. */
+/** In the order of one request: who asks, what is decided, how backends are reached, where they come from, names, state, trail. */
 function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
   return [
     ...incomingAuthOf(config),
+    ...authorizationOf(config),
     ...strategyPlugins(config).map((use) => ({ use })),
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },
@@ -51,6 +52,11 @@ function incomingAuthOf({ incomingAuth }: VmcpConfig): Use[] {
   if (incomingAuth === undefined) return [];
   const { type, oidc } = incomingAuth;
   return [{ use: `incoming-auth/${type}`, ...(type === 'oidc' ? { with: oidc } : {}) }];
+}
+
+function authorizationOf({ incomingAuth }: VmcpConfig): Use[] {
+  const { type = 'none', ...settings } = incomingAuth?.authz ?? {};
+  return type === 'none' ? [] : [{ use: 'authorization/cedar', with: settings }];
 }
 
 /** Listed backends make the set static; without them it is the group's running workloads. */

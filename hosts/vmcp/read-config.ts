@@ -71,6 +71,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   if (!read.success) return fail(problems);
   const config = read.data as VmcpConfig;
   problems.push(...(await strategyProblems(config, catalogue)));
+  problems.push(...(await authzProblems(config, catalogue)));
   problems.push(...unavailable(config), ...credentialsOfPrograms(config));
   // names and users can only be compared when the sections themselves are sound
   if (!problems.some(({ path }) => path[0] === 'rateLimiting')) problems.push(...anonymousUsers(config));
@@ -103,6 +104,9 @@ export const OWNERS = {
   telemetry: 'telemetry',
   'operational.failureHandling': 'health',
 } as const;
+
+/** The plugin behind `incomingAuth.authz`. */
+const AUTHORIZER = 'authorization/cedar';
 
 async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {
   if (typeof given !== 'object' || given === null) return [];
@@ -159,6 +163,24 @@ async function strategyProblems(config: VmcpConfig, catalogue: Catalogue): Promi
     problems.push(...(schema === undefined ? [{ path, message: 'is not installed' }] : check(schema, given, path)));
   }
   return problems;
+}
+
+/** With `type: none` nothing is decided, so policies would only seem to protect. */
+async function authzProblems({ incomingAuth }: VmcpConfig, catalogue: Catalogue): Promise<Problem[]> {
+  const { authz } = incomingAuth ?? {};
+  if (authz === undefined) return [];
+  const path = ['incomingAuth', 'authz'];
+  const schema = (await load(catalogue, AUTHORIZER))?.config;
+  if (!(schema instanceof z.ZodObject)) return [{ path, message: `the plugin ${AUTHORIZER} is not installed` }];
+  const { type, ...settings } = authz;
+  const hosted = schema.safeExtend({ type: z.literal(type) }); // so that a slip in `type` is compared with it too
+  if (type === 'cedar') return check(hosted, authz, path);
+  const { policies, ...rest } = settings;
+  const open = Array.isArray(policies) && policies.length === 0 ? undefined : policies;
+  if (open !== undefined) {
+    return [{ path: [...path, 'policies'], message: 'would not be decided with type none; remove them' }];
+  }
+  return check(hosted, { ...rest, type, policies: ['permit(principal, action, resource);'] }, path);
 }
 
 /** Configurations under `plugins:`; an address that nobody has is left to the start unless it looks like a slip. */

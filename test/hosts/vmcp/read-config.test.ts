@@ -146,7 +146,7 @@ backends:
     [
       'incomingAuth',
       'incomingAuth: { type: anonymous, authz: { type: cedar, policies: [x] } }',
-      /authz\.type: cedar is not available yet/,
+      /:3: incomingAuth\.authz\.policies\.0: line 1, column 2: unexpected/,
     ],
     [
       'incomingAuth',

@@ -52,7 +52,7 @@ const scope = fc.tuple(
     'action == Action::"call_tool"',
     'action in [Action::"get_prompt", Action::"read_resource"]',
   ),
-  fc.constantFrom('resource', 'resource == Tool::"a"', 'resource is Tool', 'resource in MCP::"test"'),
+  fc.constantFrom('resource', 'resource == Tool::"a"', 'resource is Tool', 'resource in MCP::"test-gateway"'),
 );
 
 const policyWith = (body: fc.Arbitrary<string>) =>

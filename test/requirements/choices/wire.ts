@@ -137,7 +137,6 @@ export const wire = [
   },
   {
     source: 'choice: error table',
-    deferred: 'comes with policy plugins',
     says: {
       'choice.error.insufficient-scope': 'insufficient scope answers 403 with WWW-Authenticate',
     },

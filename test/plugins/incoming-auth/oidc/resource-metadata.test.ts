@@ -102,6 +102,25 @@ describe('a challenge', () => {
     }
   });
 
+  proves('choice.error.insufficient-scope', 'is the policy’s own when it asks for more scopes', async () => {
+    const stepUp = 'Bearer error="insufficient_scope", scope="tools:write"';
+    const demanding: Plugin = {
+      address: 'test/demanding',
+      config: z.strictObject({}),
+      apply: ({ hooks }) =>
+        hooks.authorize.tap('test/demanding', () => ({
+          refused: true,
+          status: 403,
+          reason: 'tools:write is needed',
+          headers: { 'www-authenticate': stepUp },
+        })),
+    };
+    await using idp = await identityProvider();
+    await using gateway = await oidcGateway(idp, {}, [demanding]);
+    const reply = await gateway.ask(`Bearer ${idp.sign({ sub: 'ada', aud: AUDIENCE })}`);
+    expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([403, stepUp]);
+  });
+
   it('says nothing that a client smuggled into its Host', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp, { audience: 'tools-api' });

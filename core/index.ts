@@ -43,7 +43,7 @@ export type { Refusal } from './contract/refusal.ts';
 export type { MessageView, RequestRecord } from './contract/request-record.ts';
 export type { RouteAnswer, RouteTable } from './contract/route.ts';
 export type { Sandbox, ScriptLimits, ScriptOutcome, ScriptTools } from './contract/sandbox.ts';
-export type { Embedder, Searcher, SearchIndex, SearchMatch } from './contract/searcher.ts';
+export type { Embedder, Searcher, SearchIndex, SearchMatch, SearchQuery } from './contract/searcher.ts';
 export type { Secret } from './contract/secret.ts';
 export type { SecretSource } from './contract/secret-source.ts';
 export type { SessionView } from './contract/session.ts';

@@ -56,7 +56,7 @@ export const SLOT_PROSE = {
     chosenBy: 'code mode, by name',
   },
   searchers: {
-    face: '`index(tools): Promise<SearchIndex>`; `find(query, count)`',
+    face: '`index(tools, vectors): Promise<SearchIndex>`; `find(query)`; `passageOf`, `questionsOf`: what to embed',
     contract: 'Searcher',
     purpose: 'how the optimizer finds tools',
     chosenBy: 'the optimizer, by name',

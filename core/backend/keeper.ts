@@ -180,7 +180,7 @@ export class Keeper {
     return this.#openFor(owner);
   }
 
-  /** The backend answered 401 to a call: says whether the credentials are made anew, so that it may be sent once more. */
+  /** The backend answered 401: says whether the credentials are made anew, so that the request may be sent once more. */
   credentialsRefused(caller: Caller): boolean {
     return this.#options.authorizer.refused?.(this.backend, caller) === true;
   }
@@ -337,7 +337,7 @@ export class Keeper {
   /** One look at the backend; all who ask meanwhile share it. Never rejects. */
   #discover(): Promise<void> {
     clearTimeout(this.#retry);
-    this.#attempt ??= this.#look()
+    this.#attempt ??= this.#authorized(this.#pool.base, () => this.#look())
       .catch((cause: unknown) => this.#failed(cause))
       .finally(() => {
         this.#attempt = undefined;
@@ -449,7 +449,7 @@ export class Keeper {
     if (seat === this.#pool.base) await this.#attempt;
     const { capabilityClass } = seat;
     const wanted = this.#listings.has(capabilityClass) ? kinds : new Set(ALL_KINDS);
-    const read = await readListing(await seat.take(), this.#errand(seat), wanted);
+    const read = await this.#authorized(seat, async () => readListing(await seat.take(), this.#errand(seat), wanted));
     // Other lists may have been read meanwhile: only what was asked for is replaced.
     const before = this.#listings.get(capabilityClass);
     this.#store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
@@ -491,12 +491,27 @@ export class Keeper {
   async #listFor(owner: LinkOwner): Promise<void> {
     try {
       const seat = this.#pool.seatFor(owner);
-      const link = await seat.take();
-      if (this.#era === undefined) this.#era = link.era;
-      this.#store(this.#classOf(owner), await readListing(link, this.#errand(seat)));
+      const listing = await this.#authorized(seat, async () => {
+        const link = await seat.take();
+        if (this.#era === undefined) this.#era = link.era;
+        return readListing(link, this.#errand(seat));
+      });
+      this.#store(this.#classOf(owner), listing);
     } catch (cause) {
       this.#callerLists.failed(this.#classOf(owner));
       this.#note('lists of a capability class not read', cause);
+    }
+  }
+
+  /** Runs what a backend may refuse by 401 for a credential that has gone stale: once more when it is made anew. */
+  async #authorized<T>(seat: Seat, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (cause) {
+      const isStale = cause instanceof LinkFailure && cause.httpStatus === 401 && this.credentialsRefused(seat.caller);
+      if (!isStale) throw cause;
+      seat.renew();
+      return run();
     }
   }
 

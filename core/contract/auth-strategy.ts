@@ -21,8 +21,8 @@ export interface Authorizer {
    */
   readonly perCaller?: boolean;
   /**
-   * The backend answered 401 to what `apply` added for this caller. `true` when the next `apply` adds something else:
-   * the call, which did not run, is then sent once more.
+   * The backend answered 401 to what `apply` added for this caller (the gateway itself among them). `true` when the next
+   * `apply` adds something else: the request, which did not run, is then sent once more.
    */
   refused?(backend: Backend, caller: Caller): boolean;
 }

@@ -69,7 +69,8 @@ function createAuthorizer(requests: TokenRequests, cache: TokenCache, log: Log):
         token === undefined ? ownToken(requests, backend.name, log) : exchanged(requests, backend.name, errand);
       return cache.obtain(key, wanted, errand.signal).then((made) => setHeader(headers, made));
     },
-    refused: (backend, caller) => caller.token !== undefined && cache.renew(keyOf(backend.name, caller)),
+    refused: (backend, caller) =>
+      (caller.token !== undefined || requests.own !== undefined) && cache.renew(keyOf(backend.name, caller)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -10,12 +10,14 @@ import { fakeClock, testClient } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import {
   answer,
+  event,
   type FakeOptions,
   type Got,
   httpServer,
   json,
   legacyAnswers,
   modernAnswers,
+  openStream,
 } from '../../core/backend/support.ts';
 import { bearerCallers } from '../../support/bearer-callers.ts';
 import { proves } from '../../support/proves.ts';
@@ -163,6 +165,35 @@ describe('callers of a gateway that exchanges their tokens', () => {
     expect((await Promise.all(asked)).map(textOf)).toEqual(Array.from({ length: 5 }, () => 'you are ada'));
     expect(endpoint.requests.filter(({ form }) => form.subject_token === 'token-of-ada')).toHaveLength(2);
   });
+
+  proves(
+    'choice.token-exchange.renewed-on-401',
+    "notice nothing when the gateway's own token was taken back",
+    async () => {
+      const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
+      let isForgotten = false;
+      const far = await guardedBackend(endpoint, '2025-11-25', {
+        before: ({ message, response }) => {
+          if (message?.method !== 'tools/call' || !isForgotten) return false;
+          isForgotten = false;
+          response.writeHead(404).end();
+          return true;
+        },
+      });
+      const setting = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
+      const { gateway, url, clock } = setting;
+      const ada = await sdkClient(url, 'token-of-ada', '2025-11-25');
+      await ada.callTool({ name: 'far_whoami', arguments: {} });
+      endpoint.revokeAll();
+      clock.advance(60_000);
+      await ada.callTool({ name: 'far_whoami', arguments: {} });
+    isForgotten = true; // a server that forgot one session is looked for anew, with the gateway's own token
+      expect(textOf(await ada.callTool({ name: 'far_whoami', arguments: {} }))).toBe('you are ada');
+      await until(() => endpoint.requests.filter(({ form }) => form.grant_type === 'client_credentials').length === 2);
+      await until(() => far.of('tools/list').length === 2);
+      expect(gateway.backends()).toMatchObject([{ status: 'ready' }]);
+    },
+  );
 
   proves(
     ['choice.token-exchange.errors', 'choice.token-exchange.recovers'],
@@ -342,6 +373,38 @@ describe('a backend that lists for its callers only', () => {
       expect(await namesOf(ada)).toEqual(['far_secret_of_ada', 'far_whoami']);
     },
   );
+
+  proves('choice.token-exchange.caller-lists', 'tells the one caller whose lists have changed', async () => {
+    const endpoint = await endpointWith();
+    const streams = new Map<string, ServerResponse>();
+    const more = new Map<string, string>();
+    const far = await guardedBackend(endpoint, '2025-11-25', {
+      capabilities: { tools: { listChanged: true } },
+      toolsOf: (subject) => [...toolsOf(subject), ...(more.has(subject) ? [`${more.get(subject)}`] : [])],
+      before: ({ method, headers, response }) => {
+        if (method !== 'GET') return false;
+        openStream(response);
+        streams.set(endpoint.introspect(String(headers.authorization).slice(7))?.subject ?? '', response);
+        return true;
+      },
+    });
+    const { url } = await gatewayWith({ endpoint, backends: { far: far.url } });
+    const told: string[] = [];
+    for (const name of ['ada', 'bob']) {
+      const client = await sdkClient(url, `token-of-${name}`, '2025-11-25');
+      client.setNotificationHandler('notifications/tools/list_changed', () => void told.push(name));
+      expect(await namesOf(client)).toHaveLength(2);
+    }
+    await until(() => streams.size === 2);
+    more.set('ada', 'new_for_ada');
+    for (const stream of streams.values())
+      event(stream, { jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    await until(() => told.length > 0);
+    const ada = await sdkClient(url, 'token-of-ada', '2026-07-28');
+    expect(await namesOf(ada)).toContain('far_new_for_ada');
+    await until(() => far.of('tools/list').length >= 4);
+    expect(told).toEqual(['ada']);
+  });
 
   proves('choice.token-exchange.caller-lists', 'is open to calls from code under the name of a caller', async () => {
     const endpoint = await endpointWith();

@@ -171,6 +171,18 @@ describe('exchanged tokens', () => {
     expect(endpoint.requests).toHaveLength(2);
   });
 
+  it('are waited for by a bounded number of callers', async () => {
+    await using endpoint = await tokenEndpoint();
+    const { send, close } = await prepared(endpoint);
+    const release = endpoint.hold();
+    const asked = Array.from({ length: 256 }, (_, at) => send(errandOf(callerOf('ada', `unknown-${at}`))));
+    const ended = Promise.allSettled(asked);
+    await expect(send(errandOf(ADA))).rejects.toThrow('over 256 token exchanges are under way');
+    release();
+    await close();
+    expect((await ended).every(({ status }) => status === 'rejected')).toBe(true);
+  });
+
   proves(
     'choice.token-exchange.renewed-on-401',
     'are made anew when a backend refuses them, and not again and again',
@@ -185,7 +197,7 @@ describe('exchanged tokens', () => {
       expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.2');
       expect(authorizer.refused?.(backend, ADA)).toBe(true); // that of a call with the old one
       expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.2');
-      expect(authorizer.refused?.(backend, GATEWAY)).toBe(false);
+      expect(authorizer.refused?.(backend, GATEWAY)).toBe(false); // there is none
       expect(endpoint.requests).toHaveLength(2);
     },
   );

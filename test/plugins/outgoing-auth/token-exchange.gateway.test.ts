@@ -187,7 +187,7 @@ describe('callers of a gateway that exchanges their tokens', () => {
       endpoint.revokeAll();
       clock.advance(60_000);
       await ada.callTool({ name: 'far_whoami', arguments: {} });
-    isForgotten = true; // a server that forgot one session is looked for anew, with the gateway's own token
+      isForgotten = true; // a server that forgot one session is looked for anew, with the gateway's own token
       expect(textOf(await ada.callTool({ name: 'far_whoami', arguments: {} }))).toBe('you are ada');
       await until(() => endpoint.requests.filter(({ form }) => form.grant_type === 'client_credentials').length === 2);
       await until(() => far.of('tools/list').length === 2);

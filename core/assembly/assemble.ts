@@ -11,6 +11,7 @@ import { type Catalogue, type Loaded, loadPlugins } from './load-plugins.ts';
 import type { Performing } from './perform-inner.ts';
 import { type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
+import { estateOf } from './succession.ts';
 
 /** What a host or an embedder hands over besides the plan. */
 export interface GatewayOptions {
@@ -23,6 +24,12 @@ export interface GatewayOptions {
   readonly log?: Log;
   /** Epoch milliseconds. */
   readonly now?: () => number;
+  /**
+   * The gateway whose place this one takes once it has started: requests, client sessions and event streams are its own
+   * from then on, and backends that are described as before go on as they are. The other one ends the calls that it
+   * began, and is to be stopped when it is `drained`. When this one cannot be made, the other goes on as if nothing had been.
+   */
+  readonly successorOf?: Gateway;
   /** Starts the program of a stdio backend; a test replaces it. */
   readonly spawn?: Spawn;
 }
@@ -63,12 +70,15 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     now,
     authorizers,
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
+    before: options.successorOf && estateOf(options.successorOf),
   });
   performing = joined.performing;
   behind = joined.backends;
   try {
     await hooks.starting.promise();
     await joined.open();
+    if (options.successorOf !== undefined) await joined.gateway.settled(); // with all lists: nobody waits, none seem lost
+    joined.takeOver();
   } catch (cause) {
     await joined.gateway.stop();
     throw cause;

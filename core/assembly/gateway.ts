@@ -32,6 +32,11 @@ export interface Gateway {
     streams: number;
     parked: number;
   };
+  /**
+   * For a gateway whose place another has taken (`GatewayOptions.successorOf`): resolves when the requests that it began
+   * have ended, at once for any other.
+   */
+  drained(): Promise<void>;
   /** Ends streams, finishes calls within `limits.stopMs`, closes backends, stops plugins in reverse order. */
   stop(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { createBackendRoom, type Spawn } from '../backend/create-room.ts';
-import { createDirectory } from '../backend/directory.ts';
+import { createDirectory, sameBackend } from '../backend/directory.ts';
 import type { BackendRoom } from '../backend/room.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
 import { pageOf } from '../catalog/pages.ts';
 import type { LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
-import type { RouteAnswer } from '../contract/route.ts';
-import { explainCause, GatewayFault } from '../errors.ts';
+import type { SessionEnded } from '../contract/event.ts';
+import { explainCause } from '../errors.ts';
 import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
@@ -16,11 +16,11 @@ import { createBridge, createTargetDispatch, type DispatchParts, withUrlQuestion
 import type { Journey } from '../flow/perform.ts';
 import { findTarget } from '../flow/resolve.ts';
 import { freezeRooms } from '../flow/rooms.ts';
-import { createRounds } from '../flow/rounds.ts';
 import { createParkingLot } from '../protocol/bridge/parking.ts';
 import { createStateSeal } from '../protocol/bridge/request-state.ts';
 import { callerClass, listClassOf } from '../protocol/capabilities.ts';
 import { createEndpoint } from '../protocol/endpoint.ts';
+import type { InFlight } from '../protocol/http/in-flight.ts';
 import { createPassthrough } from '../protocol/passthrough-headers.ts';
 import { createSessionBook, type SessionBook } from '../session/session-book.ts';
 import type { Authorizers } from './authorizers.ts';
@@ -28,10 +28,20 @@ import { createFace } from './face.ts';
 import { createGaps } from './gaps.ts';
 import type { Gateway } from './gateway.ts';
 import { catalogFor, catalogOf, createHouse } from './house.ts';
+import { mountedRoutes } from './mounted-routes.ts';
 import { createPerforming, type Performing } from './perform-inner.ts';
 import type { Plan } from './plan.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
 import { watchSources } from './sources.ts';
+import {
+  type Estate,
+  isSameDoor,
+  listsThatDiffer,
+  mayBeKept,
+  noteEstate,
+  sharedRounds,
+  whyNotMoved,
+} from './succession.ts';
 
 /** What joining needs: a plan that was read, and hooks and slots that the plugins filled. */
 export interface JoinParts {
@@ -42,6 +52,8 @@ export interface JoinParts {
   readonly now: () => number;
   readonly authorizers: Authorizers;
   readonly spawn?: Spawn;
+  /** The gateway whose place this one takes. */
+  readonly before?: Estate | undefined;
 }
 
 /** The house, closed but joined. `open` lets the backends in. */
@@ -50,6 +62,8 @@ export interface JoinedHouse {
   readonly performing: Performing;
   readonly backends: BackendsBehind;
   open(): Promise<void>;
+  /** Takes the door of the gateway before over, with the sessions and streams of its clients. */
+  takeOver(): void;
 }
 
 /** Joins the rooms of one gateway, from the far side up to the endpoint. Seals the hooks. */
@@ -59,9 +73,12 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const serverInfo = { name: plan.name, version: plan.version };
   const stopped = new AbortController();
 
-  const { room, catalogs, faces, gaps } = joinFarSide(parts, serverInfo);
-  const lot = createParkingLot(limits.parkedCalls, limits.requestStateTtlMs, now);
-  const seal = createStateSeal(plan.stateKey, limits.requestStateTtlMs, limits.requestStateBytes, now);
+  const { room, catalogs, faces, gaps, isAdopted } = joinFarSide(parts, serverInfo);
+  const doormen = hooks.authenticate.tapNames();
+  const why = parts.before && whyNotMoved(parts.before, { plan, doormen, perCaller: parts.authorizers.perCaller });
+  const before = why === undefined ? parts.before : undefined;
+  const lot = before?.lot ?? createParkingLot(limits.parkedCalls, limits.requestStateTtlMs, now);
+  const seal = before?.seal ?? createStateSeal(plan.stateKey, limits.requestStateTtlMs, limits.requestStateBytes, now);
   const dispatching: DispatchParts = {
     room,
     lot,
@@ -72,7 +89,9 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const target = withUrlQuestions(dispatching, createTargetDispatch(room));
   const frozen = freezeRooms(hooks, target, now);
   const rooms = { ...frozen, dispatch: createBridge(dispatching, frozen.dispatch) };
-  const rounds = createRounds(MAX_PAUSED_CALLS, limits.requestStateTtlMs, now, (record) => rooms.settle(record));
+  const shared = before?.rounds ?? sharedRounds(limits.requestStateTtlMs, now);
+  const { rounds } = shared;
+  if (before === undefined) shared.settle = rooms.settle;
   const journey: Journey = {
     rooms,
     rounds,
@@ -117,17 +136,14 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     isSettled: () => isSettled,
     settled: () => firstLists,
   });
-  const endpoint = createEndpoint({
+  const face = {
     house,
-    limits,
-    ...plan.endpoint,
     routes: mountedRoutes(hooks, plan.endpoint.path),
-    log,
-    now,
     requests: frozen.requests,
-    book: bookOf(parts),
-    onSessionEnded: (ended) => hooks.sessionEnded.call(ended),
-  });
+    onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),
+  };
+  const endpoint =
+    before?.endpoint ?? createEndpoint({ ...face, ...plan.endpoint, limits, log, now, book: bookOf(parts) });
   const sweeping = setInterval(() => {
     lot.sweep();
     rounds.sweep();
@@ -148,13 +164,34 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     await sources.first(limits.discoveryMs);
   };
 
+  // Whose the door is: the gateway before has it until this one takes it over, and the next one may take it away.
+  let hasDoor = before === undefined;
+  let remaining: InFlight | undefined;
+  const takeOver = (): void => {
+    if (why !== undefined) log.warn('client sessions end with the configuration before', { because: why });
+    if (before === undefined) return;
+    const kept = new Set(room.states().flatMap(({ backend: { name } }) => (isAdopted(name) ? [name] : [])));
+    const endStreams = !isSameDoor(before.plan, plan, doormen);
+    const changes = listsThatDiffer(before.catalogs, catalogs);
+    before.leave(endpoint.exchange({ ...face, kept, endStreams }));
+    shared.settle = rooms.settle;
+    hasDoor = true;
+    for (const change of changes) endpoint.tell(change);
+  };
+  const drained = async (): Promise<void> => {
+    await remaining?.idle(limits.callTotalMs);
+    if (remaining !== undefined) await lot.ended();
+  };
+
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     stopped.abort();
     clearInterval(sweeping);
-    lot.stop();
-    await endpoint.stop();
-    rounds.end();
+    if (hasDoor) {
+      lot.stop();
+      await endpoint.stop();
+      rounds.end();
+    } else await remaining?.idle(limits.stopMs);
     catalogs.stop();
     await room.stop();
     await hooks.stopping.promise();
@@ -162,6 +199,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
 
   const gateway: Gateway = {
     name: plan.name,
+    drained,
     handle: endpoint.handle,
     fetch: endpoint.fetch,
     perform: (asked) => firstLists.then(() => performing.outer(asked)),
@@ -176,19 +214,43 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
       return stopping;
     },
   };
-  return { gateway, performing, backends: { room, gaps }, open };
+  noteEstate(gateway, {
+    plan,
+    doormen,
+    perCaller: parts.authorizers.perCaller,
+    endpoint,
+    room,
+    catalogs,
+    lot,
+    seal,
+    rounds: shared,
+    leave(requests) {
+      remaining = requests;
+      hasDoor = false;
+      stopped.abort(); // the next gateway hears of backends now
+    },
+  });
+  return { gateway, performing, backends: { room, gaps }, open, takeOver };
 }
 
-const MAX_PAUSED_CALLS = 10_000; // of all callers; the oldest is recorded as abandoned when more come
 const SWEEP_MS = 1_000;
 
 /** The far side and what is known of it. */
 function joinFarSide(
-  { plan, hooks, log, now, authorizers, spawn }: JoinParts,
+  { plan, hooks, log, now, authorizers, spawn, before }: JoinParts,
   serverInfo: { name: string; version: string },
 ) {
   const { limits } = plan;
+  const adopted = new Set<string>();
   const room: BackendRoom = createBackendRoom({
+    lent(backend) {
+      const keeper = before?.room.lend(backend.name);
+      if (before === undefined || keeper === undefined || !sameBackend(keeper.backend, backend)) return undefined;
+      // a monitor that has set it aside is not there any more: the backend is looked at anew
+      if (keeper.state.health?.status === 'unhealthy' || !mayBeKept(before.plan, plan, backend.name)) return undefined;
+      adopted.add(backend.name);
+      return keeper;
+    },
     limits,
     timeouts: plan.timeouts,
     authorizer: (workload) => authorizers.of(workload),
@@ -222,7 +284,7 @@ function joinFarSide(
   });
   const faces = createFace(serverInfo, room, limits.instructionsBytes);
   const gaps = createGaps(room);
-  return { room, catalogs, faces, gaps };
+  return { room, catalogs, faces, gaps, isAdopted: (name: string) => adopted.has(name) };
 }
 
 /** The sessions of all replicas, when the plan names a store for them. @throws GatewayFault SLOT_UNKNOWN */
@@ -244,19 +306,3 @@ function checkCatalog(catalogs: Catalogs, log: Log): void {
     log.error('the catalogue could not be made', { cause: explainCause(cause) });
   }
 }
-
-/** Answers by path, then by method. */
-function mountedRoutes(hooks: Hooks, endpointPath: string): ReadonlyMap<string, MountedRoute> {
-  const routes = new Map<string, Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>();
-  hooks.mount.call({
-    endpointPath,
-    add(method, path, answer) {
-      const route = routes.get(path) ?? {};
-      if (route[method] !== undefined) throw new GatewayFault('ROUTE_TAKEN', `${method} ${path} is mounted twice`);
-      routes.set(path, { ...route, [method]: answer });
-    },
-  });
-  return routes;
-}
-
-type MountedRoute = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>;

@@ -5,8 +5,9 @@ import { explainCause, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { sameBackend } from './directory.ts';
-import { Keeper } from './keeper.ts';
-import type { BackendListing, BackendRoom, BackendRoomEvents, CallerLists } from './room.ts';
+import type { Keeper } from './keeper.ts';
+import { isHeldBy, join, keep, letGo, programsOf } from './kept.ts';
+import type { BackendListing, BackendRoom, BackendRoomEvents, CallerLists, Kept } from './room.ts';
 import { sendCall } from './send.ts';
 import type { Spawn } from './transports/process-group.ts';
 
@@ -26,34 +27,35 @@ export interface BackendRoomOptions {
   readonly events: BackendRoomEvents;
   /** Starts programs; Node's own unless set. */
   readonly spawn?: Spawn;
+  /** What keeps an equal backend for the gateway before this one, with its open sessions and programs. */
+  lent?(backend: Backend): Kept | undefined;
 }
 
 /** Makes the far side. It is empty and idle until `replace`. */
 export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
   const { limits, timeouts, events } = options;
   const keepers = new Map<string, Keeper>();
-  const tally = { processes: 0 };
   const leaving = new Set<Promise<void>>();
   let first: Promise<unknown> = Promise.resolve();
   let isStopped = false;
 
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
     const { clientInfo, log, now, spawn } = options;
-    const keeper = new Keeper({
-      backend,
-      authorizer: options.authorizer(backend.name),
-      clientInfo,
-      limits,
-      log,
-      events,
-      spawn,
-      tally,
-      ...(inherited === undefined ? {} : { inherited }),
-      now,
-    });
+    const more = inherited === undefined ? {} : { inherited };
+    const keeper = keep({ backend, clientInfo, limits, log, spawn, now, ...more }, options);
     keepers.set(backend.name, keeper);
     if (inherited === undefined) events.changed({ name: backend.name, change: 'added', state: keeper.state });
     return keeper.start();
+  };
+
+  /** Takes over what the gateway before this one keeps; it goes on where it is. */
+  const adopt = (kept: Kept): void => {
+    const { name } = kept.backend;
+    const keeper = join(kept, options);
+    if (keeper === undefined) return;
+    keepers.set(name, keeper);
+    events.changed({ name, change: 'added', state: keeper.state });
+    for (const capabilityClass of keeper.listings.keys()) events.listed(name, capabilityClass);
   };
 
   /** Work that a stop waits for and nobody else does. */
@@ -67,7 +69,7 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
   const remove = (keeper: Keeper): void => {
     const { name } = keeper.backend;
     keepers.delete(name);
-    track(keeper.stop());
+    track(letGo(keeper, options));
     events.changed({ name, change: 'removed', state: undefined });
     for (const capabilityClass of keeper.listings.keys()) events.listed(name, capabilityClass);
   };
@@ -89,8 +91,10 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       for (const backend of wanted.values()) {
         const known = keepers.get(backend.name);
         if (known !== undefined && sameBackend(known.backend, backend)) continue;
-        if (known !== undefined) track(known.stop());
-        started.push(begin(backend, known?.listings));
+        if (known !== undefined) track(letGo(known, options));
+        const lent = known === undefined ? options.lent?.(backend) : undefined;
+        if (lent !== undefined) adopt(lent);
+        else started.push(begin(backend, known?.listings));
       }
       if (started.length > 0) first = Promise.all([first, within(Promise.all(started), limits.discoveryMs)]);
     },
@@ -132,7 +136,11 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
     async probe(workload, timeoutMs, signal) {
       await keeperOf(workload).probe(timeoutMs, signal);
     },
-    judge: (workload, health) => keepers.get(workload)?.judge(health),
+    judge(workload, health) {
+      const keeper = keepers.get(workload);
+      if (keeper !== undefined && isHeldBy(keeper, options)) keeper.judge(health);
+    },
+    lend: (name) => (isStopped ? undefined : keepers.get(name)),
     async watch(workload, uri, owner) {
       await keeperOf(workload).watch(uri, owner);
     },
@@ -151,15 +159,17 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
     counts() {
       let links = 0;
       let callsInFlight = 0;
+      let processes = 0;
       for (const keeper of keepers.values()) {
         links += keeper.countLinks();
+        processes += programsOf(keeper);
         callsInFlight += keeper.gate.inside;
       }
-      return { links, processes: tally.processes, callsInFlight };
+      return { links, processes, callsInFlight };
     },
     async stop() {
       isStopped = true;
-      for (const keeper of keepers.values()) track(keeper.stop());
+      for (const keeper of keepers.values()) track(letGo(keeper, options));
       await Promise.allSettled([...leaving]);
       keepers.clear();
     },

@@ -28,6 +28,12 @@ export interface BackendListing {
 /** What is known of the lists of one caller. */
 export type CallerLists = 'known' | 'old' | 'missing';
 
+/** A backend that is kept by one room and may go on in another. */
+export interface Kept {
+  readonly backend: Backend;
+  readonly state: BackendState;
+}
+
 /** The far side as the floors above see it. */
 export interface BackendRoom {
   /** Replaces the set of backends: new ones are opened, gone ones closed, equal ones left alone. */
@@ -67,6 +73,8 @@ export interface BackendRoom {
   probe(workload: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Takes a monitor's verdict on a backend; of one that has gone it is nothing. */
   judge(workload: string, health: BackendHealth): void;
+  /** What keeps a backend here, for a room that takes this one's place. */
+  lend(workload: string): Kept | undefined;
   /** Subscribes to a resource on the owner's session; updates arrive at the owner's sink. */
   watch(workload: string, uri: string, owner: LinkOwner): Promise<void>;
   unwatch(workload: string, uri: string, owner: LinkOwner): Promise<void>;

@@ -157,14 +157,14 @@ const KINDS = ['tool', 'prompt', 'resource', 'template'] as const satisfies read
 const TOLD_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', template: 'resources' } as const;
 
 /** Which lists clients would see differ; without an old catalogue, which have something in them. */
-function kindsThatDiffer(old: Catalog | undefined, catalog: Catalog): CatalogChange['kinds'] {
+export function kindsThatDiffer(old: Catalog | undefined, catalog: Catalog | undefined): CatalogChange['kinds'] {
   const differing = KINDS.filter((kind) => !isSameList(old, catalog, kind));
   return [...new Set(differing.map((kind) => TOLD_AS[kind]))];
 }
 
-function isSameList(old: Catalog | undefined, catalog: Catalog, kind: EntryKind): boolean {
+function isSameList(old: Catalog | undefined, catalog: Catalog | undefined, kind: EntryKind): boolean {
   const before = old?.visible(kind) ?? [];
-  const after = catalog.visible(kind);
+  const after = catalog?.visible(kind) ?? [];
   if (before.length !== after.length) return false;
   return after.every((entry, at) => {
     const was = before[at];

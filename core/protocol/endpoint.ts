@@ -1,20 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Asker, WireError } from '../contract/call.ts';
-import type { Era } from '../contract/era.ts';
+import type { WireError } from '../contract/call.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { SessionBook } from '../session/session-book.ts';
-import { claimOf, eraOf } from './classify.ts';
-import type { Edge, EdgeParts, Exchange } from './edge.ts';
+import { openDesk } from './desk.ts';
+import type { Exchange } from './edge.ts';
 import { errorBytes, errorFromRefusal, INTERNAL, retryAfterSeconds } from './envelope.ts';
-import { createLegacyEdge } from './era-2025-11-25/edge.ts';
-import { createModernEdge, MODERN_VERSIONS } from './era-2026-07-28/edge.ts';
-import { unsupportedVersion } from './era-2026-07-28/ladder.ts';
 import { CODE, wireError } from './errors.ts';
+import { HouseDoor } from './house-door.ts';
 import { type BodyFault, type BodyReader, readNodeBody, readWebBody } from './http/body.ts';
-import { createInFlight } from './http/in-flight.ts';
+import { createInFlight, type InFlight } from './http/in-flight.ts';
 import { isJsonType } from './http/media.ts';
 import { NodeInbound, NodeResponder } from './http/node-door.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
@@ -23,11 +20,9 @@ import { type MountedRoutes, serveRoute } from './http/routes.ts';
 import { type RequestListener, Visit, visitOf } from './http/visit.ts';
 import { openWebExchange } from './http/web-door.ts';
 import { withHeaders } from './http/with-headers.ts';
-import type { House } from './intent.ts';
+import type { House, ListsChanged } from './intent.ts';
 import type { Limits } from './limits.ts';
-import { type Message, NULL_ID, readMessage } from './message.ts';
-import { createPulse } from './pulse.ts';
-import { encode } from './raw-json.ts';
+import { NULL_ID, readMessage } from './message.ts';
 
 /** What an endpoint is made of. */
 export interface EndpointOptions {
@@ -52,6 +47,14 @@ export interface EndpointOptions {
   readonly requests?: RequestListener | undefined;
 }
 
+/** What a gateway brings that takes the place of another at one endpoint. */
+export interface Successor extends Pick<EndpointOptions, 'house' | 'routes' | 'requests' | 'onSessionEnded'> {
+  /** Backends that it has taken over as they are. */
+  readonly kept: ReadonlySet<string>;
+  /** Callers are known in another way than before: streams are opened anew, so that their callers are looked at. */
+  readonly endStreams: boolean;
+}
+
 /** The client-facing edge of a gateway. */
 export interface Endpoint {
   /** Answers one request, wherever it came from. Never rejects. */
@@ -62,6 +65,13 @@ export interface Endpoint {
   fetch(request: Request): Promise<Response>;
   /** Live sessions and open event streams. */
   counts(): { readonly sessions: number; readonly streams: number };
+  /**
+   * Another gateway takes this one's place at the door: requests from now on are its own, sessions and streams stay.
+   * Resolves, as the result says, when the requests before have ended.
+   */
+  exchange(next: Successor): InFlight;
+  /** Tells clients of changed lists. */
+  tell(change: ListsChanged): void;
   /** Refuses new requests, ends streams gracefully, gives running calls `limits.stopMs`, then ends everything. */
   stop(): Promise<void>;
 }
@@ -73,13 +83,20 @@ export interface Endpoint {
  * error with the id of its request.
  */
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { house, limits, log } = options;
+  const { limits, log } = options;
+  const house = new HouseDoor(options.house, log);
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
-  const routes: MountedRoutes = options.routes ?? new Map();
-  const inFlight = createInFlight();
-  const desk = openDesk(options);
-  const serve = options.requests === undefined ? serveGuarded : recorded(serveGuarded, options.requests);
+  let routes: MountedRoutes = options.routes ?? new Map();
+  let { onSessionEnded = ignore } = options;
+  let inFlight = createInFlight();
+  const flights = new Set([inFlight]);
+  const desk = openDesk({ ...options, house, onSessionEnded: (ended) => onSessionEnded(ended) });
+  let serve = servingFor(options.requests);
   let stopping: Promise<void> | undefined;
+
+  function servingFor(requests: RequestListener | undefined): Endpoint['serve'] {
+    return requests === undefined ? serveGuarded : recorded(serveGuarded, requests);
+  }
 
   async function serveGuarded(inbound: Inbound, readBody: BodyReader, plain: Responder): Promise<void> {
     const verdict = guard(inbound.headers);
@@ -91,12 +108,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const responder = origin === undefined ? plain : withHeaders(plain, corsHeaders(origin));
     if (stopping !== undefined) {
       visitOf(inbound)?.refused('the gateway is stopping');
-      return sendProblem(responder, 'GATEWAY_STOPPING', 'try again later');
+      return sendProblem(responder, 'GATEWAY_STOPPING', 'try again later', STOPPING_HEADERS);
     }
     if (origin !== undefined && isPreflight(inbound)) {
       return responder.send(204, preflightHeaders(inbound.headers['access-control-request-headers']));
     }
-    inFlight.enter();
+    const flight = inFlight;
+    flight.enter();
     try {
       const route = routes.get(inbound.path);
       if (route !== undefined) {
@@ -110,7 +128,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       log.error('a request failed', { path: inbound.path, cause: explainCause(cause) });
       refuse(responder, 500, INTERNAL);
     } finally {
-      inFlight.leave();
+      flight.leave();
     }
   }
 
@@ -151,12 +169,25 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   async function stopNow(): Promise<void> {
     desk.close();
-    await inFlight.idle(limits.stopMs);
+    await Promise.all([...flights].map((flight) => flight.idle(limits.stopMs)));
     await desk.stop();
   }
 
   return {
-    serve,
+    serve: (inbound, readBody, responder) => serve(inbound, readBody, responder),
+    exchange(next) {
+      const before = inFlight;
+      inFlight = createInFlight();
+      flights.add(inFlight);
+      void before.idle(limits.callTotalMs).then(() => flights.delete(before));
+      routes = next.routes ?? new Map();
+      onSessionEnded = next.onSessionEnded ?? ignore;
+      serve = servingFor(next.requests);
+      house.exchange(next.house, next.kept);
+      if (next.endStreams) desk.close();
+      return before;
+    },
+    tell: (change) => house.tell(change),
     handle(request, response) {
       const responder = new NodeResponder(response);
       response.on('error', ignore); // the client has gone: `onGone` tells those who care
@@ -182,51 +213,6 @@ function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint
     inbound.record = visit;
     await serve(inbound, readBody, visit);
     if (visit.status === 0) visit.leave(); // the client went away with its body half sent: there was nobody to answer
-  };
-}
-
-/** The edges of one endpoint, and which of them a request goes to. */
-function openDesk({ house, limits, log, now, book, onSessionEnded }: EndpointOptions) {
-  const pulse = createPulse(limits.keepAliveMs, (cause) => log.error('a beat failed', { cause: explainCause(cause) }));
-  const parts: EdgeParts = { house, limits, log, pulse, now };
-  const face = once(() => house.face(NOBODY));
-  const serverInfo = once(() => encode(face().serverInfo));
-  const supported = once(() => edges.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));
-  const legacy = createLegacyEdge({ ...parts, book, onSessionEnded: onSessionEnded ?? ignore });
-  const modern = createModernEdge({ ...parts, supported, serverInfo });
-  const edges: readonly Edge[] = [modern, legacy];
-  const isServed = (edge: Edge): boolean => face().eras.includes(edge.era);
-  const byEra = new Map<Era, Edge>(edges.map((edge) => [edge.era, edge]));
-  const evidence = { modernVersions: MODERN_VERSIONS, isLegacySession: legacy.owns };
-
-  return {
-    edgeFor(inbound: Inbound, message: Message): Edge | WireError {
-      const edge = byEra.get(eraOf(message, inbound.headers, evidence));
-      if (edge !== undefined && isServed(edge)) return edge;
-      // Without the modern era the probe of modern clients is answered as older servers do: they go on to initialize.
-      if (message.kind === 'request' && message.method === 'server/discover') return legacy;
-      return unsupportedVersion(claimOf(message) ?? inbound.headers['mcp-protocol-version'], supported());
-    },
-    bodiless(method: string): ((exchange: Exchange) => void | Promise<void>) | undefined {
-      if (method !== 'GET' && method !== 'DELETE') return undefined;
-      return edges.find((edge) => edge.methods[method] !== undefined && isServed(edge))?.methods[method];
-    },
-    allow(): Readonly<Record<string, string>> {
-      const more = edges.filter(isServed).flatMap(({ methods }) => Object.keys(methods));
-      return { allow: ['POST', ...more].join(', ') };
-    },
-    counts() {
-      const all = edges.map((edge) => edge.counts());
-      return {
-        sessions: all.reduce((sum, { sessions }) => sum + sessions, 0),
-        streams: all.reduce((sum, { streams }) => sum + streams, 0),
-      };
-    },
-    close: () => edges.forEach((edge) => void edge.close()),
-    async stop() {
-      await Promise.all(edges.map((edge) => edge.stop()));
-      pulse.stop();
-    },
   };
 }
 
@@ -258,28 +244,6 @@ const BODY_FAULTS = {
 
 const UNAUTHENTICATED = wireError(401, 'authentication is required');
 
-/** Who asks when the gateway wants to know its own face. */
-const NOBODY: Asker = {
-  era: '2026-07-28',
-  capabilities: {},
-  clientInfo: undefined,
-  owner: {
-    key: 'nobody',
-    caller: { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} },
-    capabilities: {},
-    capabilityClass: '',
-  },
-  progressToken: undefined,
-  logLevel: undefined,
-  tell: () => {},
-};
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
+const STOPPING_HEADERS = { 'retry-after': '1', connection: 'close' };
 
 const ignore = (): void => {};

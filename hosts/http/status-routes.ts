@@ -9,6 +9,8 @@ export interface StatusFacts {
   readonly mode: 'static' | 'dynamic';
   /** A plugin watches the health of backends. */
   readonly isMonitored?: boolean;
+  /** The process has been told to stop: what is sent to it now is refused. */
+  readonly isStopping?: boolean;
   /** Strategy name towards a backend. */
   authTypeOf(backend: string): string;
 }
@@ -30,7 +32,13 @@ export function statusRoutes(
   return [
     { path: '/health', answer: alive },
     { path: '/ping', answer: alive },
-    { path: '/readyz', answer: () => readiness(facts.mode, facts.mode === 'static' || isSettled, gateway.unready()) },
+    {
+      path: '/readyz',
+      answer: () =>
+        facts.isStopping
+          ? { status: 503, body: { status: 'not_ready', mode: facts.mode, reason: 'stopping' } }
+          : readiness(facts.mode, facts.mode === 'static' || isSettled, gateway.unready()),
+    },
     { path: '/status', answer: () => ({ status: 200, body: statusBody(gateway.backends(), facts) }) },
     { path: '/api/backends/health', answer: () => ({ status: 200, body: healthBody(gateway.backends(), facts) }) },
   ];

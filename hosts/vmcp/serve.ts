@@ -41,9 +41,10 @@ export async function serve(options: ServeOptions): Promise<void> {
     ...(options.enableAudit ? { audit: true } : {}),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
-  const open = async (config: VmcpConfig): Promise<{ gateway: Gateway; plan: Plan }> => {
+  const open = async (config: VmcpConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {
     const input = planFromConfig(config, flags);
-    const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir });
+    const successor = before === undefined ? {} : { successorOf: before };
+    const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };
   };
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
@@ -63,8 +64,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
   void tellBackends(door.current, log);
   followFile(source, stop.signal, log, async (config) => {
-    const next = await open(config);
-    if (stop.signal.aborted) return next.gateway.stop();
+    const next = await open(config, door.current);
     now.config = config;
     now.plan = next.plan;
     door.exchange(next.gateway);
@@ -72,8 +72,9 @@ export async function serve(options: ServeOptions): Promise<void> {
     void tellBackends(next.gateway, log);
   });
   await aborted(stop.signal);
-  // together: the gateway ends its streams, and so lets the listener close
-  await Promise.all([served.close(limits.stopMs), door.stop()]);
+  // The listener stays open until the calls have ended: /readyz says that no more should come, and who comes is told why.
+  await door.stop();
+  await served.close();
 }
 
 interface ConfigSource {
@@ -119,6 +120,9 @@ function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; rea
       },
       get isMonitored() {
         return now.plan.plugins.some(({ use }) => use === 'health');
+      },
+      get isStopping() {
+        return door.isStopping;
       },
       authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
     },

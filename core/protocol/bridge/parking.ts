@@ -33,6 +33,8 @@ export interface ParkingLot {
   /** Ends what nobody came back for. */
   sweep(): void;
   readonly size: number;
+  /** Resolves when the calls that wait now have ended, each in its own way. */
+  ended(): Promise<void>;
   stop(): void;
 }
 
@@ -81,6 +83,9 @@ export function createParkingLot(max: number, ttlMs: number, now: () => number):
     get size() {
       return parked.size;
     },
+    async ended() {
+      await Promise.allSettled([...parked.values()].map((call) => call.outcome));
+    },
     stop() {
       for (const call of parked.values()) give(call, 'the gateway stopped');
     },
@@ -108,6 +113,10 @@ class ParkedCall {
     this.callerKey = asking.caller.key;
     this.#asker = asking.asker;
     this.enter(asking);
+  }
+
+  get outcome(): Promise<CallResult> | undefined {
+    return this.#outcome;
   }
 
   /** A request of the client takes the call over: its disconnect cancels, its stream gets what is told. */

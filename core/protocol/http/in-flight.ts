@@ -8,23 +8,25 @@ export interface InFlight {
 
 export function createInFlight(): InFlight {
   let count = 0;
-  let wake: (() => void) | undefined;
+  const waiting = new Set<() => void>();
   return {
     enter() {
       count++;
     },
     leave() {
       count--;
-      if (count === 0) wake?.();
+      if (count === 0) for (const wake of waiting) wake();
     },
     idle(timeoutMs) {
       if (count === 0) return Promise.resolve();
       return new Promise((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
-        wake = () => {
+        const done = (): void => {
           clearTimeout(timer);
+          waiting.delete(done);
           resolve();
         };
+        const timer = setTimeout(done, timeoutMs);
+        waiting.add(done);
       });
     },
   };

@@ -75,6 +75,19 @@ export const house = [
     says: {
       'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
       'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',
+      'choice.reload.session-moves': 'a client session goes on under the new configuration',
+      'choice.reload.owner': 'a session that moved is bound to its caller as before',
+      'choice.reload.backend-stays': 'a backend that is described as before is not opened or started again',
+      'choice.reload.stream-stays': 'event streams stay open when the configuration is reloaded',
+      'choice.reload.list-changed': 'clients are told once of lists that differ after a reload',
+      'choice.reload.subscription': 'subscriptions outlive a reload when the new policy allows them',
+      'choice.reload.cancels': 'a call that began before a reload can be cancelled after it',
+      'choice.reload.parked': 'a call that waits for an answer of its client outlives a reload',
+      'choice.reload.not-fitting': 'sessions that do not fit the new configuration end, and the log says why',
+      'choice.reload.failed': 'a configuration that cannot be used changes nothing',
+      'choice.stop.calls-end': 'a stop lets calls in flight end within limits.stopMs',
+      'choice.stop.not-ready-first':
+        'a gateway that stops is not ready from the start of it, and refuses new requests with 503',
     },
   },
   {

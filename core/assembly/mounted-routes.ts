@@ -1,0 +1,19 @@
+import type { RouteAnswer } from '../contract/route.ts';
+import { GatewayFault } from '../errors.ts';
+import type { Hooks } from '../extension/hooks.ts';
+
+/** Answers by path, then by method. @throws GatewayFault ROUTE_TAKEN */
+export function mountedRoutes(hooks: Hooks, endpointPath: string): ReadonlyMap<string, MountedRoute> {
+  const routes = new Map<string, Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>();
+  hooks.mount.call({
+    endpointPath,
+    add(method, path, answer) {
+      const route = routes.get(path) ?? {};
+      if (route[method] !== undefined) throw new GatewayFault('ROUTE_TAKEN', `${method} ${path} is mounted twice`);
+      routes.set(path, { ...route, [method]: answer });
+    },
+  });
+  return routes;
+}
+
+type MountedRoute = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>;

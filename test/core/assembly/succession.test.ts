@@ -1,0 +1,277 @@
+import { definePlugin, type PlanInput, type Plugin } from '@toolmgr/core';
+import {
+  type FakeServer,
+  fakeServer,
+  type TestBackends,
+  type TestGateway,
+  testGateway,
+  text,
+} from '@toolmgr/core/testing';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { proves } from '../../support/proves.ts';
+import { callersByHeader, INITIALIZE, legacy, openAt, request } from '../../support/replicas.ts';
+import { until } from '../../support/until.ts';
+
+const CALL = request('tools/call', { name: 'where', arguments: {} });
+
+/** Signs every result, so that one sees whose plugins a call ended with. */
+const signing = (mark: string): Plugin =>
+  definePlugin({
+    address: 'testing/signing',
+    config: z.strictObject({ mark: z.string().default(mark) }),
+    apply(core, config) {
+      core.hooks.authorize.tap('testing/signing', (call) =>
+        call.method === 'resources/subscribe' && config.mark === 'strict'
+          ? { refused: true, status: 403, reason: 'not any more' }
+          : undefined,
+      );
+      core.hooks.callSettled.tap('testing/signing', ({ call }) => void settled.push(`${config.mark}:${call.name}`));
+    },
+  });
+let settled: string[] = [];
+
+interface Generation {
+  readonly mark?: string;
+  readonly plan?: Partial<PlanInput>;
+  readonly plugins?: readonly Plugin[];
+}
+
+function generation(
+  backends: TestBackends,
+  before?: TestGateway,
+  { mark = 'one', plan = {}, plugins = [] }: Generation = {},
+): Promise<TestGateway> {
+  return testGateway({
+    backends,
+    plugins: [signing(mark), callersByHeader, ...plugins],
+    plan,
+    ...(before === undefined ? {} : { successorOf: before.gateway }),
+  });
+}
+
+/** Lets the gateway before end what it began, then stops it, as a host does. */
+const retire = async ({ gateway }: TestGateway): Promise<void> => {
+  await gateway.drained();
+  await gateway.stop();
+};
+
+const where = (): FakeServer => fakeServer(['2025-11-25']).tool('where', 'here');
+
+/** What comes on the GET stream of a session. */
+async function listen(at: TestGateway, id: string) {
+  const headers = { accept: 'text/event-stream', 'mcp-session-id': id };
+  const response = await at.gateway.fetch(new Request('http://localhost/mcp', { headers }));
+  let seen = '';
+  let hasEnded = false;
+  const decoder = new TextDecoder();
+  void (async () => {
+    for await (const chunk of response.body ?? []) seen += decoder.decode(chunk as Uint8Array);
+    hasEnded = true;
+  })();
+  return { seen: () => seen, hasEnded: () => hasEnded };
+}
+
+describe('a gateway that takes the place of another', () => {
+  proves(
+    ['choice.reload.session-moves', 'choice.reload.backend-stays'],
+    'goes on with the sessions of clients and, unchanged, of backends',
+    async () => {
+      const server = where();
+      const first = await generation({ one: server });
+      const id = await openAt(first);
+      await legacy(first, id, CALL);
+      const opened = server.opened;
+      const second = await generation({ one: server }, first, { mark: 'two' });
+      await retire(first);
+      expect((await legacy(second, id, CALL)).json.result).toEqual(text('here'));
+      expect(server.opened).toBe(opened);
+      expect(second.gateway.counts().sessions).toBe(1);
+      const third = await generation({ one: server }, second);
+      await retire(second);
+      expect((await legacy(third, id, CALL)).json.result).toEqual(text('here'));
+      expect(server.opened).toBe(opened);
+      await third.gateway.stop();
+      expect(third.gateway.counts()).toMatchObject({ sessions: 0, links: 0, processes: 0 });
+    },
+  );
+
+  proves('choice.reload.backend-stays', 'opens a backend anew that is described in another way', async () => {
+    const [one, two] = [where(), where()];
+    const first = await generation({ one });
+    const id = await openAt(first);
+    await legacy(first, id, CALL);
+    const second = await generation({ two }, first);
+    await retire(first);
+    expect((await legacy(second, id, CALL)).json.result).toEqual(text('here'));
+    expect(two.opened).toBeGreaterThan(0);
+    await second.gateway.stop();
+  });
+
+  proves('choice.reload.keeps-call', 'lets a call end with the plugins it began with', async () => {
+    settled = [];
+    let finish = (): void => {};
+    const server = where().tool('slow', () => new Promise((resolve) => (finish = () => resolve(text('late')))));
+    const first = await generation({ one: server }, undefined, { mark: 'old' });
+    const id = await openAt(first);
+    const slow = legacy(first, id, request('tools/call', { name: 'slow' }, 7));
+    await until(() => server.received.some(({ params }) => params.name === 'slow'));
+    const second = await generation({ one: server }, first, { mark: 'new' });
+    const retired = retire(first);
+    expect((await legacy(second, id, CALL)).status).toBe(200);
+    finish();
+    expect((await slow).json.result).toEqual(text('late'));
+    await retired;
+    expect(settled).toEqual(['new:where', 'old:slow']);
+    await second.gateway.stop();
+  });
+
+  proves('choice.reload.cancels', 'cancels a call of the one before when its client wishes', async () => {
+    const server = where().tool(
+      'slow',
+      ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
+    );
+    const first = await generation({ one: server });
+    const id = await openAt(first);
+    const slow = legacy(first, id, request('tools/call', { name: 'slow' }, 7));
+    await until(() => server.received.some(({ params }) => params.name === 'slow'));
+    const second = await generation({ one: server }, first);
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    expect((await legacy(second, id, cancelled)).status).toBe(202);
+    expect((await slow).status).toBe(202);
+    await retire(first);
+    await second.gateway.stop();
+  });
+
+  proves(
+    ['choice.reload.stream-stays', 'choice.reload.list-changed'],
+    'keeps event streams open, and tells on them which lists differ',
+    async () => {
+      const server = where();
+      const first = await generation({ one: server });
+      const id = await openAt(first);
+      const stream = await listen(first, id);
+      const same = await generation({ one: server }, first);
+      await retire(first);
+      const more = await generation({ one: server, other: fakeServer().tool('more') }, same);
+      await retire(same);
+      await until(() => stream.seen().includes('notifications/tools/list_changed'));
+      expect(stream.seen().match(/list_changed/g)).toHaveLength(1);
+      expect(stream.hasEnded()).toBe(false);
+      server.tool('fresh').notify('notifications/tools/list_changed');
+      await until(() => (stream.seen().match(/tools\/list_changed/g) ?? []).length === 2);
+      await more.gateway.stop();
+      await until(() => stream.hasEnded());
+    },
+  );
+
+  proves(
+    'choice.reload.subscription',
+    'keeps subscriptions, also to backends that it opens anew, unless its policy refuses',
+    async () => {
+      const watched = () => fakeServer(['2025-11-25']).resource('file:///a', 'a').tool('where', 'here');
+      const server = watched();
+      const first = await generation({ one: server });
+      const id = await openAt(first);
+      const stream = await listen(first, id);
+      await legacy(first, id, request('resources/subscribe', { uri: 'file:///a' }));
+      const updated = (n: number) => until(() => (stream.seen().match(/resources\/updated/g) ?? []).length === n);
+      const kept = await generation({ one: server }, first);
+      await retire(first);
+      server.notify('notifications/resources/updated', { uri: 'file:///a' });
+      await updated(1);
+      // other credentials: the backend is opened anew
+      const plan = { outgoingAuth: { default: { type: 'unauthenticated', options: { other: true } } } };
+      const anew = await generation({ one: server }, kept, { plan });
+      await retire(kept);
+      await until(() => server.received.filter(({ method }) => method === 'resources/subscribe').length === 2);
+      server.notify('notifications/resources/updated', { uri: 'file:///a' });
+      await updated(2);
+      const strict = await generation({ one: server }, anew, { plan, mark: 'strict' });
+      await retire(anew);
+      await until(() => server.received.some(({ method }) => method === 'resources/unsubscribe'));
+      expect((await legacy(strict, id, CALL)).status).toBe(200);
+      await strict.gateway.stop();
+    },
+  );
+
+  proves('choice.reload.not-fitting', 'ends the sessions that do not fit, and says why', async () => {
+    const server = where();
+    const others: [Partial<PlanInput>, string][] = [
+      [{ limits: { sessions: 5 } }, 'limits changed'],
+      [{ endpoint: { path: '/other' } }, 'endpoint changed'],
+      [{ name: 'another' }, 'name changed'],
+    ];
+    for (const [plan, why] of others) {
+      const first = await generation({ one: server });
+      const id = await openAt(first);
+      const second = await generation({ one: server }, first, { plan });
+      await retire(first);
+      expect(second.logged.join()).toContain(why);
+      expect((await legacy(second, id, CALL)).status).toBe(404);
+      expect(second.gateway.counts().sessions).toBe(0);
+      await second.gateway.stop();
+    }
+  });
+
+  proves('choice.reload.failed', 'leaves everything as it was when it cannot start', async () => {
+    const server = where();
+    const first = await generation({ one: server });
+    const id = await openAt(first);
+    const stream = await listen(first, id);
+    await legacy(first, id, CALL);
+    const opened = server.opened;
+    const broken = definePlugin({
+      address: 'testing/broken',
+      config: z.strictObject({}),
+      apply: (core) =>
+        core.hooks.starting.tap('testing/broken', () => {
+          throw new Error('not today');
+        }),
+    });
+    await expect(generation({ one: server }, first, { plugins: [broken] })).rejects.toThrow('testing/broken');
+    expect((await legacy(first, id, CALL)).json.result).toEqual(text('here'));
+    expect([server.opened, stream.hasEnded(), first.gateway.counts().sessions]).toEqual([opened, false, 1]);
+    const second = await generation({ one: server }, first);
+    await retire(first);
+    expect((await legacy(second, id, CALL)).status).toBe(200);
+    await second.gateway.stop();
+  });
+
+  proves('choice.reload.parked', 'goes on with a call that waits for its client, and records it once', async () => {
+    settled = [];
+    const server = fakeServer(['2025-11-25']).tool('ask', async ({ ask }) => {
+      const { roots } = await ask('roots/list', {});
+      return text(JSON.stringify(roots));
+    });
+    const first = await generation({ one: server }, undefined, { mark: 'old' });
+    let second: TestGateway | undefined;
+    let retired: Promise<void> | undefined;
+    const client = await first.client({
+      capabilities: { roots: {} },
+      answer: async () => {
+        second = await generation({ one: server }, first, { mark: 'new' });
+        retired = retire(first);
+        return { roots: [{ uri: 'file:///mine' }] };
+      },
+    });
+    expect(await client.callTool('ask')).toMatchObject(text('[{"uri":"file:///mine"}]'));
+    await retired;
+    expect(settled).toHaveLength(1);
+    await second?.gateway.stop();
+  });
+});
+
+describe('a session that moved', () => {
+  proves('choice.reload.owner', 'belongs to its caller still', async () => {
+    const server = where();
+    const first = await generation({ one: server });
+    const opened = await legacy(first, undefined, INITIALIZE, { 'x-caller': 'ada' });
+    const id = opened.headers.get('mcp-session-id') ?? '';
+    const second = await generation({ one: server }, first);
+    await retire(first);
+    expect((await legacy(second, id, CALL, { 'x-caller': 'eve' })).status).toBe(404);
+    expect((await legacy(second, id, CALL, { 'x-caller': 'ada' })).status).toBe(404);
+    await second.gateway.stop();
+  });
+});

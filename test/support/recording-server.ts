@@ -11,8 +11,8 @@ export interface RecordingServer extends AsyncDisposable {
   readonly calls: IncomingHttpHeaders[];
 }
 
-/** Starts one with the tools `echo`, `fail` and `slow`. It keeps no sessions. */
-export async function recordingServer(): Promise<RecordingServer> {
+/** Starts one with the tools `echo`, `fail` and `slow`, which answers after `slow` resolves. It keeps no sessions. */
+export async function recordingServer(slow: () => Promise<void> = threeSeconds): Promise<RecordingServer> {
   const calls: IncomingHttpHeaders[] = [];
   const http = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -21,7 +21,7 @@ export async function recordingServer(): Promise<RecordingServer> {
       const text = Buffer.concat(chunks).toString('utf8');
       const body: unknown = text === '' ? undefined : JSON.parse(text);
       if ((body as { method?: string } | undefined)?.method === 'tools/call') calls.push(request.headers);
-      const server = toolServer();
+      const server = toolServer(slow);
       const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
       response.on('close', () => void server.close());
       await server.connect(transport as Parameters<typeof server.connect>[0]);
@@ -40,7 +40,7 @@ export async function recordingServer(): Promise<RecordingServer> {
   };
 }
 
-function toolServer(): McpServer {
+function toolServer(slow: () => Promise<void>): McpServer {
   const server = new McpServer({ name: 'recording', version: '1.0.0' });
   server.registerTool(
     'echo',
@@ -54,8 +54,10 @@ function toolServer(): McpServer {
   }));
   server.registerTool('fail', {}, () => ({ isError: true, content: [{ type: 'text', text: 'it broke' }] }));
   server.registerTool('slow', {}, async () => {
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await slow();
     return { content: [{ type: 'text', text: 'late' }] };
   });
   return server;
 }
+
+const threeSeconds = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3_000));

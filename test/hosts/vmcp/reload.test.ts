@@ -1,0 +1,208 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { stringify } from 'yaml';
+import { type RunningCli, startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { INITIALIZE, request } from '../../support/replicas.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 90_000;
+const SLOW = { name: 'one_slow', arguments: {} };
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-reload-'));
+  file = join(folder, 'vmcp.yaml');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = (backends: Record<string, string>, more: object = {}): Promise<void> =>
+  writeFile(
+    file,
+    stringify({
+      name: 'dev-vmcp',
+      groupRef: 'dev',
+      incomingAuth: { type: 'anonymous' },
+      outgoingAuth: { source: 'inline', default: { type: 'unauthenticated' } },
+      aggregation: { conflictResolution: 'prefix' },
+      backends: Object.entries(backends).map(([name, url]) => ({ name, url, transport: 'streamable-http' })),
+      ...more,
+    }),
+  );
+
+async function started(): Promise<{ running: RunningCli; url: string }> {
+  const running = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+  const [, url = ''] = await running.printed(/serves (http:\S+)/);
+  await running.printed(/backend ready/);
+  return { running, url };
+}
+
+const headersOf = (session: string | undefined) => ({
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  ...(session === undefined ? {} : { 'mcp-session-id': session }),
+});
+
+async function send(url: string, session: string | undefined, message: object) {
+  const response = await fetch(url, { method: 'POST', headers: headersOf(session), body: JSON.stringify(message) });
+  return { status: response.status, session: response.headers.get('mcp-session-id'), text: await response.text() };
+}
+
+async function streamOf(url: string, session: string) {
+  const response = await fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session } });
+  const stream = { seen: '', hasEnded: false };
+  const decoder = new TextDecoder();
+  void (async () => {
+    for await (const chunk of response.body ?? []) stream.seen += decoder.decode(chunk as Uint8Array);
+    stream.hasEnded = true;
+  })().catch(() => {
+    stream.hasEnded = true;
+  });
+  return stream;
+}
+
+const reloads = (running: RunningCli) => (running.err().match(/configuration reloaded/g) ?? []).length;
+
+describe('a vmcp file that changes while it is served', () => {
+  proves(
+    [
+      'choice.reload.on-change',
+      'choice.reload.keeps-call',
+      'choice.reload.session-moves',
+      'choice.reload.stream-stays',
+    ],
+    'drops none of 200 calls in flight over five changes, and neither a session nor its stream',
+    async () => {
+      const gate = Promise.withResolvers<void>();
+      await using server = await recordingServer(() => gate.promise);
+      await write({ one: server.url });
+      const { running, url } = await started();
+      await using _ = running;
+      const sessions = await Promise.all(
+        Array.from({ length: 10 }, async () => (await send(url, undefined, INITIALIZE)).session ?? ''),
+      );
+      const stream = await streamOf(url, sessions[0] ?? '');
+      const calls: Promise<{ status: number; text: string }>[] = [];
+      for (let round = 0; round < 5; round++) {
+        for (let n = 0; n < 40; n++) {
+          calls.push(send(url, sessions[n % 10], request('tools/call', SLOW, `${round}-${n}`)));
+        }
+        await until(() => server.calls.length >= calls.length, 30_000);
+        // every change is another one: backends come and go, policies of the plan change
+        const more: Record<string, string> = round % 2 === 0 ? { two: server.url } : {};
+        await write({ one: server.url, ...more }, { operational: { timeouts: { default: `${40 + round}s` } } });
+        await until(() => reloads(running) === round + 1, 30_000);
+      }
+      gate.resolve();
+      const ended = await Promise.all(calls);
+      expect(ended.filter(({ status, text }) => status === 200 && text.includes('late'))).toHaveLength(200);
+      for (const id of sessions) expect((await send(url, id, request('tools/list'))).text).toContain('two_echo');
+      await until(() => stream.seen.includes('notifications/tools/list_changed'), 10_000);
+      expect(stream.hasEnded).toBe(false);
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.reload.failed',
+    'goes on with sessions and streams when the new file is wrong',
+    async () => {
+      await using server = await recordingServer();
+      await write({ one: server.url });
+      const { running, url } = await started();
+      await using _ = running;
+      const { session } = await send(url, undefined, INITIALIZE);
+      const id = session ?? '';
+      const stream = await streamOf(url, id);
+      await write({ one: server.url }, { agregation: {} });
+      await running.printed(/the configuration before it stays.*did you mean/s);
+      await write({ one: server.url }, { plugins: [{ use: './missing.mjs' }] });
+      await running.printed(/the configuration before it stays.*missing\.mjs/s);
+      const echo = request('tools/call', { name: 'one_echo', arguments: { message: 'still' } });
+      expect((await send(url, id, echo)).text).toContain('echo: still');
+      expect(stream.hasEnded).toBe(false);
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.reload.not-fitting',
+    'says why sessions end that cannot go on',
+    async () => {
+      await using server = await recordingServer();
+      await write({ one: server.url });
+      const { running, url } = await started();
+      await using _ = running;
+      const { session } = await send(url, undefined, INITIALIZE);
+      await write({ one: server.url }, { limits: { sessions: 7 } });
+      await running.printed(/client sessions end.*limits changed/);
+      await until(() => reloads(running) === 1, 10_000);
+      expect((await send(url, session ?? '', request('ping'))).status).toBe(404);
+    },
+    LONG,
+  );
+});
+
+describe('a vmcp process that is told to stop', () => {
+  proves(
+    ['choice.stop.calls-end', 'choice.stop.not-ready-first'],
+    'is not ready at once, refuses new requests, and ends when its calls have',
+    async () => {
+      const gate = Promise.withResolvers<void>();
+      await using server = await recordingServer(() => gate.promise);
+      await write({ one: server.url });
+      const { running, url } = await started();
+      await using _ = running;
+      const { session } = await send(url, undefined, INITIALIZE);
+      const id = session ?? '';
+      const ready = async () => {
+        const response = await fetch(new URL('/readyz', url));
+        return [response.status, ((await response.json()) as { reason?: string }).reason];
+      };
+      expect(await ready()).toEqual([200, undefined]);
+      // one of them began under a configuration that is not the present one any more
+      const calls = [send(url, id, request('tools/call', SLOW, 'before'))];
+      await until(() => server.calls.length === 1, 10_000);
+      await write({ one: server.url, two: server.url });
+      await until(() => reloads(running) === 1, 20_000);
+      calls.push(send(url, id, request('tools/call', SLOW, 'after')));
+      await until(() => server.calls.length === 2, 10_000);
+      running.signal('SIGTERM');
+      await until(async () => (await ready())[0] === 503, 5_000);
+      expect(await ready()).toEqual([503, 'stopping']);
+      const late = await fetch(url, { method: 'POST', headers: headersOf(id), body: JSON.stringify(request('ping')) });
+      expect([late.status, late.headers.get('retry-after'), late.headers.get('connection')]).toEqual([
+        503,
+        '1',
+        'close',
+      ]);
+      expect(await late.json()).toMatchObject({ code: 'GATEWAY_STOPPING' });
+      gate.resolve();
+      for (const call of calls) expect((await call).text).toContain('late');
+      expect((await running.finished).code).toBe(0);
+      await expect(fetch(new URL('/readyz', url))).rejects.toThrow();
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.stop.calls-end',
+    'cuts what takes longer than limits.stopMs',
+    async () => {
+      await using server = await recordingServer(() => new Promise(() => {}));
+      await write({ one: server.url }, { limits: { stopMs: 100 } });
+      const { running, url } = await started();
+      await using _ = running;
+      const { session } = await send(url, undefined, INITIALIZE);
+      const cut = send(url, session ?? '', request('tools/call', SLOW)).catch(() => undefined);
+      await until(() => server.calls.length === 1, 10_000);
+      running.signal('SIGTERM');
+      expect((await running.finished).code).toBe(0);
+      expect((await cut)?.text ?? '').not.toContain('late');
+    },
+    LONG,
+  );
+});

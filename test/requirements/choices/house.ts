@@ -110,7 +110,8 @@ export const house = [
       'choice.health.slow': 'an answer to a probe after more than 5 s makes a backend degraded',
       'choice.health.one-probe':
         'a backend has one probe at a time, all together a bounded number, spread over the interval',
-      'choice.health.return': 'a backend that is found again by anyone is served again at once',
+      'choice.health.return':
+        'a backend that is found again by anyone is served again at once, unless its breaker is open',
       'choice.health.flapping':
         'the lists of a flapping backend leave and come back at most once per limits.listGraceMs',
       'choice.health.isolation': 'while one backend fails, calls to others are answered within their own time',

@@ -18,9 +18,9 @@ export interface JournalBounds {
 
 const BOUNDS: JournalBounds = { queueEvents: 20_000, queueBytes: 67_108_864, retryMs: 1_000, stopMs: 5_000 };
 /** Lines made in one go before the event loop gets its turn. */
-const BATCH_LINES = 100;
+const BATCH_LINES = 250;
 /** A line is written at most this long after its event, unless the sink is slow. */
-const GATHER_MS = 20;
+const GATHER_MS = 50;
 /** A sink that stays broken is told of in the log this often. */
 const REPORT_MS = 60_000;
 

@@ -120,8 +120,18 @@ function safeTexts(given: JsonObject, most: number): JsonObject {
 
 /** Masked first: a secret that is cut has no shape any more. */
 function safe(text: string | undefined, most: number): string | undefined {
-  if (text === undefined) return undefined;
-  return redactedText(text.slice(0, most + LOOK_AHEAD)).slice(0, most);
+  if (text === undefined || HARMLESS.has(text)) return text;
+  const masked = redactedText(text.slice(0, most + LOOK_AHEAD)).slice(0, most);
+  if (masked === text && text.length <= SHORT) {
+    if (HARMLESS.size >= MAX_HARMLESS) HARMLESS.clear();
+    HARMLESS.add(text);
+  }
+  return masked;
 }
+
+/** Short texts without a secret, and not cut: the same names of tools, backends and clients come in every line. */
+const HARMLESS = new Set<string>();
+const MAX_HARMLESS = 4096;
+const SHORT = 128; // under every cut
 
 const LOOK_AHEAD = 4096; // a longer text is cut before it is looked at

@@ -363,6 +363,7 @@ export class Keeper {
 
   #ready(link: Conversation, listing: BackendListing): void {
     this.#failures = 0;
+    this.#isDoubted = false;
     this.#readyAtMs = this.#options.now();
     this.#hello = link.hello;
     this.#era = link.era;

@@ -136,6 +136,17 @@ describe('a probe', () => {
     expect(gone.room.states()[0]?.status).toBe('ready');
   });
 
+  it('trusts a backend that was found again meanwhile: what has just begun is not begun anew', async () => {
+    const { room, server } = await signWhen('legacy', undefined);
+    await server.close();
+    await room.probe('far', PROBE_MS, NEVER).catch(() => undefined);
+    const back = await httpServer(legacyAnswers(), server.port);
+    await until(() => room.states()[0]?.status === 'ready');
+    const hellos = back.of('initialize').length;
+    await room.probe('far', PROBE_MS, NEVER);
+    expect([back.of('initialize').length, back.of('ping').length]).toEqual([hellos, 1]);
+  });
+
   it('ends with its signal, and says nothing about a backend when the room stops', async () => {
     const stop = new AbortController();
     const { room, server } = await signWhen('modern', undefined);

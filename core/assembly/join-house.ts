@@ -140,10 +140,10 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     house,
     routes: mountedRoutes(hooks, plan.endpoint.path),
     requests: frozen.requests,
+    book: bookOf(parts),
     onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),
   };
-  const endpoint =
-    before?.endpoint ?? createEndpoint({ ...face, ...plan.endpoint, limits, log, now, book: bookOf(parts) });
+  const endpoint = before?.endpoint ?? createEndpoint({ ...face, ...plan.endpoint, limits, log, now });
   const sweeping = setInterval(() => {
     lot.sweep();
     rounds.sweep();

@@ -4,7 +4,7 @@ import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
-import type { SessionBook } from '../session/session-book.ts';
+import { exchangeable, type SessionBook } from '../session/session-book.ts';
 import { openDesk } from './desk.ts';
 import type { Exchange } from './edge.ts';
 import { errorBytes, errorFromRefusal, INTERNAL, retryAfterSeconds } from './envelope.ts';
@@ -48,7 +48,7 @@ export interface EndpointOptions {
 }
 
 /** What a gateway brings that takes the place of another at one endpoint. */
-export interface Successor extends Pick<EndpointOptions, 'house' | 'routes' | 'requests' | 'onSessionEnded'> {
+export interface Successor extends Pick<EndpointOptions, 'house' | 'routes' | 'requests' | 'book' | 'onSessionEnded'> {
   /** Backends that it has taken over as they are. */
   readonly kept: ReadonlySet<string>;
   /** Callers are known in another way than before: streams are opened anew, so that their callers are looked at. */
@@ -90,7 +90,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   let { onSessionEnded = ignore } = options;
   let inFlight = createInFlight();
   const flights = new Set([inFlight]);
-  const desk = openDesk({ ...options, house, onSessionEnded: (ended) => onSessionEnded(ended) });
+  const book = options.book && exchangeable(options.book);
+  const desk = openDesk({ ...options, house, book, onSessionEnded: (ended) => onSessionEnded(ended) });
   let serve = servingFor(options.requests);
   let stopping: Promise<void> | undefined;
 
@@ -183,6 +184,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       routes = next.routes ?? new Map();
       onSessionEnded = next.onSessionEnded ?? ignore;
       serve = servingFor(next.requests);
+      if (next.book !== undefined) book?.exchange(next.book);
       house.exchange(next.house, next.kept);
       if (next.endStreams) desk.close();
       return before;

@@ -14,6 +14,24 @@ export interface SessionBook {
   end(id: string): Promise<boolean>;
 }
 
+/** A book that can be exchanged for another of the same store: its connection belongs to one gateway. */
+export interface ExchangeableBook extends SessionBook {
+  exchange(next: SessionBook): void;
+}
+
+/** Puts a book behind one that stays. */
+export function exchangeable(first: SessionBook): ExchangeableBook {
+  let book = first;
+  return {
+    write: (session) => book.write(session),
+    look: (id) => book.look(id),
+    end: (id) => book.end(id),
+    exchange(next) {
+      book = next;
+    },
+  };
+}
+
 /** What a book works with. */
 export interface BookParts {
   /** A session is kept under its id; what comes before it is the store's own. */

@@ -39,10 +39,12 @@ export function replica(
   backends: TestBackends,
   limits: PlanInput['limits'] = {},
   now: () => number = Date.now,
+  before?: TestGateway,
 ): Promise<TestGateway> {
   return testGateway({
     backends,
     now,
+    ...(before === undefined ? {} : { successorOf: before.gateway }),
     plugins: [storeNamed('shared', store), callersByHeader],
     plan: { sessionStorage: { store: 'shared' }, limits: { sessionCheckMs: 0, ...limits } },
   });
@@ -53,7 +55,19 @@ function storeNamed(name: string, { get, set, inner }: LooseStore): Plugin {
     address: `testing/store-${name}`,
     config: z.strictObject({}),
     apply(core) {
-      const store: Store = { get, set, delete: (key) => inner.delete(key), take: async () => 0, close: async () => {} };
+      let isClosed = false; // as a real one, whose connection ends with its gateway
+      const open = <T>(question: () => Promise<T>): Promise<T> =>
+        isClosed ? Promise.reject(new Error('the store is closed')) : question();
+      const store: Store = {
+        get: (key, ttlMs) => open(() => get(key, ttlMs)),
+        set: (key, value, ttlMs) => open(() => set(key, value, ttlMs)),
+        delete: (key) => open(() => inner.delete(key)),
+        take: async () => 0,
+        close: async () => {},
+      };
+      core.hooks.stopping.tap(`testing/store-${name}`, () => {
+        isClosed = true;
+      });
       core.slots.stores.register(name, store);
     },
   });

@@ -81,6 +81,19 @@ describe('a session whose record is in a store', () => {
     expect((await legacy(at.a, id, CALL)).status).toBe(404);
   });
 
+  proves('choice.reload.shared-session', 'is shared still when a replica is taken over by its successor', async () => {
+    await using at = await twoReplicas();
+    const id = await openAt(at.a);
+    await using next = await replica(at.store, { one: server() }, {}, () => at.clock.now, at.a);
+    await at.a.gateway.stop();
+    expect((await legacy(next, id, CALL)).status).toBe(200);
+    const other = await openAt(next);
+    expect((await legacy(at.b, other, CALL)).status).toBe(200);
+    await legacy(at.b, id, 'DELETE');
+    expect((await legacy(next, id, CALL)).status).toBe(404);
+    expect(next.logged).toEqual([]);
+  });
+
   it('outlives the replica that opened it', async () => {
     await using at = await twoReplicas();
     const id = await openAt(at.a);

@@ -214,6 +214,62 @@ describe('a gateway that takes the place of another', () => {
     }
   });
 
+  proves(
+    ['choice.reload.not-fitting', 'choice.reload.streams-prove'],
+    'has streams opened anew when callers are known in another way, and ends sessions when by others',
+    async () => {
+      const doorman = (address: string) =>
+        definePlugin({
+          address,
+          config: z.strictObject({ leeway: z.int().default(0) }),
+          apply: (core) =>
+            core.hooks.authenticate.tap(address, () => ({ issuer: 'x', subject: 'y', key: 'x\0y', claims: {} })),
+        });
+      const guarded = (before: TestGateway | undefined, address: string, leeway: number) =>
+        testGateway({
+          backends: { one: server },
+          plugins: [doorman(address)],
+          plan: { plugins: [{ use: address, with: { leeway } }] },
+          ...(before === undefined ? {} : { successorOf: before.gateway }),
+        });
+      const server = where();
+      const first = await guarded(undefined, 'testing/doorman', 1);
+      const id = await openAt(first);
+      const stream = await listen(first, id);
+      const same = await guarded(first, 'testing/doorman', 1);
+      await retire(first);
+      expect((await legacy(same, id, CALL)).status).toBe(200);
+      expect(stream.hasEnded()).toBe(false);
+      const stricter = await guarded(same, 'testing/doorman', 0);
+      await retire(same);
+      await until(() => stream.hasEnded());
+      expect((await legacy(stricter, id, CALL)).status).toBe(200);
+      const another = await guarded(stricter, 'testing/other-doorman', 0);
+      await retire(stricter);
+      expect(another.logged.join()).toContain('the plugins that authenticate callers changed');
+      expect((await legacy(another, id, CALL)).status).toBe(404);
+      await another.gateway.stop();
+    },
+  );
+
+  proves('choice.reload.not-fitting', 'ends sessions when lists come to depend on who asks', async () => {
+    const server = where();
+    const exchanged = definePlugin({
+      address: 'testing/exchanged',
+      config: z.strictObject({}),
+      apply: ({ slots }) =>
+        slots.authStrategies.register('exchanged', { prepare: async () => ({ perCaller: true, apply: () => {} }) }),
+    });
+    const first = await generation({ one: server });
+    const id = await openAt(first);
+    const plan = { outgoingAuth: { default: { type: 'exchanged' } } };
+    const second = await generation({ one: server }, first, { plan, plugins: [exchanged] });
+    await retire(first);
+    expect(second.logged.join()).toContain('whether credentials depend on callers changed');
+    expect((await legacy(second, id, CALL)).status).toBe(404);
+    await second.gateway.stop();
+  });
+
   proves('choice.reload.failed', 'leaves everything as it was when it cannot start', async () => {
     const server = where();
     const first = await generation({ one: server });

@@ -76,6 +76,9 @@ export const house = [
       'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
       'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',
       'choice.reload.session-moves': 'a client session goes on under the new configuration',
+      'choice.reload.shared-session': 'a session that replicas share is shared after a reload',
+      'choice.reload.streams-prove':
+        'streams are opened anew when the plugins that authenticate are configured in another way',
       'choice.reload.owner': 'a session that moved is bound to its caller as before',
       'choice.reload.backend-stays': 'a backend that is described as before is not opened or started again',
       'choice.reload.stream-stays': 'event streams stay open when the configuration is reloaded',

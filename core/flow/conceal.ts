@@ -18,7 +18,11 @@ type Deciding = Pick<Rooms, 'authorize' | 'advertise'>;
  */
 export async function denialOf(rooms: Deciding, call: Call, refusal: Refusal): Promise<Denial> {
   const { advertise } = rooms;
-  if (advertise === undefined || call.target.isMissing) return { refusal: challenged(refusal, call.caller) };
+  // 429 and 503 do not say that the caller may not: a tool may be usable though no list shows it
+  const isForbidden = refusal.status === 403 || refusal.status === 401;
+  if (advertise === undefined || call.target.isMissing || !isForbidden) {
+    return { refusal: challenged(refusal, call.caller) };
+  }
   const shown = await advertise([call.target], call.caller);
   if (shown.length > 0) return { refusal: challenged(refusal, call.caller) };
   return denialOfMissing(rooms, callWith(call, { target: missingEntry(call.target.kind, call.name) }));

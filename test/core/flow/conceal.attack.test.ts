@@ -131,6 +131,19 @@ describe('a name that the lists show', () => {
     ]);
   });
 
+  it('may be left out of the lists and used all the same: then a limit says so in its own words', async () => {
+    const limited = { refused: true, status: 429, reason: 'slow down', retryAfterMs: 1000 } as const;
+    const quiet = plugin('quiet', ({ hooks }) => {
+      hooks.advertise.tap('quiet', () => []);
+      hooks.limit.tap('quiet', ({ arguments: given }) => (given.region === 'x' ? limited : undefined));
+    });
+    await using kit = await testGateway({ plugins: [quiet], backends: { far: fakeServer().tool('hidden', 'x') } });
+    const client = await kit.client();
+    expect((await client.request('tools/call', { name: 'hidden', arguments: {} })).result).toBeDefined();
+    const { error } = await client.request('tools/call', { name: 'hidden', arguments: { region: 'x' } });
+    expect(error).toMatchObject({ code: 429, message: 'slow down' });
+  });
+
   it('is unknown as before where no policy objects to the name', async () => {
     await using kit = await testGateway({ backends: { far: far() } });
     for (const era of ERAS) {

@@ -42,7 +42,15 @@ export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
 export type { Refusal } from './contract/refusal.ts';
 export type { MessageView, RequestRecord } from './contract/request-record.ts';
 export type { RouteAnswer, RouteTable } from './contract/route.ts';
-export type { Sandbox, ScriptLimits, ScriptOutcome, ScriptTools } from './contract/sandbox.ts';
+export type {
+  Sandbox,
+  ScriptAnswer,
+  ScriptFailure,
+  ScriptFunction,
+  ScriptJob,
+  ScriptLimits,
+  ScriptOutcome,
+} from './contract/sandbox.ts';
 export type { Embedder, Searcher, SearchIndex, SearchMatch, SearchQuery } from './contract/searcher.ts';
 export type { Secret } from './contract/secret.ts';
 export type { SecretSource } from './contract/secret-source.ts';

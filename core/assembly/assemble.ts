@@ -57,6 +57,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     backends: createPluginBackends(plan, () => behind),
     server: { name: plan.name, version: plan.version },
     perform: (asked) => (performing === undefined ? Promise.reject(tooEarly()) : performing.inner(asked)),
+    toolsFor: (call) => (performing === undefined ? Promise.reject(tooEarly()) : performing.toolsFor(call)),
   };
   const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
   applyAll(core, await loadPlugins(plan, catalogue, plugins, baseDir));
@@ -111,5 +112,5 @@ function requireAuthentication(hooks: Hooks, log: Log): void {
 }
 
 function tooEarly(): GatewayFault {
-  return new GatewayFault('PLAN_INCOMPLETE', 'perform was used before the gateway was assembled');
+  return new GatewayFault('PLAN_INCOMPLETE', 'a tool was called or asked for before the gateway was assembled');
 }

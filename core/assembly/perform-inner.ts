@@ -3,6 +3,7 @@ import type { Catalogs } from '../catalog/catalog.ts';
 import type { Asker, Call, LinkOwner, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { ToolEntry } from '../contract/tool.ts';
 import type { InnerCall } from '../extension/plugin.ts';
 import { createCall } from '../flow/call-value.ts';
 import { missingEntry } from '../flow/conceal.ts';
@@ -13,6 +14,8 @@ import { encode, RawObject } from '../protocol/raw-json.ts';
 
 /** How plugins and embedders call tools: down the same rooms as a client's call. */
 export interface Performing {
+  /** The visible tools of the call's asker, as far as `advertise` shows them to its caller. */
+  toolsFor(call: Call): Promise<readonly ToolEntry[]>;
   inner(asked: InnerCall): Promise<Reply>;
   outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
 }
@@ -27,6 +30,10 @@ export interface CallersLists {
 /** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
 export function createPerforming(journey: Journey, catalogs: Catalogs, callers?: CallersLists): Performing {
   return {
+    async toolsFor({ asker, caller }) {
+      const visible = catalogs.of(listClassOf(asker.owner)).visible('tool') as readonly ToolEntry[];
+      return ((await journey.rooms.advertise?.(visible, caller)) ?? visible) as readonly ToolEntry[];
+    },
     async inner({ parent, name, arguments: given, caller, signal, curated }) {
       if (depthOf(parent) >= MAX_DEPTH) {
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };

@@ -3,6 +3,7 @@ import type { BackendHealth, BackendState } from '../contract/backend.ts';
 import type { Call, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { ToolEntry } from '../contract/tool.ts';
 import type { Hooks } from './hooks.ts';
 import type { Slots } from './slots.ts';
 
@@ -31,6 +32,8 @@ export interface Core {
   readonly slots: Slots;
   /** The only way in for inner calls: limited, authorized and audited like outer ones. */
   perform(inner: InnerCall): Promise<Reply>;
+  /** The tools that a list shows the caller of `call`, sorted by key: for tools that lead to others. */
+  toolsFor(call: Call): Promise<readonly ToolEntry[]>;
   /** Epoch milliseconds; a test replaces it. */
   now(): number;
   readonly log: Log;

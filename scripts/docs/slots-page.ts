@@ -50,7 +50,7 @@ export const SLOT_PROSE = {
     chosenBy: 'the `type` of a step',
   },
   sandboxes: {
-    face: '`run(script, tools, limits, signal): Promise<ScriptOutcome>`',
+    face: '`run(job, limits, signal): Promise<ScriptOutcome>`',
     contract: 'Sandbox',
     purpose: 'where scripts of code mode run',
     chosenBy: 'code mode, by name',

@@ -40,6 +40,7 @@ export function pluginCore(): PluginCore {
     perform: async () => {
       throw new Error('this core has no gateway behind it');
     },
+    toolsFor: async () => [],
     now: () => clock.nowMs,
     backends: {
       states: () => [],

@@ -115,6 +115,25 @@ describe('the plugins of a plan', () => {
     expect(server).toEqual({ name: 'mine', version: '7' });
   });
 
+  it('learn which tools a list shows the caller of a call', async () => {
+    const shown: string[][] = [];
+    const asking = definePlugin({
+      address: 'asking',
+      config: nothing,
+      apply(core) {
+        core.hooks.advertise.tap('asking', (entries) => entries.filter(({ key }) => key !== 'secret'));
+        core.hooks.rewriteCall.tapPromise('asking', async (call) => {
+          shown.push((await core.toolsFor(call)).map(({ key }) => key));
+          return call;
+        });
+      },
+    });
+    const far = fakeServer().tool('secret').tool('open').tool('echo');
+    await using kit = await testGateway({ plugins: [asking], backends: { far } });
+    await (await kit.client()).callTool('open');
+    expect(shown).toEqual([['echo', 'open']]);
+  });
+
   proves('ask.core.typed-config', 'are typed by their schema: a wrong configuration does not compile', () => {
     const config = z.strictObject({ blocked: z.array(z.string()).default([]), max: z.int() });
     const plugin = definePlugin({

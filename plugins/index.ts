@@ -19,6 +19,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
   'rate-limit': () => import('./rate-limit/index.ts'),
   telemetry: () => import('./telemetry/index.ts'),
+  'optimizer/search': () => import('./optimizer/search/index.ts'),
   'stores/memory': () => import('./stores/memory/index.ts'),
   'stores/redis': () => import('./stores/redis/index.ts'),
 };

@@ -1,0 +1,32 @@
+/** What ranking depends on; chosen by the mean over both measured sets (docs/retrieval.md), never by one request. */
+export interface Tuning {
+  /** What a word is worth by where it stands. */
+  readonly weights: Readonly<Record<Field, number>>;
+  /** How much a longer text makes its words cheaper: 0 not at all, 1 in proportion. */
+  readonly lengths: Readonly<Record<Field, number>>;
+  /** When a repeated word stops counting: small is soon. */
+  readonly saturation: number;
+  /** What a relative, a likely misspelling and a word of interfaces are worth against the word itself. */
+  readonly relative: number;
+  readonly misspelt: number;
+  readonly interfaceWord: number;
+  /** Share of the whole query against its parts, where it has parts. */
+  readonly whole: number;
+  /** What each further tool of one backend loses when a query has parts: 0 nothing. */
+  readonly crowd: number;
+}
+
+/** The fields of a tool. */
+export const FIELDS = ['name', 'backend', 'description', 'parameters', 'parameterTexts'] as const;
+export type Field = (typeof FIELDS)[number];
+
+export const TUNING: Tuning = {
+  weights: { name: 3, backend: 1, description: 1.5, parameters: 0.7, parameterTexts: 0.4 },
+  lengths: { name: 0.5, backend: 0.3, description: 0.6, parameters: 0.6, parameterTexts: 0.7 },
+  saturation: 1.2,
+  relative: 0.3,
+  misspelt: 0.6,
+  interfaceWord: 0.3,
+  whole: 0.4,
+  crowd: 0,
+};

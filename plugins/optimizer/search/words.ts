@@ -1,0 +1,45 @@
+import { stem } from './stem.ts';
+
+/**
+ * The terms of a text: stems of its words, with identifiers taken apart.
+ *
+ * Shape: `getBaziDetail` gives the parts and the whole, `read_file` its parts, `base64` its letters, its digits and the
+ * whole; scripts that write no spaces give pairs of characters. Case, accents and width do not count.
+ * @param maxTerms terms given at most; the rest of the text is not looked at
+ */
+export function termsOf(text: string, maxTerms: number): string[] {
+  const terms: string[] = [];
+  for (const [run] of text.normalize('NFKC').matchAll(RUN)) {
+    if (terms.length >= maxTerms) break;
+    if (SPACELESS.test(run)) pushPairs(terms, run);
+    else pushWord(terms, run);
+  }
+  return terms.length > maxTerms ? terms.slice(0, maxTerms) : terms;
+}
+
+const SPACELESS = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
+const RUN = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]+|[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu;
+/** Where an identifier changes its step: aB, ABc, a1, 1a. */
+const STEPS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
+const POSSESSIVE = /['’]\p{L}+$/u;
+const ACCENT = /\p{M}/gu;
+/** Longer words are nobody's: ids, hashes, encoded data. */
+const MAX_WORD = 40;
+
+function pushWord(terms: string[], run: string): void {
+  if (run.length > MAX_WORD) return;
+  const word = run.replace(POSSESSIVE, '');
+  const parts = word.split(STEPS);
+  if (parts.length > 1) for (const part of parts) if (part.length > 1) terms.push(termOf(part));
+  terms.push(termOf(word));
+}
+
+function termOf(word: string): string {
+  return stem(word.toLowerCase().normalize('NFD').replace(ACCENT, ''));
+}
+
+function pushPairs(terms: string[], run: string): void {
+  const characters = [...run.slice(0, MAX_WORD * 8)];
+  if (characters.length === 1) terms.push(run);
+  for (let at = 0; at + 1 < characters.length; at += 1) terms.push(`${characters[at]}${characters[at + 1]}`);
+}

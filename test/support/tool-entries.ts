@@ -1,0 +1,22 @@
+import type { JsonObject } from '../../core/contract/json.ts';
+import type { ToolEntry } from '../../core/contract/tool.ts';
+
+/** What a test says about a tool. */
+export interface WrittenTool {
+  readonly name: string;
+  readonly backend?: string;
+  readonly description?: string;
+  readonly inputSchema?: JsonObject;
+}
+
+/** The catalogue entry of a tool that a test wrote down. */
+export function toolEntry({ name, backend = 'backend', ...said }: WrittenTool): ToolEntry {
+  return {
+    kind: 'tool',
+    key: name,
+    workload: backend,
+    original: name,
+    definition: Buffer.from(JSON.stringify({ name, inputSchema: { type: 'object' }, ...said })),
+    shapedBy: [],
+  };
+}

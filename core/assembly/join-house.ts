@@ -1,16 +1,12 @@
-import { createBackendRoom, type Spawn } from '../backend/create-room.ts';
-import { createDirectory, sameBackend } from '../backend/directory.ts';
+import { createDirectory } from '../backend/directory.ts';
 import type { BackendRoom } from '../backend/room.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
-import { createCatalogs } from '../catalog/create-catalogs.ts';
 import { pageOf } from '../catalog/pages.ts';
 import type { LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import { explainCause } from '../errors.ts';
-import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
-import type { Slots } from '../extension/slots.ts';
 import type { AnswerParts } from '../flow/answer.ts';
 import { createBridge, createTargetDispatch, type DispatchParts, withUrlQuestions } from '../flow/dispatch.ts';
 import type { Journey } from '../flow/perform.ts';
@@ -23,38 +19,14 @@ import { createEndpoint } from '../protocol/endpoint.ts';
 import type { InFlight } from '../protocol/http/in-flight.ts';
 import { createPassthrough } from '../protocol/passthrough-headers.ts';
 import { createSessionBook, type SessionBook } from '../session/session-book.ts';
-import type { Authorizers } from './authorizers.ts';
-import { createFace } from './face.ts';
-import { createGaps } from './gaps.ts';
 import type { Gateway } from './gateway.ts';
 import { catalogFor, catalogOf, createHouse } from './house.ts';
+import { type JoinParts, joinFarSide } from './join-far-side.ts';
 import { mountedRoutes } from './mounted-routes.ts';
 import { createPerforming, type Performing } from './perform-inner.ts';
-import type { Plan } from './plan.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
 import { watchSources } from './sources.ts';
-import {
-  type Estate,
-  isSameDoor,
-  listsThatDiffer,
-  mayBeKept,
-  noteEstate,
-  sharedRounds,
-  whyNotMoved,
-} from './succession.ts';
-
-/** What joining needs: a plan that was read, and hooks and slots that the plugins filled. */
-export interface JoinParts {
-  readonly plan: Plan;
-  readonly hooks: Hooks;
-  readonly slots: Slots;
-  readonly log: Log;
-  readonly now: () => number;
-  readonly authorizers: Authorizers;
-  readonly spawn?: Spawn;
-  /** The gateway whose place this one takes. */
-  readonly before?: Estate | undefined;
-}
+import { type Estate, isSameDoor, listsThatDiffer, noteEstate, sharedRounds, whyNotMoved } from './succession.ts';
 
 /** The house, closed but joined. `open` lets the backends in. */
 export interface JoinedHouse {
@@ -76,7 +48,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const { room, catalogs, faces, gaps, isAdopted } = joinFarSide(parts, serverInfo);
   const doormen = hooks.authenticate.tapNames();
   const why = parts.before && whyNotMoved(parts.before, { plan, doormen, perCaller: parts.authorizers.perCaller });
-  const before = why === undefined ? parts.before : undefined;
+  let before = why === undefined ? parts.before : undefined;
   const lot = before?.lot ?? createParkingLot(limits.parkedCalls, limits.requestStateTtlMs, now);
   const seal = before?.seal ?? createStateSeal(plan.stateKey, limits.requestStateTtlMs, limits.requestStateBytes, now);
   const dispatching: DispatchParts = {
@@ -105,9 +77,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
       }),
     reportList: (intent, cause) => log.error('a list failed', { method: intent.method, cause: explainCause(cause) }),
   };
-  const listClass = parts.authorizers.perCaller
-    ? (capabilityClass: string, caller: Caller) => callerClass(capabilityClass, caller.key)
-    : undefined;
+  const listClass = parts.authorizers.perCaller ? listsOfCaller : undefined;
   const performing = createPerforming(
     journey,
     catalogs,
@@ -169,13 +139,18 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   let remaining: InFlight | undefined;
   const takeOver = (): void => {
     if (why !== undefined) log.warn('client sessions end with the configuration before', { because: why });
-    if (before === undefined) return;
+    const hasMoved = before !== undefined;
+    if (before !== undefined) moveIn(before);
+    before = undefined;
+    delete parts.before;
+    if (hasMoved) hasDoor = true;
+  };
+  const moveIn = (before: Estate): void => {
     const kept = new Set(room.states().flatMap(({ backend: { name } }) => (isAdopted(name) ? [name] : [])));
     const endStreams = !isSameDoor(before.plan, plan, doormen);
     const changes = listsThatDiffer(before.catalogs, catalogs);
     before.leave(endpoint.exchange({ ...face, kept, endStreams }));
     shared.settle = rooms.settle;
-    hasDoor = true;
     for (const change of changes) endpoint.tell(change);
   };
   const drained = async (): Promise<void> => {
@@ -227,65 +202,19 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     leave(requests) {
       remaining = requests;
       hasDoor = false;
-      stopped.abort(); // the next gateway hears of backends now
+      // The next gateway hears of backends now. An error as the reason would hold on to it by its stack.
+      stopped.abort('taken over');
     },
   });
   return { gateway, performing, backends: { room, gaps }, open, takeOver };
 }
 
-const SWEEP_MS = 1_000;
-
-/** The far side and what is known of it. */
-function joinFarSide(
-  { plan, hooks, log, now, authorizers, spawn, before }: JoinParts,
-  serverInfo: { name: string; version: string },
-) {
-  const { limits } = plan;
-  const adopted = new Set<string>();
-  const room: BackendRoom = createBackendRoom({
-    lent(backend) {
-      const keeper = before?.room.lend(backend.name);
-      if (before === undefined || keeper === undefined || !sameBackend(keeper.backend, backend)) return undefined;
-      // a monitor that has set it aside is not there any more: the backend is looked at anew
-      if (keeper.state.health?.status === 'unhealthy' || !mayBeKept(before.plan, plan, backend.name)) return undefined;
-      adopted.add(backend.name);
-      return keeper;
-    },
-    limits,
-    timeouts: plan.timeouts,
-    authorizer: (workload) => authorizers.of(workload),
-    clientInfo: serverInfo,
-    now,
-    log,
-    ...(spawn === undefined ? {} : { spawn }),
-    events: {
-      listed(workload, capabilityClass) {
-        faces.stale();
-        gaps.stale();
-        catalogs.changed(workload, capabilityClass);
-      },
-      changed(event) {
-        faces.stale();
-        gaps.stale();
-        hooks.backendChanged.call(event);
-      },
-    },
-  });
-  const catalogs: Catalogs = createCatalogs({
-    room,
-    workloads: () => room.states().map(({ backend }) => backend.name),
-    shape: (draft, inputs) => (hooks.shapeCatalog.tapped() ? hooks.shapeCatalog.call(draft, inputs) : draft),
-    serverInfo,
-    limits,
-    ...(plan.maxToolNameLength === undefined ? {} : { maxToolNameLength: plan.maxToolNameLength }),
-    now,
-    log,
-    onRebuilt: (rebuilt) => hooks.catalogRebuilt.call(rebuilt),
-  });
-  const faces = createFace(serverInfo, room, limits.instructionsBytes);
-  const gaps = createGaps(room);
-  return { room, catalogs, faces, gaps, isAdopted: (name: string) => adopted.has(name) };
+/** Outside of any gateway: owners keep it over reloads. */
+function listsOfCaller(capabilityClass: string, caller: Caller): string {
+  return callerClass(capabilityClass, caller.key);
 }
+
+const SWEEP_MS = 1_000;
 
 /** The sessions of all replicas, when the plan names a store for them. @throws GatewayFault SLOT_UNKNOWN */
 function bookOf({ plan, slots, log, now }: JoinParts): SessionBook | undefined {

@@ -23,7 +23,11 @@ export function keep(options: Omit<KeeperOptions, keyof Holder | 'tally'>, holde
   const first = holder.authorizer(options.backend.name);
   const tally = { processes: 0 };
   const holders = [holder];
-  const present = (): BackendRoomEvents => (holders.at(-1) ?? holder).events;
+  let latest = holder.events; // not the first holder: it may be long gone
+  const present = (): BackendRoomEvents => {
+    latest = holders.at(-1)?.events ?? latest;
+    return latest;
+  };
   const keeper: Keeper = new Keeper({
     ...options,
     tally,

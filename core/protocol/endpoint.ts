@@ -83,7 +83,7 @@ export interface Endpoint {
  * error with the id of its request.
  */
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { limits, log } = options;
+  const { limits, log, path } = options;
   const house = new HouseDoor(options.house, log);
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
   let routes: MountedRoutes = options.routes ?? new Map();
@@ -121,7 +121,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (route !== undefined) {
         visitOf(inbound)?.enters('route');
         await serveRoute(route, inbound, readBody, responder);
-      } else if (inbound.path === options.path) {
+      } else if (inbound.path === path) {
         visitOf(inbound)?.enters('mcp');
         await serveMcp(inbound, readBody, responder);
       } else sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { definePlugin, type PlanInput, type Plugin } from '@toolmgr/core';
 import {
   type FakeServer,
@@ -329,5 +331,27 @@ describe('a session that moved', () => {
     expect((await legacy(second, id, CALL, { 'x-caller': 'eve' })).status).toBe(404);
     expect((await legacy(second, id, CALL, { 'x-caller': 'ada' })).status).toBe(404);
     await second.gateway.stop();
+  });
+});
+
+describe('many reloads', () => {
+  proves('choice.reload.no-leak', 'leave no more than the first and the last two gateways in memory', async () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const server = where();
+    const gone: WeakRef<object>[] = [];
+    let current = await generation({ one: server });
+    for (let n = 0; n < 8; n++) {
+      const next = await generation({ one: server }, current);
+      await retire(current);
+      gone.push(new WeakRef(current.gateway));
+      current = next;
+    }
+    const alive = () => gone.filter((ref) => ref.deref() !== undefined).length;
+    await until(() => {
+      gc();
+      return alive() <= 2;
+    }, 10_000);
+    await current.gateway.stop();
   });
 });

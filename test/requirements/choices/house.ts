@@ -79,6 +79,7 @@ export const house = [
       'choice.reload.shared-session': 'a session that replicas share is shared after a reload',
       'choice.reload.streams-prove':
         'streams are opened anew when the plugins that authenticate are configured in another way',
+      'choice.reload.no-leak': 'gateways that were replaced are let go of',
       'choice.reload.owner': 'a session that moved is bound to its caller as before',
       'choice.reload.backend-stays': 'a backend that is described as before is not opened or started again',
       'choice.reload.stream-stays': 'event streams stay open when the configuration is reloaded',

@@ -1,0 +1,129 @@
+import type { Backend } from '../contract/backend.ts';
+import type { LinkOwner } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../protocol/limits.ts';
+import type { Conversation } from './conversation.ts';
+import { LinkFailure } from './failure.ts';
+import type { ListKind } from './link.ts';
+import { ALL_KINDS } from './list-changes.ts';
+import { type ListingErrand, mergeLists, readListing } from './listing.ts';
+import type { LinkPool } from './pool.ts';
+import { Relists } from './relists.ts';
+import type { BackendListing } from './room.ts';
+import type { Seat } from './seat.ts';
+import type { ShownLists } from './shown-lists.ts';
+
+/** What reading lists needs. */
+export interface ListReaderOptions {
+  readonly backend: Backend;
+  readonly pool: LinkPool;
+  readonly lists: ShownLists;
+  readonly limits: Limits;
+  readonly log: Log;
+  /** Aborts when the backend is not kept any more. */
+  readonly signal: AbortSignal;
+  /** A caller's credentials were refused: says whether they are made anew. */
+  credentialsRefused(caller: Caller): boolean;
+  /** A look at the backend that is under way: it reads the base lists itself. Never rejects. */
+  looking(): Promise<void> | undefined;
+  note(what: string, cause: unknown): void;
+}
+
+/** A link, and the lists read over it. */
+export interface ReadLists {
+  readonly link: Conversation;
+  readonly listing: BackendListing;
+}
+
+/** Reads the lists of one backend through its links: the gateway's own, an owner's, and again what has changed. */
+export class ListReader {
+  readonly #options: ListReaderOptions;
+  readonly #relists: Relists;
+
+  constructor(options: ListReaderOptions) {
+    this.#options = options;
+    this.#relists = new Relists({
+      coalesceMs: options.limits.coalesceMs,
+      read: (seat, kinds) => this.#relist(seat, kinds),
+      failed: (cause) => options.note('changed lists not read', cause),
+    });
+  }
+
+  /** The base lists, with credentials made anew where they have gone stale. @throws GatewayFault · BackendError */
+  look(opened: Opened): Promise<ReadLists> {
+    return this.#authorized(this.#options.pool.base, () => this.readBase(opened));
+  }
+
+  /** The base lists; `opened` is told of the link before they are read. @throws GatewayFault · BackendError */
+  async readBase(opened?: Opened): Promise<ReadLists> {
+    const { base } = this.#options.pool;
+    const link = await base.take();
+    opened?.(link);
+    return { link, listing: await readListing(link, this.#errand(base)) };
+  }
+
+  /** The lists as the link of an owner shows them; `opened` as above. @throws GatewayFault · BackendError */
+  async readFor(owner: LinkOwner, opened: Opened): Promise<ReadLists> {
+    const seat = this.#options.pool.seatFor(owner);
+    return this.#authorized(seat, async () => {
+      const link = await seat.take();
+      opened(link);
+      return { link, listing: await readListing(link, this.#errand(seat)) };
+    });
+  }
+
+  /** Lists of the seat's class have changed: reads them soon, many changes as one. */
+  changed(seat: Seat, kinds: readonly ListKind[]): void {
+    const { signal, pool, lists } = this.#options;
+    if (signal.aborted) return;
+    if (seat !== pool.base && !lists.byClass.has(seat.capabilityClass)) return;
+    this.#relists.add(seat, kinds);
+  }
+
+  /** Reads classes that may be out of date through any living link of theirs; without one the next welcome does. */
+  refreshStale(): void {
+    const { pool, lists } = this.#options;
+    for (const capabilityClass of lists.stale) {
+      const seat = pool.livingOf(capabilityClass);
+      if (seat !== undefined) this.changed(seat, ALL_KINDS);
+    }
+  }
+
+  stop(): void {
+    this.#relists.stop();
+  }
+
+  async #relist(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<void> {
+    const { pool, lists, looking } = this.#options;
+    // The look that is under way reads everything; what it misses comes after it.
+    if (seat === pool.base) await looking();
+    const { capabilityClass } = seat;
+    const wanted = lists.byClass.has(capabilityClass) ? kinds : new Set(ALL_KINDS);
+    const read = await this.#authorized(seat, async () => readListing(await seat.take(), this.#errand(seat), wanted));
+    // Other lists may have been read meanwhile: only what was asked for is replaced.
+    const before = lists.byClass.get(capabilityClass);
+    lists.store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
+  }
+
+  /** Runs what a backend may refuse by 401 for a credential that has gone stale: once more when it is made anew. */
+  async #authorized<T>(seat: Seat, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (cause) {
+      const isRefused = cause instanceof LinkFailure && cause.httpStatus === 401;
+      if (!isRefused || !this.#options.credentialsRefused(seat.caller)) throw cause;
+      seat.renew();
+      return run();
+    }
+  }
+
+  #errand(seat: Seat): ListingErrand {
+    const { backend, limits, log, signal } = this.#options;
+    const { caller, purpose, capabilities } = seat;
+    return { backend, caller, purpose, capabilities, limits, log, signal };
+  }
+}
+
+/** Is told of the link before anything is read over it. */
+type Opened = (link: Conversation) => void;

@@ -76,7 +76,15 @@ export { explainIssues } from './extension/explain-issues.ts';
 export type { Hooks } from './extension/hooks.ts';
 export { createLog, LOG_NAMES, type LogName, stderrLog } from './extension/log.ts';
 export { nearest } from './extension/nearest.ts';
-export { type Backends, type Core, definePlugin, type InnerCall, type Log, type Plugin } from './extension/plugin.ts';
+export {
+  type Backends,
+  type Core,
+  type Door,
+  definePlugin,
+  type InnerCall,
+  type Log,
+  type Plugin,
+} from './extension/plugin.ts';
 export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';

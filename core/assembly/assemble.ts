@@ -5,6 +5,7 @@ import { stderrLog } from '../extension/log.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
 import { prepareAuthorizers } from './authorizers.ts';
+import { createDoor } from './door.ts';
 import type { Gateway } from './gateway.ts';
 import { joinHouse } from './join-house.ts';
 import { type Catalogue, type Loaded, loadPlugins } from './load-plugins.ts';
@@ -49,6 +50,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   const slots = createSlots();
   let performing: Performing | undefined;
   let behind: BackendsBehind | undefined;
+  const door = createDoor(plan.endpoint.path);
   const core: Core = {
     hooks,
     slots,
@@ -57,6 +59,11 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     backends: createPluginBackends(plan, () => behind),
     server: { name: plan.name, version: plan.version },
     perform: (asked) => (performing === undefined ? Promise.reject(tooEarly()) : performing.inner(asked)),
+    door: door.face,
+    reachable: (call) => {
+      if (performing === undefined) throw tooEarly();
+      return performing.reachable(call);
+    },
     toolsFor: (call) => (performing === undefined ? Promise.reject(tooEarly()) : performing.toolsFor(call)),
   };
   const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
@@ -70,6 +77,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     log,
     now,
     authorizers,
+    wishes: door.wishes(),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
     before: options.successorOf && estateOf(options.successorOf),
   });

@@ -19,11 +19,12 @@ export function createFace(
   serverInfo: JsonObject,
   room: Pick<BackendRoom, 'states'>,
   maxInstructions: number,
+  eras: Face['eras'] = ERAS,
 ): FaceMaker {
   let kept: Face | undefined;
   return {
     face() {
-      kept ??= compose(serverInfo, room, maxInstructions);
+      kept ??= { ...compose(serverInfo, room, maxInstructions), eras };
       return kept;
     },
     stale() {
@@ -32,7 +33,14 @@ export function createFace(
   };
 }
 
-function compose(serverInfo: JsonObject, room: Pick<BackendRoom, 'states'>, maxInstructions: number): Face {
+/** What is spoken unless a plugin says otherwise. */
+export const ERAS: Face['eras'] = ['2026-07-28', '2025-11-25'];
+
+function compose(
+  serverInfo: JsonObject,
+  room: Pick<BackendRoom, 'states'>,
+  maxInstructions: number,
+): Omit<Face, 'eras'> {
   const hellos = room.states().flatMap(({ backend, hello }) => (hello === undefined ? [] : [{ backend, hello }]));
   const has = (name: string): boolean => hellos.some(({ hello }) => isObject(hello.capabilities[name]));
   const extensions: Record<string, JsonValue> = {};
@@ -55,7 +63,6 @@ function compose(serverInfo: JsonObject, room: Pick<BackendRoom, 'states'>, maxI
       ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
     },
     instructions: instructions === '' ? undefined : cut(instructions, maxInstructions),
-    eras: ['2026-07-28', '2025-11-25'],
   };
 }
 

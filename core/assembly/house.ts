@@ -9,7 +9,7 @@ import { resolveCall } from '../flow/resolve.ts';
 import type { Rooms } from '../flow/rooms.ts';
 import { replyFromFault } from '../flow/wire-faults.ts';
 import { listClassOf } from '../protocol/capabilities.ts';
-import type { House, Intent } from '../protocol/intent.ts';
+import type { House } from '../protocol/intent.ts';
 import { RawObject } from '../protocol/raw-json.ts';
 import { RequestIntent } from '../protocol/request-intent.ts';
 import type { FaceMaker } from './face.ts';
@@ -75,7 +75,10 @@ export function createHouse(parts: HouseParts): House {
     onListsChanged: (listener) => catalogs.onChanged(listener),
     setLogLevel: (asker, level) => room.setLogLevel(asker.owner, level),
     rootsChanged: (asker) => room.rootsChanged(asker.owner),
-    mirrored: (name, asker) => catalogFor(catalogs, asker).find('tool', name)?.mirrored,
+    mirrored(name, asker) {
+      const catalog = catalogFor(catalogs, asker);
+      return (catalog.find('tool', name) ?? catalog.direct().find('tool', name))?.mirrored;
+    },
   };
 }
 
@@ -99,11 +102,6 @@ async function decided(
 /** The catalogue that an asker sees. */
 export function catalogFor(catalogs: Catalogs, asker: Asker): Catalog {
   return catalogs.of(listClassOf(asker.owner));
-}
-
-/** As {@link catalogFor}, for an intent. */
-export function catalogOf(catalogs: Catalogs): (intent: Intent) => Catalog {
-  return (intent) => catalogFor(catalogs, intent.asker);
 }
 
 /**

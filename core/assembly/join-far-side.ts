@@ -7,6 +7,7 @@ import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
 import type { Authorizers } from './authorizers.ts';
+import type { DoorWishes } from './door.ts';
 import { createFace } from './face.ts';
 import { createGaps } from './gaps.ts';
 import type { Plan } from './plan.ts';
@@ -20,6 +21,8 @@ export interface JoinParts {
   readonly log: Log;
   readonly now: () => number;
   readonly authorizers: Authorizers;
+  /** What plugins said about the endpoint. */
+  readonly wishes: DoorWishes;
   readonly spawn?: Spawn;
   /** What the gateway before leaves; let go of when it is taken over, or each would hold on to all before it. */
   before?: Estate | undefined;
@@ -27,7 +30,7 @@ export interface JoinParts {
 
 /** The far side and what is known of it. */
 export function joinFarSide(parts: JoinParts, serverInfo: { name: string; version: string }) {
-  const { plan, hooks, log, now, authorizers, spawn } = parts;
+  const { plan, hooks, log, now, authorizers, wishes, spawn } = parts;
   const { limits } = plan;
   const adopted = new Set<string>();
   const room: BackendRoom = createBackendRoom({
@@ -71,7 +74,7 @@ export function joinFarSide(parts: JoinParts, serverInfo: { name: string; versio
     log,
     onRebuilt: (rebuilt) => hooks.catalogRebuilt.call(rebuilt),
   });
-  const faces = createFace(serverInfo, room, limits.instructionsBytes);
+  const faces = createFace(serverInfo, room, limits.instructionsBytes, wishes.eras);
   const gaps = createGaps(room);
   return { room, catalogs, faces, gaps, isAdopted: (name: string) => adopted.has(name) };
 }

@@ -2,9 +2,10 @@ import { createDirectory } from '../backend/directory.ts';
 import type { BackendRoom } from '../backend/room.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { pageOf } from '../catalog/pages.ts';
-import type { LinkOwner } from '../contract/call.ts';
+import type { Asker, LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { SessionEnded } from '../contract/event.ts';
+import type { Inbound } from '../contract/inbound.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { AnswerParts } from '../flow/answer.ts';
@@ -20,7 +21,7 @@ import type { InFlight } from '../protocol/http/in-flight.ts';
 import { createPassthrough } from '../protocol/passthrough-headers.ts';
 import { createSessionBook, type SessionBook } from '../session/session-book.ts';
 import type { Gateway } from './gateway.ts';
-import { catalogFor, catalogOf, createHouse } from './house.ts';
+import { catalogFor, createHouse } from './house.ts';
 import { type JoinParts, joinFarSide } from './join-far-side.ts';
 import { mountedRoutes } from './mounted-routes.ts';
 import { createPerforming, type Performing } from './perform-inner.ts';
@@ -40,14 +41,15 @@ export interface JoinedHouse {
 
 /** Joins the rooms of one gateway, from the far side up to the endpoint. Seals the hooks. */
 export function joinHouse(parts: JoinParts): JoinedHouse {
-  const { plan, hooks, slots, log, now } = parts;
+  const { plan, hooks, slots, log, now, wishes } = parts;
   const { limits } = plan;
   const serverInfo = { name: plan.name, version: plan.version };
   const stopped = new AbortController();
 
   const { room, catalogs, faces, gaps, isAdopted } = joinFarSide(parts, serverInfo);
   const doormen = hooks.authenticate.tapNames();
-  const why = parts.before && whyNotMoved(parts.before, { plan, doormen, perCaller: parts.authorizers.perCaller });
+  const why =
+    parts.before && whyNotMoved(parts.before, { plan, doormen, perCaller: parts.authorizers.perCaller, wishes });
   let before = why === undefined ? parts.before : undefined;
   const lot = before?.lot ?? createParkingLot(limits.parkedCalls, limits.requestStateTtlMs, now);
   const seal = before?.seal ?? createStateSeal(plan.stateKey, limits.requestStateTtlMs, limits.requestStateBytes, now);
@@ -64,10 +66,14 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const shared = before?.rounds ?? sharedRounds(limits.requestStateTtlMs, now);
   const { rounds } = shared;
   if (before === undefined) shared.settle = rooms.settle;
+  const viewFor = (asker: Asker, inbound: Inbound | undefined) => {
+    const catalog = catalogFor(catalogs, asker);
+    return wishes.directPath !== undefined && inbound?.path === wishes.directPath ? catalog.direct() : catalog;
+  };
   const journey: Journey = {
     rooms,
     rounds,
-    resolve: (call) => findTarget(catalogFor(catalogs, call.asker), call.method, call.name, call.members),
+    resolve: (call) => findTarget(viewFor(call.asker, call.inbound), call.method, call.name, call.members),
     report: (call, cause) =>
       log.error('a call failed', {
         call: call.id,
@@ -87,7 +93,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     journey,
     rooms,
     seal,
-    catalog: catalogOf(catalogs),
+    catalog: ({ asker, inbound }) => viewFor(asker, inbound),
     passthrough: createPassthrough(plan.passthroughHeaders),
     incomplete: ({ asker }) => gaps.inLists(listClassOf(asker.owner)),
     pageOf: (entries, kind, era, cursor) => pageOf(entries, kind, era, cursor, { serverInfo, limits }),
@@ -108,12 +114,13 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   });
   const face = {
     house,
-    routes: mountedRoutes(hooks, plan.endpoint.path),
+    routes: mountedRoutes(hooks, plan.endpoint.path, wishes.directPath),
     requests: frozen.requests,
     book: bookOf(parts),
     onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),
   };
-  const endpoint = before?.endpoint ?? createEndpoint({ ...face, ...plan.endpoint, limits, log, now });
+  const endpoint =
+    before?.endpoint ?? createEndpoint({ ...face, ...plan.endpoint, directPath: wishes.directPath, limits, log, now });
   const sweeping = setInterval(() => {
     lot.sweep();
     rounds.sweep();
@@ -193,6 +200,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     plan,
     doormen,
     perCaller: parts.authorizers.perCaller,
+    wishes,
     endpoint,
     room,
     catalogs,

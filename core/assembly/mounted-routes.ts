@@ -3,11 +3,16 @@ import { GatewayFault } from '../errors.ts';
 import type { Hooks } from '../extension/hooks.ts';
 
 /** Answers by path, then by method. @throws GatewayFault ROUTE_TAKEN */
-export function mountedRoutes(hooks: Hooks, endpointPath: string): ReadonlyMap<string, MountedRoute> {
+export function mountedRoutes(
+  hooks: Hooks,
+  endpointPath: string,
+  directPath?: string,
+): ReadonlyMap<string, MountedRoute> {
   const routes = new Map<string, Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>();
   hooks.mount.call({
     endpointPath,
     add(method, path, answer) {
+      if (path === directPath) throw new GatewayFault('ROUTE_TAKEN', `${path} is the direct door of the endpoint`);
       const route = routes.get(path) ?? {};
       if (route[method] !== undefined) throw new GatewayFault('ROUTE_TAKEN', `${method} ${path} is mounted twice`);
       routes.set(path, { ...route, [method]: answer });

@@ -16,6 +16,8 @@ import { encode, RawObject } from '../protocol/raw-json.ts';
 export interface Performing {
   /** The visible tools of the call's asker, as far as `advertise` shows them to its caller. */
   toolsFor(call: Call): Promise<readonly ToolEntry[]>;
+  /** See `Core.reachable`. */
+  reachable(call: Call): readonly ToolEntry[];
   inner(asked: InnerCall): Promise<Reply>;
   outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
 }
@@ -29,17 +31,22 @@ export interface CallersLists {
 
 /** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
 export function createPerforming(journey: Journey, catalogs: Catalogs, callers?: CallersLists): Performing {
+  const reachable: Performing['reachable'] = ({ asker }) =>
+    catalogs.of(listClassOf(asker.owner)).direct().visible('tool') as readonly ToolEntry[];
   return {
-    async toolsFor({ asker, caller }) {
-      const visible = catalogs.of(listClassOf(asker.owner)).visible('tool') as readonly ToolEntry[];
-      return ((await journey.rooms.advertise?.(visible, caller)) ?? visible) as readonly ToolEntry[];
+    reachable,
+    async toolsFor(call) {
+      const tools = reachable(call);
+      return ((await journey.rooms.advertise?.(tools, call.caller)) ?? tools) as readonly ToolEntry[];
     },
-    async inner({ parent, name, arguments: given, caller, signal, curated }) {
+    async inner({ parent, name, arguments: given, caller, signal, curated, isChosen }) {
       if (depthOf(parent) >= MAX_DEPTH) {
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
       }
       const asker: Asker = { ...parent.asker, progressToken: undefined, tell: parent.asker.tell };
-      const target = catalogs.of(listClassOf(asker.owner)).findInside(name) ?? missingEntry('tool', name);
+      const catalog = catalogs.of(listClassOf(asker.owner));
+      const found = isChosen ? catalog.direct().find('tool', name) : catalog.findInside(name);
+      const target = found ?? missingEntry('tool', name);
       const call = createCall({
         ...toolCall(target.key, given),
         target,
@@ -56,7 +63,8 @@ export function createPerforming(journey: Journey, catalogs: Catalogs, callers?:
     async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
       const asker = silentAsker(caller, callers?.listClass('', caller));
       await callers?.missing(asker.owner);
-      const target = catalogs.of(listClassOf(asker.owner)).find('tool', name) ?? missingEntry('tool', name);
+      const catalog = catalogs.of(listClassOf(asker.owner));
+      const target = catalog.direct().find('tool', name) ?? catalog.find('tool', name) ?? missingEntry('tool', name);
       const call = createCall({
         ...toolCall(name, given ?? {}),
         target,

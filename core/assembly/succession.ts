@@ -9,6 +9,7 @@ import type { StateSeal } from '../protocol/bridge/request-state.ts';
 import type { Endpoint } from '../protocol/endpoint.ts';
 import type { InFlight } from '../protocol/http/in-flight.ts';
 import type { ListsChanged } from '../protocol/intent.ts';
+import type { DoorWishes } from './door.ts';
 import type { Gateway } from './gateway.ts';
 import type { Plan } from './plan.ts';
 
@@ -19,6 +20,8 @@ export interface Estate {
   readonly doormen: readonly string[];
   /** Lists may depend on who asks: credentials towards a backend do. */
   readonly perCaller: boolean;
+  /** Revisions and paths of the endpoint. */
+  readonly wishes: DoorWishes;
   readonly endpoint: Endpoint;
   readonly room: BackendRoom;
   readonly catalogs: Catalogs;
@@ -63,14 +66,15 @@ export function estateOf(gateway: Gateway): Estate | undefined {
  * be the same: the name of the server, where and by whom it is asked, and the bounds they live in.
  */
 export function whyNotMoved(
-  before: Pick<Estate, 'plan' | 'doormen' | 'perCaller'>,
-  after: Pick<Estate, 'plan' | 'doormen' | 'perCaller'>,
+  before: Pick<Estate, 'plan' | 'doormen' | 'perCaller' | 'wishes'>,
+  after: Pick<Estate, 'plan' | 'doormen' | 'perCaller' | 'wishes'>,
 ): string | undefined {
   const differing = MOVED_UNDER.filter((key) => !isDeepStrictEqual(before.plan[key], after.plan[key]));
   const isSameDoor = isDeepStrictEqual([...before.doormen].sort(), [...after.doormen].sort());
   const all = [
     ...differing,
     ...(isSameDoor ? [] : ['the plugins that authenticate callers']),
+    ...(isDeepStrictEqual(before.wishes, after.wishes) ? [] : ['the revisions or paths of the endpoint']),
     ...(before.perCaller === after.perCaller ? [] : ['whether credentials depend on callers']),
   ];
   return all.length === 0 ? undefined : `${all.join(', ')} changed`;

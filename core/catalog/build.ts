@@ -62,12 +62,19 @@ interface Lists {
   readonly template: readonly CatalogEntry[];
 }
 
-function catalogFrom(capabilityClass: string, lists: Lists, fromDraft: readonly string[], parts: PageParts): Catalog {
+function catalogFrom(
+  capabilityClass: string,
+  lists: Lists,
+  fromDraft: readonly string[],
+  parts: PageParts,
+  door: Door = 'front',
+): Catalog {
+  const isShown = (entry: CatalogEntry): boolean => isVisible(entry) && (entry.servedAt ?? door) === door;
   const visible: Readonly<Record<EntryKind, readonly CatalogEntry[]>> = {
-    tool: lists.tool.filter(isVisible),
-    prompt: lists.prompt.filter(isVisible),
-    resource: lists.resource.filter(isVisible),
-    template: lists.template.filter(isVisible),
+    tool: lists.tool.filter(isShown),
+    prompt: lists.prompt.filter(isShown),
+    resource: lists.resource.filter(isShown),
+    template: lists.template.filter(isShown),
   };
   const byKey = {
     tool: keyed(visible.tool),
@@ -79,7 +86,8 @@ function catalogFrom(capabilityClass: string, lists: Lists, fromDraft: readonly 
   const warnings = [...fromDraft, ...unmatchable];
   const pages = createPageStore((kind) => visible[kind], parts);
   let inside: ReadonlyMap<string, ToolEntry> | undefined;
-  return {
+  let direct: Catalog | undefined;
+  const catalog: Catalog = {
     capabilityClass,
     find: (kind, name) => byKey[kind].get(name),
     findInside(name) {
@@ -89,10 +97,25 @@ function catalogFrom(capabilityClass: string, lists: Lists, fromDraft: readonly 
     findResource: (uri) => byKey.resource.get(uri) ?? matchers.find(({ matches }) => matches(uri))?.entry,
     findTemplate: (uriTemplate) => byKey.template.get(uriTemplate),
     visible: (kind) => visible[kind],
+    direct() {
+      direct ??=
+        door === 'front' && hasDoors(lists) ? catalogFrom(capabilityClass, lists, fromDraft, parts, 'direct') : catalog;
+      return direct;
+    },
     allTools: () => lists.tool,
     warnings,
     page: pages.page,
   };
+  return catalog;
+}
+
+type Door = NonNullable<CatalogEntry['servedAt']>;
+
+/** Whether the doors show different things. */
+function hasDoors(lists: Lists): boolean {
+  return Object.values(lists).some((entries: readonly CatalogEntry[]) =>
+    entries.some(({ servedAt }) => servedAt !== undefined),
+  );
 }
 
 function isVisible(entry: CatalogEntry): boolean {

@@ -2,7 +2,7 @@ import type { Era } from '../contract/era.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind, ToolEntry } from '../contract/tool.ts';
 
-/** What one capability class may call and see. Immutable; replaced as a whole on change. */
+/** What one capability class may call and see at the endpoint's own path. Immutable; replaced as a whole on change. */
 export interface Catalog {
   readonly capabilityClass: string;
   /** A visible entry by its advertised name: what clients may reach. One Map.get. */
@@ -18,6 +18,8 @@ export interface Catalog {
   findTemplate(uriTemplate: string): CatalogEntry | undefined;
   /** Visible entries of a kind, sorted by key. */
   visible(kind: EntryKind): readonly CatalogEntry[];
+  /** The same lists as the second path serves them; the same catalogue when no entry is bound to a path. */
+  direct(): Catalog;
   /** Every tool, hidden ones too, sorted by key; for `explain` and virtual tools. */
   allTools(): readonly ToolEntry[];
   /** Sentences for the operator about what was dropped. */

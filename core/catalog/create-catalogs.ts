@@ -1,6 +1,6 @@
 import type { BackendRoom } from '../backend/room.ts';
 import type { CatalogRebuilt } from '../contract/event.ts';
-import type { EntryKind } from '../contract/tool.ts';
+import type { EntryKind, ToolEntry } from '../contract/tool.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import { sharedClass } from '../protocol/capabilities.ts';
@@ -49,9 +49,10 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     const { catalog } = state;
     const kinds = kindsThatDiffer(old, catalog);
     const tools = catalog.visible('tool').length;
+    const reachable = catalog.direct().visible('tool') as readonly ToolEntry[];
     log.debug('catalogue built', { capabilityClass, tools, durationMs: parts.now() - startedMs });
     if (before !== undefined && kinds.length === 0 && sameTexts(old?.warnings, catalog.warnings)) return;
-    parts.onRebuilt({ capabilityClass, kinds, tools, warnings: catalog.warnings });
+    parts.onRebuilt({ capabilityClass, kinds, tools, reachable, warnings: catalog.warnings });
     if (before !== undefined && kinds.length > 0) tell({ capabilityClass, kinds });
   };
 
@@ -158,7 +159,11 @@ const TOLD_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', templ
 
 /** Which lists clients would see differ; without an old catalogue, which have something in them. */
 export function kindsThatDiffer(old: Catalog | undefined, catalog: Catalog | undefined): CatalogChange['kinds'] {
-  const differing = KINDS.filter((kind) => !isSameList(old, catalog, kind));
+  const direct = [old?.direct(), catalog?.direct()] as const;
+  const hasDoors = direct[0] !== old || direct[1] !== catalog;
+  const differing = KINDS.filter(
+    (kind) => !isSameList(old, catalog, kind) || (hasDoors && !isSameList(...direct, kind)),
+  );
   return [...new Set(differing.map((kind) => TOLD_AS[kind]))];
 }
 

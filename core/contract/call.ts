@@ -170,6 +170,8 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */
   readonly definition: RawJson;
   readonly hiddenBy?: HiddenBy;
+  /** Clients reach it at one door only: `front` is the endpoint's own path, `direct` the second one. Absent: at both. */
+  readonly servedAt?: 'front' | 'direct';
   /** A virtual entry that only leads to others: policy decides the calls it makes inside, each under its real name. */
   readonly isWayIn?: true;
   /** Stands for a name that nobody has, when `authorize` is asked about one; never listed, never run. */

@@ -1,5 +1,5 @@
 import type { BackendState } from './backend.ts';
-import type { Call } from './call.ts';
+import type { Call, ToolEntry } from './call.ts';
 
 /** A legacy client session has ended. */
 export interface SessionEnded {
@@ -20,6 +20,8 @@ export interface CatalogRebuilt {
   readonly capabilityClass: string;
   readonly kinds: readonly ('tools' | 'prompts' | 'resources')[];
   readonly tools: number;
+  /** The tools of the direct door, as `core.reachable` gives them: what is found by search, for example. */
+  readonly reachable: readonly ToolEntry[];
   readonly warnings: readonly string[];
 }
 

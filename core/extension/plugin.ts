@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { BackendHealth, BackendState } from '../contract/backend.ts';
 import type { Call, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { ToolEntry } from '../contract/tool.ts';
 import type { Hooks } from './hooks.ts';
@@ -34,12 +35,29 @@ export interface Core {
   perform(inner: InnerCall): Promise<Reply>;
   /** The tools that a list shows the caller of `call`, sorted by key: for tools that lead to others. */
   toolsFor(call: Call): Promise<readonly ToolEntry[]>;
+  /**
+   * All tools that a client like the asker of `call` reaches at the direct door, before any policy, sorted by key. The same
+   * array until the lists change: what is worked out from it is kept by it.
+   */
+  reachable(call: Call): readonly ToolEntry[];
   /** Epoch milliseconds; a test replaces it. */
   now(): number;
   readonly log: Log;
   /** Who this gateway says it is: the plan's name and version. Replicas of one gateway say the same. */
   readonly server: { readonly name: string; readonly version: string };
   readonly backends: Backends;
+  readonly door: Door;
+}
+
+/** What a plugin may say about the MCP endpoint, in `apply`. */
+export interface Door {
+  /** No other revision is spoken: clients of another are answered as servers do that never heard of it. */
+  speakOnly(era: Era): void;
+  /**
+   * Serves the endpoint at a second path, which shows entries that are `servedAt: 'direct'` and not those of the front.
+   * @throws GatewayFault PLAN_INVALID when it does not lie below the endpoint's path, or another is served already
+   */
+  openDirect(path: string): void;
 }
 
 /** The backends as a plugin sees them and acts on them. There are none before `starting` is over. */
@@ -74,6 +92,8 @@ export interface InnerCall {
    * Only for calls that no caller chose, e.g. the steps of a composite tool.
    */
   readonly curated?: boolean;
+  /** The caller chose the name: only what a client reaches at the direct door, by the name that it is listed under there. */
+  readonly isChosen?: boolean;
 }
 
 /** Structured log lines: constant message, variable fields. Debug lines cost nothing when the level is off. */

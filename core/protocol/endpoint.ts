@@ -30,6 +30,8 @@ export interface EndpointOptions {
   readonly limits: Limits;
   /** Where MCP is served, e.g. `/mcp`. */
   readonly path: string;
+  /** A second path of the same endpoint; the house tells what is behind which. */
+  readonly directPath?: string | undefined;
   /** Host names served; `undefined` = loopback names when `loopback`, any otherwise. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Exact Origin values served besides loopback ones. */
@@ -83,7 +85,7 @@ export interface Endpoint {
  * error with the id of its request.
  */
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { limits, log, path } = options;
+  const { limits, log, path, directPath } = options;
   const house = new HouseDoor(options.house, log);
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
   let routes: MountedRoutes = options.routes ?? new Map();
@@ -121,7 +123,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (route !== undefined) {
         visitOf(inbound)?.enters('route');
         await serveRoute(route, inbound, readBody, responder);
-      } else if (inbound.path === path) {
+      } else if (inbound.path === path || inbound.path === directPath) {
         visitOf(inbound)?.enters('mcp');
         await serveMcp(inbound, readBody, responder);
       } else sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');

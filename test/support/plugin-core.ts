@@ -41,6 +41,8 @@ export function pluginCore(): PluginCore {
       throw new Error('this core has no gateway behind it');
     },
     toolsFor: async () => [],
+    reachable: () => [],
+    door: { speakOnly: () => undefined, openDirect: () => undefined },
     now: () => clock.nowMs,
     backends: {
       states: () => [],

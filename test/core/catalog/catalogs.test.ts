@@ -17,7 +17,7 @@ describe('the catalogues of a gateway', () => {
     expect(world.catalogs.of('roots')).toBe(first);
     expect(first.capabilityClass).toBe('roots');
     expect(world.catalogs.classes()).toEqual(['roots']);
-    expect(world.rebuilt).toEqual([{ capabilityClass: 'roots', kinds: ['tools'], tools: 1, warnings: [] }]);
+    expect(world.rebuilt).toMatchObject([{ capabilityClass: 'roots', kinds: ['tools'], tools: 1, warnings: [] }]);
     expect(world.changes).toEqual([]);
   });
 

@@ -19,6 +19,8 @@ export interface Explanation {
   readonly advertised?: boolean;
   /** Why clients do not see it. */
   readonly hiddenBy?: string;
+  /** The one door that it is served at, when there are two. */
+  readonly servedAt?: 'front' | 'direct';
   /** What changed it, in order; overrides are among them. */
   readonly shapedBy?: readonly string[];
   /** Plugins that may refuse a call of it, in the order they are asked, by what they decide. */
@@ -64,6 +66,7 @@ export function explainTool(gateway: Gateway, plan: Plan, name: string): Explana
     original: entry.original,
     advertised: entry.hiddenBy === undefined,
     ...(entry.hiddenBy === undefined ? {} : { hiddenBy: entry.hiddenBy }),
+    ...(entry.servedAt === undefined ? {} : { servedAt: entry.servedAt }),
     shapedBy: entry.shapedBy,
     ...decided,
   };
@@ -89,11 +92,16 @@ export function explanationLines(told: Explanation): string[] {
     ...place,
     `original name  ${told.original}`,
     `shaped by      ${told.shapedBy?.length ? told.shapedBy.join(', ') : 'nothing: as the backend lists it'}`,
-    `clients see it ${told.advertised ? 'yes' : `no, hidden by ${told.hiddenBy}; calls inside the gateway reach it`}`,
+    `clients see it ${whoSees(told)}`,
     `may refuse     ${listed(told.mayRefuse)}`,
     `may rewrite    ${listed(told.mayRewrite)}`,
     ...told.warnings.map((warning) => `note           ${warning}`),
   ];
+}
+
+function whoSees({ advertised, hiddenBy, servedAt }: Explanation): string {
+  if (!advertised) return `no, hidden by ${hiddenBy}; calls inside the gateway reach it`;
+  return servedAt === 'direct' ? 'through tools that lead to it, and in the list of the direct path' : 'yes';
 }
 
 function listed(taps: Readonly<Record<string, readonly string[]>>): string {

@@ -16,7 +16,8 @@ interface Drawn {
  *
  * Keys: `shared`, `shared:tool:TOOL`, `user:USER` and `user-tool:USER:TOOL`. USER is a SHA-256 of issuer and subject, so its
  * length is fixed and no caller can write the key of another; TOOL is a name of the configuration and stands last.
- * A tool counts under the name that clients see, however an inner call reached it.
+ * A tool counts under the name that clients see, however an inner call reached it. What only leads to others counts when
+ * it is limited by its own name: its inner calls count anyhow.
  */
 export function bucketsOf(config: RateLimitConfig): BucketsOf {
   const { shared, perUser, tools } = config;
@@ -43,7 +44,7 @@ export function bucketsOf(config: RateLimitConfig): BucketsOf {
   const ofEverybody = isPersonal ? undefined : draw('');
   return ({ method, target, caller }) => {
     const isLimitedTool = method === 'tools/call' && limitedTools.has(target.key);
-    if (!isLimitedTool && !methods.has(method)) return undefined;
+    if (!isLimitedTool && (target.isWayIn || !methods.has(method))) return undefined;
     let of = ofEverybody ?? drawn.get(caller);
     if (of === undefined) {
       of = draw(hash('sha256', caller.key, 'base64url'));

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../../core/assembly/assemble.ts';
+import type { ToolEntry } from '../../../core/contract/tool.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
+import { toolFailure } from '../../../core/protocol/result.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import rateLimit from '../../../plugins/rate-limit/index.ts';
 import { limited, passed, per } from '../../support/limited-gateway.ts';
@@ -52,6 +54,38 @@ describe('rate-limit', () => {
       expect(await passed(it.kit, 'cyd', 'read', 10)).toBe(0);
     },
   );
+
+  it('counts what a tool leads to, and the tool itself only when it is limited by its name', async () => {
+    const wayIn = definePlugin({
+      address: 'test/way-in',
+      config: z.strictObject({}),
+      apply: (core) =>
+        core.hooks.shapeCatalog.tap('test/way-in', (draft) => {
+          const tool: ToolEntry = {
+            kind: 'tool',
+            key: 'lead',
+            original: 'lead',
+            workload: 'test/way-in',
+            definition: Buffer.from('{"name":"lead","inputSchema":{"type":"object"}}'),
+            shapedBy: [],
+            isWayIn: true,
+            async run(call) {
+              const reply = await core.perform({ parent: call, name: 'read', arguments: {} });
+              return 'result' in reply ? reply.result : toolFailure('refused inside');
+            },
+          };
+          return { ...draft, tools: [...draft.tools, tool] };
+        }),
+    });
+    const reads = (it: Awaited<ReturnType<typeof limited>>) =>
+      it.server.received.filter(({ method }) => method === 'tools/call');
+    await using byServer = await limited({ shared: per(3) }, { plugins: [wayIn] });
+    await passed(byServer.kit, 'ada', 'lead', 5);
+    expect(reads(byServer)).toHaveLength(3);
+    await using byName = await limited({ tools: [{ name: 'lead', shared: per(2) }] }, { plugins: [wayIn] });
+    await passed(byName.kit, 'ada', 'lead', 5);
+    expect(reads(byName)).toHaveLength(2);
+  });
 
   proves('vmcp.rate-limiting.tools', 'limits a single tool without limiting the others', async () => {
     await using it = await limited({ tools: [{ name: 'write', shared: per(1) }] });

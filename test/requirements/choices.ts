@@ -8,6 +8,7 @@ import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
 import { revisions } from './choices/revisions.ts';
 import { telemetry } from './choices/telemetry.ts';
+import { templates } from './choices/templates.ts';
 import { wire } from './choices/wire.ts';
 
 /** Decisions where the three documents show nothing, so that invented behaviour is visible. */
@@ -23,4 +24,5 @@ export const choices = [
   ...outgoing,
   ...remote,
   ...telemetry,
+  ...templates,
 ] as const;

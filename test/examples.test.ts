@@ -48,12 +48,23 @@ describe('the examples', () => {
     STORY_MS,
   );
 
+  it(
+    'serve two callers of different groups, and find what they did in the audit trail and the metrics',
+    async () => {
+      const { stdout } = await tell('two-callers');
+      expect(stdout).toMatch(/Bob +files_write_file +denied/);
+      expect(stdout).toMatch(/reads the graph +limited +again in \d+ s/);
+      expect(stdout).toContain('all of it on record');
+    },
+    STORY_MS,
+  );
+
   it.each(others())('%s checks itself and ends well', async (name) => expect(await tell(name)).toBeDefined(), STORY_MS);
 });
 
-/** Stories without a line of the ledger of their own. */
+/** Stories without a test of their own. */
 function others(): readonly string[] {
-  const told = new Set(['custom-auth', 'embed-fastify', 'embed-node-http']);
+  const told = new Set(['custom-auth', 'embed-fastify', 'embed-node-http', 'two-callers']);
   return readdirSync(join(ROOT, 'examples')).filter(
     (name) => !told.has(name) && existsSync(join(ROOT, 'examples', name, 'story.ts')),
   );

@@ -150,7 +150,7 @@ export const server = [
   },
   {
     source: 'vmcp spec §5 authentication',
-    deferred: 'comes with policy plugins',
+    deferred: 'comes with the operator',
     says: {
       'vmcp.authentication.oidc-optional-authorization':
         'oidc may be joined by inline policies, a ConfigMap or a shared MCPAuthzConfig',

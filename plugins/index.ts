@@ -3,6 +3,8 @@ import type { Plugin } from '@toolmgr/core';
 /** Every first-party plugin by address, loaded only when a plan uses it. */
 export const catalogue: Readonly<Record<string, () => Promise<{ readonly default: Plugin }>>> = {
   aggregation: () => import('./aggregation/index.ts'),
+  'code-mode/execute-script': () => import('./code-mode/execute-script/index.ts'),
+  'code-mode/quickjs': () => import('./code-mode/quickjs/index.ts'),
   health: () => import('./health/index.ts'),
   'incoming-auth/anonymous': () => import('./incoming-auth/anonymous/index.ts'),
   'incoming-auth/local': () => import('./incoming-auth/local/index.ts'),

@@ -11,13 +11,6 @@ const texts = z.array(z.string());
 const textMap = z.record(z.string(), z.string());
 const int32 = (minimum: number) => z.int().min(minimum).max(2_147_483_647);
 
-const codeMode = z.strictObject({
-  enabled: z.boolean().default(false),
-  parallelMaxConcurrency: z.int().min(1).default(10),
-  stepLimit: z.int().min(1).default(100_000),
-  toolCallTimeout: goDuration.default(30_000),
-});
-
 const onAnswer = z.strictObject({ action: z.enum(['skip_remaining', 'abort', 'continue']).default('abort') });
 
 const toolStepShape = {
@@ -163,7 +156,7 @@ export const configSchema = z
     aggregation: owned,
     audit: owned.optional(),
     backends: owned.optional(),
-    codeMode: codeMode.optional(),
+    codeMode: owned.optional(),
     compositeToolRefs: z.array(z.strictObject({ name })).optional(),
     compositeTools: z.array(compositeTool).optional(),
     /** Only a file whose own plugin says who callers are may leave it out; `anonymous` beside it would let others in. */
@@ -194,6 +187,7 @@ export const configSchema = z
 /** A vmcp file that was read. */
 export type VmcpConfig = z.output<typeof configSchema> & {
   readonly audit?: { readonly enabled?: boolean };
+  readonly codeMode?: { readonly enabled?: boolean };
   readonly backends?: readonly { readonly name: string; readonly transport: string; readonly type?: string }[];
   readonly limits?: z.input<typeof limitsSchema>;
   readonly rateLimiting?: {

@@ -42,6 +42,7 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },
     ...storageAndLimits(config),
+    ...codeModeOf(config),
     ...healthOf(config),
     ...auditOf(config, flags),
     ...telemetryOf(config),
@@ -70,6 +71,12 @@ function sourceOf({ backends, groupRef }: VmcpConfig): Use {
 function healthOf({ operational }: VmcpConfig): Use[] {
   const handling = operational?.failureHandling;
   return handling === undefined ? [] : [{ use: 'health', with: handling }];
+}
+
+/** Where scripts run, and the tool that takes them. */
+function codeModeOf({ codeMode }: VmcpConfig): Use[] {
+  const { enabled = false, ...settings } = codeMode ?? {};
+  return enabled ? [{ use: 'code-mode/quickjs' }, { use: 'code-mode/execute-script', with: settings }] : [];
 }
 
 /** Lines carry the name of the gateway, unless the file names the component. */

@@ -99,6 +99,7 @@ export const OWNERS = {
   aggregation: 'aggregation',
   audit: 'audit',
   backends: 'backend-sources/static',
+  codeMode: 'code-mode/execute-script',
   rateLimiting: 'rate-limit',
   sessionStorage: 'stores/redis', // the memory store takes nothing from the file
   telemetry: 'telemetry',
@@ -144,7 +145,7 @@ function sectionProblems(path: readonly string[], plugin: Plugin, section: unkno
 
 /** The plugin's schema with the host's words in it: what says whether a plugin is loaded, and which. */
 function hosted(key: string, config: z.ZodObject, section: unknown): z.ZodType {
-  if (key === 'audit') return config.safeExtend({ enabled: z.boolean().default(false) });
+  if (key === 'audit' || key === 'codeMode') return config.safeExtend({ enabled: z.boolean().default(false) });
   if (key !== 'sessionStorage') return config;
   const needed = isObject(section) && section.provider === 'redis' ? config : config.partial();
   return needed.safeExtend({ provider: z.enum(['memory', 'redis']) });

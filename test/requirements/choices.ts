@@ -1,5 +1,6 @@
 import { aggregation } from './choices/aggregation.ts';
 import { authorization } from './choices/authorization.ts';
+import { codeMode } from './choices/code-mode.ts';
 import { house } from './choices/house.ts';
 import { limits } from './choices/limits.ts';
 import { oidc } from './choices/oidc.ts';
@@ -18,6 +19,7 @@ export const choices = [
   ...revisions,
   ...passing,
   ...aggregation,
+  ...codeMode,
   ...house,
   ...limits,
   ...oidc,

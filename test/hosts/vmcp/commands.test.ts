@@ -70,12 +70,12 @@ describe('toolmgr vmcp validate', () => {
     async () => {
       const file = await write({
         ...CONFIG,
-        codeMode: { enabled: true },
+        optimizer: { maxToolsToReturn: 5 },
         rateLimiting: { perUser: { maxTokens: 1, refillPeriod: '1s' } },
       });
       const { code, out, err } = await cli(['vmcp', 'validate', '-c', file]);
       expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(/vmcp\.yaml:\d+: codeMode\.enabled: is not available yet/);
+      expect(err).toMatch(/vmcp\.yaml:\d+: optimizer: is not available yet/);
       expect(err).toMatch(/vmcp\.yaml:\d+: rateLimiting\.perUser: needs authentication/);
     },
   );

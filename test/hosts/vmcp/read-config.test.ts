@@ -118,9 +118,9 @@ backends:
   });
 
   proves('ask.vmcp.validate-all-problems', 'tells all problems at once, in the order of the file', async () => {
-    const found = await problems(withHead('codeMode: { enabled: true }\nrateLimiting: { shared: { maxTokens: 0 } }\n'));
+    const found = await problems(withHead('optimizer: {}\nrateLimiting: { shared: { maxTokens: 0 } }\n'));
     expect(found).toEqual([
-      expect.stringMatching(/^gateway\.yaml:6: codeMode\.enabled: is not available yet/),
+      expect.stringMatching(/^gateway\.yaml:6: optimizer: is not available yet/),
       expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.maxTokens: .*>=1/),
       expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.refillPeriod: missing/),
     ]);
@@ -203,7 +203,10 @@ backends:
       'outgoingAuth: { source: inline, default: { type: header_injection, headerInjection: { headerName: a } } }',
       /default\.headerInjection: set exactly one/,
     ],
-    ['', 'codeMode: { enabled: true }', /:6: codeMode\.enabled: is not available yet: it comes with code mode/],
+    ['', 'codeMode: { enabled: true, stepLimit: 0 }', /:6: codeMode\.stepLimit: /],
+    ['', 'codeMode: { enabled: true, parallelMaxConcurrency: 0 }', /codeMode\.parallelMaxConcurrency: /],
+    ['', 'codeMode: { enabled: true, toolCallTimeout: 30 }', /codeMode\.toolCallTimeout: /],
+    ['', 'codeMode: { enabld: true }', /unknown key "enabld", did you mean "enabled"/],
     ['', 'optimizer: {}', /optimizer: is not available yet/],
     ['', 'compositeTools: [{ name: a, steps: [{ id: b }] }]', /compositeTools: is not available yet/],
     ['', 'compositeToolRefs: [{ name: a }]', /compositeToolRefs: refers to cluster resources/],

@@ -146,14 +146,6 @@ export const house = [
   },
   {
     source: 'choice: later plugins',
-    deferred: 'comes with code mode',
-    says: {
-      'choice.code-mode.javascript': 'scripts are JavaScript in QuickJS',
-      'choice.code-mode.inner-names': 'inner calls are decided and limited under the real name of the tool',
-    },
-  },
-  {
-    source: 'choice: later plugins',
     deferred: 'comes with the optimizer',
     says: {
       'choice.optimizer.with-policy': 'only permitted tools are found and callable',

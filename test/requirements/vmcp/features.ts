@@ -27,7 +27,6 @@ export const features = [
   },
   {
     source: 'vmcp spec §2 codeMode',
-    deferred: 'comes with code mode',
     says: {
       'vmcp.code-mode.enabled': 'codeMode.enabled is false by default',
       'vmcp.code-mode.disabled-not-advertised': 'execute_tool_script is not advertised when codeMode is off',

@@ -122,7 +122,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §4 endpoints',
-    deferred: 'comes with code mode',
     says: {
       'vmcp.surface.execute-tool-script': 'with code mode execute_tool_script is advertised',
     },

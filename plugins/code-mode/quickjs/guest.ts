@@ -1,0 +1,161 @@
+/**
+ * The part of the bridge that lives inside the sandbox: an expression that is a function.
+ *
+ * It is called before the script is read, so what it holds on to (`stringify`, `parse`, `Promise`) is the engine's own.
+ * Nothing depends on a script leaving it alone: all that gets out are calls of `send` with texts and numbers, and the host
+ * believes none of them.
+ *
+ * Shape: `(send, functions, data, concurrency, resultChars) => { start(body), answer(call, kind, text) }`; words of `send`: `call` (number, tool,
+ * arguments), `log` (line), `done` (JSON text), `fail` (kind, message).
+ */
+export const GUEST = `(function (send, functionsText, dataText, concurrency, resultChars) {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const { isArray } = Array;
+  const { defineProperty } = Object;
+  const OwnPromise = Promise, OwnError = Error, OwnTypeError = TypeError, text = String;
+  const MAX_LINE = 8192, MAX_MESSAGE = 4096;
+  const pending = { __proto__: null };
+  let calls = 0;
+
+  const failed = (name, message, stack) => {
+    const error = new OwnError(message);
+    defineProperty(error, 'name', { value: name, writable: true, configurable: true });
+    defineProperty(error, 'stack', { value: stack, writable: true, configurable: true });
+    return error;
+  };
+
+  const callTool = async (name, given) => {
+    if (typeof name !== 'string') throw new OwnTypeError('callTool(name, args): name must be a string');
+    if (given === undefined || given === null) given = {};
+    if (typeof given !== 'object' || isArray(given)) {
+      throw new OwnTypeError('tool "' + name + '" takes one object of arguments, got ' + (isArray(given) ? 'an array' : typeof given));
+    }
+    const args = stringify(given);
+    if (typeof args !== 'string') throw new OwnTypeError('the arguments of tool "' + name + '" are no JSON');
+    const call = ++calls;
+    const { stack } = new OwnError(); // of the line that calls, not of the one that hears
+    const answered = new OwnPromise((resolve, reject) => { pending[call] = { resolve, reject, stack }; });
+    const refused = send('call', call, name, args);
+    if (typeof refused === 'string') {
+      delete pending[call];
+      throw failed('ToolError', refused, stack);
+    }
+    return answered;
+  };
+
+  const valueOf = (said) => {
+    try {
+      const value = parse(said);
+      // a long number would lose digits
+      return typeof value === 'number' && text(value) !== said ? said : value;
+    } catch {
+      return said;
+    }
+  };
+
+  const answer = (call, kind, said) => {
+    const waiting = pending[call];
+    if (waiting === undefined) return;
+    delete pending[call];
+    if (kind === 'json' || kind === 'text') {
+      let value;
+      try {
+        value = kind === 'json' ? parse(said) : valueOf(said);
+      } catch (error) {
+        return waiting.reject(error);
+      }
+      waiting.resolve(value);
+    } else waiting.reject(failed(kind, said, waiting.stack));
+  };
+
+  const parallel = async (tasks) => {
+    if (!isArray(tasks)) throw new OwnTypeError('parallel(list) takes an array of functions');
+    const { length } = tasks;
+    const results = [];
+    let next = 0, error, hasFailed = false;
+    const work = async () => {
+      while (next < length) {
+        const at = next++;
+        try {
+          const task = tasks[at];
+          results[at] = await (typeof task === 'function' ? task() : task);
+        } catch (thrown) {
+          if (!hasFailed) { hasFailed = true; error = thrown; }
+        }
+      }
+    };
+    const workers = [];
+    for (let n = 0; n < concurrency && n < length; n++) workers[n] = work();
+    for (let n = 0; n < workers.length; n++) await workers[n];
+    if (hasFailed) throw error;
+    return results;
+  };
+
+  const shown = (value) => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'symbol' || typeof value === 'function') return text(value);
+    if (value instanceof OwnError) return describe(value);
+    try {
+      const json = stringify(value);
+      return typeof json === 'string' ? json : text(value);
+    } catch {
+      try { return text(value); } catch { return '(cannot be shown)'; }
+    }
+  };
+
+  const log = (...values) => {
+    let line = '';
+    for (let n = 0; n < values.length && line.length < MAX_LINE; n++) line += (n > 0 ? ' ' : '') + shown(values[n]);
+    send('log', line.length > MAX_LINE ? line.slice(0, MAX_LINE) + '…' : line);
+  };
+
+  const describe = (thrown) => {
+    try {
+      if (typeof thrown !== 'object' || thrown === null) return 'threw ' + text(shown(thrown));
+      const { name, message, stack } = thrown;
+      const line = typeof stack === 'string' ? stack.match(/script\\.js:(\\d+)/) : null;
+      return (typeof name === 'string' ? name : 'Error') + ': ' + text(message) + (line ? ' (line ' + line[1] + ')' : '');
+    } catch {
+      return 'threw something that cannot be shown';
+    }
+  };
+
+  const bind = (place, key, tool) => {
+    defineProperty(place, key, { value: (given) => callTool(tool, given), enumerable: true, writable: true, configurable: true });
+  };
+
+  const scope = globalThis;
+  defineProperty(scope, 'callTool', { value: callTool, writable: true, configurable: true });
+  defineProperty(scope, 'parallel', { value: parallel, writable: true, configurable: true });
+  defineProperty(scope, 'data', { value: parse(dataText), writable: true, configurable: true });
+  defineProperty(scope, 'console', { value: { log, info: log, warn: log, error: log, debug: log }, writable: true, configurable: true });
+  delete scope.SharedArrayBuffer;
+  const groups = { __proto__: null };
+  for (const { member, flat, tool } of parse(functionsText)) {
+    if (member !== undefined) {
+      if (groups[member.group] === undefined) {
+        groups[member.group] = {};
+        defineProperty(scope, member.group, { value: groups[member.group], writable: true, configurable: true });
+      }
+      bind(groups[member.group], member.name, tool);
+    }
+    if (flat !== undefined) bind(scope, flat, tool);
+  }
+
+  const start = async (body) => {
+    let json;
+    try {
+      const value = await body();
+      json = value === undefined ? 'null' : stringify(value);
+      if (typeof json !== 'string') throw new OwnTypeError('the result is no JSON: ' + typeof value);
+    } catch (thrown) {
+      const said = describe(thrown);
+      return send('fail', 'error', said.length > MAX_MESSAGE ? said.slice(0, MAX_MESSAGE) + '…' : said);
+    }
+    if (json.length > resultChars) send('fail', 'result', text(json.length));
+    else send('done', json);
+  };
+
+  return { start, answer };
+})`;

@@ -1,0 +1,28 @@
+/**
+ * How deep a JSON text nests: 0 for a scalar. Counting stops at `max + 1`.
+ * The text is JSON already; only its brackets are looked at.
+ */
+export function jsonDepth(json: string, max: number): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < json.length && deepest <= max; at++) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(json, at);
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) deepest = Math.max(deepest, ++depth);
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+  }
+  return deepest;
+}
+
+function stringEnd(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;

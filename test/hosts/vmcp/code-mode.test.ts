@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { stringify } from 'yaml';
+import { testClient } from '../../../core/testing/index.ts';
+import { cli, startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { runScript } from '../../support/scripted-gateway.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 60_000;
+
+describe('codeMode of a vmcp file', () => {
+  proves(
+    ['vmcp.code-mode.enabled', 'vmcp.surface.execute-tool-script'],
+    'offers scripts over real servers when it is enabled, and explain knows the tool',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-code-mode-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const memory = join(
+        import.meta.dirname,
+        '../../../node_modules/@modelcontextprotocol/server-memory/dist/index.js',
+      );
+      const write = async (enabled: boolean): Promise<string> => {
+        const file = join(folder, `${enabled}.yaml`);
+        const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };
+        const config = {
+          name: 'dev-vmcp',
+          groupRef: 'dev',
+          incomingAuth: { type: 'anonymous' },
+          outgoingAuth: { source: 'inline' },
+          aggregation: { conflictResolution: 'prefix' },
+          backends: [{ name: 'memory', transport: 'stdio', command: { file: process.execPath, args: [memory], env } }],
+          codeMode: { enabled, scriptTimeout: '30s' },
+        };
+        await writeFile(file, stringify(config));
+        return file;
+      };
+      const file = await write(true);
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const [, url = ''] = await serving.printed(/serves (http:\S+)/);
+      const client = await testClient((request) => fetch(request), url);
+      await until(async () => (await client.toolNames()).includes('memory_read_graph'), 20_000);
+      const script = `await memory.create_entities({ entities: data.names.map((name) => ({ name, entityType: 'person', observations: [] })) });
+        const { entities } = await memory.read_graph();
+        return entities.map(({ name }) => name);`;
+      expect((await runScript(client, script, { names: ['ada', 'bob'] })).value).toEqual(['ada', 'bob']);
+      const told = await cli(['vmcp', 'explain', 'execute_tool_script', '-c', file]);
+      expect(told).toMatchObject({ code: 0, out: expect.stringContaining('code-mode/execute-script') });
+      const without = await cli(['vmcp', 'explain', 'execute_tool_script', '-c', await write(false)]);
+      expect(without.out + without.err).toMatch(/no tool is named execute_tool_script/);
+    },
+    LONG,
+  );
+});

@@ -1,0 +1,25 @@
+import { describe, expect } from 'vitest';
+import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config.ts';
+import { proves } from '../../support/proves.ts';
+
+const read = (given: object) => codeModeConfig.safeParse(given);
+
+describe('codeMode', () => {
+  proves('vmcp.code-mode.step-limit', 'has a stepLimit of at least 1, 100000 by default', () => {
+    expect(codeModeConfig.parse({}).stepLimit).toBe(100_000);
+    expect(read({ stepLimit: 9_007_199_254_740_991 }).success).toBe(true);
+    for (const stepLimit of [0, -1, 1.5, '1']) expect(read({ stepLimit }).success).toBe(false);
+  });
+
+  proves('vmcp.code-mode.tool-call-timeout', 'has a toolCallTimeout as a Go duration, 30s by default', () => {
+    expect(codeModeConfig.parse({}).toolCallTimeout).toBe(30_000);
+    expect(codeModeConfig.parse({ toolCallTimeout: '1m30s' }).toolCallTimeout).toBe(90_000);
+    for (const toolCallTimeout of ['0s', 30, '30', '-1s']) expect(read({ toolCallTimeout }).success).toBe(false);
+  });
+
+  proves('vmcp.code-mode.parallel-max-concurrency', 'has a parallelMaxConcurrency of at least 1, 10 by default', () => {
+    expect(codeModeConfig.parse({}).parallelMaxConcurrency).toBe(10);
+    expect(read({ parallelMaxConcurrency: 1 }).success).toBe(true);
+    for (const parallelMaxConcurrency of [0, 2.5]) expect(read({ parallelMaxConcurrency }).success).toBe(false);
+  });
+});

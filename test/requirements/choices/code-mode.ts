@@ -1,0 +1,23 @@
+import type { Section } from '../section.ts';
+
+/** Scripts over tools: their language, what they find, what they cannot do. */
+export const codeMode = [
+  {
+    source: 'choice: code mode (decision 022)',
+    says: {
+      'choice.code-mode.javascript': 'scripts are JavaScript in QuickJS',
+      'choice.code-mode.inner-names': 'inner calls are decided and limited under the real name of the tool',
+      'choice.code-mode.places':
+        'a tool is a member of its backend, a function of its full name, and reached by callTool',
+      'choice.code-mode.values': 'a script gets structured content, else the first text, parsed when it is JSON',
+      'choice.code-mode.failures': 'a failure, an error and a refusal of a tool are thrown in the script',
+      'choice.code-mode.failure-text': 'a script that fails is an isError result that names the line',
+      'choice.code-mode.logs': 'console lines come back with a result and with a failure',
+      'choice.code-mode.parallel-fails': 'the first error of parallel() is thrown when all siblings have ended',
+      'choice.code-mode.only-permitted': 'a script sees and reaches only what the lists of its caller show',
+      'choice.code-mode.arguments': 'arguments that are no script are refused by name',
+      'choice.code-mode.cancelled': 'a script stops with its client, and its calls with it',
+      'choice.code-mode.reserved-name': 'a tool of a backend named execute_tool_script is dropped with a warning',
+    },
+  },
+] as const satisfies readonly Section[];

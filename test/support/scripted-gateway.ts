@@ -1,0 +1,63 @@
+import type { JsonObject } from '../../core/contract/json.ts';
+import type { Plugin } from '../../core/extension/plugin.ts';
+import { isObject } from '../../core/protocol/raw-json.ts';
+import { type TestBackends, type TestClient, type TestGateway, testGateway } from '../../core/testing/index.ts';
+import { catalogue } from '../../plugins/index.ts';
+
+/** Scripts' own limits that survive a loaded machine. */
+const ROOMY = { scriptTimeout: '30s', toolCallTimeout: '20s' };
+
+/** A gateway in memory with code mode, the names of tools prefixed by their backend. */
+export function scriptedGateway(
+  backends: TestBackends,
+  codeMode: JsonObject = {},
+  { plugins = [], sandbox = {}, aggregation = { conflictResolution: 'prefix' } }: ScriptedOptions = {},
+): Promise<TestGateway> {
+  return testGateway({
+    backends,
+    catalogue,
+    plugins,
+    plan: {
+      plugins: [
+        ...plugins.map(({ address }) => ({ use: address })),
+        { use: 'aggregation', with: aggregation },
+        { use: 'code-mode/quickjs', with: sandbox },
+        { use: 'code-mode/execute-script', with: { ...ROOMY, ...codeMode } },
+      ],
+    },
+  });
+}
+
+/** What a test adds. */
+export interface ScriptedOptions {
+  readonly plugins?: readonly Plugin[];
+  readonly sandbox?: JsonObject;
+  readonly aggregation?: JsonObject;
+}
+
+/** What a script came to. */
+export interface Scripted {
+  /** The value, decoded from the text. */
+  readonly value: unknown;
+  /** The text of a failure. */
+  readonly failure: string | undefined;
+  readonly logs: string | undefined;
+  readonly structured: unknown;
+}
+
+/** Runs a script as a client does. */
+export async function runScript(client: TestClient, script: string, data?: JsonObject): Promise<Scripted> {
+  const result = await client.callTool('execute_tool_script', { script, ...(data === undefined ? {} : { data }) });
+  const [first = '', second] = textsOf(result);
+  const isFailure = result.isError === true;
+  return {
+    value: isFailure ? undefined : JSON.parse(first),
+    failure: isFailure ? first : undefined,
+    logs: second,
+    structured: result.structuredContent,
+  };
+}
+
+function textsOf({ content }: JsonObject): string[] {
+  return Array.isArray(content) ? content.filter(isObject).map(({ text }) => String(text)) : [];
+}

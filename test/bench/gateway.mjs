@@ -1,13 +1,27 @@
 // The gateway under test, as `toolmgr vmcp serve` assembles it, with audit on, from the built packages: plain
 // JavaScript, so that nothing of the measuring strips types. Arguments: ERA NAME=URL...
+// Flags: --plugins SET (see plugin-sets.mjs), --issuer, --jwks and --audience of its tokens, --audit FILE.
+import { parseArgs } from 'node:util';
 import { createGateway } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { prepareEngine } from '../../hosts/dist/engine.js';
 import { serveGateway } from '../../hosts/dist/http/listen.js';
+import { pluginSet } from './plugin-sets.mjs';
 
 prepareEngine();
 const startedMs = performance.now();
-const [era = 'auto', ...pairs] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    plugins: { type: 'string', default: 'audit' },
+    issuer: { type: 'string' },
+    jwks: { type: 'string' },
+    audience: { type: 'string' },
+    audit: { type: 'string', default: process.env.BENCH_AUDIT_FILE ?? '/dev/null' },
+  },
+});
+const [era = 'auto', ...pairs] = positionals;
+const { issuer, jwks: jwksUrl, audience, audit: auditFile } = values;
 const backends = pairs.map((pair) => {
   const at = pair.indexOf('=');
   return { name: pair.slice(0, at), url: pair.slice(at + 1), transport: 'streamable-http', era };
@@ -17,11 +31,10 @@ const gateway = await createGateway(
   {
     name: 'bench',
     plugins: [
-      { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },
       { use: 'backend-sources/static', with: { backends } },
       { use: 'aggregation' },
-      { use: 'audit', with: { logFile: process.env.BENCH_AUDIT_FILE ?? '/dev/null' } },
+      ...pluginSet(values.plugins, { issuer, jwksUrl, audience, auditFile }),
     ],
   },
   { catalogue },

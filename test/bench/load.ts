@@ -53,17 +53,17 @@ export async function measure(
 }
 
 function luaScript({ headers, body }: LoadRequest): string {
-  const [head = '', tail = ''] = body.split(/(?<="id":)1(?=,)/);
+  const parts = body.split(/(?<="id":)1(?=,)|#N#/);
   const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[ ${lua(name)} ] = ${lua(value)}`);
   return [
     'wrk.method = "POST"',
     ...lines,
     // Ids must differ: a legacy session refuses two requests in flight under one id.
-    `local head, tail = ${lua(head)}, ${lua(tail)}`,
+    `local parts = { ${parts.map(lua).join(', ')} }`,
     'local id = 0',
     'request = function()',
     '  id = id + 1',
-    '  return wrk.format(nil, nil, nil, head .. id .. tail)',
+    '  return wrk.format(nil, nil, nil, table.concat(parts, id))',
     'end',
     'done = function(summary, latency, requests)',
     '  local e = summary.errors',

@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers';
 
 const [url = '', connections = '32', seconds = '3'] = process.argv.slice(2);
 const { headers, body } = JSON.parse(await text(process.stdin));
-const [head = '', tail = ''] = body.split(/(?<="id":)1(?=,)/);
+const parts = body.split(/(?<="id":)1(?=,)|#N#/);
 const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) });
 const endAt = performance.now() + Number(seconds) * 1000;
 let requests = 0;
 let failures = 0;
 
 function one() {
-  const payload = Buffer.from(`${head}${requests + 1}${tail}`);
+  const payload = Buffer.from(parts.join(requests + 1));
   return new Promise((resolve) => {
     const asked = httpRequest(url, {
       method: 'POST',

@@ -2,27 +2,32 @@ import type { LoadRequest } from './load.ts';
 
 const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
+/** What is special about a call. */
+export type CallKind = 'plain' | 'progress' | 'fresh';
+
 /** The requests of the bench, in the wording of one era. */
 export interface EraRequests {
-  call(tool: string, progress?: boolean): LoadRequest;
+  /** `progress` asks for notifications on the way; `fresh` gives every call arguments of its own. */
+  call(tool: string, kind?: CallKind): LoadRequest;
   list(): LoadRequest;
 }
 
-/** MCP 2026-07-28: everything rides in the request. */
-export function modernRequests(): EraRequests {
+/** MCP 2026-07-28: everything rides in the request. `more` are further headers. */
+export function modernRequests(more: Readonly<Record<string, string>> = {}): EraRequests {
   const envelope =
     '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},' +
     '"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"}';
   const headers = (method: string, name?: string) => ({
     ...COMMON,
+    ...more,
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': method,
     ...(name === undefined ? {} : { 'mcp-name': name }),
   });
   return {
-    call: (tool, progress = false) => ({
+    call: (tool, kind = 'plain') => ({
       headers: headers('tools/call', tool),
-      body: callBody(tool, `,"_meta":{${progress ? '"progressToken":"p1",' : ''}${envelope}}`),
+      body: callBody(tool, kind, `,"_meta":{${kind === 'progress' ? '"progressToken":"p1",' : ''}${envelope}}`),
     }),
     list: () => ({
       headers: headers('tools/list'),
@@ -50,15 +55,19 @@ export async function legacyRequests(url: string): Promise<EraRequests> {
   const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
   await (await fetch(url, { method: 'POST', headers, body: initialized })).text();
   return {
-    call: (tool, progress = false) => ({
+    call: (tool, kind = 'plain') => ({
       headers,
-      body: callBody(tool, progress ? ',"_meta":{"progressToken":"p1"}' : ''),
+      body: callBody(tool, kind, kind === 'progress' ? ',"_meta":{"progressToken":"p1"}' : ''),
     }),
     list: () => ({ headers, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}' }),
   };
 }
 
-function callBody(tool: string, meta: string): string {
-  const given = '{"text":"The quick brown fox jumps over the lazy dog.","count":3,"deep":{"a":[1,2,3]}}';
+function callBody(tool: string, kind: CallKind, meta: string): string {
+  const text = `The quick brown fox jumps over the lazy dog.${kind === 'fresh' ? NUMBER : ''}`;
+  const given = `{"text":"${text}","count":3,"deep":{"a":[1,2,3]}}`;
   return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${given}${meta}}}`;
 }
+
+/** Where the load tools put the number of the request, as they do for its id. */
+const NUMBER = '#N#';

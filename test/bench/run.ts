@@ -1,23 +1,28 @@
 // `npm run bench`: the gateway beside its backend and a bare forwarder, in one run, with one load tool.
-// Flags: --seconds N, --quick, --json FILE, --gateway NAME=URL (another gateway in front of the printed backend).
+// Flags: --seconds N, --quick, --guards (only what policy plugins cost), --json FILE,
+// --gateway NAME=URL (another gateway in front of the printed backend).
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
-import { dirname } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { changeToNotification } from './changes.ts';
 import { type LoadRequest, type LoadResult, measure } from './load.ts';
 import { type BenchProcess, MEASURED_CORE, OTHER_CORE, startProcess } from './processes.ts';
 import { type EraRequests, legacyRequests, modernRequests } from './requests.ts';
+import { tokenIssuer } from './token-issuer.ts';
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '5' },
     quick: { type: 'boolean', default: false },
-    json: { type: 'string', default: 'docs/benchmarks.json' },
+    guards: { type: 'boolean', default: false },
+    json: { type: 'string' },
     gateway: { type: 'string', multiple: true, default: [] },
   },
 });
+/** What only some rows were measured for does not take the place of all of them. */
+const file = values.json ?? (values.guards ? 'docs/benchmarks-guards.json' : 'docs/benchmarks.json');
 const seconds = values.quick ? 2 : Number(values.seconds);
 const connectionCounts = values.quick ? [32] : [1, 32, 256];
 const WARM_UP_SECONDS = 2;
@@ -26,6 +31,9 @@ const FIRST_WARM_UP_SECONDS = 8;
 const SESSIONS = 5_000;
 const SESSIONS_WARM_UP = 200;
 const SESSIONS_AT_ONCE = 20;
+const EVERYTHING_OFF = 'gateway, everything off';
+const GUARDED = 'gateway, OIDC + Cedar + limits + audit';
+const GUARDED_GOAL = 0.5; // of the requests per second with everything off
 const warm = new Set<BenchProcess>();
 
 /** One line of the table. */
@@ -39,8 +47,9 @@ const rows: Row[] = [];
 const facts: Record<string, number> = {};
 
 requireWrk();
-await calls();
-if (!values.quick) {
+if (!values.guards) await calls();
+await guards();
+if (!values.quick && !values.guards) {
   await lists();
   await growth();
   await sessions();
@@ -68,13 +77,34 @@ async function calls(): Promise<void> {
   for (const other of values.gateway) await otherGateway(other, backend);
 }
 
+/** tools/call, modern to modern, with every plugin off that can be, and with callers, policies, limits and audit. */
+async function guards(): Promise<void> {
+  await using backend = await startProcess(OTHER_CORE, 'backend.ts', ['0', '10']);
+  await using issuer = await tokenIssuer();
+  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-bench-'));
+  const ofTokens = ['--issuer', issuer.issuer, '--jwks', issuer.jwksUrl, '--audience', issuer.audience];
+  const far = ['modern', `far=${backend.url}`];
+  {
+    await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', [...far, '--plugins', 'off']);
+    await row(EVERYTHING_OFF, 'tools/call', gateway, modernRequests().call('far_tool_0'), 32);
+  }
+  {
+    const args = [...far, '--plugins', 'guarded', ...ofTokens, '--audit', join(scratch, 'audit.log')];
+    await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', args);
+    const { call } = modernRequests({ authorization: `Bearer ${issuer.token}` });
+    await row(GUARDED, 'tools/call', gateway, call('far_tool_0'), 32);
+    await row(GUARDED, 'tools/call, fresh arguments', gateway, call('far_tool_0', 'fresh'), 32);
+  }
+  rmSync(scratch, { recursive: true, force: true });
+}
+
 async function cases(what: string, target: BenchProcess, requests: EraRequests, prefix: string): Promise<void> {
   for (const connections of connectionCounts) {
     await row(what, 'tools/call', target, requests.call(`${prefix}tool_0`), connections);
   }
   if (values.quick) return;
   await row(what, 'tools/call, 1 MB result', target, requests.call(`${prefix}tool_1`), 32);
-  await row(what, 'tools/call, 10 progress events', target, requests.call(`${prefix}tool_2`, true), 32);
+  await row(what, 'tools/call, 10 progress events', target, requests.call(`${prefix}tool_2`, 'progress'), 32);
   await row(what, 'tools/list, 10 tools', target, requests.list(), 32);
 }
 
@@ -198,13 +228,20 @@ function report(): void {
       ratios[`${cell}, CPU microseconds over bare`] = found.cpuMicrosPerRequest - bare.cpuMicrosPerRequest;
     }
   }
+  const [off, guarded] = [find(EVERYTHING_OFF), find(GUARDED)];
+  if (off !== undefined && guarded !== undefined) {
+    const ratio = guarded.requestsPerSecond / off.requestsPerSecond;
+    ratios['guarded over everything off, requests per second'] = ratio;
+    const verdict = ratio >= GUARDED_GOAL ? 'reached' : 'NOT reached';
+    console.log(`goal: guarded makes at least ${GUARDED_GOAL} of the calls with everything off: ${verdict}`);
+  }
   for (const [name, value] of Object.entries({ ...ratios, ...facts })) console.log(`${name}: ${value.toFixed(2)}`);
   const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version };
   const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim();
-  mkdirSync(dirname(values.json), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true });
   const record = { date: new Date().toISOString(), command, machine, seconds, ratios, facts, rows };
-  writeFileSync(values.json, `${JSON.stringify(record, undefined, 2)}\n`);
-  console.log(`raw results: ${values.json}`);
+  writeFileSync(file, `${JSON.stringify(record, undefined, 2)}\n`);
+  console.log(`raw results: ${file}`);
 }
 
 function requireWrk(): void {

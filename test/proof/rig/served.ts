@@ -104,7 +104,7 @@ export async function nearClient(url: string, options: TestClientOptions = {}): 
  * client that reads it all would measure itself.
  */
 export function flooded(url: string, name: string): Promise<string> {
-  const { headers, body } = modernRequests().call(name, true);
+  const { headers, body } = modernRequests().call(name, 'progress');
   const wanting = body.replace('"_meta":{', '"_meta":{"io.modelcontextprotocol/logLevel":"debug",');
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method: 'POST', headers }, (answer) => {

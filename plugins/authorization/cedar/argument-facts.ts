@@ -22,15 +22,15 @@ export const NO_ARGUMENTS: ArgumentFacts = { attributes: {}, undecidable: undefi
  * `x_present` says; null is absent. A scalar that Cedar cannot hold makes the call undecidable if a policy reads it.
  */
 export function createArgumentFacts({ attributes, wholeContext }: Mentions) {
-  const wanted = [...attributes].filter((name) => name.startsWith(PREFIX));
+  const wanted = [...attributes].filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
   if (wanted.length === 0 && !wholeContext) return undefined;
   return (given: JsonObject): ArgumentFacts => {
-    const names = wholeContext ? Object.keys(given).flatMap((name) => [name, name + PRESENT]) : undefined;
-    if (names !== undefined && names.length > MAX_ARGUMENTS * 2) {
+    const names = wholeContext ? Object.keys(given).flatMap((name) => [name, name + PRESENT]) : wanted;
+    if (wholeContext && names.length > MAX_ARGUMENTS * 2) {
       return { attributes: {}, undecidable: `there are more than ${MAX_ARGUMENTS} arguments` };
     }
     const read: [string, CedarValueJson][] = [];
-    for (const name of names ?? wanted.map((attribute) => attribute.slice(PREFIX.length))) {
+    for (const name of names) {
       const value = argumentNamed(given, name);
       if (value === UNREADABLE) {
         return { attributes: {}, undecidable: `the argument ${JSON.stringify(name.slice(0, 64))} is no Cedar value` };

@@ -17,11 +17,11 @@ export interface Reference {
 }
 
 /** Members that one path names at most; a template that goes deeper, e.g. in a loop, reads all below. */
-const MAX_PATH = 32;
+const MAX_PATH = 12;
 /** Places that one variable may stand for at once; beyond that it stands for the whole data. */
 const MAX_PLACES = 64;
-/** Passes over the text until nothing new is found; each finds one more assignment in a loop. */
-const MAX_PASSES = 64;
+/** Passes over the text until nothing new is found; a template that needs more counts as reading all of the data. */
+const MAX_PASSES = 16;
 
 /**
  * Lists what rendering may read, every branch taken, in the order of the text.
@@ -30,13 +30,13 @@ const MAX_PASSES = 64;
  * results of other functions are new values, no places.
  */
 export function referencesOf(text: string, templates: Templates): readonly Reference[] {
-  const reading: Reading = { templates, found: new Map(), assigned: new Map(), entered: new Set() };
-  let before = -1;
-  for (let pass = 0; pass < MAX_PASSES && before !== sizeOf(reading); pass++) {
-    before = sizeOf(reading);
-    reading.entered.clear();
-    enter(reading, '', ROOT);
+  const reading: Reading = { found: new Map(), assigned: new Map(), dots: new Map([['', ROOT]]), hasChanged: true };
+  for (let pass = 0; pass < MAX_PASSES && reading.hasChanged; pass++) {
+    reading.hasChanged = false;
+    // a template stands for all its calls at once: its dot is whatever any of them hands over
+    for (const [name, dot] of reading.dots) readTemplate(reading, name, dot, templates.get(name) ?? []);
   }
+  if (reading.hasChanged) note(reading, 0, ROOT, true);
   const found = [...reading.found.values()].sort((a, b) => a.at - b.at);
   return found.map(({ path, isWhole, at }) => ({ path, isWhole, ...placeOf(text, at) }));
 }
@@ -51,12 +51,13 @@ interface Place {
 type Places = ReadonlyMap<string, Place>;
 
 interface Reading {
-  readonly templates: Templates;
   readonly found: Map<string, { readonly path: readonly string[]; readonly isWhole: boolean; readonly at: number }>;
-  /** What a variable may stand for, by the offset of its declaration. */
+  /** What a variable may stand for, by its name and the offset of its declaration. */
   readonly assigned: Map<string, Places>;
-  /** Templates that this pass has been in, with their dots. */
-  readonly entered: Set<string>;
+  /** What the dot of each template that is called may be. */
+  readonly dots: Map<string, Places>;
+  /** Whether this pass found anything that the one before had not. */
+  hasChanged: boolean;
 }
 
 /** Names in scope: the dot, and for each variable the key in `assigned`. */
@@ -65,34 +66,35 @@ interface Names {
   readonly variables: { readonly name: string; readonly key: string }[];
 }
 
+/** Key of the place that stands for all of the data. */
+const ANYTHING = JSON.stringify([[], true]);
 const NOWHERE: Places = new Map();
 const ROOT: Places = placesOf([{ path: [], isOpen: false }]);
 
 function placesOf(places: Iterable<Place>): Places {
   const byKey = new Map<string, Place>();
   for (const place of places) byKey.set(JSON.stringify([place.path, place.isOpen]), place);
-  if (byKey.size <= MAX_PLACES) return byKey;
-  return new Map([['anything', { path: [], isOpen: true }]]);
+  if (byKey.size <= MAX_PLACES && !byKey.has(ANYTHING)) return byKey;
+  return new Map([[ANYTHING, { path: [], isOpen: true }]]);
 }
 
 function union(...all: readonly Places[]): Places {
   return placesOf(all.flatMap((places) => [...places.values()]));
 }
 
-function sizeOf({ found, assigned }: Reading): number {
-  let size = found.size;
-  for (const { isWhole } of found.values()) size += isWhole ? 1 : 0;
-  for (const places of assigned.values()) size += places.size;
-  return size;
+/** Adds places to those of a key, and remembers whether any was new. */
+function merge(reading: Reading, into: Map<string, Places>, key: string, places: Places): void {
+  const before = into.get(key);
+  const after = union(before ?? NOWHERE, places);
+  if (before !== undefined && [...after.keys()].every((place) => before.has(place))) return;
+  into.set(key, after);
+  reading.hasChanged = true;
 }
 
-function enter(reading: Reading, name: string, dot: Places): void {
-  const key = JSON.stringify([name, [...dot.keys()].sort()]);
-  if (reading.entered.has(key)) return;
-  reading.entered.add(key);
+function readTemplate(reading: Reading, name: string, dot: Places, nodes: readonly Node[]): void {
   const names: Names = { dot, variables: [] };
-  declare(reading, names, '$', key, dot);
-  readNodes(reading, names, reading.templates.get(name) ?? []);
+  declare(reading, names, '$', `of ${name}`, dot);
+  readNodes(reading, names, nodes);
 }
 
 function readNodes(reading: Reading, names: Names, nodes: readonly Node[]): void {
@@ -104,7 +106,8 @@ function readNode(reading: Reading, names: Names, node: Node): void {
     const value = readPipeline(reading, names, node.pipeline);
     if (node.pipeline.variables.length === 0) note(reading, node.at, value, true);
   } else if (node.kind === 'template') {
-    enter(reading, node.name, node.pipeline === undefined ? NOWHERE : readPipeline(reading, names, node.pipeline));
+    const dot = node.pipeline === undefined ? NOWHERE : readPipeline(reading, names, node.pipeline);
+    merge(reading, reading.dots, node.name, dot);
   } else if (node.kind === 'range') {
     readScoped(names, () => readRange(reading, names, node));
   } else if (node.kind === 'if' || node.kind === 'with') {
@@ -140,12 +143,12 @@ function opened(places: Places): Places {
 function declare(reading: Reading, { variables }: Names, name: string, key: string, places: Places): void {
   const full = `${name} ${key}`;
   variables.push({ name, key: full });
-  reading.assigned.set(full, union(reading.assigned.get(full) ?? NOWHERE, places));
+  merge(reading, reading.assigned, full, places);
 }
 
 function assign(reading: Reading, { variables }: Names, name: string, places: Places): void {
   const key = variables.findLast((variable) => variable.name === name)?.key;
-  if (key !== undefined) reading.assigned.set(key, union(reading.assigned.get(key) ?? NOWHERE, places));
+  if (key !== undefined) merge(reading, reading.assigned, key, places);
 }
 
 function readPipeline(reading: Reading, names: Names, pipeline: Pipeline): Places {
@@ -224,15 +227,14 @@ function below({ path, isOpen }: Place, fields: readonly string[]): Place {
   return full.length <= MAX_PATH ? { path: full, isOpen } : { path: full.slice(0, MAX_PATH), isOpen: true };
 }
 
-function note({ found }: Reading, at: number, places: Places, isWhole: boolean): Places {
+function note(reading: Reading, at: number, places: Places, isWhole: boolean): Places {
   for (const { path, isOpen } of places.values()) {
     const key = JSON.stringify(path);
-    const before = found.get(key);
-    found.set(key, {
-      path,
-      isWhole: isWhole || isOpen || before?.isWhole === true,
-      at: Math.min(at, before?.at ?? at),
-    });
+    const before = reading.found.get(key);
+    const after = { path, isWhole: isWhole || isOpen || before?.isWhole === true, at: Math.min(at, before?.at ?? at) };
+    if (before?.isWhole === after.isWhole && before.at === after.at) continue;
+    reading.found.set(key, after);
+    reading.hasChanged = true;
   }
   return places;
 }

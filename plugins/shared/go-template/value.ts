@@ -54,7 +54,7 @@ function kindOfObject(value: object): Kind {
 
 /** Whether a number of the data counts as an integer. */
 export function isIntegral(value: number): boolean {
-  return Number.isInteger(value) && value >= -TWO_63 && value < TWO_63;
+  return Number.isInteger(value) && Math.abs(value) < TWO_63;
 }
 
 /** The integer that a value of kind `int` is. */

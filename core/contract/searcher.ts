@@ -34,7 +34,7 @@ export interface SearchQuery {
   readonly keywords?: readonly string[];
   /** Matches wanted at most. */
   readonly limit: number;
-  /** Names (`ToolEntry.key`) that may be found; all when absent. */
+  /** Names (`ToolEntry.key`) that may be found; all when absent. Read once per set: what changes comes as a new one. */
   readonly allowed?: ReadonlySet<string>;
   /** Unit vectors of `questionsOf(text)`, in its order; without them the words decide alone. */
   readonly vectors?: readonly Float32Array[];

@@ -1,33 +1,43 @@
-/**
- * Puts two lists of scores on one scale, in place of the first, and mixes them by the ratio.
- *
- * Shape: 0 means not found. The best of each list counts 1; words count in proportion to it, meaning by how far it stands
- * out from the mean, since cosines of unrelated texts are not 0. What either finds stays found.
- */
-export function blend(words: Float32Array, meaning: Float32Array, semanticRatio: number): Float32Array {
-  scaleWords(words, 1 - semanticRatio);
-  const [mean, best] = [meanOf(meaning), highest(meaning)];
-  const slope = best > mean ? semanticRatio / (best - mean) : 0;
-  for (let tool = 0; tool < words.length; tool += 1) {
-    const near = meaning[tool] as number;
-    if (near > 0 && semanticRatio > 0)
-      words[tool] = (words[tool] as number) + Math.max((near - mean) * slope, near * FAINT);
-  }
-  return words;
+/** What one text gave each tool, 0 where it found nothing. */
+export interface Heard {
+  readonly words: Float32Array;
+  /** How far the words are to be trusted, 0 to 1. */
+  readonly certainty: number;
+  readonly meaning: Float32Array;
 }
 
-/** Puts scores on the scale of `blend` alone: the best counts `share`. */
-export function scaleWords(words: Float32Array, share: number): Float32Array {
-  const best = highest(words);
+/**
+ * Mixes words and meaning by the ratio, on one scale.
+ *
+ * The best of each counts its share: words in proportion to their best, meaning by how far it stands out from the mean,
+ * since cosines of unrelated texts are not 0. Words that cover little of the query count less. What either finds stays
+ * found, however little it counts; a ratio of 0 asks the words alone and 1 the meaning alone.
+ */
+export function blend({ words, certainty, meaning }: Heard, semanticRatio: number): Float32Array {
+  const mixed = scaled(words, (1 - semanticRatio) * Math.sqrt(certainty));
+  if (semanticRatio === 0) return mixed;
+  const [mean, best] = [meanOf(meaning), highest(meaning)];
+  const slope = best > mean ? semanticRatio / (best - mean) : 0;
+  for (let tool = 0; tool < mixed.length; tool += 1) {
+    const near = meaning[tool] as number;
+    if (near > 0) mixed[tool] = (mixed[tool] as number) + Math.max((near - mean) * slope, near * FAINT);
+  }
+  return mixed;
+}
+
+/** Scores in place, so that the best counts `share`. */
+export function scaled(scores: Float32Array, share: number): Float32Array {
+  const best = highest(scores);
   const factor = best > 0 ? share / best : 0;
-  for (let tool = 0; tool < words.length; tool += 1) words[tool] = (words[tool] as number) * factor;
-  return words;
+  for (let tool = 0; tool < scores.length; tool += 1) scores[tool] = (scores[tool] as number) * factor;
+  return scores;
 }
 
 /** Found, below everything that stands out. */
 const FAINT = 1e-4;
 
-function highest(scores: Float32Array): number {
+/** The best score, at least 0. */
+export function highest(scores: Float32Array): number {
   let best = 0;
   for (const score of scores) if (score > best) best = score;
   return best;

@@ -10,33 +10,62 @@ export const MAX_QUERY_TERMS = 64;
 /** Characters of a query that are looked at. */
 export const MAX_QUERY_TEXT = 4_000;
 
+/** What the words of a text say about each tool. */
+export interface KeywordScores {
+  /** By tool, 0 where no word fits. */
+  readonly scores: Float32Array;
+  /** Share of the text that the best tool has words for, 0 to 1: how far the words are to be trusted. */
+  readonly certainty: number;
+}
+
+/** What words are looked up in. */
+export interface KeywordGround {
+  readonly postings: Postings;
+  readonly near: NearTerms;
+  readonly tuning: Tuning;
+}
+
 /**
- * Adds to `scores[tool]` what the words of a text give each tool; every score begins at 0.
+ * Scores every tool by the words of a text.
  *
- * A term, its relatives and its likely spellings count once per tool, by the best of them.
+ * A term, its relatives and its likely spellings count once per tool, by the best of them. The sum is multiplied by the
+ * root of the share of the text that the tool covers, rare words being more of it: one word many times is less than many words once.
+ * @param allowed 0 for tools that may not be found: they get 0 and do not count as the best
  */
-export function keywordScores(
-  text: string,
-  { postings, near, tuning }: { readonly postings: Postings; readonly near: NearTerms; readonly tuning: Tuning },
-  scores: Float32Array,
-): void {
-  const best = new Float32Array(postings.size);
-  for (const [term, times] of weighedTerms(text, tuning)) {
+export function keywordScores(text: string, ground: KeywordGround, allowed?: Uint8Array): KeywordScores {
+  const { postings, near, tuning } = ground;
+  const sums: Sums = {
+    scores: new Float32Array(postings.size),
+    covered: new Float32Array(postings.size),
+    score: new Float32Array(postings.size),
+    cover: new Float32Array(postings.size),
+  };
+  let total = 0;
+  for (const [term, weight] of weighedTerms(text, tuning)) {
     const meant = meanings(term, postings.terms, near, tuning);
-    if (meant.length === 1) addTerm(postings, meant[0], times, scores);
-    else if (meant.length > 1) addBest(postings, meant, times, scores, best);
+    total += weight * rarityOf(meant, postings);
+    addTerm(postings, meant, weight, sums);
   }
+  return { scores: sums.scores, certainty: coveredShare(sums, total, allowed) };
 }
 
 /** A term by its number and what it is worth here. */
 type Meant = readonly [term: number, worth: number];
 
-function weighedTerms(text: string, tuning: Tuning): Map<string, number> {
+interface Sums {
+  readonly scores: Float32Array;
+  readonly covered: Float32Array;
+  /** Of the term in work, by tool; 0 between terms. */
+  readonly score: Float32Array;
+  readonly cover: Float32Array;
+}
+
+function weighedTerms(text: string, tuning: Tuning): ReadonlyMap<string, number> {
   const all = termsOf(text.slice(0, MAX_QUERY_TEXT), MAX_QUERY_TERMS * 4);
   const telling = all.filter((term) => !GRAMMAR_TERMS.has(term));
   const weighed = new Map<string, number>();
   for (const term of telling.length > 0 ? telling : all) {
-    if (weighed.size >= MAX_QUERY_TERMS && !weighed.has(term)) continue;
+    if (weighed.size >= MAX_QUERY_TERMS) break;
     weighed.set(term, INTERFACE_TERMS.has(term) ? tuning.interfaceWord : 1);
   }
   return weighed;
@@ -52,38 +81,43 @@ function meanings(term: string, terms: ReadonlyMap<string, number>, near: NearTe
   return [...near(term).map(([id, likeness]): Meant => [id, tuning.misspelt * likeness]), ...relatives];
 }
 
-function addTerm(postings: Postings, meant: Meant | undefined, times: number, scores: Float32Array): void {
-  if (meant === undefined) return;
-  const [term, worth] = meant;
-  const weight = worth * times * (postings.rarity[term] ?? 0);
-  const end = postings.starts[term + 1] ?? 0;
-  for (let at = postings.starts[term] ?? 0; at < end; at += 1) {
-    const tool = postings.tools[at] ?? 0;
-    scores[tool] = (scores[tool] ?? 0) + weight * (postings.counts[at] ?? 0);
-  }
+/** How much a term tells: that of its best meaning; a term that nobody has tells as much as the rarest. */
+function rarityOf(meant: readonly Meant[], postings: Postings): number {
+  if (meant.length === 0) return postings.unknown;
+  let most = 0;
+  for (const [term, worth] of meant) most = Math.max(most, worth * (postings.rarity[term] as number));
+  return most;
 }
 
-function addBest(
-  postings: Postings,
-  meant: readonly Meant[],
-  times: number,
-  scores: Float32Array,
-  best: Float32Array,
-): void {
+function addTerm(postings: Postings, meant: readonly Meant[], weight: number, sums: Sums): void {
+  const { scores, covered, score, cover } = sums;
   const touched: number[] = [];
   for (const [term, worth] of meant) {
-    const weight = worth * times * (postings.rarity[term] ?? 0);
-    const end = postings.starts[term + 1] ?? 0;
-    for (let at = postings.starts[term] ?? 0; at < end; at += 1) {
-      const tool = postings.tools[at] ?? 0;
-      const before = best[tool] ?? 0;
-      const now = weight * (postings.counts[at] ?? 0);
-      if (before === 0) touched.push(tool);
-      if (now > before) best[tool] = now;
+    const most = weight * worth * (postings.rarity[term] as number);
+    const end = postings.starts[term + 1] as number;
+    for (let at = postings.starts[term] as number; at < end; at += 1) {
+      const tool = postings.tools[at] as number;
+      if (cover[tool] === 0) touched.push(tool);
+      if (most > (cover[tool] as number)) cover[tool] = most;
+      const counted = most * (postings.counts[at] as number);
+      if (counted > (score[tool] as number)) score[tool] = counted;
     }
   }
   for (const tool of touched) {
-    scores[tool] = (scores[tool] ?? 0) + (best[tool] ?? 0);
-    best[tool] = 0;
+    scores[tool] = (scores[tool] as number) + (score[tool] as number);
+    covered[tool] = (covered[tool] as number) + (cover[tool] as number);
+    score[tool] = 0;
+    cover[tool] = 0;
   }
+}
+
+function coveredShare({ scores, covered }: Sums, total: number, allowed: Uint8Array | undefined): number {
+  let [best, certainty] = [0, 0];
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    const share = total > 0 && allowed?.[tool] !== 0 ? Math.min(1, (covered[tool] as number) / total) : 0;
+    const score = (scores[tool] as number) * Math.sqrt(share);
+    scores[tool] = score;
+    if (score > best) [best, certainty] = [score, share];
+  }
+  return certainty;
 }

@@ -4,7 +4,7 @@ export type NearTerms = (term: string) => readonly (readonly [term: number, like
 const MIN_LENGTH = 4;
 const MIN_PART = 3;
 const MAX_NEAR = 3;
-const MIN_LIKENESS = 0.55;
+const MIN_LIKENESS = 0.5;
 /** A gram that more terms share tells nothing. */
 const MAX_SHARED = 400;
 

@@ -3,12 +3,12 @@
  *
  * A small sorted list instead of a sort of all: `limit` is 50 at most, tools are thousands.
  */
-export function pick(scores: Float32Array, limit: number, mayBeFound: (tool: number) => boolean): number[] {
+export function pick(scores: Float32Array, limit: number): number[] {
   const best: number[] = [];
   let least = 0;
   for (let tool = 0; tool < scores.length; tool += 1) {
     const score = scores[tool] as number;
-    if (score <= 0 || (best.length >= limit && score <= least) || !mayBeFound(tool)) continue;
+    if (score <= 0 || (best.length >= limit && score <= least)) continue;
     let at = best.length;
     while (at > 0 && (scores[best[at - 1] as number] as number) < score) at -= 1;
     best.splice(at, 0, tool);

@@ -13,6 +13,8 @@ export interface Postings {
   readonly counts: Float32Array;
   /** How much a term tells, by how rare it is. */
   readonly rarity: Float32Array;
+  /** The same of a term that no tool has. */
+  readonly unknown: number;
 }
 
 /** Terms read of one field of one tool at most. */
@@ -66,16 +68,16 @@ function closed({ terms, uses, lengths, means, size }: Collected, tuning: Tuning
     const tools = byTerm[term];
     tools?.set(tool, (tools.get(tool) ?? 0) + counted);
   }
-  const total = byTerm.reduce((sum, tools) => sum + tools.size, 0);
+  const entries = byTerm.reduce((sum, tools) => sum + tools.size, 0);
   const postings = {
     starts: new Uint32Array(terms.size + 1),
-    tools: new Uint32Array(total),
-    counts: new Float32Array(total),
+    tools: new Uint32Array(entries),
+    counts: new Float32Array(entries),
     rarity: new Float32Array(terms.size),
   };
   let at = 0;
   byTerm.forEach((tools, term) => {
-    postings.rarity[term] = Math.log(1 + (size - tools.size + 0.5) / (tools.size + 0.5));
+    postings.rarity[term] = rarityOf(tools.size, size);
     for (const [tool, counted] of tools) {
       postings.tools[at] = tool;
       postings.counts[at] = counted / (tuning.saturation + counted);
@@ -83,5 +85,9 @@ function closed({ terms, uses, lengths, means, size }: Collected, tuning: Tuning
     }
     postings.starts[term + 1] = at;
   });
-  return { size, terms, ...postings };
+  return { size, terms, unknown: rarityOf(0, size), ...postings };
+}
+
+function rarityOf(having: number, size: number): number {
+  return Math.log(1 + (size - having + 0.5) / (having + 0.5));
 }

@@ -1,16 +1,10 @@
-import { blend, scaleWords } from './blend.ts';
-import { keywordScores } from './keyword.ts';
-import type { NearTerms } from './near-terms.ts';
-import type { Postings } from './postings.ts';
+import { blend, highest, scaled } from './blend.ts';
+import { type KeywordGround, keywordScores } from './keyword.ts';
 import { type Matrix, semanticScores } from './semantic.ts';
-import type { Tuning } from './tuning.ts';
 
 /** What an index knows. */
-export interface Ground {
-  readonly postings: Postings;
-  readonly near: NearTerms;
+export interface Ground extends KeywordGround {
   readonly matrix: Matrix | undefined;
-  readonly tuning: Tuning;
 }
 
 /** A query with its parts, the whole first, and the vector of each where the meaning counts. */
@@ -19,32 +13,52 @@ export interface Asked {
   readonly vectors: readonly Float32Array[] | undefined;
   readonly semanticRatio: number;
   readonly maxDistance: number;
+  /** By tool, 0 for those that may not be found; all may when absent. */
+  readonly allowed: Uint8Array | undefined;
 }
 
 /**
  * The score of every tool for a query, 0 when not found.
  *
  * With parts a tool is as good as for the part it suits best, and a little better when it suits the whole: each part
- * brings its own tool to the top, where the words of the longest part would fill the list alone.
+ * brings its own tool to the top, where the words of the longest part would fill the list alone. A part that nothing
+ * suits well ("and a brief summary") counts less than the others.
  */
 export function rank(ground: Ground, asked: Asked): Float32Array {
-  const [whole = new Float32Array(ground.postings.size), ...parts] = asked.parts.map((_, at) =>
-    scoresOf(ground, asked, at),
-  );
-  if (parts.length === 0) return whole;
-  for (let tool = 0; tool < whole.length; tool += 1) {
-    let best = 0;
-    for (const part of parts) best = Math.max(best, part[tool] as number);
-    whole[tool] = ground.tuning.whole * (whole[tool] as number) + best;
+  const [whole, ...parts] = asked.parts.map((_, at) => scoresOf(ground, asked, at));
+  if (whole === undefined) return new Float32Array(ground.postings.size);
+  if (parts.length === 0) return whole.scores;
+  const strongest = parts.reduce((most, { strength }) => Math.max(most, strength), 0) || 1;
+  const best = new Float32Array(whole.scores.length);
+  for (const { scores, strength } of parts) {
+    const weight = Math.sqrt(strength / strongest);
+    for (let tool = 0; tool < best.length; tool += 1) {
+      const score = weight * (scores[tool] as number);
+      if (score > (best[tool] as number)) best[tool] = score;
+    }
   }
-  return whole;
+  for (let tool = 0; tool < best.length; tool += 1) {
+    best[tool] = (best[tool] as number) + ground.tuning.whole * (whole.scores[tool] as number);
+  }
+  return best;
 }
 
-function scoresOf({ postings, near, matrix, tuning }: Ground, asked: Asked, at: number): Float32Array {
-  const words = new Float32Array(postings.size);
-  const vector = asked.vectors?.[at];
-  const ratio = matrix === undefined || vector === undefined ? 0 : asked.semanticRatio;
-  if (ratio < 1) keywordScores(asked.parts[at] ?? '', { postings, near, tuning }, words);
-  if (ratio === 0 || matrix === undefined || vector === undefined) return scaleWords(words, 1);
-  return blend(words, semanticScores(matrix, vector, asked.maxDistance), ratio);
+/** Scores of one text, the best about 1, and how sure they are. */
+interface Scored {
+  readonly scores: Float32Array;
+  readonly strength: number;
+}
+
+function scoresOf(ground: Ground, asked: Asked, at: number): Scored {
+  const { vectors, semanticRatio: ratio, maxDistance, allowed } = asked;
+  const [text = '', vector] = [asked.parts[at], vectors?.[at]];
+  if (ground.matrix === undefined || vector === undefined || ratio === 0) {
+    const { scores, certainty } = keywordScores(text, ground, allowed);
+    return { scores: scaled(scores, 1), strength: certainty };
+  }
+  const meaning = semanticScores(ground.matrix, vector, maxDistance, allowed);
+  const nearest = Math.max(0, highest(meaning) - 1);
+  const { scores: words, certainty } =
+    ratio < 1 ? keywordScores(text, ground, allowed) : { scores: new Float32Array(ground.postings.size), certainty: 0 };
+  return { scores: blend({ words, certainty, meaning }, ratio), strength: (1 - ratio) * certainty + ratio * nearest };
 }

@@ -21,12 +21,17 @@ export function textsOf(tool: ToolEntry): ToolTexts {
   const found: Found = { names: [], texts: [] };
   collect(definition.inputSchema, found, 0);
   return {
-    name: tool.key,
+    name: nameOf(tool),
     backend: tool.workload,
     description: [titleOf(definition), stringOf(definition.description).slice(0, MAX_DESCRIPTION)].join('\n').trim(),
     parameters: found.names.join(' '),
     parameterTexts: found.texts.join('\n'),
   };
+}
+
+/** The backend's own name where the advertised one only puts a prefix before it: the backend is a field of its own. */
+function nameOf({ key, original }: ToolEntry): string {
+  return key.endsWith(original) ? original : key;
 }
 
 interface Found {

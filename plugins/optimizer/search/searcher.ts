@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Searcher, SearchIndex, SearchMatch, SearchQuery, ToolEntry } from '@toolmgr/core';
+import { type ByName, byName, liftNamed } from './by-name.ts';
+import { MAX_QUERY_TEXT } from './keyword.ts';
 import { nearTerms } from './near-terms.ts';
 import { partsOf } from './parts.ts';
 import { passageOf } from './passage.ts';
@@ -22,8 +24,10 @@ export function createSearcher(tuning: Tuning = TUNING): Searcher {
     questionsOf: partsOf,
     async index(tools, vectors = [], signal) {
       // By name, so that the order of equal scores does not depend on the order of the catalogue.
-      const order = tools.map((_, at) => at).sort((one, other) => compared(tools[one], tools[other]));
-      const sorted = order.map((at) => tools[at]).filter((tool) => tool !== undefined);
+      const order = [...tools.entries()].sort(([, { key: one }], [, { key: other }]) =>
+        one < other ? -1 : Number(one > other),
+      );
+      const sorted = order.map(([, tool]) => tool);
       const builder = postingsBuilder(tuning);
       for (const [at, tool] of sorted.entries()) {
         builder.add(textsOf(tool));
@@ -31,33 +35,41 @@ export function createSearcher(tuning: Tuning = TUNING): Searcher {
         await setImmediate();
         signal?.throwIfAborted();
       }
-      const matrix = matrixOf(order.map((at) => vectors[at]));
+      const matrix = matrixOf(order.map(([at]) => vectors[at]));
       const postings = builder.close();
       return indexOver(sorted, { postings, near: nearTerms(postings.terms), matrix, tuning });
     },
   };
 }
 
-function compared(one: ToolEntry | undefined, other: ToolEntry | undefined): number {
-  const [left, right] = [one?.key ?? '', other?.key ?? ''];
-  return left < right ? -1 : Number(left > right);
+interface Indexed extends Ground {
+  readonly tools: readonly ToolEntry[];
+  readonly names: ByName;
+  /** What callers may find: they come in classes that share a set, so each is looked through once. */
+  readonly masks: WeakMap<ReadonlySet<string>, Uint8Array>;
 }
 
 function indexOver(tools: readonly ToolEntry[], ground: Ground): SearchIndex {
-  return { find: (query) => found(tools, ground, query) };
+  const indexed: Indexed = { ...ground, tools, names: byName(tools), masks: new WeakMap() };
+  return { find: (query) => found(indexed, query) };
 }
 
-function found(tools: readonly ToolEntry[], ground: Ground, query: SearchQuery): readonly SearchMatch[] {
-  const { allowed, keywords = [], vectors, semanticRatio, maxDistance } = query;
-  const [whole = '', ...parts] = partsOf(query.text);
-  const scores = rank(ground, {
-    parts: [[whole, ...keywords].join(' '), ...parts],
-    vectors,
-    semanticRatio,
-    maxDistance,
-  });
+function found(indexed: Indexed, query: SearchQuery): readonly SearchMatch[] {
+  const { keywords = [], vectors, semanticRatio, maxDistance } = query;
+  const text = query.text.slice(0, MAX_QUERY_TEXT);
+  const [whole = '', ...parts] = partsOf(text);
+  const allowed = query.allowed === undefined ? undefined : maskOf(indexed, query.allowed);
+  const asked = { parts: [[whole, ...keywords].join(' '), ...parts], vectors, semanticRatio, maxDistance, allowed };
+  const scores = rank(indexed, asked);
+  if (semanticRatio < 1 || vectors === undefined) liftNamed(scores, text, indexed.names, allowed);
   const limit = Math.min(Math.max(query.limit, 0), MAX_LIMIT);
-  const nameOf = (tool: number): string => tools[tool]?.key ?? '';
-  const best = pick(scores, limit, (tool) => allowed === undefined || allowed.has(nameOf(tool)));
-  return best.map((tool) => ({ name: nameOf(tool), score: scores[tool] ?? 0 }));
+  return pick(scores, limit).map((tool) => ({ name: indexed.tools[tool]?.key ?? '', score: scores[tool] ?? 0 }));
+}
+
+function maskOf({ masks, tools }: Indexed, names: ReadonlySet<string>): Uint8Array {
+  const known = masks.get(names);
+  if (known !== undefined) return known;
+  const mask = Uint8Array.from(tools, ({ key }) => Number(names.has(key)));
+  masks.set(names, mask);
+  return mask;
 }

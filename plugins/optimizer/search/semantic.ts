@@ -28,11 +28,12 @@ export function semanticScores(
   { length, values, known }: Matrix,
   vector: Float32Array,
   maxDistance: number,
+  allowed?: Uint8Array,
 ): Float32Array {
   if (vector.length !== length) throw new RangeError(`the query has ${vector.length} numbers, the tools ${length}`);
   const scores = new Float32Array(known.length);
   for (let tool = 0; tool < known.length; tool += 1) {
-    if (known[tool] === 0) continue;
+    if (known[tool] === 0 || allowed?.[tool] === 0) continue;
     const distance = 1 - dot(values, tool * length, vector);
     if (distance <= maxDistance) scores[tool] = Math.max(2 - distance, LEAST);
   }

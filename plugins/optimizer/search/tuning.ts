@@ -12,8 +12,6 @@ export interface Tuning {
   readonly interfaceWord: number;
   /** Share of the whole query against its parts, where it has parts. */
   readonly whole: number;
-  /** What each further tool of one backend loses when a query has parts: 0 nothing. */
-  readonly crowd: number;
 }
 
 /** The fields of a tool. */
@@ -21,12 +19,11 @@ export const FIELDS = ['name', 'backend', 'description', 'parameters', 'paramete
 export type Field = (typeof FIELDS)[number];
 
 export const TUNING: Tuning = {
-  weights: { name: 3, backend: 1, description: 1.5, parameters: 0.7, parameterTexts: 0.4 },
+  weights: { name: 3, backend: 1, description: 1.5, parameters: 0.7, parameterTexts: 0.6 },
   lengths: { name: 0.5, backend: 0.3, description: 0.6, parameters: 0.6, parameterTexts: 0.7 },
-  saturation: 1.2,
+  saturation: 1.4,
   relative: 0.3,
   misspelt: 0.6,
   interfaceWord: 0.3,
-  whole: 0.4,
-  crowd: 0,
+  whole: 0.7,
 };

@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '../../core/contract/json.ts';
+import type { ToolEntry } from '../../core/contract/tool.ts';
+
+/** A tool as the sets write it down. */
+export interface SetTool {
+  readonly server: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** One request and the tools that it takes; each is named as `nameIn` of the set names it. */
+export interface SetRequest {
+  readonly text: string;
+  readonly wanted: readonly string[];
+}
+
+/** Tools and kinds of requests to find them by. */
+export interface RetrievalSet {
+  readonly name: string;
+  readonly tools: readonly SetTool[];
+  readonly kinds: Readonly<Record<string, readonly SetRequest[]>>;
+  nameIn(tool: SetTool): string;
+}
+
+const FOLDER = join(import.meta.dirname, 'retrieval-set');
+
+/** The set of this repository: written tools, the tools of published servers, requests in everyday words. */
+export function ownSet(): RetrievalSet {
+  const written = linesOf('tools.txt');
+  const real = JSON.parse(readFileSync(join(FOLDER, 'real-servers.json'), 'utf8')) as readonly SetTool[];
+  const requests = linesOf('requests.txt')
+    .filter((line) => !line.startsWith('#'))
+    .map(requestOf);
+  return {
+    name: 'own',
+    tools: [...writtenTools(written), ...real],
+    kinds: {
+      request: requests.filter(({ text }) => !isTask(text)),
+      task: requests.filter(({ text }) => isTask(text)),
+    },
+    nameIn: ({ server, name }) => `${server}/${name}`,
+  };
+}
+
+/** The public set, or `undefined` where it is not there. It is read where it lies and not copied. */
+export function publicSet(folder: string): RetrievalSet | undefined {
+  if (!existsSync(join(folder, 'tools.json'))) return undefined;
+  const tools = JSON.parse(readFileSync(join(folder, 'tools.json'), 'utf8')) as readonly SetTool[];
+  const queries = readFileSync(join(folder, 'queries.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { task: string; steps: string[]; tools: string[] });
+  const aligned = queries.filter(({ steps, tools: wanted }) => steps.length === wanted.length);
+  return {
+    name: 'public',
+    tools,
+    kinds: {
+      task: queries.map(({ task, tools: wanted }) => ({ text: task, wanted })),
+      'task and steps': queries.map(({ task, steps, tools: wanted }) => ({
+        text: [task, ...steps].join('\n'),
+        wanted,
+      })),
+      step: aligned.flatMap(({ steps, tools: wanted }) =>
+        steps.map((text, at) => ({ text, wanted: wanted.slice(at, at + 1) })),
+      ),
+    },
+    nameIn: ({ name }) => name,
+  };
+}
+
+/** The catalogue entry of a tool of a set, named as aggregation names it by default. */
+export function entryOf({ server, name, ...said }: SetTool): ToolEntry {
+  const workload = server.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
+  const key = `${workload}_${name}`;
+  return {
+    kind: 'tool',
+    key,
+    workload,
+    original: name,
+    definition: Buffer.from(JSON.stringify({ name: key, ...said })),
+    shapedBy: ['prefix'],
+  };
+}
+
+/** Tasks are written as sentences, single requests without a full stop. */
+function isTask(text: string): boolean {
+  return /[.?]$/.test(text);
+}
+
+function linesOf(file: string): readonly string[] {
+  return readFileSync(join(FOLDER, file), 'utf8').trim().split('\n');
+}
+
+function requestOf(line: string): SetRequest {
+  const [text = '', wanted = ''] = line.split(' => ');
+  return { text, wanted: wanted.split(' + ') };
+}
+
+const TOOL_LINE = /^(?<name>[\w.-]+)\((?<parameters>.*?)\) (?<description>.+)$/;
+
+function writtenTools(lines: readonly string[]): readonly SetTool[] {
+  let server = '';
+  return lines.flatMap((line): readonly SetTool[] => {
+    if (line.startsWith('# ')) {
+      server = line.slice(2).split(' — ')[0] ?? '';
+      return [];
+    }
+    const { name, parameters = '', description } = TOOL_LINE.exec(line)?.groups ?? {};
+    if (name === undefined || description === undefined) throw new Error(`no tool: ${line}`);
+    return [{ server, name, description, inputSchema: schemaOf(parameters) }];
+  });
+}
+
+function schemaOf(parameters: string): JsonObject {
+  const listed = [...parameters.matchAll(/(\w+)(?:: ((?:[^,]|, (?!\w+(?:[:,]|$)))+))?/g)];
+  const properties = Object.fromEntries(
+    listed.map(([, name = '', description]) => [
+      name,
+      description === undefined ? { type: 'string' } : { type: 'string', description },
+    ]),
+  );
+  return { type: 'object', properties };
+}

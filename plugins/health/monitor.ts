@@ -192,7 +192,8 @@ export class Monitor {
     if (isBroken !== this.#broken.has(name)) {
       if (isBroken) this.#broken.add(name);
       else this.#broken.delete(name);
-      this.#core.log.warn(isBroken ? 'circuit breaker opened' : 'circuit breaker closed', { backend: name });
+      if (isBroken) this.#core.log.warn('circuit breaker opened', { backend: name });
+      else this.#core.log.info('circuit breaker closed', { backend: name });
     }
     this.#core.backends.judge(name, watch.health());
   }

@@ -198,5 +198,5 @@ export type VmcpConfig = z.output<typeof configSchema> & {
   readonly sessionStorage?: { readonly provider: 'memory' | 'redis' };
   readonly telemetry?: Readonly<
     Partial<Record<'tracingEnabled' | 'metricsEnabled' | 'enablePrometheusMetricsPath', boolean>>
-  >;
+  > & { readonly endpoint?: string };
 };

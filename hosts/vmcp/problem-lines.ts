@@ -20,6 +20,10 @@ export function problemsFrom(
     if (issue.code === 'invalid_type' && given === undefined) {
       return [{ path, message: `missing, expected ${article(issue.expected)}` }];
     }
+    // a schema with words of its own keeps them
+    if (issue.code === 'invalid_type' && issue.message.startsWith(ZOD_WORDS)) {
+      return [{ path, message: `expected ${article(issue.expected)}, got ${kindOf(given)}` }];
+    }
     if (issue.code === 'invalid_value') return [{ path, message: unlisted(issue.values, given) }];
     return explainIssues('', schema, new z.ZodError([issue])).map((sentence) => ({
       path,
@@ -89,6 +93,16 @@ function unlisted(values: readonly unknown[], given: unknown): string {
   return `expected ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${hint === undefined ? '' : `, did you mean "${hint}"?`}`;
 }
 
+/** How zod begins when a schema says nothing itself. */
+const ZOD_WORDS = 'Invalid input: expected';
+
+/** What stands there, without quoting it: it may be a secret. */
+function kindOf(given: unknown): string {
+  if (given === null) return 'nothing';
+  if (typeof given === 'number' && !Number.isInteger(given)) return 'a fraction';
+  return article(Array.isArray(given) ? 'array' : typeof given);
+}
+
 function article(kind: string): string {
   const word = WORDS[kind] ?? kind;
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
@@ -100,4 +114,5 @@ const WORDS: Readonly<Record<string, string>> = {
   object: 'section',
   nonoptional: 'section',
   array: 'list',
+  int: 'whole number',
 };

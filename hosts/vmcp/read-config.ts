@@ -8,10 +8,11 @@ import {
   nearest,
   type Plugin,
 } from '@toolmgr/core';
-import { LineCounter, parseDocument } from 'yaml';
+import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { z } from 'zod';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { unavailable, unknownWorkloads } from './not-yet.ts';
+import { longProbes, silentTelemetry } from './odd-settings.ts';
 import { credentialsOfPrograms, openSecrets, ownedOptions, strategyUse, widePassthrough } from './outgoing-auth.ts';
 import type { Problem } from './problem.ts';
 import { problemLines, problemsFrom } from './problem-lines.ts';
@@ -56,7 +57,9 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
     throw new GatewayFault('PLAN_INVALID', problemLines(file, document, lines, problems).join('\n'));
   };
   if (document.errors.length > 0) {
-    const sentences = document.errors.map((error) => `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
+    const sentences = document.errors.map(
+      (error) => `${file}:${lines.linePos(error.pos[0]).line}: ${yamlProblem(error, text)}`,
+    );
     throw new GatewayFault('PLAN_INVALID', sentences.join('\n'));
   }
   let given: unknown;
@@ -65,6 +68,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   } catch (cause) {
     throw new GatewayFault('PLAN_INVALID', `${file}:1: ${explainCause(cause)}`, { cause });
   }
+  if (given === null || given === undefined) throw new GatewayFault('PLAN_INVALID', `${file}:1: the file is empty`);
   const read = configSchema.safeParse(given);
   const problems = read.success ? [] : problemsFrom(configSchema, read.error, given);
   problems.push(...(await ownedProblems(given, catalogue)));
@@ -82,10 +86,17 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
     warnings: problemLines(file, document, lines, [
       ...odd(config),
       ...unusedStorage(config),
+      ...silentTelemetry(config),
+      ...longProbes(config),
       ...openSecrets(config),
       ...widePassthrough(config),
     ]),
   };
+}
+
+function yamlProblem({ code, pos: [begin], message }: YAMLError, text: string): string {
+  if (code !== 'DUPLICATE_KEY') return message;
+  return `the key ${/^[^\s:]+/.exec(text.slice(begin, begin + 100))?.[0] ?? ''} stands twice in one section`;
 }
 
 /** A section that is there but empty reads as absent, as in other YAML readers. */

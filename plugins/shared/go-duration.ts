@@ -18,13 +18,17 @@ export function durationMs(text: string): number | undefined {
   return Number.isFinite(total) && total <= Number.MAX_SAFE_INTEGER ? total : undefined;
 }
 
+const EXPECTED = 'expected a Go duration such as 30s, 250ms or 1h30m';
+
 /** Reads a Go duration above zero into whole milliseconds, rounded up. */
-export const goDuration = z.string().transform((text, context) => {
-  const ms = durationMs(text);
-  if (ms !== undefined && ms > 0) return Math.ceil(ms);
-  context.addIssue({
-    code: 'custom',
-    message: ms === 0 ? 'expected a duration above zero' : 'expected a Go duration such as 30s, 250ms or 1h30m',
+export const goDuration = z
+  .string({ error: ({ input }) => (typeof input === 'number' ? EXPECTED : undefined) })
+  .transform((text, context) => {
+    const ms = durationMs(text);
+    if (ms !== undefined && ms > 0) return Math.ceil(ms);
+    context.addIssue({
+      code: 'custom',
+      message: ms === 0 ? 'expected a duration above zero' : EXPECTED,
+    });
+    return z.NEVER;
   });
-  return z.NEVER;
-});

@@ -55,6 +55,37 @@ describe('a vmcp file', () => {
     ]);
   });
 
+  it('says what kind of thing was expected and what stands there, without quoting it', async () => {
+    const wrong = `audit: []
+rateLimiting: { shared: { maxTokens: 1.5, refillPeriod: 10 } }
+sessionStorage: redis
+`;
+    expect(await problems(withHead(wrong))).toEqual([
+      'gateway.yaml:6: audit: expected a section, got a list',
+      'gateway.yaml:7: rateLimiting.shared.maxTokens: expected a whole number, got a fraction',
+      'gateway.yaml:7: rateLimiting.shared.refillPeriod: expected a Go duration such as 30s, 250ms or 1h30m',
+      'gateway.yaml:8: sessionStorage: expected a section, got a string',
+    ]);
+    expect(await problems(read('- a\n'))).toEqual(['gateway.yaml:1: expected a section, got a list']);
+    expect(await problems(read('# nothing\n'))).toEqual(['gateway.yaml:1: the file is empty']);
+    expect(await problems(withHead('name: two\n'))).toEqual([
+      'gateway.yaml:6: the key name stands twice in one section',
+    ]);
+  });
+
+  it('warns of a collector that nothing is sent to and of probes that outlast their interval', async () => {
+    const failureHandling = '{ healthCheckInterval: 5s }';
+    const { warnings } = await withHead(
+      `telemetry: { endpoint: "localhost:4318" }\noperational: { failureHandling: ${failureHandling} }\n`,
+    );
+    expect(warnings).toEqual([
+      'gateway.yaml:6: telemetry.endpoint: nothing is sent there: tracingEnabled and metricsEnabled are off',
+      'gateway.yaml:7: operational.failureHandling.healthCheckTimeout: 10s should be less than healthCheckInterval (5s): a probe may last until the next is due',
+    ]);
+    const quiet = 'telemetry: { endpoint: "localhost:4318", tracingEnabled: true, insecure: true }\n';
+    expect((await withHead(`${quiet}operational: { failureHandling: {} }\n`)).warnings).toEqual([]);
+  });
+
   proves('choice.standalone.order-free', 'may have its sections in any order', async () => {
     const reversed = HEAD.trimEnd().split('\n').reverse().join('\n');
     expect((await read(reversed)).config).toEqual((await read(HEAD)).config);
@@ -265,7 +296,7 @@ backends:
     ],
     ['', 'plugins: [{ use: stores/memory, with: { maxKey: 5 } }]', /plugins\.0\.with\.maxKey: unknown key .*"maxKeys"/],
     ['', 'plugins: [{ use: ./a.ts }, { use: ./a.ts }]', /plugins\.1\.use: \.\/a\.ts stands twice/],
-    ['', 'operational: { timeouts: { default: 30 } }', /timeouts\.default: invalid input: expected string/],
+    ['', 'operational: { timeouts: { default: 30 } }', /timeouts\.default: expected a Go duration such as 30s/],
     ['', 'operational: { timeouts: { default: 0s } }', /timeouts\.default: expected a duration above zero/],
   ])('refuses what cannot work, by its name and line: %s%s', async (replaced, section, sentence) => {
     const text = replaced === '' ? `${HEAD}${section}\n` : HEAD.replace(new RegExp(`^${replaced}:.*$`, 'm'), section);
@@ -435,7 +466,7 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
 
   it.each([
     ['a torn file', 'name: [a', /^gateway\.yaml:1: /],
-    ['a key twice', 'name: a\nname: b\n', /^gateway\.yaml:2: .*unique/],
+    ['a key twice', 'name: a\nname: b\n', /^gateway\.yaml:2: the key name stands twice/],
     ['a list', '- a\n', /^gateway\.yaml:1: /],
     ['nothing', '', /^gateway\.yaml:1: /],
     [

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer } from 'node:net';
 import { DEFAULT_LIMITS, type Gateway, GatewayFault } from '@toolmgr/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type HostRoute, mountHostRoutes } from './mount.ts';
@@ -65,6 +66,24 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
   options.signal?.addEventListener('abort', () => void close(), { once: true });
   if (options.signal?.aborted) await close();
   return { url: `http://${hostForUrl(options.host)}:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
+}
+
+/**
+ * Looks whether an address can be bound, before anything is started for it.
+ * @throws GatewayFault LISTEN_FAILED in the words of {@link serveGateway}
+ */
+export async function refuseTakenPort({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
+  if (port === 0) return;
+  const trial = createPlainServer();
+  try {
+    trial.listen({ host: host.replace(/^\[|\]$/g, ''), port });
+    await once(trial, 'listening');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new GatewayFault('LISTEN_FAILED', whyNot(code, host, port), { cause });
+  }
+  trial.close();
+  await once(trial, 'close');
 }
 
 function createListener(maxHeaderSize: number, listener: RequestListener): Server {

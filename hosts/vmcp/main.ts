@@ -5,6 +5,7 @@ import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stderr, stdout } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import type { VmcpConfig } from './config-schema.ts';
 
 interface FileOptions {
   readonly config: string;
@@ -113,7 +114,7 @@ function addInit(vmcp: Command): void {
 function addPlan(vmcp: Command): void {
   vmcp
     .command('plan')
-    .description('print the plan that a file gives, every default filled in, secrets hidden')
+    .description('print the plan that a file gives: its plugins, the defaults of the gateway, secrets hidden')
     .requiredOption('-c, --config <file>', 'vmcp file (YAML)')
     .addHelpText('after', '\nExample:\n  toolmgr vmcp plan -c vmcp.yaml')
     .action(async ({ config: file }: { config: string }) => {
@@ -155,7 +156,7 @@ async function explainFile(tool: string, file: string) {
     import('./explain.ts'),
     import('@toolmgr/plugins'),
   ]);
-  const input = planFromConfig(config);
+  const input = planFromConfig(withoutTraces(config));
   const gateway = await createGateway(input, { catalogue, baseDir: dirname(resolve(file)) });
   try {
     await gateway.settled();
@@ -163,6 +164,11 @@ async function explainFile(tool: string, file: string) {
   } finally {
     await gateway.stop();
   }
+}
+
+/** Asking writes no audit line, sends no span and needs no Redis: none of them has a say in what a tool is. */
+function withoutTraces({ audit, telemetry, sessionStorage, ...config }: VmcpConfig): VmcpConfig {
+  return config;
 }
 
 async function explainAt(tool: string, url: string | undefined) {

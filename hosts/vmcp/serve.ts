@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path';
-import { createGateway, createLog, explainCause, type Gateway, type Log, type Plan, readPlan } from '@toolmgr/core';
+import { createGateway, explainCause, type Gateway, type Log, type Plan, readPlan } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { createSwitch, type GatewaySwitch } from '../http/gateway-switch.ts';
-import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
+import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
 import type { HostRoute } from '../http/mount.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
@@ -14,7 +14,8 @@ import type { VmcpConfig } from './config-schema.ts';
 import { explainTool } from './explain.ts';
 import { groupConfig } from './group-config.ts';
 import { type PlanFlags, planFromConfig } from './plan.ts';
-import { readConfig, readConfigText } from './read-config.ts';
+import { type ReadConfig, readConfig, readConfigText } from './read-config.ts';
+import { createTunableLog } from './tunable-log.ts';
 
 /** Flags of `vmcp serve`. */
 export interface ServeOptions {
@@ -33,9 +34,8 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const source = await sourceOf(options);
-  const log = createLog(options.debug || source.config.operational?.logLevel === 'debug' ? 'debug' : 'info', (line) =>
-    process.stderr.write(line),
-  );
+  const log = createTunableLog((line) => process.stderr.write(line));
+  log.setLevel(levelOf(options, source.config));
   const flags: PlanFlags = {
     loopback: isLoopbackHost(options.host),
     ...(options.enableAudit ? { audit: true } : {}),
@@ -47,6 +47,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };
   };
+  await refuseTakenPort(options);
+  for (const warning of exposure(options, source.config)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
   const first = await open(source.config);
   await using door = createSwitch(first.gateway, (cause) =>
@@ -63,8 +65,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
   void tellBackends(door.current, log);
-  followFile(source, stop.signal, log, async (config) => {
+  followFile(source, stop.signal, log, async ({ config, warnings }) => {
     const next = await open(config, door.current);
+    log.setLevel(levelOf(options, config));
+    for (const warning of [...warnings, ...exposure(options, config)]) log.warn(warning);
     now.config = config;
     now.plan = next.plan;
     door.exchange(next.gateway);
@@ -75,6 +79,20 @@ export async function serve(options: ServeOptions): Promise<void> {
   // The listener stays open until the calls have ended: /readyz says that no more should come, and who comes is told why.
   await door.stop();
   await served.close();
+  // what a plugin still waits for after its time to stop, such as a collector that is away, does not hold up the end
+  setTimeout(() => process.exit(), LEAVE_MS).unref();
+}
+
+const LEAVE_MS = 250;
+
+function levelOf({ debug }: ServeOptions, { operational }: VmcpConfig): 'debug' | 'info' {
+  return debug || operational?.logLevel === 'debug' ? 'debug' : 'info';
+}
+
+/** A gateway that other machines reach and that asks nobody who they are. */
+function exposure({ host }: ServeOptions, { incomingAuth }: VmcpConfig): string[] {
+  if (isLoopbackHost(host) || incomingAuth?.type !== 'anonymous') return [];
+  return [`everybody who reaches ${host} may call: incomingAuth.type is anonymous; type oidc asks callers for a token`];
 }
 
 interface ConfigSource {
@@ -163,7 +181,7 @@ function followFile(
   { file, text }: ConfigSource,
   signal: AbortSignal,
   log: Log,
-  take: (config: VmcpConfig) => Promise<void>,
+  take: (read: ReadConfig) => Promise<void>,
 ): void {
   if (file === undefined || text === undefined) return;
   let turn: Promise<void> = Promise.resolve();
@@ -171,7 +189,7 @@ function followFile(
     turn = turn.then(async () => {
       if (signal.aborted) return;
       try {
-        await take((await readConfig(next, file, catalogue)).config);
+        await take(await readConfig(next, file, catalogue));
       } catch (cause) {
         log.error('the changed file is not used, the configuration before it stays', { cause: explainCause(cause) });
       }

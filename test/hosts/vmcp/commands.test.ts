@@ -148,6 +148,14 @@ describe('toolmgr vmcp explain', () => {
     LONG,
   );
 
+  it('leaves no audit line and needs no Redis', async () => {
+    const logFile = join(folder, 'audit.log');
+    const more = { audit: { enabled: true, logFile }, sessionStorage: { provider: 'redis', address: '127.0.0.1:9' } };
+    const { code, err } = await cli(['vmcp', 'explain', 'every_say', '-c', await write({ ...CONFIG, ...more })]);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    await expect(stat(logFile)).rejects.toThrow(/ENOENT/);
+  });
+
   it('says how to go on when nothing runs at a URL', async () => {
     expect(await cli(['vmcp', 'explain', 'x', '--url', 'http://127.0.0.1:9/mcp'])).toMatchObject({
       code: 1,

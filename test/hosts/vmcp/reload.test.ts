@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
@@ -146,6 +146,30 @@ describe('a vmcp file that changes while it is served', () => {
   );
 });
 
+describe('what a changed file says about the log', () => {
+  it(
+    'holds from the reload on: its level, and its warnings',
+    async () => {
+      await using server = await recordingServer();
+      await write({ one: server.url });
+      const { running } = await started();
+      await using _ = running;
+      await write(
+        { one: server.url },
+        { operational: { logLevel: 'debug' }, telemetry: { endpoint: 'localhost:4318' } },
+      );
+      await running.printed(/configuration reloaded/);
+      expect(running.err()).toMatch(/"level":"warn","message":"[^"]*telemetry.endpoint: nothing is sent there/);
+      await running.printed(/"level":"debug"/);
+      await write({ one: server.url });
+      await until(() => reloads(running) === 2, 20_000);
+      const told = running.err().split('configuration reloaded').at(-1);
+      expect(told).not.toContain('"debug"');
+    },
+    LONG,
+  );
+});
+
 describe('a vmcp process that is told to stop', () => {
   proves(
     ['choice.stop.calls-end', 'choice.stop.not-ready-first'],
@@ -184,6 +208,27 @@ describe('a vmcp process that is told to stop', () => {
       for (const call of calls) expect((await call).text).toContain('late');
       expect((await running.finished).code).toBe(0);
       await expect(fetch(new URL('/readyz', url))).rejects.toThrow();
+    },
+    LONG,
+  );
+
+  it(
+    'ends although a plugin still waits for something',
+    async () => {
+      await using server = await recordingServer();
+      await writeFile(
+        join(folder, 'waits.ts'),
+        `export default {
+          address: 'test/waits',
+          config: { parse: () => ({}), safeParse: () => ({ success: true, data: {} }) },
+          apply: (core) => core.hooks.starting.tap('test/waits', () => void setTimeout(() => {}, 3_600_000)),
+        };`,
+      );
+      await write({ one: server.url }, { plugins: [{ use: './waits.ts' }] });
+      const { running } = await started();
+      await using _ = running;
+      running.signal('SIGTERM');
+      expect((await running.finished).code).toBe(0);
     },
     LONG,
   );

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -291,15 +292,25 @@ describe('toolmgr vmcp serve', () => {
     LONG,
   );
 
-  it('says which port is taken and what to do', async () => {
+  it('says which port is taken and what to do, before any program is started', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
-    const file = await write(configOf({ one: 'http://127.0.0.1:9/mcp' }));
+    const mark = join(folder, 'started');
+    const command = { file: process.execPath, args: ['-e', `require('fs').writeFileSync('${mark}', '')`] };
+    const file = await write({ ...configOf({}), backends: [{ name: 'one', transport: 'stdio', command }] });
     const ended = await cli(['vmcp', 'serve', '-c', file, '--port', String(port)]);
     other.close();
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining(`port ${port} on 127.0.0.1 is taken`) });
     expect(ended.err).not.toContain('    at ');
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  it('warns when other machines reach a gateway that asks nobody who they are', async () => {
+    const file = await write(configOf({ one: 'http://127.0.0.1:9/mcp' }));
+    await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--host', '0.0.0.0']);
+    await serving.printed(/serves http/);
+    expect(serving.err()).toContain('warning everybody who reaches 0.0.0.0 may call');
   });
 
   it('does not start when a variable of its credentials is not set', async () => {

@@ -76,9 +76,11 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   const config = read.data as VmcpConfig;
   problems.push(...(await strategyProblems(config, catalogue)));
   problems.push(...(await authzProblems(config, catalogue)));
-  problems.push(...unavailable(config), ...credentialsOfPrograms(config));
+  problems.push(...unavailable(config));
   // names and users can only be compared when the sections themselves are sound
-  if (!problems.some(({ path }) => path[0] === 'rateLimiting')) problems.push(...anonymousUsers(config));
+  const isSound = (section: string): boolean => !problems.some(({ path }) => path[0] === section);
+  if (isSound('backends')) problems.push(...credentialsOfPrograms(config));
+  if (isSound('rateLimiting')) problems.push(...anonymousUsers(config));
   if (problems.length === 0) problems.push(...unknownWorkloads(config));
   if (problems.length > 0) return fail(problems);
   return {

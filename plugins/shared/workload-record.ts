@@ -110,8 +110,10 @@ export async function readWorkloads(state: string): Promise<readonly WorkloadRec
 export async function readWorkload(state: string, name: string): Promise<WorkloadRecord | undefined> {
   if (!workloadName.safeParse(name).success) return undefined;
   let [config, status] = await readBoth(state, name);
-  // one of two missing: most likely the folder was taken away between the two reads
-  if ((config === undefined) !== (status === undefined)) [config, status] = await readBoth(state, name);
+  // one of two missing: most likely the folder was taken away, or made anew, between the two reads
+  for (let n = 1; n < READ_TRIES && (config === undefined) !== (status === undefined); n++) {
+    [config, status] = await readBoth(state, name);
+  }
   if (config === undefined && status === undefined) return undefined;
   if (status === undefined || 'unreadable' in status) return broken(name, config, status?.unreadable);
   if (config === undefined || 'unreadable' in config) {
@@ -122,6 +124,8 @@ export async function readWorkload(state: string, name: string): Promise<Workloa
   const alive = status.value.proxy !== undefined && (await isRunning(status.value.proxy));
   return { name, config: config.value, status: truth(status.value, alive), alive };
 }
+
+const READ_TRIES = 5; // more only meets a record that is damaged for good
 
 /** What a written status is worth when its proxy is gone. */
 function truth(written: WorkloadStatus, alive: boolean): WorkloadStatus {

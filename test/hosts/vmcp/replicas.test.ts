@@ -15,6 +15,7 @@ import { until } from '../../support/until.ts';
 const LONG = 90_000;
 const API_KEYS = join(import.meta.dirname, '../../../examples/custom-auth/api-keys.ts');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const LIMITED = request('tools/call', { name: 'far_fail', arguments: {} });
 const ECHO = request('tools/call', { name: 'far_echo', arguments: { message: 'hi' } });
 
 let folder: string;
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 
 /** Two processes of one file, with one Redis between them. */
-async function replicas(redis: RedisServer, ...flags: string[]) {
+async function replicas(redis: RedisServer, flags: readonly string[] = [], more: object = {}) {
   const file = join(folder, 'vmcp.yaml');
   const config = {
     name: 'replicated',
@@ -40,6 +41,7 @@ async function replicas(redis: RedisServer, ...flags: string[]) {
     plugins: [{ use: API_KEYS, with: { keys: { ada: sha256('key-of-ada'), eve: sha256('key-of-eve') } } }],
     sessionStorage: { provider: 'redis', address: redis.address },
     limits: { sessionCheckMs: 0 },
+    ...more,
   };
   await writeFile(file, stringify(config));
   const running = [1, 2].map(() => startCli(['vmcp', 'serve', '-c', file, '--port', '0', ...flags]));
@@ -101,7 +103,7 @@ describe('two processes with one Redis', () => {
     'let a session expire for both',
     async () => {
       await using redis = await startRedis();
-      await using at = await replicas(redis, '--session-ttl', '1s');
+      await using at = await replicas(redis, ['--session-ttl', '1s']);
       const id = await open(at.a);
       const client = new Redis(redis.port, '127.0.0.1');
       try {
@@ -136,4 +138,58 @@ describe('two processes with one Redis', () => {
     },
     LONG,
   );
+
+  real(
+    ['choice.session.shared-lost', 'choice.rate-limit.store-away-open', 'choice.rate-limit.store-away-logged-once'],
+    'lose no call under load while Redis is killed and started again, and limit and share again after it',
+    async () => {
+      await using redis = await startRedis();
+      const rateLimiting = { tools: [{ name: 'far_fail', shared: { maxTokens: 2, refillPeriod: '10h' } }] };
+      await using at = await replicas(redis, [], { rateLimiting });
+      await using load = await loaded([at.a, at.b, at.a, at.b]);
+      await load.more();
+      await redis.kill();
+      await load.more();
+      await redis.restart();
+      await load.more();
+      const [first = ''] = load.sessions;
+      await until(async () => (await send(at.b, first, ECHO)).status === 200, 30_000);
+      expect(load.lost).toEqual([]);
+      // both count in the Redis that came back
+      const limited = async (url: string) => (await send(url, first, LIMITED)).text.includes('retryAfterSeconds');
+      await until(async () => (await limited(at.a)) && (await limited(at.b)), 20_000);
+      for (const each of at.running) {
+        expect((each.out() + each.err()).match(/the redis store is away/g)).toHaveLength(1);
+      }
+    },
+    LONG,
+  );
 });
+
+/** Calls without a pause, each lane over a session of its own at its own replica, until it is disposed of. */
+async function loaded(urls: readonly string[]) {
+  const sessions = await Promise.all(urls.map(open));
+  const lost: unknown[] = [];
+  const counts = urls.map(() => 0);
+  let isOver = false;
+  const lanes = urls.map(async (url, lane) => {
+    while (!isOver) {
+      const { status, text } = await send(url, sessions[lane], ECHO);
+      if (status !== 200 || !text.includes('echo: hi')) lost.push([lane, status, text]);
+      counts[lane] = (counts[lane] ?? 0) + 1;
+    }
+  });
+  return {
+    sessions,
+    lost,
+    /** Waits until every lane has had answers to calls that began after this. */
+    async more() {
+      const before = [...counts];
+      await until(() => counts.every((count, lane) => count > (before[lane] ?? 0) + 20), 30_000);
+    },
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await Promise.all(lanes);
+    },
+  };
+}

@@ -5,17 +5,18 @@ import { EXIT_CODES } from '../exit-codes.ts';
 import { columns, printable, stderr, stdout } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { argumentsFrom } from './arguments.ts';
-import type { McpClient } from './mcp-client.ts';
+import type { McpClient, RpcError } from './mcp-client.ts';
 
 interface ClientOptions {
   readonly url: string;
   readonly header: readonly string[];
-  readonly timeout: number;
+  readonly timeout?: number;
   readonly format: 'text' | 'json';
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:4483/mcp';
 const DESCRIPTION_CHARACTERS = 100;
+const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Adds `toolmgr tools` and `toolmgr call`: a person sees it work with no client at hand. */
 export function addClientCommands(program: Command): void {
@@ -52,15 +53,20 @@ function withEndpoint(command: Command): Command {
   return command
     .addOption(new Option('--url <url>', 'the endpoint').env('TOOLMGR_URL').default(DEFAULT_URL))
     .option('--header <header>', 'request header "Name: value", several times', collectHeader, [])
-    .option('--timeout <duration>', 'longest silence while waiting', timeoutFrom, 60_000)
+    .option('--timeout <duration>', 'longest silence while waiting (default: 1m)', timeoutFrom)
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'));
 }
 
 async function withClient(options: ClientOptions, work: (client: McpClient) => Promise<void>): Promise<void> {
-  const { connect } = await import('./mcp-client.ts');
-  const client = await connect(options.url, { headers: headersFrom(options.header), timeoutMs: options.timeout });
+  const { connect, RpcError } = await import('./mcp-client.ts');
+  const client = await connect(options.url, {
+    headers: headersFrom(options.header),
+    timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
+  });
   try {
     await work(client);
+  } catch (cause) {
+    throw cause instanceof RpcError ? new UsageError(`${options.url} answers: ${saidBy(cause)}`) : cause;
   } finally {
     await client.close();
   }
@@ -81,9 +87,14 @@ async function callTool(
   options: ClientOptions & { readonly args?: string },
 ): Promise<void> {
   const { RpcError } = await import('./mcp-client.ts');
-  const tools = await client.listTools();
-  const tool = tools.find((one) => one.name === name) ?? unknownTool(name, tools, options.url);
-  const args = argumentsFrom(options.args, pairs, tool.inputSchema);
+  // a server that cannot list just now may still be called: then the arguments are read without a schema
+  const tools = await client.listTools().catch((cause: unknown) => {
+    if (cause instanceof RpcError) return undefined;
+    throw cause;
+  });
+  const tool =
+    tools === undefined ? { name } : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, options.url));
+  const args = argumentsFrom(options.args, pairs, 'inputSchema' in tool ? tool.inputSchema : undefined);
   try {
     const result = await client.callTool(tool, args, stderr.isTty ? showProgress : undefined);
     if (stderr.isTty) process.stderr.write('\r\u001b[K');
@@ -93,9 +104,14 @@ async function callTool(
   } catch (cause) {
     if (!(cause instanceof RpcError)) throw cause;
     if (options.format === 'json') stdout.line(JSON.stringify({ error: { code: cause.code, message: cause.message } }));
-    else stderr.line(`${stderr.red('failed')} ${printable(cause.message)} (${cause.code})`);
+    else stderr.line(`${stderr.red('failed')} ${saidBy(cause)}`);
     process.exitCode = EXIT_CODES.toolFailed.code;
   }
+}
+
+function saidBy({ message, code, retryAfterSeconds }: RpcError): string {
+  const wait = retryAfterSeconds === undefined ? '' : `, try again in ${retryAfterSeconds} s`;
+  return `${printable(message)} (${code})${wait}`;
 }
 
 function printResult(result: JsonObject, format: 'text' | 'json'): void {

@@ -20,11 +20,15 @@ export interface McpClient {
 /** The server answered a JSON-RPC error. */
 export class RpcError extends Error {
   readonly code: number;
+  /** Seconds after which the server invites to ask again. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: JsonValue) {
     super(message);
     this.name = 'RpcError';
     this.code = code;
+    this.retryAfterSeconds =
+      isObject(data) && typeof data.retryAfterSeconds === 'number' ? data.retryAfterSeconds : undefined;
   }
 }
 
@@ -201,8 +205,12 @@ function refuseIfUnauthorized(url: string, status: number): void {
 function resultOf(url: string, status: number, response: JsonObject | undefined): JsonObject {
   if (isObject(response?.result)) return response.result;
   if (isObject(response?.error)) {
-    const { code, message } = response.error;
-    throw new RpcError(typeof code === 'number' ? code : 0, typeof message === 'string' ? message : 'unknown error');
+    const { code, message, data } = response.error;
+    throw new RpcError(
+      typeof code === 'number' ? code : 0,
+      typeof message === 'string' ? message : 'unknown error',
+      data,
+    );
   }
   refuseIfUnauthorized(url, status);
   throw new UsageError(`${url} is not an MCP endpoint (HTTP ${status}, no JSON-RPC answer)`);

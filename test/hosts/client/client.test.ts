@@ -112,6 +112,26 @@ describe('the client behind them', () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   };
 
+  it('says what a server answers to a list, calls without one, and tells how long to wait', async () => {
+    const list = { code: -32603, message: 'the list would be incomplete, it lacks: dead (refused)' };
+    const limit = { code: 429, message: 'rate limit exceeded', data: { retryAfterSeconds: 7 } };
+    const url = await answering(({ id, method, params }) => {
+      const failing = { 'tools/list': list, 'tools/call': limit }[method as 'tools/list' | 'tools/call'];
+      if (params?.name === 'well') return { body: { jsonrpc: '2.0', id, result: { content: [] } } };
+      if (failing !== undefined) return { body: { jsonrpc: '2.0', id, error: failing } };
+      const result = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+      return { body: { jsonrpc: '2.0', id, result } };
+    });
+    const listed = await cli(['tools', '--url', url]);
+    expect(listed).toMatchObject({ code: 1, out: '' });
+    expect(listed.err).toBe(`toolmgr: ${url} answers: ${list.message} (-32603)\n`);
+    expect(await cli(['call', 'well', '--url', url])).toMatchObject({ code: 0 });
+    expect(await cli(['call', 'other', '--url', url])).toMatchObject({
+      code: 5,
+      err: 'failed rate limit exceeded (429), try again in 7 s\n',
+    });
+  });
+
   it('speaks the stateless revision where it is offered: envelope, headers, mirrored arguments, progress', async () => {
     const seen: { method: string; params: Record<string, unknown>; headers: Record<string, unknown> }[] = [];
     const tool = {

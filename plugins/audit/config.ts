@@ -20,7 +20,10 @@ export const auditConfig = z.strictObject({
     .boolean()
     .default(false)
     .describe('write what was answered, secrets masked, cut after maxDataSize'),
-  logFile: z.string().default('').describe('file to append to, made with mode 0600; empty means stdout'),
+  logFile: z
+    .string()
+    .default('')
+    .describe('file to append to, made with mode 0600; a relative one is in the working directory; empty means stdout'),
   maxDataSize: z.int().min(0).default(1024).describe('bytes of each request and of each response that are written'),
   maxDelegationDepth: z.int().min(1).default(10).describe('actors kept of a nested RFC 8693 `act` claim'),
 });

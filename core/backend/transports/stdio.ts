@@ -134,6 +134,7 @@ export class StdioWire implements Wire {
     this.#log.warn('backend process ended', {
       ...this.#about(),
       how: sentence,
+      ...(cause instanceof Error ? { cause: cause.message } : {}),
       stderr: lastWords.slice(-LOGGED_CHARS),
     });
     const facts = { category, linkLost: true, notRun: category === 'spawn', cause };

@@ -9,6 +9,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'decides by Cedar policies who may call, get and read what, and what lists show',
+  contractKey: 'incomingAuth.authz',
   config: cedarConfig,
   apply(core, config) {
     const policies = authorizer(core, config);

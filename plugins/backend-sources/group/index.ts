@@ -9,6 +9,7 @@ const ADDRESS = 'backend-sources/group';
 export default definePlugin({
   address: ADDRESS,
   summary: 'Serves the running workloads of a group, as `toolmgr run` keeps them, and follows their changes.',
+  contractKey: 'groupRef',
   config: z.strictObject({
     group: workloadName.describe('the group whose workloads are served'),
     stateDir: z.string().optional().describe('where workloads are kept; default: as `toolmgr run` finds it'),

@@ -9,6 +9,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'knows callers by the bearer tokens of an OpenID Connect provider',
+  contractKey: 'incomingAuth.oidc',
   config: oidcConfig,
   apply(core, config) {
     const door = createDoor(core, config, process.env);

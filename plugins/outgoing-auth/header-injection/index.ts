@@ -7,6 +7,7 @@ export default definePlugin({
   address: 'outgoing-auth/header-injection',
   stability: 'stable',
   summary: 'puts one fixed header on every request to a backend',
+  contractKey: 'outgoingAuth.*.headerInjection',
   config: z.strictObject({}),
   slotOptions: { header_injection: headerInjectionOptions },
   apply(core) {

@@ -10,6 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: "exchanges the caller's token for one that the backend takes",
+  contractKey: 'outgoingAuth.*.tokenExchange',
   config: z.strictObject({}),
   slotOptions: { token_exchange: tokenExchangeOptions },
   apply(core) {

@@ -5,8 +5,9 @@
  * Nothing depends on a script leaving it alone: all that gets out are calls of `send` with texts and numbers, and the host
  * believes none of them.
  *
- * Shape: `(send, functions, data, concurrency, resultChars) => { start(body), answer(call, kind, text) }`; words of `send`: `call` (number, tool,
- * arguments), `log` (line), `done` (JSON text), `fail` (kind, message).
+ * Shape: `(send, functions, data, concurrency, resultChars) => { start(body), answer(call, kind, json) }`; words of `send`:
+ * `call` (number, tool, arguments), `log` (line), `done` (result), `fail` (kind, message). Texts cross as JSON: the engine ends
+ * plain ones at a NUL and mends lone surrogates.
  */
 export const GUEST = `(function (send, functionsText, dataText, concurrency, resultChars) {
   'use strict';
@@ -32,11 +33,11 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
       throw new OwnTypeError('tool "' + name + '" takes one object of arguments, got ' + (isArray(given) ? 'an array' : typeof given));
     }
     const args = stringify(given);
-    if (typeof args !== 'string') throw new OwnTypeError('the arguments of tool "' + name + '" are no JSON');
+    if (typeof args !== 'string' || args[0] !== '{') throw new OwnTypeError('the arguments of tool "' + name + '" are no JSON object');
     const call = ++calls;
     const { stack } = new OwnError(); // of the line that calls, not of the one that hears
     const answered = new OwnPromise((resolve, reject) => { pending[call] = { resolve, reject, stack }; });
-    const refused = send('call', call, name, args);
+    const refused = send('call', call, stringify(name), args);
     if (typeof refused === 'string') {
       delete pending[call];
       throw failed('ToolError', refused, stack);
@@ -54,19 +55,19 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
     }
   };
 
-  const answer = (call, kind, said) => {
+  const answer = (call, kind, json) => {
     const waiting = pending[call];
     if (waiting === undefined) return;
     delete pending[call];
-    if (kind === 'json' || kind === 'text') {
-      let value;
-      try {
-        value = kind === 'json' ? parse(said) : valueOf(said);
-      } catch (error) {
-        return waiting.reject(error);
-      }
-      waiting.resolve(value);
-    } else waiting.reject(failed(kind, said, waiting.stack));
+    let said;
+    try {
+      said = parse(json);
+    } catch (error) {
+      return waiting.reject(error);
+    }
+    if (kind === 'json') waiting.resolve(said);
+    else if (kind === 'text') waiting.resolve(valueOf(said));
+    else waiting.reject(failed(kind, said, waiting.stack));
   };
 
   const parallel = async (tasks) => {
@@ -107,7 +108,7 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
   const log = (...values) => {
     let line = '';
     for (let n = 0; n < values.length && line.length < MAX_LINE; n++) line += (n > 0 ? ' ' : '') + shown(values[n]);
-    send('log', line.length > MAX_LINE ? line.slice(0, MAX_LINE) + '…' : line);
+    send('log', stringify(line.length > MAX_LINE ? line.slice(0, MAX_LINE) + '…' : line));
   };
 
   const describe = (thrown) => {
@@ -151,7 +152,7 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
       if (typeof json !== 'string') throw new OwnTypeError('the result is no JSON: ' + typeof value);
     } catch (thrown) {
       const said = describe(thrown);
-      return send('fail', 'error', said.length > MAX_MESSAGE ? said.slice(0, MAX_MESSAGE) + '…' : said);
+      return send('fail', 'error', stringify(said.length > MAX_MESSAGE ? said.slice(0, MAX_MESSAGE) + '…' : said));
     }
     if (json.length > resultChars) send('fail', 'result', text(json.length));
     else send('done', json);

@@ -39,7 +39,7 @@ export async function createInstance(engine: WebAssembly.Module, memoryBytes: nu
 
 /** The memory has grown to its end: whatever went wrong, that is why. */
 export function isFull({ memory, memoryBytes }: Instance): boolean {
-  return memory.buffer.byteLength > memoryBytes - FULL_MARGIN_BYTES;
+  return memory.buffer.byteLength > memoryBytes * FULL_SHARE;
 }
 
-const FULL_MARGIN_BYTES = 1_048_576; // it grows by more than a page at a time, so the last step may not be taken
+const FULL_SHARE = 0.93; // it grows by a twentieth at least, so a last step that does not fit is not taken

@@ -191,12 +191,12 @@ class Run implements ScriptRun {
 
   #take(word: unknown, [first, second, third]: readonly (string | number | undefined)[]): string | undefined {
     if (word === 'call' && typeof first === 'number' && typeof second === 'string' && typeof third === 'string') {
-      return this.#called(first, second, third);
+      return this.#called(first, textFrom(second), third);
     }
-    if (word === 'log' && typeof first === 'string') this.#logged(first);
+    if (word === 'log' && typeof first === 'string') this.#logged(textFrom(first));
     else if (word === 'done' && typeof first === 'string') this.#done(first);
     else if (word === 'fail' && first === 'result') this.#tooLarge();
-    else if (word === 'fail' && typeof second === 'string') this.#endFailed('error', second);
+    else if (word === 'fail' && typeof second === 'string') this.#endFailed('error', textFrom(second));
     return undefined;
   }
 
@@ -245,7 +245,17 @@ class Run implements ScriptRun {
   }
 }
 
-function kindOf(answer: ScriptAnswer): readonly [string, string] {
+function kindOf(answer: ScriptAnswer): readonly [kind: string, json: string] {
   if ('json' in answer) return ['json', answer.json];
-  return 'text' in answer ? ['text', answer.text] : [answer.name, answer.error];
+  return 'text' in answer ? ['text', JSON.stringify(answer.text)] : [answer.name, JSON.stringify(answer.error)];
+}
+
+/** A text from inside; what is none is empty, and no tool has that name. */
+function textFrom(json: string): string {
+  try {
+    const said: unknown = JSON.parse(json);
+    return typeof said === 'string' ? said : '';
+  } catch {
+    return '';
+  }
 }

@@ -8,7 +8,7 @@ import { runScript, type ScriptRun } from './run-script.ts';
 
 const { engine, stop } = workerData as ThreadData;
 const stopped = new Int32Array(stop);
-const GIVES_WAY = 10; // niceness: requests of others come before scripts
+const GIVES_WAY = 5; // niceness: requests of others come before scripts
 const USUAL_MEMORY_BYTES = 67_108_864;
 
 let next: Promise<Instance> | undefined;

@@ -1,0 +1,166 @@
+import { describe } from 'vitest';
+import { type HostileCase, hostileCases } from '../../support/hostile.ts';
+
+/** Ways out of the sandbox: none leads anywhere. */
+const NAMES =
+  "['process','require','module','global','Buffer','fetch','WebAssembly','setTimeout','setInterval','setImmediate','queueMicrotask','performance','Atomics','SharedArrayBuffer','Worker','Deno','std','os','scriptArgs','print','send','gateway']";
+
+const CASES: readonly HostileCase[] = [
+  ['has no name of the host', `return ${NAMES}.filter((name) => name in globalThis)`, { value: [] }],
+  [
+    'reaches only the guest through the constructor of a bound function',
+    "return callTool.constructor('return typeof process + typeof require')()",
+    { value: 'undefinedundefined' },
+  ],
+  [
+    'reaches only the guest through the constructor of a member',
+    "return far.echo.constructor.constructor('return this')() === globalThis",
+    { value: true },
+  ],
+  [
+    'reaches only the guest through a tool error',
+    "try { await callTool('x') } catch (e) { return e.constructor.constructor('return typeof process')() }",
+    { value: 'undefined' },
+  ],
+  [
+    'reaches only the guest through an error of the bridge',
+    "try { await far.echo(1) } catch (e) { return [e instanceof TypeError, typeof e.constructor.constructor('return process')] }",
+    { value: [true, 'function'] },
+  ],
+  [
+    'reaches only the guest through a value of a tool',
+    'const r = await far.odd(); return [r.constructor === Object, r.a, r.then, Object.keys(r).length]',
+    { value: [true, 1, 'y', 4] },
+  ],
+  [
+    'reaches only the guest through data',
+    'return [data.constructor.prototype.polluted, ({}).polluted, data.toJSON]',
+    { value: [true, null, 'x'] },
+  ],
+  [
+    'reaches only the guest through an async constructor',
+    "return (async () => {}).constructor('return typeof process')()",
+    { value: 'undefined' },
+  ],
+  [
+    'reaches only the guest through a generator',
+    "return [...(function*(){}).constructor('yield typeof process')()]",
+    { value: ['undefined'] },
+  ],
+  [
+    'reaches only the guest through eval',
+    "return [eval('typeof process'), (0, eval)('this === globalThis')]",
+    { value: ['undefined', true] },
+  ],
+  ['reaches only the guest through Function', "return Function('return typeof require')()", { value: 'undefined' }],
+  [
+    'reaches only the guest through Reflect',
+    "return typeof Reflect.construct(Function, ['return process.env'])",
+    { value: 'function' },
+  ],
+  ['imports nothing', "return import('node:fs')", /could not load module/],
+  ['imports nothing by data URL', "return import('data:text/javascript,export default 1')", /could not load module/],
+  ['imports nothing by file URL', "return import('file:///etc/passwd')", /could not load module/],
+  ['has no static import', "import fs from 'fs'; return 1", /SyntaxError/],
+  ['has no import.meta', 'return import.meta.url', /SyntaxError/],
+  [
+    'cannot close its wrapper and go on outside',
+    'return 1 }); (async () => { return typeof process',
+    { value: 'undefined' },
+  ],
+  ['cannot close its wrapper and open a class', '}}}}', /SyntaxError/],
+  [
+    'finds no host in a stack',
+    'try { null.x } catch (e) { return /node|file:|plugins/.test(e.stack) }',
+    { value: false },
+  ],
+  [
+    'finds no host by prepareStackTrace',
+    "Error.prepareStackTrace = (_, s) => s; const s = new Error().stack; return typeof s === 'string' || s === undefined || !/node:|worker/.test(String(s))",
+    { value: true },
+  ],
+  [
+    'finds no caller of a function',
+    "return (function f() { try { return typeof f.caller } catch { return 'no' } })() !== 'function'",
+    { value: true },
+  ],
+  [
+    'finds no host by arguments.callee',
+    'return (function () { return typeof arguments.callee.caller })() !== "function"',
+    { value: true },
+  ],
+  [
+    'pollutes only its own prototypes',
+    'Object.prototype.polluted = true; Array.prototype.polluted = true; Function.prototype.polluted = true; return ({}).polluted',
+    { value: true },
+  ],
+  [
+    'pollutes only itself by __proto__',
+    'JSON.parse(\'{"__proto__":{"polluted":true}}\'); ({}).__proto__.polluted = 1; return {}',
+    { value: {} },
+  ],
+  [
+    'sends no prototype to a tool',
+    'return await far.echo(JSON.parse(\'{"__proto__":{"polluted":true},"a":1}\'))',
+    { value: { a: 1, ['__proto__']: { polluted: true } } },
+  ],
+  [
+    'steals no promise of the bridge',
+    'Promise.prototype.then = () => 7; return await far.echo({ a: 1 })',
+    /waits for something/,
+  ],
+  [
+    'steals nothing by a thenable',
+    'const seen = []; const t = { then(ok) { seen.push(typeof ok); ok(1) } }; return [await t, seen]',
+    { value: [1, ['function']] },
+  ],
+  [
+    'gets nothing by replacing JSON',
+    'JSON.stringify = () => \'{"polluted":1}\'; JSON.parse = () => 7; return await far.echo({ a: 1 })',
+    { value: { a: 1 } },
+  ],
+  [
+    'gets nothing by replacing Promise',
+    'globalThis.Promise = class { constructor() { throw 1 } }; return await far.echo({ a: 2 })',
+    { value: { a: 2 } },
+  ],
+  [
+    'gets nothing by setters on Object.prototype',
+    "const got = []; for (const k of ['resolve','reject','tool','call']) Object.defineProperty(Object.prototype, k, { set(v) { got.push(typeof v) }, configurable: true }); await far.echo({}); return got",
+    { value: [] },
+  ],
+  [
+    'gets nothing but its own objects by setters for numbers',
+    'let seen = []; for (const k of [0, 1, 2, 3]) Object.defineProperty(Object.prototype, k, { set(v) { seen = { v, seen } }, get() { return 1 }, configurable: true }); await far.echo({}); let own = true; for (let at = seen; at.v; at = at.seen) own &&= at.v instanceof Object; return own',
+    { value: true },
+  ],
+  [
+    'loses only its own tools',
+    'globalThis.callTool = null; delete far.echo; far.echo = () => 3; return far.echo()',
+    { value: 3 },
+  ],
+  [
+    'calls no tool by a name that is no string',
+    "return await callTool({ toString: () => 'far_echo' })",
+    /name must be a string/,
+  ],
+  [
+    'calls no tool by a proxy',
+    "return await callTool(new Proxy({}, { get: () => () => 'far_echo' }))",
+    /name must be a string/,
+  ],
+  ['calls not itself', "return await callTool('execute_tool_script', { script: 'return 1' })", /unknown tool/],
+  ['calls no method of the gateway', "return await callTool('tools/list')", /unknown tool/],
+  ['calls no name with a NUL', "return await callTool('far_echo\\0')", /unknown tool/],
+  ['calls no inherited name', "return await callTool('__proto__')", /unknown tool/],
+  ['calls no constructor', "return await callTool('constructor')", /unknown tool/],
+  ['shares no global with the next script', 'globalThis.polluted = 1; Object.polluted = 1; return 1', { value: 1 }],
+  ['sees no finer clock', 'return [typeof performance, Number.isInteger(Date.now())]', { value: ['undefined', true] }],
+  [
+    'keeps nothing alive',
+    'new FinalizationRegistry(() => { throw 1 }).register({}, 1); new WeakRef({}); return 1',
+    { value: 1 },
+  ],
+];
+
+describe('a script that wants out', () => hostileCases(CASES));

@@ -1,0 +1,126 @@
+import { describe } from 'vitest';
+import { type HostileCase, hostileCases } from '../../support/hostile.ts';
+
+const STEPS = /more than 1000000 steps/;
+const MEMORY = /needed more than \d+ bytes of memory|out of memory|string too long|longer than|more than 1000000 steps/;
+const ANY_LIMIT = /more than|longer than|memory|overflow|larger than|gave up/;
+
+/** Ways to take more than one's share. */
+const CASES: readonly HostileCase[] = [
+  ['spins', 'for (;;);', STEPS],
+  ['spins in a getter of its result', 'return { get a() { for (;;); } }', STEPS],
+  ['spins in toJSON', 'return { toJSON() { for (;;); } }', STEPS],
+  ['spins in a toString of its error', 'throw { name: "x", get message() { for (;;); } }', STEPS],
+  ['spins in a proxy of its error', 'throw new Proxy({}, { get() { for (;;); } })', STEPS],
+  ['spins in a log', 'console.log({ toJSON() { for (;;); } })', STEPS],
+  ['spins in arguments of a tool', 'await far.echo({ get a() { for (;;); } })', STEPS],
+  ['catches the limit and goes on', 'const f = async () => { for (;;); }; try { await f() } catch {} return 1', STEPS],
+  ['catches the limit in finally', 'try { for (;;); } finally { for (;;); }', STEPS],
+  ['catches the limit in a job', 'await Promise.resolve().then(() => { for (;;); }).catch(() => 1); return 1', STEPS],
+  [
+    'calls tools after the limit',
+    'const f = async () => { for (;;); }; f().catch(() => 0); await far.echo({}); return 1',
+    STEPS,
+  ],
+  ['floods microtasks', '(function f() { Promise.resolve().then(f) })(); await new Promise(() => {})', STEPS],
+  ['floods microtasks by await', 'for (;;) await null', STEPS],
+  ['floods promises', 'for (;;) Promise.resolve().then(() => {})', ANY_LIMIT],
+  ['floods pending promises', 'const all = []; for (;;) all.push(new Promise(() => {}))', ANY_LIMIT],
+  ['floods rejections', 'for (;;) Promise.reject(1)', ANY_LIMIT],
+  ['loops in a generator', 'function* g() { for (;;) yield 1 } for (const _ of g()) ; return 1', STEPS],
+  [
+    'loops in an async generator',
+    'async function* g() { for (;;) yield 1 } for await (const _ of g()) ; return 1',
+    STEPS,
+  ],
+  ['loops in a proxy trap', 'return Object.keys(new Proxy({}, { ownKeys() { for (;;); } }))', STEPS],
+  ['loops in a sort', '[3, 2, 1].sort(() => { for (;;); })', STEPS],
+  [
+    'loops in Symbol.iterator',
+    'return [...{ [Symbol.iterator]: () => ({ next: () => ({ done: false }) }) }]',
+    ANY_LIMIT,
+  ],
+  ['loops in Symbol.toPrimitive', 'return 1 + { [Symbol.toPrimitive]() { for (;;); } }', STEPS],
+  ['bombs a regular expression', 'return /^(a+)+$/.test("a".repeat(40) + "b")', STEPS],
+  ['bombs a replacement', 'let s = "a"; for (;;) s = s.replace(/a/g, "aa")', MEMORY],
+  ['recurses', 'const f = () => f() + 1; return f()', /stack overflow|InternalError/],
+  [
+    'recurses in toJSON',
+    'const o = () => ({ toJSON: () => o() }); return [o()].map((x) => JSON.stringify({ a: { b: x } })) && (function f() { return { get a() { return f() } } })()',
+    ANY_LIMIT,
+  ],
+  ['recurses in eval', 'return eval("[".repeat(100000))', /overflow|memory|SyntaxError/],
+  ['recurses in JSON.parse', 'return JSON.parse("[".repeat(100000))', /overflow|memory|SyntaxError/],
+  [
+    'recurses in JSON.stringify',
+    'let a = []; for (let i = 0; i < 20000; i++) a = [a]; return a',
+    /overflow|nested deeper/,
+  ],
+  [
+    'recurses in a regular expression',
+    'return new RegExp("(".repeat(50000) + ")".repeat(50000)).test("")',
+    /overflow|memory|SyntaxError/,
+  ],
+  [
+    'recurses in a proxy chain',
+    'let p = {}; for (let i = 0; i < 100000; i++) p = new Proxy(p, {}); return p.x',
+    /overflow|memory|InternalError|gave up/,
+  ],
+  [
+    'recurses in promises',
+    'let p = Promise.resolve(); for (let i = 0; i < 20000; i++) p = Promise.resolve().then(((q) => () => q)(p)); await p; return 1',
+    { value: 1 },
+  ],
+  ['recurses in flat', 'const a = []; a[0] = a; return a.flat(Infinity)', /overflow|memory|InternalError/],
+  [
+    'recurses in instanceof',
+    'let f = function () {}; for (let i = 0; i < 50000; i++) f = f.bind(null); return ({}) instanceof f',
+    /overflow|InternalError|TypeError|memory|gave up/,
+  ],
+  ['fills its memory with texts', 'const a = []; for (;;) a.push("x".repeat(1e6) + a.length)', MEMORY],
+  ['fills its memory with numbers', 'const a = []; for (;;) a.push(1, 2, 3, 4, 5, 6, 7, 8)', MEMORY],
+  ['fills its memory with objects', 'let o = {}; for (;;) o = { o, a: [o] }', MEMORY],
+  ['fills its memory with buffers', 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))', MEMORY],
+  ['fills its memory with one buffer', 'return new Uint8Array(2 ** 31).length', /memory|RangeError/],
+  ['fills its memory with one text', 'return "x".repeat(2 ** 29).length', /memory|RangeError/],
+  ['fills its memory with one array', 'return new Array(2 ** 32 - 1).fill(0).length', ANY_LIMIT],
+  ['fills its memory with a map', 'const m = new Map(); for (let i = 0; ; i++) m.set(i, "x" + i)', MEMORY],
+  [
+    'fills its memory and catches that',
+    'const a = []; try { for (;;) a.push("x".repeat(1e6) + a.length) } catch {} throw new Error("after")',
+    MEMORY,
+  ],
+  ['fills its memory with functions', 'let f = () => 1; for (;;) f = ((g) => () => g)(f)', MEMORY],
+  [
+    'fills its memory with symbols',
+    'const a = []; for (let i = 0; ; i++) a.push(Symbol("x".repeat(1000) + i))',
+    MEMORY,
+  ],
+  ['fills its memory by joining', 'let s = "x"; for (;;) s += s', MEMORY],
+  [
+    'fills its memory by a template',
+    'return [].concat(...Array(1000).fill(Array(10000).fill("x".repeat(1000)))).join("")',
+    MEMORY,
+  ],
+  ['returns too much', 'return "x".repeat(200000)', /result is larger than 100000 bytes/],
+  ['returns too much in bytes', 'return "ü".repeat(60000)', /result is larger than 100000 bytes/],
+  ['returns too many members', 'return Array.from({ length: 60000 }, () => 1)', /result is larger than 100000 bytes/],
+  ['returns a cycle', 'const a = {}; a.a = a; return a', /TypeError: circular/],
+  ['returns a BigInt', 'return 10n', /TypeError/],
+  ['returns a function', 'return () => 1', /result is no JSON/],
+  ['returns a symbol', 'return Symbol("x")', /result is no JSON/],
+  ['returns a revoked proxy', 'const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy', /TypeError/],
+  ['returns deep nesting', 'let a = 1; for (let i = 0; i < 300; i++) a = { a }; return a', /nested deeper than 200/],
+  ['throws a huge text', 'throw new Error("x".repeat(1e6))', /Error: x+…$/],
+  ['throws nothing at all', 'throw undefined', /threw undefined/],
+  ['throws null', 'throw null', /threw null/],
+  ['throws a symbol', 'throw Symbol("x")', /threw Symbol\(x\)/],
+  ['throws what throws', 'throw { get name() { throw 1 } }', /cannot be shown/],
+  ['waits for what never comes', 'await new Promise(() => {})', /waits for something that cannot come/],
+  ['waits for itself', 'let p; p = new Promise((ok) => setImmediateish(ok)); await p', /ReferenceError/],
+  ['waits for its own thenable', 'await { then() {} }', /waits for something that cannot come/],
+  ['is not JavaScript', 'fuction () {', /SyntaxError/],
+  ['is a huge program', `return ${'+1'.repeat(200_000)}`, 'any'],
+];
+
+describe('a script that takes more than its share', () => hostileCases(CASES));

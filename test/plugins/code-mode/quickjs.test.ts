@@ -7,7 +7,7 @@ const LONG = 60_000;
 const LEAKS =
   'globalThis.kept = []; for (let i = 0; i < 100; i++) kept.push({ i, f: () => kept, p: new Promise(() => {}) }); return kept.length';
 /** Work inside one built-in: the engine never looks at its limits meanwhile. */
-const DEAF = 'let n = 3n; for (let i = 0; i < 21; i++) n = n * n; return n.toString().length';
+const DEAF = 'let n = 3n; for (let i = 0; i < 19; i++) n = n * n; return n.toString().length';
 
 const failureOf = (outcome: object) => ('failure' in outcome ? outcome.failure : undefined);
 
@@ -40,7 +40,6 @@ describe('a script in QuickJS', () => {
       'const f = () => f() + 1; f()',
       'JSON.parse("[".repeat(1e5))',
       'eval("[".repeat(1e5))',
-      'let a = []; for (let i = 0; i < 2e4; i++) a = [a]; JSON.stringify(a)',
       'new RegExp("(".repeat(1e5))',
       'const o = { toString: () => String(o) }; String(o)',
     ]) {

@@ -5,7 +5,7 @@ export type { Catalogue } from './assembly/load-plugins.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
 export { signOfLife, signOfState } from './backend/sign-of-life.ts';
 export type { Catalog } from './catalog/catalog.ts';
-export { renamed } from './catalog/definition.ts';
+export { itemBytes, renamed } from './catalog/definition.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {
   Backend,
@@ -51,7 +51,15 @@ export type {
   ScriptLimits,
   ScriptOutcome,
 } from './contract/sandbox.ts';
-export type { Embedder, Searcher, SearchIndex, SearchMatch, SearchQuery } from './contract/searcher.ts';
+export type {
+  Embedder,
+  EmbedderKind,
+  EmbedderSettings,
+  Searcher,
+  SearchIndex,
+  SearchMatch,
+  SearchQuery,
+} from './contract/searcher.ts';
 export type { Secret } from './contract/secret.ts';
 export type { SecretSource } from './contract/secret-source.ts';
 export type { SessionView } from './contract/session.ts';
@@ -92,4 +100,4 @@ export { type CallChanges, callWith } from './flow/call-value.ts';
 export { recordOf } from './protocol/http/visit.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';
-export { resultFromValue, toolFailure } from './protocol/result.ts';
+export { resultFromBytes, resultFromValue, toolFailure } from './protocol/result.ts';

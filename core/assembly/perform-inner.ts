@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Catalogs } from '../catalog/catalog.ts';
 import type { Asker, Call, LinkOwner, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
-import type { JsonObject } from '../contract/json.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { ToolEntry } from '../contract/tool.ts';
 import type { InnerCall } from '../extension/plugin.ts';
 import { createCall } from '../flow/call-value.ts';
@@ -91,8 +91,9 @@ function depthOf(call: Call): number {
   return depth;
 }
 
-function toolCall(name: string, given: JsonObject) {
-  const members = RawObject.empty().with('name', encode(name)).with('arguments', encode(given));
+function toolCall(name: string, given: JsonObject | RawJson) {
+  const raw = Buffer.isBuffer(given) ? given : encode(given);
+  const members = RawObject.empty().with('name', encode(name)).with('arguments', raw);
   return {
     method: 'tools/call',
     name,

@@ -50,7 +50,32 @@ export interface SearchMatch {
   readonly score: number;
 }
 
-/** Slot `embedders`: texts to unit vectors. */
+/** Slot `embedders`: one protocol, or one way, of turning texts into vectors. */
+export interface EmbedderKind {
+  /** Makes an embedder. Does not need the service to be there. @throws GatewayFault PLAN_INVALID when settings do not fit */
+  open(settings: EmbedderSettings): Promise<Embedder>;
+}
+
+/** What an embedder is opened with. */
+export interface EmbedderSettings {
+  /** Base URL. */
+  readonly service?: string | undefined;
+  /** A name, or where the model runs here, its folder. */
+  readonly model?: string | undefined;
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For one request, from its first byte to the last of its answer. */
+  readonly timeoutMs: number;
+}
+
+/** Texts to unit vectors. */
 export interface Embedder {
+  /**
+   * What the vectors depend on besides the text: vectors under another identity must not be compared with these.
+   * @throws when the service has to be asked and does not answer
+   */
+  identity(signal: AbortSignal): Promise<string>;
+  /** Unit vectors of one length, in the order of the texts, however many those are. @throws when the service fails */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
+  close(): Promise<void>;
 }

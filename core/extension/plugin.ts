@@ -3,7 +3,7 @@ import type { BackendHealth, BackendState } from '../contract/backend.ts';
 import type { Call, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
-import type { JsonObject } from '../contract/json.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { ToolEntry } from '../contract/tool.ts';
 import type { Hooks } from './hooks.ts';
 import type { Slots } from './slots.ts';
@@ -84,7 +84,8 @@ export interface InnerCall {
   readonly parent: Call;
   /** Advertised name, or `workload.original` for entries hidden from clients. */
   readonly name: string;
-  readonly arguments: JsonObject;
+  /** As bytes they arrive as they are, large integers included. */
+  readonly arguments: JsonObject | RawJson;
   readonly caller?: Caller;
   readonly signal?: AbortSignal;
   /**

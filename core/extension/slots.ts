@@ -1,7 +1,7 @@
 import type { AuthStrategy } from '../contract/auth-strategy.ts';
 import type { BackendSource } from '../contract/backend-source.ts';
 import type { Sandbox } from '../contract/sandbox.ts';
-import type { Embedder, Searcher } from '../contract/searcher.ts';
+import type { EmbedderKind, Searcher } from '../contract/searcher.ts';
 import type { SecretSource } from '../contract/secret-source.ts';
 import type { StepType } from '../contract/step.ts';
 import type { Store } from '../contract/store.ts';
@@ -16,7 +16,7 @@ export function createSlots() {
     stepTypes: new Registry<StepType>('stepTypes'),
     sandboxes: new Registry<Sandbox>('sandboxes'),
     searchers: new Registry<Searcher>('searchers'),
-    embedders: new Registry<Embedder>('embedders'),
+    embedders: new Registry<EmbedderKind>('embedders'),
     stores: new Registry<Store>('stores'),
     secretSources: new Registry<SecretSource>('secretSources'),
     workloadRuntimes: new Registry<WorkloadRuntime>('workloadRuntimes'),

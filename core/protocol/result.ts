@@ -34,6 +34,14 @@ export function resultFromValue(value: JsonObject): CallResult {
   return new BytesResult(encode(value));
 }
 
+/**
+ * A result made of bytes that are there already, e.g. list items.
+ * @throws RawJsonError when they are not a JSON object
+ */
+export function resultFromBytes(bytes: RawJson): CallResult {
+  return new BytesResult(bytes);
+}
+
 /** A tool's own failure with one text block (MCP tools: `isError`). */
 export function toolFailure(text: string, extra: JsonObject = {}): CallResult {
   return resultFromValue({ content: [{ type: 'text', text }], isError: true, ...extra });

@@ -62,10 +62,10 @@ export const SLOT_PROSE = {
     chosenBy: 'the optimizer, by name',
   },
   embedders: {
-    face: '`embed(texts)`: unit vectors',
-    contract: 'Embedder',
+    face: '`open(settings): Promise<Embedder>`; `embed(texts)`: unit vectors; `identity()`: what they depend on',
+    contract: 'EmbedderKind',
     purpose: 'how text becomes vectors for a search by meaning',
-    chosenBy: 'a searcher, by name',
+    chosenBy: 'the optimizer, by `embeddingProvider`',
   },
 } as const satisfies Record<keyof Slots, SlotProse>;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { CatalogDraft, ToolEntry } from '../../../core/contract/tool.ts';
 import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { toolFailure } from '../../../core/protocol/result.ts';
+import { resultFromBytes, toolFailure } from '../../../core/protocol/result.ts';
 import { fakeServer, type TestGateway, testClient, testGateway } from '../../../core/testing/index.ts';
 
 const DIRECT = '/mcp/direct';
@@ -87,6 +87,37 @@ describe('the two doors of an endpoint', () => {
       expect(await client.callTool('way_in', { name }), name).toHaveProperty('isError', true);
     }
     expect(far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+  });
+
+  it('let a way in pass arguments and results on by their bytes', async () => {
+    const far = fakeServer().tool('echo');
+    const seen: (string | undefined)[] = [];
+    const passing = frontDoor((core) => {
+      core.hooks.authorize.tap('passing', (call) => {
+        if (call.name === 'echo') seen.push(call.members.get('arguments')?.toString());
+        return undefined;
+      });
+      core.hooks.shapeCatalog.tap('passing', (draft) => {
+        const run: ToolEntry['run'] = async (call) => {
+          const bytes = call.members.get('arguments') ?? Buffer.from('{}');
+          const reply = await core.perform({ parent: call, name: 'echo', arguments: bytes, isChosen: true });
+          if (!('result' in reply)) throw new Error('nothing came');
+          return resultFromBytes(reply.result.bytes);
+        };
+        return { ...draft, tools: draft.tools.map((tool) => (tool.key === 'way_in' ? { ...tool, run } : tool)) };
+      });
+    });
+    await using kit = await testGateway({ plugins: [passing], backends: { far } });
+    const client = await testClient(
+      async (request) => {
+        const body = (await request.text()).replace('"BIG"', '90071992547409931234');
+        return kit.gateway.fetch(new Request(request.url, { method: 'POST', headers: request.headers, body }));
+      },
+      'http://localhost/mcp',
+      { era: '2025-11-25' },
+    );
+    expect(await client.callTool('way_in', { id: 'BIG' })).toHaveProperty('content');
+    expect(seen).toEqual(['{"id":90071992547409931234}']);
   });
 
   it('are the same where nothing is bound to one of them', async () => {

@@ -1,5 +1,5 @@
 import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
-import { decimalText, goDuration } from '@toolmgr/plugins';
+import { goDuration } from '@toolmgr/plugins';
 import { z } from 'zod';
 
 /** What a plugin's own schema reads: kept as written here, checked by `read-config.ts`. */
@@ -131,17 +131,6 @@ const operational = z.strictObject({
   failureHandling: owned.optional(),
 });
 
-const optimizer = z.strictObject({
-  embeddingProvider: z.enum(['tei', 'openai']).default('tei'),
-  embeddingService: text.optional(),
-  embeddingModel: text.optional(),
-  embeddingHeaders: textMap.optional(),
-  embeddingServiceTimeout: goDuration.default(30_000),
-  hybridSearchSemanticRatio: decimalText(0, 1).default('0.5'),
-  maxToolsToReturn: z.int().min(1).max(50).default(8),
-  semanticDistanceThreshold: decimalText(0, 2).default('1.0'),
-});
-
 /**
  * The vmcp file: the contract's `spec.config` at top level, and below the line what is ours.
  *
@@ -167,7 +156,7 @@ export const configSchema = z
       backends: z.record(z.string(), strategy).optional(),
     }),
     operational: operational.optional(),
-    optimizer: optimizer.optional(),
+    optimizer: owned.optional(),
     passthroughHeaders: planSchema.shape.passthroughHeaders.optional(),
     rateLimiting: owned.optional(),
     sessionStorage: owned.optional(),
@@ -196,6 +185,7 @@ export type VmcpConfig = z.output<typeof configSchema> & {
     readonly tools?: readonly { readonly perUser?: unknown }[];
   };
   readonly sessionStorage?: { readonly provider: 'memory' | 'redis' };
+  readonly optimizer?: { readonly embeddingProvider?: string; readonly embeddingService?: string };
   readonly telemetry?: Readonly<
     Partial<Record<'tracingEnabled' | 'metricsEnabled' | 'enablePrometheusMetricsPath', boolean>>
   > & { readonly endpoint?: string };

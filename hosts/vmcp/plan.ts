@@ -41,6 +41,7 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
     ...strategyPlugins(config).map((use) => ({ use })),
     sourceOf(config),
     { use: 'aggregation', with: config.aggregation },
+    ...optimizerOf(config),
     ...storageAndLimits(config),
     ...codeModeOf(config),
     ...healthOf(config),
@@ -65,6 +66,18 @@ function sourceOf({ backends, groupRef }: VmcpConfig): Use {
   if (backends === undefined || backends.length === 0)
     return { use: 'backend-sources/group', with: { group: groupRef } };
   return { use: 'backend-sources/static', with: { group: groupRef, backends } };
+}
+
+/** The search, what turns texts into vectors where the file names such a thing, and the two tools. */
+function optimizerOf({ optimizer }: VmcpConfig): Use[] {
+  if (optimizer === undefined) return [];
+  const { embeddingProvider = 'tei', embeddingService } = optimizer;
+  const embeds = embeddingService !== undefined || embeddingProvider !== 'tei';
+  return [
+    { use: 'optimizer/search' },
+    ...(embeds ? [{ use: `optimizer/embed-${embeddingProvider}` }] : []),
+    { use: 'optimizer/tools', with: optimizer },
+  ];
 }
 
 /** Backends are watched when the file says how; what it leaves out has the defaults of the contract. */

@@ -113,6 +113,7 @@ export const OWNERS = {
   audit: 'audit',
   backends: 'backend-sources/static',
   codeMode: 'code-mode/execute-script',
+  optimizer: 'optimizer/tools',
   rateLimiting: 'rate-limit',
   sessionStorage: 'stores/redis', // the memory store takes nothing from the file
   telemetry: 'telemetry',

@@ -149,9 +149,11 @@ backends:
   });
 
   proves('ask.vmcp.validate-all-problems', 'tells all problems at once, in the order of the file', async () => {
-    const found = await problems(withHead('optimizer: {}\nrateLimiting: { shared: { maxTokens: 0 } }\n'));
+    const found = await problems(
+      withHead('compositeToolRefs: [{ name: a }]\nrateLimiting: { shared: { maxTokens: 0 } }\n'),
+    );
     expect(found).toEqual([
-      expect.stringMatching(/^gateway\.yaml:6: optimizer: is not available yet/),
+      expect.stringMatching(/^gateway\.yaml:6: compositeToolRefs: refers to cluster resources/),
       expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.maxTokens: .*>=1/),
       expect.stringMatching(/^gateway\.yaml:7: rateLimiting\.shared\.refillPeriod: missing/),
     ]);
@@ -238,7 +240,6 @@ backends:
     ['', 'codeMode: { enabled: true, parallelMaxConcurrency: 0 }', /codeMode\.parallelMaxConcurrency: /],
     ['', 'codeMode: { enabled: true, toolCallTimeout: 30 }', /codeMode\.toolCallTimeout: /],
     ['', 'codeMode: { enabld: true }', /unknown key "enabld", did you mean "enabled"/],
-    ['', 'optimizer: {}', /optimizer: is not available yet/],
     ['', 'compositeTools: [{ name: a, steps: [{ id: b }] }]', /compositeTools: is not available yet/],
     ['', 'compositeToolRefs: [{ name: a }]', /compositeToolRefs: refers to cluster resources/],
     [

@@ -145,10 +145,25 @@ export const house = [
     },
   },
   {
-    source: 'choice: later plugins',
-    deferred: 'comes with the optimizer',
+    source: 'decision 025',
     says: {
       'choice.optimizer.with-policy': 'only permitted tools are found and callable',
+      'choice.optimizer.metrics':
+        'tokens are estimated as bytes of JSON by four; the baseline is what the caller may use',
+      'choice.optimizer.call-unchanged': 'call_tool hands arguments and results on by their bytes',
+      'choice.optimizer.slips': 'slips of models that have one meaning are read as meant',
+      'choice.optimizer.errors': 'what the two tools cannot do is a failed tool result',
+      'choice.optimizer.direct-path': 'optimizer.directPath serves the list of all tools at a second path',
+      'choice.optimizer.limits': 'the inner call is limited under its own name, the two tools are not',
+      'choice.optimizer.chosen-names':
+        'call_tool reaches what a list would show its caller, by its listed name, and neither of the two tools',
+      'choice.optimizer.bounded-questions': 'a search text has at most 4000 characters and 32 keywords',
+      'choice.optimizer.degrades':
+        'without an answering embedder words decide, the answer says so, and it recovers by itself',
+      'choice.optimizer.words-only-said-once': 'without an embedder the ratio falls to words, said once at the start',
+      'choice.optimizer.cache': 'vectors are kept by content hash over restarts, mode 0600, bounded',
+      'choice.optimizer.embedder-bounds': 'embedders batch, bound, check and retry what they ask a service',
+      'choice.optimizer.local-model': 'provider local runs a model from a folder and says what is missing',
     },
   },
   {

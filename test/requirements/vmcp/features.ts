@@ -42,15 +42,10 @@ export const features = [
   },
   {
     source: 'vmcp spec §2 optimizer',
-    deferred: 'comes with the optimizer',
     says: {
       'vmcp.optimizer.exposes-two-tools': 'an enabled optimizer exposes only find_tool and call_tool',
       'vmcp.optimizer.embedding-provider': 'optimizer.embeddingProvider is tei or openai, tei by default',
-      'vmcp.optimizer.embedding-provider-openai-exclusive':
-        'openai together with spec.embeddingServerRef is rejected at admission',
       'vmcp.optimizer.embedding-service': 'optimizer.embeddingService is a base URL',
-      'vmcp.optimizer.embedding-service-overridden':
-        'spec.embeddingServerRef overrides embeddingService with a warning',
       'vmcp.optimizer.embedding-model': 'optimizer.embeddingModel is required for openai and ignored for tei',
       'vmcp.optimizer.embedding-headers': 'optimizer.embeddingHeaders is a string map for openai only',
       'vmcp.optimizer.embedding-headers-forbidden': 'embeddingHeaders refuses Authorization and Content-Type',
@@ -66,6 +61,16 @@ export const features = [
       'vmcp.optimizer.api-key-empty': 'an empty embedding key omits the Authorization header',
       'vmcp.optimizer.pins-revision': 'an enabled optimizer pins the instance to revision 2025-11-25',
       'vmcp.optimizer.negotiates-down': 'clients of revision 2026-07-28 are negotiated down under the optimizer',
+    },
+  },
+  {
+    source: 'vmcp spec §2 optimizer',
+    deferred: 'comes with the operator',
+    says: {
+      'vmcp.optimizer.embedding-provider-openai-exclusive':
+        'openai together with spec.embeddingServerRef is rejected at admission',
+      'vmcp.optimizer.embedding-service-overridden':
+        'spec.embeddingServerRef overrides embeddingService with a warning',
     },
   },
   {

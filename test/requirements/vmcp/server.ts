@@ -115,7 +115,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §4 endpoints',
-    deferred: 'comes with the optimizer',
     says: {
       'vmcp.surface.find-and-call-tool': 'with the optimizer find_tool and call_tool replace the direct backend tools',
     },

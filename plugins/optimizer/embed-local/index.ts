@@ -1,0 +1,14 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { openLocalModel } from './local-model.ts';
+
+/** Embedder `local`: a model that runs in this process, from a folder. */
+export default definePlugin({
+  address: 'optimizer/embed-local',
+  stability: 'alpha',
+  summary: 'turns texts into vectors by a model from a folder, in this process (package `@huggingface/transformers`)',
+  config: z.strictObject({}),
+  apply(core) {
+    core.slots.embedders.register('local', { open: openLocalModel });
+  },
+});

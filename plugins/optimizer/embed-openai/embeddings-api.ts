@@ -1,0 +1,47 @@
+import { type Embedder, type EmbedderSettings, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
+import {
+  createEmbeddingService,
+  inBatches,
+  MAX_BATCH,
+  serviceUrlProblem,
+  unitVectors,
+} from '../../shared/embedding-service.ts';
+
+const ADDRESS = 'optimizer/embed-openai';
+
+/**
+ * Speaks the embeddings API: `POST {base}/embeddings` with a model and texts. Without a key no `Authorization` is sent.
+ * @throws GatewayFault PLAN_INVALID without base URL or model, or with a key that no header carries
+ */
+export function openEmbeddingsApi({ service, model, headers, timeoutMs }: EmbedderSettings, key: string): Embedder {
+  const problem = service === undefined ? 'expected a base URL' : serviceUrlProblem(service);
+  if (service === undefined || problem !== undefined) throw unfit(`embeddingService: ${problem}`);
+  if (model === undefined) throw unfit('embeddingModel: expected the name of a model');
+  if (!/^[\x21-\x7e]*$/.test(key)) throw unfit('EMBEDDING_API_KEY has characters that a header cannot carry');
+  const authorization: Record<string, string> = key === '' ? {} : { authorization: `Bearer ${key}` };
+  const http = createEmbeddingService(service, { headers: { ...headers, ...authorization }, timeoutMs });
+  return {
+    identity: async () => JSON.stringify(['openai', service, model]),
+    embed: (texts, signal) =>
+      inBatches(texts, MAX_BATCH, async (input) => {
+        const said = await http.post('/embeddings', { model, input, encoding_format: 'float' }, signal);
+        return unitVectors(inOrder(said, input.length), input.length, 'POST /embeddings');
+      }),
+    close: () => http.close(),
+  };
+}
+
+/** The vectors by their `index`: services need not answer in the order of the texts. */
+function inOrder(said: unknown, count: number): readonly unknown[] {
+  const data: readonly unknown[] = isObject(said) && Array.isArray(said.data) ? said.data : [];
+  const rows = new Array<unknown>(count);
+  for (const item of data.slice(0, count)) {
+    const { index, embedding } = (isObject(item) ? item : {}) as JsonObject;
+    if (Number.isInteger(index) && Number(index) >= 0 && Number(index) < count) rows[Number(index)] = embedding;
+  }
+  return data.length === count ? rows : [];
+}
+
+function unfit(why: string): GatewayFault {
+  return new GatewayFault('PLAN_INVALID', `${ADDRESS}: ${why}`);
+}

@@ -1,0 +1,19 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { openEmbeddingsApi } from './embeddings-api.ts';
+
+/** Source: vmcp spec §2 optimizer. */
+const KEY = 'EMBEDDING_API_KEY';
+
+/** Embedder `openai`: any service with the `/embeddings` API. */
+export default definePlugin({
+  address: 'optimizer/embed-openai',
+  stability: 'alpha',
+  summary: 'turns texts into vectors by any service with the `/embeddings` API of OpenAI; key in `EMBEDDING_API_KEY`',
+  config: z.strictObject({}),
+  apply(core) {
+    core.slots.embedders.register('openai', {
+      open: async (settings) => openEmbeddingsApi(settings, process.env[KEY]?.trim() ?? ''),
+    });
+  },
+});

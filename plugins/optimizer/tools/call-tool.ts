@@ -1,0 +1,93 @@
+import {
+  type Call,
+  type CallResult,
+  type Core,
+  decodeObject,
+  nearest,
+  type RawJson,
+  RawObject,
+  type Reply,
+  toolFailure,
+} from '@toolmgr/core';
+import { CALL_TOOL, FIND_TOOL } from './entries.ts';
+
+/** What was asked for, or what is wrong with it. */
+type Asked = { readonly name: string; readonly given: RawJson } | { readonly problem: string };
+
+/**
+ * Makes the answer of `call_tool`: the tool is called as its caller would call it at the direct door (decided, limited and
+ * recorded under its own name), and its result handed on by its bytes.
+ */
+export function createCaller(core: Pick<Core, 'perform' | 'toolsFor'>): (call: Call) => Promise<CallResult> {
+  return async (call) => {
+    const asked = askedFor(call);
+    if ('problem' in asked) return toolFailure(asked.problem);
+    const { name, given } = asked;
+    if (name === FIND_TOOL || name === CALL_TOOL) {
+      return toolFailure(`${name} cannot be called through ${CALL_TOOL}; call it directly`);
+    }
+    const reply = await core.perform({ parent: call, name, arguments: given, isChosen: true });
+    return 'result' in reply ? reply.result : toolFailure(await whyNot(core, call, name, reply));
+  };
+}
+
+/**
+ * Reads the arguments by their bytes, so that large integers arrive as they are. Models make slips that have one meaning:
+ * `tool_name` inside `parameters`, `parameters` as JSON text or left out. These are read as meant.
+ */
+function askedFor({ members }: Call): Asked {
+  const raw = members.get('arguments');
+  const outer = raw === undefined ? RawObject.empty() : RawObject.parse(raw);
+  const parameters = objectIn(outer);
+  if (parameters === undefined)
+    return { problem: 'parameters must be an object that fits the inputSchema of the tool' };
+  const named = outer.string('tool_name');
+  if (named !== undefined && named !== '') return { name: named, given: parameters.toBytes() };
+  const inside = parameters.string('tool_name');
+  if (inside === undefined || inside === '') {
+    return { problem: `tool_name must be the name of a tool, as ${FIND_TOOL} returned it` };
+  }
+  const rest = parameters.without('tool_name');
+  const nested = [...rest.keys()].join() === 'parameters' ? rest.get('parameters') : undefined;
+  return { name: inside, given: nested?.[0] === OPEN_BRACE ? nested : rest.toBytes() };
+}
+
+const OPEN_BRACE = 0x7b;
+
+function objectIn(outer: RawObject): RawObject | undefined {
+  const given = outer.get('parameters');
+  if (given === undefined || given.equals(NULL)) return RawObject.empty();
+  if (given[0] === OPEN_BRACE) return RawObject.parse(given);
+  const text = outer.string('parameters')?.trim();
+  if (text === undefined) return undefined;
+  if (text === '') return RawObject.empty();
+  try {
+    return decodeObject(Buffer.from(text)) === undefined ? undefined : RawObject.parse(Buffer.from(text));
+  } catch {
+    return undefined; // some other text
+  }
+}
+
+const NULL = Buffer.from('null');
+
+/** In words that a model can act upon; of a tool that the caller may not use no more than its direct call would tell. */
+async function whyNot(
+  core: Pick<Core, 'toolsFor'>,
+  call: Call,
+  name: string,
+  reply: Exclude<Reply, { readonly result: unknown }>,
+): Promise<string> {
+  if ('refusal' in reply) {
+    const { reason, retryAfterMs } = reply.refusal;
+    return retryAfterMs === undefined ? reason : `${reason}; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
+  }
+  if (reply.error.code !== UNKNOWN) return reply.error.message;
+  const names = (await core.toolsFor(call)).map(({ key }) => key);
+  if (names.includes(name)) return reply.error.message; // the tool is there, and found fault with what it was given
+  const near = nearest(name, names);
+  const hint = near === undefined ? `search with ${FIND_TOOL} and use the exact name` : `did you mean "${near}"?`;
+  return `tool not found: ${name.slice(0, MAX_NAME)} (${hint})`;
+}
+
+const UNKNOWN = -32602;
+const MAX_NAME = 200; // of a name that nobody has, in an answer

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { decimalText } from '../../shared/decimal-text.ts';
+import { serviceUrlProblem } from '../../shared/embedding-service.ts';
+import { goDuration } from '../../shared/go-duration.ts';
+
+const MAX_HEADERS = 32;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** What belongs to the connection, or to the gateway. */
+const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-length',
+  'connection',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const headers = z.record(z.string(), z.string()).superRefine((given, context) => {
+  if (Object.keys(given).length > MAX_HEADERS) {
+    context.addIssue({ code: 'custom', message: `expected ${MAX_HEADERS} headers at most` });
+  }
+  for (const [name, value] of Object.entries(given)) {
+    const problem = headerProblem(name.toLowerCase(), value);
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
+  }
+});
+
+/** Without the value: somebody may have taken it for a place for secrets. */
+function headerProblem(name: string, value: string): string | undefined {
+  if (name === 'authorization') return 'cannot be set: the key is read from the environment variable EMBEDDING_API_KEY';
+  if (FORBIDDEN_HEADERS.has(name)) return 'cannot be set: the gateway sets it itself';
+  if (!HEADER_NAME.test(name)) return 'expected the name of a header';
+  return /^[\t\x20-\x7e]*$/.test(value) ? undefined : 'expected visible ASCII';
+}
+
+const shape = z.strictObject({
+  embeddingProvider: z
+    .enum(['tei', 'openai', 'local'])
+    .default('tei')
+    .describe('protocol of the embedding service; `local` runs a model from a folder in this process'),
+  embeddingService: z
+    .string()
+    .superRefine((url, context) => {
+      const problem = serviceUrlProblem(url);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    })
+    .optional()
+    .describe('base URL of the service; without it tools are found by words only'),
+  embeddingModel: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('model of the service (`openai`, required), folder of the model (`local`, required); ignored for `tei`'),
+  embeddingHeaders: headers
+    .optional()
+    .describe('sent with every request, `openai` only; plain text, no secrets: the key is in `EMBEDDING_API_KEY`'),
+  embeddingServiceTimeout: goDuration.prefault('30s').describe('for one request to the service'),
+  hybridSearchSemanticRatio: decimalText(0, 1).default('0.5').describe('0.0 words only, 1.0 meaning only'),
+  maxToolsToReturn: z.int().min(1).max(50).default(8).describe('tools that one search returns at most'),
+  semanticDistanceThreshold: decimalText(0, 2)
+    .default('1.0')
+    .describe('cosine distance over which the meaning finds nothing: 0 identical, 2 opposite'),
+  directPath: z
+    .string()
+    .startsWith('/')
+    .optional()
+    .describe('second path that lists all tools, for clients that do better with it; below the path of the endpoint'),
+  searcher: z.string().min(1).default('hybrid').describe('name of the searcher'),
+});
+
+/** `optimizer`, key by key; the last two are ours. Source: vmcp spec §2 optimizer and §8 limits. */
+export const optimizerConfig = shape.superRefine((config, context) => {
+  const { embeddingProvider: provider, embeddingService, embeddingModel, embeddingHeaders } = config;
+  const refuse = (key: keyof typeof config, message: string) =>
+    context.addIssue({ code: 'custom', path: [key], message, input: config[key] });
+  if (provider === 'openai' && embeddingService === undefined) {
+    refuse('embeddingService', 'missing, embeddingProvider openai needs the base URL of a service');
+  }
+  if (provider === 'local' && embeddingService !== undefined) {
+    refuse('embeddingService', 'has no effect with embeddingProvider local; remove it');
+  }
+  if (provider !== 'tei' && embeddingModel === undefined) {
+    refuse('embeddingModel', `missing, embeddingProvider ${provider} needs ${NEEDS[provider]}`);
+  }
+  if (provider !== 'openai' && embeddingHeaders !== undefined && Object.keys(embeddingHeaders).length > 0) {
+    refuse('embeddingHeaders', `are for embeddingProvider openai only, got ${provider}`);
+  }
+});
+
+const NEEDS = { openai: 'the name of a model', local: 'the folder of a model' } as const;
+
+/** What the plugin was told; durations in milliseconds, decimals as text. */
+export type OptimizerConfig = z.output<typeof optimizerConfig>;

@@ -1,0 +1,143 @@
+import {
+  type Call,
+  type CallResult,
+  type Core,
+  type Era,
+  encode,
+  itemBytes,
+  type JsonObject,
+  resultFromBytes,
+  type Searcher,
+  type ToolEntry,
+  toolFailure,
+} from '@toolmgr/core';
+import type { OptimizerConfig } from './config.ts';
+import type { Meaning } from './meaning.ts';
+import type { Shelves } from './shelves.ts';
+
+/** What a search needs. */
+export interface FinderParts {
+  readonly core: Pick<Core, 'reachable' | 'toolsFor'>;
+  readonly config: OptimizerConfig;
+  readonly searcher: Pick<Searcher, 'questionsOf'>;
+  readonly shelves: Shelves;
+  /** Absent when words decide alone. */
+  readonly meaning: Meaning | undefined;
+}
+
+const MAX_TEXT = 4_000; // a description of a tool, not the task with its material
+const MAX_KEYWORDS = 32;
+const MAX_KEYWORD = 100;
+
+interface Wanted {
+  readonly text: string;
+  readonly keywords: readonly string[];
+}
+
+/**
+ * Makes the answer of `find_tool`: the best of the tools that the caller may use, as a list would show them, and what the
+ * caller saves by not having all of them in the list.
+ */
+export function createFinder(parts: FinderParts): (call: Call) => Promise<CallResult> {
+  const { core, config, shelves, meaning } = parts;
+  const semanticRatio = Number(config.hybridSearchSemanticRatio);
+  const maxDistance = Number(config.semanticDistanceThreshold);
+  const views = new WeakMap<readonly ToolEntry[], View>();
+  const viewOf = (shown: readonly ToolEntry[], era: Era): View => {
+    const view = views.get(shown) ?? {
+      byName: new Map(shown.map((tool) => [tool.key, tool])),
+      bytes: bytesOf(shown, era),
+    };
+    views.set(shown, view);
+    return view;
+  };
+  return async (call) => {
+    const wanted = wantedBy(call.arguments);
+    if ('problem' in wanted) return toolFailure(wanted.problem);
+    const all = core.reachable(call);
+    const shown = await core.toolsFor(call);
+    const shelf = await shelves.shelfOf(all);
+    const asked = meaning && (await questioned(parts, wanted.text, shelf.dimensions, call.signal));
+    const vectors = asked !== undefined && 'vectors' in asked ? asked.vectors : undefined;
+    const view = viewOf(shown, call.asker.era);
+    const matches = shelf.index.find({
+      ...wanted,
+      limit: config.maxToolsToReturn,
+      ...(shown === all ? {} : { allowed: new Set(view.byName.keys()) }),
+      ...(vectors === undefined ? {} : { vectors }),
+      semanticRatio: vectors === undefined ? 0 : semanticRatio,
+      maxDistance,
+    });
+    const found = matches.flatMap(({ name }) => view.byName.get(name) ?? []);
+    return answer(found, view, call.asker.era, asked !== undefined && 'away' in asked ? asked.away : undefined);
+  };
+}
+
+function wantedBy({ tool_description: text, tool_keywords: given }: JsonObject): Wanted | { readonly problem: string } {
+  if (typeof text !== 'string' || text.trim() === '') {
+    return { problem: 'tool_description must say in words what the tool is to do' };
+  }
+  if (text.length > MAX_TEXT) {
+    return { problem: `tool_description has ${text.length} characters, at most ${MAX_TEXT} are read; say it shorter` };
+  }
+  const keywords = typeof given === 'string' ? given.split(/[,\s]+/) : (given ?? []);
+  if (!Array.isArray(keywords) || !keywords.every((word): word is string => typeof word === 'string')) {
+    return { problem: 'tool_keywords must be a list of words' };
+  }
+  if (keywords.length > MAX_KEYWORDS || keywords.some(({ length }) => length > MAX_KEYWORD)) {
+    return { problem: `tool_keywords holds at most ${MAX_KEYWORDS} words of at most ${MAX_KEYWORD} characters` };
+  }
+  return { text, keywords: keywords.filter((word) => word !== '') };
+}
+
+/** The vectors of a question, or why the meaning has no say in the answer. */
+async function questioned(
+  { searcher, meaning }: FinderParts,
+  text: string,
+  dimensions: number | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly vectors: readonly Float32Array[] } | { readonly away: string } | undefined> {
+  const away = meaning?.away();
+  if (away !== undefined) return { away };
+  if (dimensions === undefined) return { away: 'the tools are not embedded yet' };
+  const asked = await meaning?.question(searcher.questionsOf(text), signal);
+  if (asked === undefined || 'away' in asked) return asked;
+  return asked.vectors[0]?.length === dimensions ? asked : { away: 'the tools are being embedded by another model' };
+}
+
+/** The tools that a caller may use; the same for all callers where no policy filters, so it is kept by their list. */
+interface View {
+  readonly byName: ReadonlyMap<string, ToolEntry>;
+  /** What all of them would take in a list. */
+  readonly bytes: number;
+}
+
+function bytesOf(tools: readonly ToolEntry[], era: Era): number {
+  return tools.reduce((sum, tool) => sum + itemBytes(tool, era).length, 0);
+}
+
+/** Text and structured content say the same; the tools' definitions are handed on by their bytes. */
+function answer(found: readonly ToolEntry[], view: View, era: Era, away?: string): CallResult {
+  const baseline = tokens(view.bytes);
+  const returned = tokens(bytesOf(found, era));
+  const savings = baseline === 0 ? 0 : Math.round((1 - returned / baseline) * 10_000) / 100;
+  const metrics = { baseline_tokens: baseline, returned_tokens: returned, savings_percent: savings };
+  const notice = away === undefined ? {} : { notice: `found by words only, not by meaning: ${away}` };
+  const items = found.flatMap((tool, at) => (at === 0 ? [itemBytes(tool, era)] : [COMMA, itemBytes(tool, era)]));
+  const rest = encode({ token_metrics: metrics, ...notice }).subarray(1);
+  const structured = Buffer.concat([TOOLS, ...items, TOOLS_END, rest]);
+  const content = encode([{ type: 'text', text: structured.toString('utf8') }]);
+  return resultFromBytes(
+    Buffer.concat([Buffer.from('{"content":'), content, Buffer.from(',"structuredContent":'), structured, CLOSE]),
+  );
+}
+
+const TOOLS = Buffer.from('{"tools":[');
+const TOOLS_END = Buffer.from('],');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from('}');
+
+/** The usual rule of thumb: four bytes of JSON are a token. */
+function tokens(bytes: number): number {
+  return Math.ceil(bytes / 4);
+}

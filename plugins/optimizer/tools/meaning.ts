@@ -1,0 +1,178 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Embedder, explainCause, type Log } from '@toolmgr/core';
+import { LRUCache } from 'lru-cache';
+import { openVectorCache, type VectorCache } from './vector-cache.ts';
+
+/** The vectors of passages and questions, and whether there are any to be had. */
+export interface Meaning {
+  /** Vectors that are known now, one for each passage. */
+  known(passages: readonly string[]): readonly (Float32Array | undefined)[];
+  /** Embeds passages in the background; `done` hears of it, and again when the model has become another. */
+  want(passages: readonly string[], done: (vectors: readonly Float32Array[]) => void): void;
+  /** Vectors of the texts of one question, or why there are none. Never rejects. */
+  question(
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly vectors: readonly Float32Array[] } | { readonly away: string }>;
+  /** Why nothing can be embedded at the moment; `undefined` when it can, as far as is known. */
+  away(): string | undefined;
+}
+
+/** What it is made with. */
+export interface MeaningParts {
+  readonly embedder: Embedder;
+  /** Where vectors are kept over restarts. */
+  readonly folder: string;
+  readonly log: Log;
+  now(): number;
+  /** Aborted when the gateway stops. */
+  readonly signal: AbortSignal;
+}
+
+interface Wish {
+  readonly passages: readonly string[];
+  readonly done: (vectors: readonly Float32Array[]) => void;
+}
+
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 30_000;
+const MAX_QUESTIONS = 1_000; // texts of questions whose vectors are kept
+const MAX_WISHES = 32; // lists waiting to be embedded, and lists told of another model
+const MAX_ASKING = 16; // questions at the service at once; more are answered by words
+const AWAY = 'the embedding service does not answer';
+const OTHER = 'the tools are being embedded by another model';
+const BUSY = 'too many searches are being embedded';
+
+/**
+ * Embeds in the background, keeps what it got, and stands back while the service is away: searches do not wait for one that
+ * is known to be silent, it is asked again after 500 ms, then less and less often, up to every 30 s, until it answers.
+ */
+export function createMeaning({ embedder, folder, log, now, signal }: MeaningParts): Meaning {
+  const questions = new LRUCache<string, Float32Array>({ max: MAX_QUESTIONS });
+  const waiting: Wish[] = [];
+  const served: Wish[] = [];
+  let cache: VectorCache | undefined;
+  let identity: string | undefined;
+  let awaySinceMs: number | undefined;
+  let isWorking = false;
+  let asking = 0;
+
+  /** The service may have been restarted with another model: then nothing that is kept fits any more. */
+  const identify = async (): Promise<VectorCache> => {
+    const said = await embedder.identity(signal);
+    if (cache === undefined || said !== identity) {
+      const isOther = identity !== undefined;
+      cache = await openVectorCache({ folder, identity: said, log });
+      identity = said;
+      if (isOther) startOver();
+    }
+    return cache;
+  };
+
+  const startOver = (): void => {
+    log.info('the embedding model has changed: tools are embedded again');
+    questions.clear();
+    waiting.unshift(...served.splice(0));
+  };
+
+  const embedded = async (kept: VectorCache, passages: readonly string[]): Promise<readonly Float32Array[]> => {
+    const missing = [...new Set(passages.filter((passage) => kept.get(passage) === undefined))];
+    const fresh = missing.length === 0 ? [] : await embedder.embed(missing, signal);
+    const length = fresh[0]?.length;
+    if (length !== undefined && kept.dimensions() !== undefined && kept.dimensions() !== length) {
+      kept.clear(); // the same name, another model
+      startOver();
+      return embedded(kept, passages);
+    }
+    const got = new Map(missing.map((passage, at) => [passage, fresh[at]]));
+    for (const [passage, vector] of got) if (vector !== undefined) kept.set(passage, vector);
+    if (missing.length > 0) await kept.save();
+    // from the answer first: a list that is larger than what is kept is embedded once, not for ever
+    return passages.flatMap((passage) => got.get(passage) ?? kept.get(passage) ?? []);
+  };
+
+  const turn = async (): Promise<void> => {
+    const kept = await identify();
+    const [wish] = waiting;
+    if (wish === undefined) {
+      await embedder.embed(['is anybody there'], signal);
+      return;
+    }
+    const vectors = await embedded(kept, wish.passages);
+    waiting.splice(waiting.indexOf(wish), 1);
+    served.push(wish);
+    if (served.length > MAX_WISHES) served.shift();
+    wish.done(vectors);
+  };
+
+  const work = async (): Promise<void> => {
+    if (isWorking) return;
+    isWorking = true;
+    let waitMs = FIRST_RETRY_MS;
+    while (!signal.aborted && (waiting.length > 0 || awaySinceMs !== undefined)) {
+      try {
+        await turn();
+        waitMs = FIRST_RETRY_MS;
+        cameBack();
+      } catch (cause) {
+        if (signal.aborted) break;
+        wentAway(cause);
+        await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+        waitMs = Math.min(waitMs * 2, MAX_RETRY_MS);
+      }
+    }
+    isWorking = false;
+  };
+
+  const wentAway = (cause: unknown): void => {
+    if (awaySinceMs !== undefined) return;
+    awaySinceMs = now();
+    log.warn('the embedder is away: tools are found by words only', { cause: explainCause(cause) });
+  };
+
+  const cameBack = (): void => {
+    if (awaySinceMs === undefined) return;
+    log.info('the embedder is back', { awayForMs: now() - awaySinceMs });
+    awaySinceMs = undefined;
+  };
+
+  const ask = async (texts: readonly string[], given: AbortSignal) => {
+    asking += 1;
+    try {
+      const vectors = await embedder.embed(texts, AbortSignal.any([signal, given]));
+      const length = cache?.dimensions();
+      if (length !== undefined && vectors[0]?.length !== length) {
+        cache?.clear(); // the same name, another model
+        startOver();
+        void work();
+        return { away: OTHER };
+      }
+      for (const [at, vector] of vectors.entries()) questions.set(texts[at] ?? '', vector);
+      return { vectors };
+    } catch (cause) {
+      if (!given.aborted && !signal.aborted) {
+        wentAway(cause);
+        void work();
+      }
+      return { away: AWAY };
+    } finally {
+      asking -= 1;
+    }
+  };
+
+  return {
+    known: (passages) => passages.map((passage) => cache?.get(passage)),
+    want(passages, done) {
+      waiting.push({ passages, done });
+      if (waiting.length > MAX_WISHES) waiting.shift();
+      void work();
+    },
+    async question(texts, given) {
+      const kept = texts.flatMap((text) => questions.get(text) ?? []);
+      if (kept.length === texts.length) return { vectors: kept };
+      if (awaySinceMs !== undefined) return { away: AWAY };
+      return asking >= MAX_ASKING ? { away: BUSY } : ask(texts, given);
+    },
+    away: () => (awaySinceMs === undefined ? undefined : AWAY),
+  };
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { type Core, type Embedder, GatewayFault, type Searcher, type ToolEntry } from '@toolmgr/core';
+import { stateDir } from '../../shared/workload-record.ts';
+import { createCaller } from './call-tool.ts';
+import type { OptimizerConfig } from './config.ts';
+import type { TwoTools } from './entries.ts';
+import { createFinder } from './find-tool.ts';
+import { createMeaning, type Meaning } from './meaning.ts';
+import { createShelves, type Shelves } from './shelves.ts';
+
+/** The optimizer of one gateway. */
+export interface Optimizer extends TwoTools {
+  /** The tools have changed: indexes them in the background, so that the first search finds it done. */
+  prepare(reachable: readonly ToolEntry[]): void;
+  /** @throws GatewayFault SLOT_UNKNOWN, or PLAN_INVALID when the embedder cannot be opened */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Makes an optimizer; searcher and embedder are looked up when it starts. */
+export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer {
+  const stopped = new AbortController();
+  let running: { readonly find: TwoTools['find']; readonly shelves: Shelves } | undefined;
+  let closing: (() => Promise<void>) | undefined;
+  return {
+    async start() {
+      const searcher: Searcher = core.slots.searchers.get(config.searcher);
+      const embedder = await openEmbedder(core, config);
+      const folder = join(stateDir(), 'optimizer');
+      const meaning: Meaning | undefined =
+        embedder && createMeaning({ embedder, folder, log: core.log, now: core.now, signal: stopped.signal });
+      closing = embedder && (() => embedder.close());
+      const shelves = createShelves({ searcher, meaning, log: core.log, signal: stopped.signal });
+      running = { shelves, find: createFinder({ core, config, searcher, shelves, meaning }) };
+    },
+    async stop() {
+      stopped.abort(new Error('the gateway is stopping'));
+      await closing?.();
+    },
+    prepare: (reachable) => running?.shelves.prepare(reachable),
+    find(call) {
+      if (running === undefined) throw new GatewayFault('PLAN_INCOMPLETE', 'find_tool was called before the start');
+      return running.find(call);
+    },
+    call: createCaller(core),
+  };
+}
+
+/** The embedder of the configuration; `undefined` when words decide alone, which is said once. */
+async function openEmbedder({ slots, log }: Core, config: OptimizerConfig): Promise<Embedder | undefined> {
+  const { embeddingProvider: provider, embeddingService: service, embeddingModel: model } = config;
+  const hasNone = provider === 'tei' && service === undefined;
+  if (hasNone || Number(config.hybridSearchSemanticRatio) === 0) {
+    const because = hasNone ? 'no embeddingService is configured' : 'hybridSearchSemanticRatio is 0';
+    log.info('the optimizer finds tools by words only', { because });
+    return undefined;
+  }
+  if (provider === 'tei' && model !== undefined) {
+    log.warn('embeddingModel is ignored: a server of provider tei has its own model', { embeddingModel: model });
+  }
+  return slots.embedders.get(provider).open({
+    service,
+    model,
+    headers: config.embeddingHeaders ?? {},
+    timeoutMs: config.embeddingServiceTimeout,
+  });
+}

@@ -1,0 +1,161 @@
+import { createHash, hash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { endianness } from 'node:os';
+import { join } from 'node:path';
+import { explainCause, type Log } from '@toolmgr/core';
+
+/** Vectors by their text, kept over restarts as far as the disk allows. */
+export interface VectorCache {
+  get(text: string): Float32Array | undefined;
+  /** A vector of another length than those before is not kept. */
+  set(text: string, vector: Float32Array): void;
+  /** Length of the vectors; `undefined` while there are none. */
+  dimensions(): number | undefined;
+  clear(): void;
+  /** Writes what is kept. Never rejects: without a file tools are embedded again after the next start, and the log says so. */
+  save(): Promise<void>;
+}
+
+const FORMAT = 1;
+const MAGIC = Buffer.from(`toolmgr vectors ${FORMAT} ${endianness()}\n`);
+const DIGEST = 32;
+/** Magic, dimensions, count, SHA-256 of what follows. */
+const HEAD = MAGIC.length + 4 + 4 + DIGEST;
+/** In memory and on disk: 40,000 vectors of 384 numbers, 10,000 of 1,536. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_FILES = 8; // one per model; older ones go
+const SUFFIX = '.vectors';
+const MAX_TORN_MS = 60 * 60 * 1000;
+
+/**
+ * Opens the cache of one model.
+ *
+ * Shape: `{folder}/{hash of the identity}.vectors`, mode 0600 in a folder of mode 0700, replaced as a whole by renaming. A
+ * file that is torn, foreign or too large counts as none. Keys are SHA-256 of format, identity and text.
+ */
+export async function openVectorCache(parts: {
+  readonly folder: string;
+  readonly identity: string;
+  readonly log: Log;
+}): Promise<VectorCache> {
+  const { folder, identity, log } = parts;
+  const file = join(folder, `${hash('sha256', identity).slice(0, 16)}${SUFFIX}`);
+  const vectors = await readVectors(file).catch((cause: unknown) => {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') {
+      log.warn('kept embeddings cannot be read: tools are embedded again', { file, cause: explainCause(cause) });
+    }
+    return new Map<string, Float32Array>();
+  });
+  let dimensions = firstOf(vectors)?.length;
+  let hasWarned = false;
+  const keyOf = (text: string) => createHash('sha256').update(`${FORMAT}\0${identity}\0`).update(text).digest('binary');
+  return {
+    get: (text) => vectors.get(keyOf(text)),
+    set(text, vector) {
+      dimensions ??= vector.length;
+      if (vector.length !== dimensions) return;
+      const key = keyOf(text);
+      vectors.delete(key); // the youngest is last
+      vectors.set(key, vector);
+      for (const oldest of vectors.keys()) {
+        if (HEAD + vectors.size * recordBytes(dimensions) <= MAX_BYTES) break;
+        vectors.delete(oldest);
+      }
+    },
+    dimensions: () => dimensions,
+    clear() {
+      vectors.clear();
+      dimensions = undefined;
+    },
+    async save() {
+      try {
+        await writeVectors(folder, file, vectors, dimensions ?? 0);
+      } catch (cause) {
+        if (!hasWarned) log.warn('embeddings cannot be kept over a restart', { file, cause: explainCause(cause) });
+        hasWarned = true;
+      }
+    },
+  };
+}
+
+const recordBytes = (dimensions: number): number => DIGEST + dimensions * Float32Array.BYTES_PER_ELEMENT;
+
+function firstOf(vectors: ReadonlyMap<string, Float32Array>): Float32Array | undefined {
+  return vectors.values().next().value;
+}
+
+/** @throws ENOENT when there is none; Error saying what is wrong with it */
+async function readVectors(file: string): Promise<Map<string, Float32Array>> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    if (size > MAX_BYTES || size < HEAD) throw new Error(`it has ${size} bytes`);
+    return vectorsFrom(await handle.readFile());
+  } finally {
+    await handle.close();
+  }
+}
+
+function vectorsFrom(bytes: Buffer): Map<string, Float32Array> {
+  const dimensions = bytes.readUInt32LE(MAGIC.length);
+  const count = bytes.readUInt32LE(MAGIC.length + 4);
+  const body = bytes.subarray(HEAD);
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('it is of another format');
+  if (dimensions === 0 || body.length !== count * recordBytes(dimensions)) throw new Error('it is torn');
+  const sum = createHash('sha256').update(body).digest();
+  if (!sum.equals(bytes.subarray(HEAD - DIGEST, HEAD))) throw new Error('it is not what was written');
+  const vectors = new Map<string, Float32Array>();
+  for (let at = 0; at < body.length; at += recordBytes(dimensions)) {
+    const vector = new Float32Array(dimensions);
+    Buffer.from(vector.buffer).set(body.subarray(at + DIGEST, at + recordBytes(dimensions)));
+    vectors.set(body.toString('latin1', at, at + DIGEST), vector);
+  }
+  return vectors;
+}
+
+async function writeVectors(
+  folder: string,
+  file: string,
+  vectors: ReadonlyMap<string, Float32Array>,
+  dimensions: number,
+): Promise<void> {
+  const body = Buffer.alloc(vectors.size * recordBytes(dimensions));
+  let at = 0;
+  for (const [key, vector] of vectors) {
+    body.write(key, at, 'latin1');
+    body.set(Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength), at + DIGEST);
+    at += recordBytes(dimensions);
+  }
+  const sizes = Buffer.alloc(8);
+  sizes.writeUInt32LE(dimensions, 0);
+  sizes.writeUInt32LE(vectors.size, 4);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const fresh = `${file}.${randomUUID()}`;
+  try {
+    const sum = createHash('sha256').update(body).digest();
+    await writeFile(fresh, Buffer.concat([MAGIC, sizes, sum, body]), { mode: 0o600, flag: 'wx' });
+    await rename(fresh, file);
+  } catch (cause) {
+    await rm(fresh, { force: true });
+    throw cause;
+  }
+  await tidy(folder);
+}
+
+/** Models come and go: their files do too, and what a killed process left half written. */
+async function tidy(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.includes(SUFFIX));
+  const files = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      mtimeMs: await stat(join(folder, name)).then(
+        (of) => of.mtimeMs,
+        () => 0,
+      ),
+    })),
+  );
+  const whole = files.filter(({ name }) => name.endsWith(SUFFIX)).sort((a, b) => b.mtimeMs - a.mtimeMs);
+  const youngest = whole[0]?.mtimeMs ?? 0;
+  const torn = files.filter(({ name, mtimeMs }) => !name.endsWith(SUFFIX) && youngest - mtimeMs > MAX_TORN_MS);
+  await Promise.all([...whole.slice(MAX_FILES), ...torn].map(({ name }) => rm(join(folder, name), { force: true })));
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
+import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { cli, startCli } from '../../support/cli.ts';
+import { embeddingServer } from '../../support/embedding-server.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 60_000;
+const CONFIG = {
+  name: 'found',
+  groupRef: 'dev',
+  incomingAuth: { type: 'anonymous' },
+  outgoingAuth: { source: 'inline' },
+  aggregation: {},
+};
+
+async function fileOf(config: object): Promise<string> {
+  const file = join(await mkdtemp(join(tmpdir(), 'toolmgr-optimizer-')), 'vmcp.yaml');
+  await writeFile(file, stringify(config));
+  return file;
+}
+
+const uses = async (optimizer: object): Promise<string[]> => {
+  const { config } = await readConfig(stringify({ ...CONFIG, optimizer }), 'x.yaml', catalogue);
+  return planFromConfig(config)
+    .plugins.map(({ use }) => use)
+    .filter((use) => use.startsWith('optimizer/'));
+};
+
+describe('toolmgr vmcp serve with the optimizer', () => {
+  proves(
+    ['vmcp.optimizer.exposes-two-tools', 'vmcp.optimizer.embedding-service', 'vmcp.surface.find-and-call-tool'],
+    'serves a file: two tools, found and called by a client of the SDK, all of them at the direct path',
+    async () => {
+      await using far = await recordingServer();
+      await using vectors = await embeddingServer();
+      const file = await fileOf({
+        ...CONFIG,
+        backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
+        optimizer: { embeddingService: vectors.url, directPath: '/mcp/direct' },
+      });
+      const TOOLMGR_STATE_DIR = await mkdtemp(join(tmpdir(), 'toolmgr-state-'));
+      await using running = await startCli(['vmcp', 'serve', '-c', file, '--port', '0'], {
+        env: { TOOLMGR_STATE_DIR },
+      });
+      const [, url = ''] = await running.printed(/serves (http:\S+)/);
+      const connect = async (path: string) => {
+        const client = new Client({ name: 'sdk', version: '1' });
+        await client.connect(new StreamableHTTPClientTransport(new URL(path, url)));
+        return client;
+      };
+      const client = await connect('/mcp');
+      const direct = await connect('/mcp/direct');
+      const listed = async (of: Client) => (await of.listTools()).tools.map(({ name }) => name);
+      await until(async () => (await listed(direct)).includes('far_add'), 20_000);
+      expect(await listed(client)).toEqual(['call_tool', 'find_tool']);
+      const found = async () => {
+        const answer = await client.callTool({ name: 'find_tool', arguments: { tool_description: 'add two numbers' } });
+        return answer.structuredContent as { tools: { name: string }[]; notice?: string };
+      };
+      await until(async () => (await found()).notice === undefined, 20_000);
+      expect((await found()).tools.map(({ name }) => name)).toContain('far_add');
+      const sum = { name: 'call_tool', arguments: { tool_name: 'far_add', parameters: { a: 2, b: 3 } } };
+      expect(await client.callTool(sum)).toEqual(await direct.callTool({ name: 'far_add', arguments: { a: 2, b: 3 } }));
+      expect(vectors.requests.length).toBeGreaterThan(0);
+      await Promise.all([client.close(), direct.close()]);
+      const explained = await cli(['vmcp', 'explain', 'far_add', '-c', file]);
+      expect(explained.out).toMatch(/clients see it through tools that lead to it, and in the list of the direct path/);
+    },
+    LONG,
+  );
+
+  proves('vmcp.optimizer.embedding-provider', 'loads what the provider needs, and nothing else', async () => {
+    expect(await uses({})).toEqual(['optimizer/search', 'optimizer/tools']);
+    const embeddingService = 'http://vectors.test';
+    expect(await uses({ embeddingService })).toContain('optimizer/embed-tei');
+    expect(await uses({ embeddingProvider: 'openai', embeddingService, embeddingModel: 'm' })).toContain(
+      'optimizer/embed-openai',
+    );
+    expect(await uses({ embeddingProvider: 'local', embeddingModel: '/m' })).toContain('optimizer/embed-local');
+  });
+
+  proves('vmcp.optimizer.embedding-headers-forbidden', 'says with its line what is wrong in the section', async () => {
+    const file = await fileOf({
+      ...CONFIG,
+      optimizer: {
+        embeddingProvider: 'openai',
+        embeddingService: 'http://vectors.test',
+        embeddingHeaders: { Authorization: 'Bearer x' },
+        maxToolToReturn: 3,
+      },
+    });
+    const { code, out, err } = await cli(['vmcp', 'validate', '-c', file]);
+    expect(code).toBe(1);
+    const said = `${out}${err}`;
+    expect(said).toMatch(/vmcp\.yaml:\d+: optimizer\.embeddingHeaders.*EMBEDDING_API_KEY/);
+    expect(said).toMatch(/vmcp\.yaml:\d+: optimizer.*did you mean "maxToolsToReturn"/);
+  });
+
+  it('validates a whole section', async () => {
+    expect(
+      await cli(['vmcp', 'validate', '-c', join(import.meta.dirname, '../../golden/plan/optimizer.yaml')]),
+    ).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,218 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type FakeServer, fakeServer, type TestGateway } from '../../../../core/testing/index.ts';
+import search from '../../../../plugins/optimizer/search/index.ts';
+import tools from '../../../../plugins/optimizer/tools/index.ts';
+import { type EmbeddingServer, embeddingServer } from '../../../support/embedding-server.ts';
+import { find, names, optimized, type Settings, STATE, sdkClient } from '../../../support/optimized-gateway.ts';
+import { pluginCore } from '../../../support/plugin-core.ts';
+import { proves } from '../../../support/proves.ts';
+import { until } from '../../../support/until.ts';
+
+const FOLDER = join(STATE, 'optimizer');
+const LONG = 30_000;
+
+const office = (): FakeServer =>
+  fakeServer()
+    .tool('send_letter', 'x', { description: 'Sends a letter' })
+    .tool('draw_chart', 'x', { description: 'Draws a chart' })
+    .tool('delete_row', 'x', { description: 'Deletes a row' })
+    .tool('read_file', 'x', { description: 'Reads a file' });
+
+type Client = Awaited<ReturnType<typeof sdkClient>>;
+
+/** The tools are embedded when an answer has no notice. */
+const embedded = (client: Client, ms = 10_000) =>
+  until(async () => (await find(client, 'anything')).notice === undefined, ms);
+
+async function served(
+  server: EmbeddingServer,
+  settings: Settings = {},
+  far = office(),
+): Promise<{ kit: TestGateway; client: Client; [Symbol.asyncDispose](): PromiseLike<void> }> {
+  const kit = await optimized({ embeddingService: server.url, ...settings }, { far });
+  return { kit, client: await sdkClient(kit), [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() };
+}
+
+const passages = ({ requests }: EmbeddingServer) =>
+  requests.flatMap(({ texts }) => texts).filter((text) => text.startsWith('far:'));
+
+afterEach(() => rmSync(FOLDER, { recursive: true, force: true }));
+
+describe('the search by meaning', () => {
+  it('finds what no word of the question says', async () => {
+    await using server = await embeddingServer();
+    await using words = await optimized({}, { far: office() });
+    expect(await names(await sdkClient(words), 'correspondence')).not.toContain('send_letter');
+    await using it = await served(server);
+    await embedded(it.client);
+    expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
+    expect((await names(it.client, 'visualisation'))[0]).toBe('draw_chart');
+  });
+
+  proves(
+    ['vmcp.optimizer.semantic-ratio-ends', 'vmcp.optimizer.semantic-ratio'],
+    'is all of the search with a ratio of 1, and none of it with 0',
+    async () => {
+      await using server = await embeddingServer();
+      await using none = await served(server, { hybridSearchSemanticRatio: '0.0' });
+      expect(await names(none.client, 'correspondence')).not.toContain('send_letter');
+      expect((await find(none.client, 'correspondence')).notice).toBeUndefined();
+      expect(server.requests).toEqual([]);
+      await using all = await served(server, { hybridSearchSemanticRatio: '1.0' });
+      await embedded(all.client);
+      expect((await names(all.client, 'correspondence'))[0]).toBe('send_letter');
+    },
+  );
+
+  proves(
+    ['vmcp.optimizer.distance-threshold', 'vmcp.optimizer.distance-threshold-semantic-only'],
+    'finds nothing that is too far off, and leaves what words find alone',
+    async () => {
+      await using server = await embeddingServer();
+      await using it = await served(server, { semanticDistanceThreshold: '0' });
+      await embedded(it.client);
+      expect(await names(it.client, 'correspondence')).not.toContain('send_letter');
+      expect((await names(it.client, 'draws a chart'))[0]).toBe('draw_chart');
+    },
+  );
+
+  proves(
+    'choice.optimizer.cache',
+    'keeps vectors over a restart, readable by their owner only',
+    async () => {
+      await using server = await embeddingServer();
+      {
+        await using it = await served(server);
+        await embedded(it.client);
+        expect(passages(server)).toHaveLength(4);
+      }
+      const [file = '', ...others] = readdirSync(FOLDER);
+      expect(others).toEqual([]);
+      expect(statSync(join(FOLDER, file)).mode & 0o777).toBe(0o600);
+      expect(statSync(FOLDER).mode & 0o777).toBe(0o700);
+      {
+        await using it = await served(server, {}, office().tool('add_numbers', 'x', { description: 'Adds numbers' }));
+        await embedded(it.client);
+        await until(() => passages(server).length === 5); // only the new one
+        expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
+      }
+      // one that is torn counts as none
+      const whole = readFileSync(join(FOLDER, file));
+      for (const bytes of [
+        whole.subarray(0, -5),
+        Buffer.concat([whole.subarray(0, -1), Buffer.from([(whole.at(-1) ?? 0) ^ 1])]),
+        Buffer.from('x'),
+      ]) {
+        writeFileSync(join(FOLDER, file), bytes);
+        const before = passages(server).length;
+        await using it = await served(server);
+        await embedded(it.client);
+        expect(passages(server).length - before).toBe(4);
+        expect(it.kit.logged.join()).toMatch(/kept embeddings cannot be read/);
+      }
+    },
+    LONG,
+  );
+
+  it('embeds once for all sessions, and again only what is new', async () => {
+    await using server = await embeddingServer();
+    await using it = await served(server);
+    await embedded(it.client);
+    for (let at = 0; at < 3; at++) await names(await sdkClient(it.kit), 'correspondence');
+    expect(passages(server)).toHaveLength(4);
+    it.kit.setBackends({ far: office(), other: fakeServer().tool('pay', 'x', { description: 'Pays a bill' }) });
+    await until(async () => (await names(it.client, 'invoice'))[0] === 'pay');
+    expect(passages(server)).toHaveLength(4);
+    expect(server.requests.flatMap(({ texts }) => texts).filter((text) => text.startsWith('other:'))).toHaveLength(1);
+  });
+
+  proves(
+    'choice.optimizer.degrades',
+    'lets words answer while the embedder is away, says so, and comes back by itself',
+    async () => {
+      const server = await embeddingServer();
+      await using it = await served(server);
+      await embedded(it.client);
+      await server[Symbol.asyncDispose]();
+      const { tools, notice } = await find(it.client, 'draw some chart now');
+      expect(tools[0]?.name).toBe('draw_chart');
+      expect(notice).toBe('found by words only, not by meaning: the embedding service does not answer');
+      const started = performance.now();
+      for (let at = 0; at < 20; at++) await find(it.client, `draw chart ${at}`);
+      expect(performance.now() - started).toBeLessThan(5_000); // nobody waits for a service that is known to be away
+      await using back = await embeddingServer(server.port);
+      await until(async () => (await find(it.client, `correspondence`)).notice === undefined, 15_000);
+      expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
+      expect(back.requests.length).toBeGreaterThan(0);
+      expect(it.kit.logged.filter((line) => line.includes('the embedder is away'))).toHaveLength(1);
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.optimizer.degrades',
+    'starts without its embedder, and embeds when it comes',
+    async () => {
+      const place = await embeddingServer();
+      await place[Symbol.asyncDispose]();
+      await using it = await served(place);
+      expect((await find(it.client, 'draw a chart')).notice).toMatch(/words only/);
+      await using server = await embeddingServer(place.port);
+      await embedded(it.client, 15_000);
+      expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
+      expect(server.requests.length).toBeGreaterThan(0);
+    },
+    LONG,
+  );
+
+  it(
+    'embeds everything again when another model has come',
+    async () => {
+      const server = await embeddingServer();
+      await using it = await served(server);
+      await embedded(it.client);
+      await server[Symbol.asyncDispose]();
+      expect((await find(it.client, 'a new question')).notice).toBeDefined();
+      await using other = await embeddingServer(server.port);
+      other.model = { id: 'larger', dimensions: 96 };
+      await until(async () => (await find(it.client, 'correspondence')).notice === undefined, 15_000);
+      expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
+      expect(passages(other)).toHaveLength(4);
+      expect(readdirSync(FOLDER)).toHaveLength(2);
+    },
+    LONG,
+  );
+
+  it(
+    'notices a model that changed without a word',
+    async () => {
+      await using server = await embeddingServer();
+      await using it = await served(server);
+      await embedded(it.client);
+      server.model = { ...server.model, dimensions: 96 };
+      expect((await find(it.client, 'unasked so far')).notice).toMatch(/by another model/);
+      await until(async () => (await find(it.client, 'correspondence, please')).notice === undefined, 15_000);
+      expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
+    },
+    LONG,
+  );
+
+  proves('choice.optimizer.words-only-said-once', 'says once at the start that there is no embedder', async () => {
+    const core = pluginCore();
+    search.apply(core, {});
+    tools.apply(core, tools.config.parse({}));
+    await core.hooks.starting.promise();
+    expect(core.lines.map(({ message }) => message)).toEqual(['the optimizer finds tools by words only']);
+    await core.hooks.stopping.promise();
+  });
+
+  proves('vmcp.optimizer.embedding-provider', 'speaks either protocol', async () => {
+    await using server = await embeddingServer();
+    await using it = await served(server, { embeddingProvider: 'openai', embeddingModel: 'm' });
+    await embedded(it.client);
+    expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
+    expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['/embeddings']));
+  });
+});

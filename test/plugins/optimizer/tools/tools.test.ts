@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { type FakeServer, fakeServer, testClient, text } from '../../../../core/testing/index.ts';
+import { find, names, optimized, said, sdkClient } from '../../../support/optimized-gateway.ts';
+import { proves } from '../../../support/proves.ts';
+import { believing, cedar, claiming } from '../../authorization/cedar/support.ts';
+
+const DESCRIBED = {
+  send_letter: 'Sends a letter to somebody',
+  read_file: 'Reads a file from the disk',
+  write_file: 'Writes a file to the disk',
+  draw_chart: 'Draws a chart of some numbers',
+  delete_row: 'Deletes a row of a table',
+};
+
+const office = (): FakeServer => {
+  const server = fakeServer();
+  for (const [name, description] of Object.entries(DESCRIBED)) server.tool(name, `did ${name}`, { description });
+  return server;
+};
+
+describe('the optimizer', () => {
+  proves(
+    ['vmcp.optimizer.exposes-two-tools', 'vmcp.surface.find-and-call-tool'],
+    'lists find_tool and call_tool instead of the tools of backends, and takes no other name',
+    async () => {
+      const far = office();
+      await using kit = await optimized({}, { far });
+      const client = await sdkClient(kit);
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['call_tool', 'find_tool']);
+      await expect(client.callTool({ name: 'read_file', arguments: {} })).rejects.toMatchObject({ code: -32602 });
+      const { tools, token_metrics, ...rest } = await find(client, 'put text into a file');
+      expect(tools.map(({ name }) => name)).toContain('write_file');
+      expect(tools[0]).toEqual({
+        name: tools[0]?.name,
+        inputSchema: { type: 'object' },
+        description: DESCRIBED[tools[0]?.name as keyof typeof DESCRIBED],
+      });
+      expect(rest).toEqual({});
+      expect(token_metrics.baseline_tokens).toBeGreaterThan(token_metrics.returned_tokens);
+      expect(await said(client, 'write_file', {})).toBe('did write_file');
+    },
+  );
+
+  proves(
+    'choice.optimizer.metrics',
+    'says what a list of all tools would take, what the found ones take, and what is saved',
+    async () => {
+      const far = fakeServer();
+      for (let at = 0; at < 40; at++) far.tool(`tool_${at}`, 'x', { description: `does thing ${at} for somebody` });
+      await using kit = await optimized({ directPath: '/mcp/direct', maxToolsToReturn: 1 }, { far });
+      const direct = await (await sdkClient(kit, { path: '/mcp/direct' })).listTools();
+      const { tools, token_metrics } = await find(await sdkClient(kit), 'do thing 7');
+      const bytes = (listed: readonly object[]) => listed.reduce((sum, tool) => sum + JSON.stringify(tool).length, 0);
+      const baseline = Math.ceil(bytes(direct.tools) / 4);
+      const returned = Math.ceil(bytes(tools) / 4);
+      expect(token_metrics).toEqual({
+        baseline_tokens: baseline,
+        returned_tokens: returned,
+        savings_percent: Math.round((1 - returned / baseline) * 10_000) / 100,
+      });
+      expect(token_metrics.savings_percent).toBeGreaterThan(95);
+    },
+  );
+
+  proves('choice.optimizer.call-unchanged', 'hands arguments and results on as they are', async () => {
+    const raw = '{"content":[{"type":"text","text":"x"}],"structuredContent":{"id":90071992547409931234},"x-more":1}';
+    const far = fakeServer()
+      .tool('big', () => ({ raw }))
+      .tool('echo')
+      .tool('bad', () => ({ ...text('no'), isError: true }));
+    await using kit = await optimized({}, { far });
+    const client = await testClient((request) => kit.gateway.fetch(request), 'http://localhost/mcp', {
+      era: '2025-11-25',
+    });
+    const big = await client.request('tools/call', {
+      name: 'call_tool',
+      arguments: { tool_name: 'big', parameters: {} },
+    });
+    expect(big.text).toContain(raw.slice(1, -1));
+    const parameters = { a: [1, { b: null }], tool_name: 'mine' };
+    await client.callTool('call_tool', { tool_name: 'echo', parameters });
+    expect(far.received.at(-1)?.params).toMatchObject({ name: 'echo', arguments: parameters });
+    expect(await client.callTool('call_tool', { tool_name: 'bad', parameters: {} })).toMatchObject({ isError: true });
+  });
+
+  proves('choice.optimizer.slips', 'reads the slips of models as they are meant', async () => {
+    const far = fakeServer().tool('echo');
+    await using kit = await optimized({}, { far });
+    const client = await testClient((request) => kit.gateway.fetch(request), 'http://localhost/mcp', {
+      era: '2025-11-25',
+    });
+    const given = async (slip: object) => {
+      const before = far.received.length;
+      await client.callTool('call_tool', slip as never);
+      return far.received.slice(before).find(({ method }) => method === 'tools/call')?.params.arguments;
+    };
+    expect(await given({ parameters: { tool_name: 'echo', a: 1 } })).toEqual({ a: 1 });
+    expect(await given({ parameters: { tool_name: 'echo', parameters: { a: 1 } } })).toEqual({ a: 1 });
+    expect(await given({ tool_name: 'echo', parameters: '{"a":1}' })).toEqual({ a: 1 });
+    expect(await given({ tool_name: 'echo' })).toEqual({});
+    expect(await given({ tool_name: 'echo', parameters: null })).toEqual({});
+  });
+
+  proves(
+    'choice.optimizer.errors',
+    'answers what cannot be done as a failed tool, in words a model can act upon',
+    async () => {
+      await using kit = await optimized({}, { far: office() });
+      const client = await sdkClient(kit);
+      const call = async (name: string, given: object) => {
+        const answer = await client.callTool({ name, arguments: given as Record<string, unknown> });
+        return { isError: answer.isError, text: (answer.content as { text: string }[])[0]?.text };
+      };
+      expect(await call('call_tool', { tool_name: 'read_fil', parameters: {} })).toEqual({
+        isError: true,
+        text: 'tool not found: read_fil (did you mean "read_file"?)',
+      });
+      expect(await call('call_tool', { tool_name: 'zzz', parameters: {} })).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(/tool not found: zzz.*find_tool/),
+      });
+      expect(await call('call_tool', {})).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(/^tool_name must/),
+      });
+      expect(await call('call_tool', { tool_name: 'read_file', parameters: [1] })).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(/^parameters must be an object/),
+      });
+      for (const given of [{}, { tool_description: ' ' }, { tool_description: 7 }, { tool_keywords: ['file'] }]) {
+        expect(await call('find_tool', given)).toMatchObject({
+          isError: true,
+          text: expect.stringMatching(/^tool_description/),
+        });
+      }
+      expect(await call('find_tool', { tool_description: 'x', tool_keywords: [1] })).toMatchObject({ isError: true });
+    },
+  );
+
+  proves('vmcp.optimizer.max-tools-to-return', 'returns 8 tools at most, or as many as it was told', async () => {
+    const far = fakeServer();
+    for (let at = 0; at < 60; at++) far.tool(`file_${at}`, 'x', { description: 'reads a file' });
+    for (const [settings, most] of [
+      [{}, 8],
+      [{ maxToolsToReturn: 1 }, 1],
+      [{ maxToolsToReturn: 50 }, 50],
+    ] as const) {
+      await using kit = await optimized(settings, { far });
+      expect(await names(await sdkClient(kit), 'read a file')).toHaveLength(most);
+    }
+  });
+
+  proves(
+    ['vmcp.optimizer.pins-revision', 'vmcp.optimizer.negotiates-down'],
+    'answers clients of revision 2026-07-28 as a server of 2025-11-25 does',
+    async () => {
+      await using kit = await optimized({ directPath: '/mcp/direct' }, { far: office() });
+      const modern = await kit.client({ era: '2026-07-28' });
+      for (const [method, params] of [
+        ['tools/list', {}],
+        ['tools/call', { name: 'find_tool', arguments: {} }],
+      ] as const) {
+        expect(await modern.request(method, params)).toMatchObject({
+          status: 400,
+          error: { code: -32022, data: { supported: ['2025-11-25'] } },
+        });
+      }
+      expect((await modern.request('server/discover')).result).toBeUndefined();
+      for (const path of ['/mcp', '/mcp/direct']) {
+        const client = await sdkClient(kit, { path }); // it speaks both, and finds out by itself
+        expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25');
+      }
+    },
+  );
+
+  proves('choice.optimizer.direct-path', 'lists all tools at the direct path, and only there', async () => {
+    const far = office();
+    await using kit = await optimized({ directPath: '/mcp/direct' }, { far });
+    const client = await sdkClient(kit, { path: '/mcp/direct' });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(Object.keys(DESCRIBED).sort());
+    expect(await client.callTool({ name: 'read_file', arguments: {} })).toMatchObject(text('did read_file'));
+    await using without = await optimized({}, { far: office() });
+    await expect(sdkClient(without, { path: '/mcp/direct' })).rejects.toThrow();
+  });
+
+  it('finds new tools and loses old ones as backends change', async () => {
+    const far = office();
+    await using kit = await optimized({}, { far });
+    const client = await sdkClient(kit);
+    expect(await names(client, 'translate a poem')).not.toContain('translate');
+    kit.setBackends({ far, poetry: fakeServer().tool('translate', 'x', { description: 'Translates poems' }) });
+    await expect.poll(() => names(client, 'translate a poem')).toContain('translate');
+    kit.setBackends({ far });
+    await expect.poll(() => names(client, 'translate a poem'), { timeout: 5_000 }).not.toContain('translate');
+  });
+
+  it('leaves out a tool of a backend that has one of its names, and says so', async () => {
+    await using kit = await optimized({}, { far: office().tool('find_tool', 'not me') });
+    const client = await sdkClient(kit);
+    expect(await names(client, 'read a file')).toContain('read_file');
+    expect(kit.logged.join()).toMatch(/find_tool.* of far is left out/);
+  });
+});
+
+describe('the optimizer with policies', () => {
+  const policies = [
+    'permit(principal, action == Action::"call_tool", resource == Tool::"read_file");',
+    'permit(principal == Client::"ada", action == Action::"call_tool", resource);',
+  ];
+  const guarded = (far: FakeServer) =>
+    optimized(
+      { directPath: '/mcp/direct' },
+      { far },
+      {
+        plugins: [believing, cedar],
+        uses: [{ use: believing.address }, { use: cedar.address, with: { policies } }],
+      },
+    );
+
+  proves(
+    'choice.optimizer.with-policy',
+    'finds and calls for each caller what its policies permit, from one index',
+    async () => {
+      const far = office();
+      await using kit = await guarded(far);
+      const ada = await sdkClient(kit, { headers: claiming({ sub: 'ada' }) });
+      const eve = await sdkClient(kit, { headers: claiming({ sub: 'eve' }) });
+      expect((await eve.listTools()).tools.map(({ name }) => name)).toEqual(['call_tool', 'find_tool']);
+      const wish = 'read a file, write a file, draw a chart, send a letter, delete a row';
+      expect((await names(ada, wish)).sort()).toEqual(Object.keys(DESCRIBED).sort());
+      expect(await names(eve, wish)).toEqual(['read_file']);
+      const metrics = async (client: typeof ada) => (await find(client, wish)).token_metrics.baseline_tokens;
+      expect(await metrics(eve)).toBeLessThan(await metrics(ada));
+      expect(await said(ada, 'draw_chart', {})).toBe('did draw_chart');
+      expect(await said(eve, 'read_file', {})).toBe('did read_file');
+      const calls = () => far.received.filter(({ method }) => method === 'tools/call').length;
+      const before = calls();
+      // what exists and is forbidden, and what does not exist, sound the same
+      const forbidden = await said(eve, 'draw_chart', {});
+      expect(forbidden).toBe((await said(eve, 'no_such_tool', {})).replace('no_such_tool', 'draw_chart'));
+      expect(calls()).toBe(before);
+    },
+  );
+});
+
+describe('the optimizer with limits', () => {
+  proves('choice.optimizer.limits', 'spends the tokens of the tool that is called, none for a search', async () => {
+    const far = office();
+    await using kit = await optimized(
+      {},
+      { far },
+      {
+        uses: [{ use: 'stores/memory' }, { use: 'rate-limit', with: { shared: { maxTokens: 2, refillPeriod: '1h' } } }],
+      },
+    );
+    const client = await sdkClient(kit);
+    for (let at = 0; at < 5; at++) await find(client, 'read a file');
+    expect(await said(client, 'read_file', {})).toBe('did read_file');
+    expect(await said(client, 'write_file', {})).toBe('did write_file');
+    expect(await said(client, 'read_file', {})).toMatch(/^rate limit exceeded; try again in \d+ s$/);
+    expect(await names(client, 'read a file')).toContain('read_file');
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { z } from 'zod';
+import { createGateway } from '../../core/assembly/assemble.ts';
+import type { PlanInput } from '../../core/assembly/plan.ts';
+import { createLog } from '../../core/extension/log.ts';
+import type { Plugin } from '../../core/extension/plugin.ts';
+import { type FakeServer, type TestGateway, testGateway } from '../../core/testing/index.ts';
+import { catalogue } from '../../plugins/index.ts';
+import type optimizer from '../../plugins/optimizer/tools/index.ts';
+
+/** The section of a file. */
+export type Settings = z.input<typeof optimizer.config>;
+
+/** What a search answered. */
+export interface Found {
+  readonly tools: readonly { readonly name: string; readonly inputSchema: object }[];
+  readonly token_metrics: {
+    readonly baseline_tokens: number;
+    readonly returned_tokens: number;
+    readonly savings_percent: number;
+  };
+  readonly notice?: string;
+}
+
+/** Folder of all that the gateways of one test file keep. */
+export const STATE = mkdtempSync(join(tmpdir(), 'toolmgr-optimizer-'));
+process.env.TOOLMGR_STATE_DIR = STATE;
+
+/** A gateway with the optimizer before some backends, and plugins of a test before it. */
+export function optimized(
+  settings: Settings,
+  backends: Readonly<Record<string, FakeServer>>,
+  { plugins = [], uses = [] }: { plugins?: readonly Plugin[]; uses?: PlanInput['plugins'] } = {},
+): Promise<TestGateway> {
+  return testGateway({
+    catalogue,
+    plugins,
+    backends,
+    plan: {
+      plugins: [
+        ...uses,
+        { use: 'optimizer/search' },
+        { use: 'optimizer/embed-tei' },
+        { use: 'optimizer/embed-openai' },
+        { use: 'optimizer/embed-local' },
+        { use: 'optimizer/tools', with: settings },
+      ],
+    },
+  });
+}
+
+/** A client of the SDK at one of the paths of a gateway in memory. */
+export async function sdkClient(
+  { gateway }: TestGateway,
+  { path = '/mcp', headers = {} }: { path?: string; headers?: Readonly<Record<string, string>> } = {},
+): Promise<Client> {
+  const client = new Client({ name: 'sdk', version: '1' });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`http://localhost${path}`), {
+      fetch: (url, init) => gateway.fetch(new Request(url, init)),
+      requestInit: { headers },
+    }),
+  );
+  return client;
+}
+
+/** Searches, and reads what both halves of the answer say. */
+export async function find(client: Client, text: string, more: object = {}): Promise<Found> {
+  const answer = await client.callTool({ name: 'find_tool', arguments: { tool_description: text, ...more } });
+  const [block] = answer.content as { type: string; text: string }[];
+  if (answer.isError) throw new Error(block?.text);
+  const said = JSON.parse(block?.text ?? '') as Found;
+  if (JSON.stringify(said) !== JSON.stringify(answer.structuredContent)) throw new Error('text and structure differ');
+  return said;
+}
+
+/** Names that a search finds, best first. */
+export async function names(client: Client, text: string, more: object = {}): Promise<string[]> {
+  return (await find(client, text, more)).tools.map(({ name }) => name);
+}
+
+/** The first text of a call's answer. */
+export async function said(client: Client, name: string, parameters?: unknown): Promise<string> {
+  const answer = await client.callTool({ name: 'call_tool', arguments: { tool_name: name, parameters } });
+  return (answer.content as { text: string }[])[0]?.text ?? '';
+}
+
+/** Boots and stops: for settings that must not start. */
+export async function refusedAtStart(settings: object, uses: PlanInput['plugins'] = []): Promise<string> {
+  try {
+    const gateway = await createGateway(
+      {
+        name: 'refused',
+        plugins: [
+          { use: 'incoming-auth/anonymous' },
+          { use: 'outgoing-auth/unauthenticated' },
+          ...uses,
+          { use: 'optimizer/tools', with: settings },
+        ],
+      },
+      { catalogue, log: createLog('error', () => {}) },
+    );
+    await gateway.stop();
+    return 'it started';
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause);
+  }
+}

@@ -1,6 +1,6 @@
 import type { ToolTexts } from './read-tool.ts';
 import { FIELDS, type Tuning } from './tuning.ts';
-import { termsOf } from './words.ts';
+import { type KnownRuns, termsOf } from './words.ts';
 
 /** Which tools have a term, and what it counts in each; tools are numbers. */
 export interface Postings {
@@ -20,24 +20,24 @@ export interface Postings {
 /** Terms read of one field of one tool at most. */
 const MAX_FIELD_TERMS = 1_000;
 
+/** A word counts so often in a field at most, though the field grows by each: saying it again makes it cheaper. */
+const MAX_TIMES = 3;
+
 /** Collects the texts of tools one by one and closes into postings. */
 export function postingsBuilder(tuning: Tuning): { add(texts: ToolTexts): void; close(): Postings } {
   const terms = new Map<string, number>();
-  const uses: number[] = []; // tool, term, field, times: flat, since there are hundreds of thousands
+  const uses: number[][] = []; // by term: tool, field, times, tools in rising order; flat, since there are many
+  const runs: KnownRuns = new Map();
   const lengths: number[] = [];
-  const totals = new Float64Array(FIELDS.length);
+  const totals = FIELDS.map(() => 0);
   let size = 0;
   return {
     add(texts) {
       FIELDS.forEach((field, at) => {
-        const words = termsOf(texts[field], MAX_FIELD_TERMS);
-        const times = new Map<number, number>();
-        for (const word of words) {
-          const term = terms.get(word) ?? terms.size;
-          if (term === terms.size) terms.set(word, term);
-          times.set(term, (times.get(term) ?? 0) + 1);
-        }
-        for (const [term, count] of times) uses.push(size, term, at, count);
+        const words = termsOf(texts[field], MAX_FIELD_TERMS, runs);
+        const times = new Map<string, number>();
+        for (const word of words) times.set(word, (times.get(word) ?? 0) + 1);
+        for (const [word, count] of times) usesOf(word, terms, uses).push(size, at, Math.min(count, MAX_TIMES));
         lengths.push(words.length);
         totals[at] = (totals[at] ?? 0) + words.length;
       });
@@ -48,44 +48,61 @@ export function postingsBuilder(tuning: Tuning): { add(texts: ToolTexts): void; 
   };
 }
 
+function usesOf(word: string, terms: Map<string, number>, uses: number[][]): number[] {
+  const known = uses[terms.get(word) ?? -1];
+  if (known !== undefined) return known;
+  terms.set(word, uses.length);
+  const fresh: number[] = [];
+  uses.push(fresh);
+  return fresh;
+}
+
 interface Collected {
   readonly terms: ReadonlyMap<string, number>;
-  readonly uses: readonly number[];
+  readonly uses: readonly (readonly number[])[];
   readonly lengths: readonly number[];
-  readonly means: Float64Array;
+  readonly means: readonly number[];
   readonly size: number;
 }
 
 /** BM25F: weighted, length-normalised frequencies of all fields are summed before they saturate. */
-function closed({ terms, uses, lengths, means, size }: Collected, tuning: Tuning): Postings {
-  const byTerm: Map<number, number>[] = Array.from({ length: terms.size }, () => new Map());
-  for (let at = 0; at < uses.length; at += 4) {
-    const [tool = 0, term = 0, field = 0, times = 0] = [uses[at], uses[at + 1], uses[at + 2], uses[at + 3]];
-    const name = FIELDS[field] ?? 'description';
-    const length = (lengths[tool * FIELDS.length + field] ?? 0) / (means[field] || 1);
-    const slope = tuning.lengths[name];
-    const counted = (tuning.weights[name] * times) / (1 - slope + slope * length);
-    const tools = byTerm[term];
-    tools?.set(tool, (tools.get(tool) ?? 0) + counted);
-  }
-  const entries = byTerm.reduce((sum, tools) => sum + tools.size, 0);
-  const postings = {
-    starts: new Uint32Array(terms.size + 1),
-    tools: new Uint32Array(entries),
-    counts: new Float32Array(entries),
-    rarity: new Float32Array(terms.size),
-  };
-  let at = 0;
-  byTerm.forEach((tools, term) => {
-    postings.rarity[term] = rarityOf(tools.size, size);
-    for (const [tool, counted] of tools) {
-      postings.tools[at] = tool;
-      postings.counts[at] = counted / (tuning.saturation + counted);
-      at += 1;
+function closed(collected: Collected, tuning: Tuning): Postings {
+  const { terms, uses, size } = collected;
+  const most = uses.reduce((sum, { length }) => sum + length / 3, 0);
+  const starts = new Uint32Array(terms.size + 1);
+  const rarity = new Float32Array(terms.size);
+  const [tools, counts] = [new Uint32Array(most), new Float32Array(most)];
+  let end = 0;
+  uses.forEach((ofTerm, term) => {
+    const begin = end;
+    for (let at = 0; at < ofTerm.length; at += 3) {
+      const tool = ofTerm[at] as number;
+      if (end === begin || tools[end - 1] !== tool) end += 1;
+      tools[end - 1] = tool;
+      counts[end - 1] = (counts[end - 1] as number) + weighed(collected, tuning, ofTerm, at);
     }
-    postings.starts[term + 1] = at;
+    for (let at = begin; at < end; at += 1) {
+      counts[at] = (counts[at] as number) / (tuning.saturation + (counts[at] as number));
+    }
+    rarity[term] = rarityOf(end - begin, size);
+    starts[term + 1] = end;
   });
-  return { size, terms, unknown: rarityOf(0, size), ...postings };
+  return {
+    size,
+    terms,
+    starts,
+    tools: tools.slice(0, end),
+    counts: counts.slice(0, end),
+    rarity,
+    unknown: rarityOf(0, size),
+  };
+}
+
+function weighed({ lengths, means }: Collected, tuning: Tuning, ofTerm: readonly number[], at: number): number {
+  const [tool, field, times] = [ofTerm[at] as number, ofTerm[at + 1] as number, ofTerm[at + 2] as number];
+  const name = FIELDS[field] ?? 'description';
+  const length = (lengths[tool * FIELDS.length + field] as number) / (means[field] || 1);
+  return (tuning.weights[name] * times) / (1 - tuning.lengths[name] + tuning.lengths[name] * length);
 }
 
 function rarityOf(having: number, size: number): number {

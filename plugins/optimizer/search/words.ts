@@ -6,15 +6,28 @@ import { stem } from './stem.ts';
  * Shape: `getBaziDetail` gives the parts and the whole, `read_file` its parts, `base64` its letters, its digits and the
  * whole; scripts that write no spaces give pairs of characters. Case, accents and width do not count.
  * @param maxTerms terms given at most; the rest of the text is not looked at
+ * @param known terms of runs met before, for whoever reads many texts: most words of a catalogue return
  */
-export function termsOf(text: string, maxTerms: number): string[] {
+export function termsOf(text: string, maxTerms: number, known: KnownRuns = new Map()): string[] {
   const terms: string[] = [];
   for (const [run] of text.normalize('NFKC').matchAll(RUN)) {
     if (terms.length >= maxTerms) break;
-    if (SPACELESS.test(run)) pushPairs(terms, run);
-    else pushWord(terms, run);
+    terms.push(...(known.get(run) ?? learnt(run, known)));
   }
   return terms.length > maxTerms ? terms.slice(0, maxTerms) : terms;
+}
+
+/** Terms by run of letters. */
+export type KnownRuns = Map<string, readonly string[]>;
+
+const MAX_KNOWN = 20_000;
+
+function learnt(run: string, known: KnownRuns): readonly string[] {
+  const terms: string[] = [];
+  if (SPACELESS.test(run)) pushPairs(terms, run);
+  else pushWord(terms, run);
+  if (known.size < MAX_KNOWN) known.set(run, terms);
+  return terms;
 }
 
 const SPACELESS = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;

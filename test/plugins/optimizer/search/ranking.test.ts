@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SearchIndex, SearchQuery } from '../../../../core/contract/searcher.ts';
+import { partsOf } from '../../../../plugins/optimizer/search/parts.ts';
+import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
+import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
+import { proves } from '../../../support/proves.ts';
+import { toolEntry, type WrittenTool } from '../../../support/tool-entries.ts';
+
+const searcher = createSearcher();
+const entries = ownSet().tools.map(entryOf);
+const whole = await searcher.index(entries);
+
+const WORDS = { limit: 8, semanticRatio: 0, maxDistance: 1 };
+const names = (index: SearchIndex, query: Partial<SearchQuery> & { text: string }): string[] =>
+  index.find({ ...WORDS, ...query }).map(({ name }) => name);
+
+const asVector = (...numbers: number[]): Float32Array => {
+  const length = Math.hypot(...numbers);
+  return Float32Array.from(numbers, (number) => number / length);
+};
+
+const TOOLS: readonly WrittenTool[] = [{ name: 'alpha' }, { name: 'beta' }, { name: 'gamma' }, { name: 'delta' }];
+const VECTORS = [asVector(1, 0, 0), asVector(1, 1, 0), asVector(-1, 0, 0), undefined];
+const greek = await searcher.index(TOOLS.map(toolEntry), VECTORS);
+
+describe('ranking by words', () => {
+  it('puts every tool first when it is called by its name', () => {
+    for (const { key } of entries) expect(names(whole, { text: key })[0]).toBe(key);
+    expect(names(whole, { text: 'please use kanban_card.archive for the old ones' })[0]).toBe('kanban_card.archive');
+  });
+
+  it('does not take an everyday word for a name', async () => {
+    const tools = [
+      { name: 'load', description: 'Loads audio' },
+      { name: 'fill_washer', description: 'Puts laundry into the machine, a load of washing at a time' },
+    ];
+    const index = await searcher.index(tools.map(toolEntry));
+    expect(names(index, { text: 'a load of washing for the machine' })[0]).toBe('fill_washer');
+  });
+
+  it('finds what is misspelt, written together, or said with a relative', async () => {
+    const index = await searcher.index(
+      [
+        { name: 'calculate_sum', description: 'Adds numbers' },
+        { name: 'draw_flow_chart', description: 'Boxes and arrows' },
+        { name: 'delete_note', description: 'Drops it' },
+      ].map(toolEntry),
+    );
+    expect(names(index, { text: 'caculate' })[0]).toBe('calculate_sum');
+    expect(names(index, { text: 'flowchart' })[0]).toBe('draw_flow_chart');
+    expect(names(index, { text: 'remove' })).toEqual(['delete_note']);
+  });
+
+  it('reads parameters, their choices, titles and the backend, however deep', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { outer: { type: 'object', properties: { walrus: { type: 'string', enum: ['zebra'] } } } },
+    };
+    const tool = { ...toolEntry({ name: 'plain', backend: 'aquarium', inputSchema }) };
+    const titled = toolEntry({ name: 'other', backend: 'zoo', description: 'Nothing' });
+    const definition = Buffer.from(JSON.stringify({ name: 'other', annotations: { title: 'Penguin parade' } }));
+    const index = await searcher.index([tool, { ...titled, definition }]);
+    for (const text of ['walrus', 'zebra', 'aquarium']) expect(names(index, { text })).toEqual(['plain']);
+    expect(names(index, { text: 'penguins' })).toEqual(['other']);
+  });
+
+  it('lets the words of the asker count beside the text', () => {
+    const found = names(whole, { text: 'do it', keywords: ['dim', 'lamps'] });
+    expect(found[0]).toBe('smart-home_set_light');
+  });
+
+  it('brings the tools of each part of a long query to the top', () => {
+    const text = 'Turn speech into text, translates text into another language, and reserve a conference room.';
+    expect(names(whole, { text })).toEqual(
+      expect.arrayContaining(['audio_transcribe', 'translate_translate_text', 'calendar_book_room']),
+    );
+  });
+
+  it('gives nothing to whoever may find nothing, and to others only theirs, best first', () => {
+    expect(names(whole, { text: 'calendar', allowed: new Set() })).toEqual([]);
+    fc.assert(
+      fc.property(
+        fc.subarray(entries.map(({ key }) => key)),
+        fc.constantFrom('book a room', 'list files', 'send a message to the team', 'price of a share'),
+        fc.integer({ min: 0, max: 60 }),
+        (keys, text, limit) => {
+          const allowed = new Set(keys);
+          const found = whole.find({ ...WORDS, text, allowed, limit });
+          expect(found.length).toBeLessThanOrEqual(Math.min(limit, 50));
+          expect(found.every(({ name }) => allowed.has(name))).toBe(true);
+          expect(new Set(found.map(({ name }) => name)).size).toBe(found.length);
+          expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).sort((a, b) => b - a));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('does not let tools that may not be found press the others down', () => {
+    const free = names(whole, { text: 'refund an order', limit: 50 });
+    const allowed = new Set(free.slice(2));
+    expect(names(whole, { text: 'refund an order', limit: 50, allowed })).toEqual(free.slice(2));
+  });
+
+  it('is the same for any order of the catalogue', async () => {
+    const reversed = await searcher.index([...entries].reverse());
+    for (const text of ['money back', 'list everything', 'a picture of the sea']) {
+      expect(reversed.find({ ...WORDS, text })).toEqual(whole.find({ ...WORDS, text }));
+    }
+  });
+});
+
+describe('ranking by meaning', () => {
+  const vectors = [asVector(1, 0.1, 0)];
+
+  proves('vmcp.optimizer.semantic-ratio-ends', 'asks words alone at 0 and meaning alone at 1', () => {
+    expect(names(greek, { text: 'gamma', vectors, semanticRatio: 0, maxDistance: 2 })).toEqual(['gamma']);
+    expect(names(greek, { text: 'gamma', vectors, semanticRatio: 1, maxDistance: 1 })).toEqual(['alpha', 'beta']);
+  });
+
+  proves(
+    'vmcp.optimizer.distance-threshold-semantic-only',
+    'drops what is too far by meaning and keeps what the words find',
+    () => {
+      expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 0.1 })).toEqual(['alpha']);
+      expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 2 })).toEqual([
+        'alpha',
+        'beta',
+        'gamma',
+      ]);
+      const mixed = names(greek, { text: 'gamma', vectors, semanticRatio: 0.5, maxDistance: 0.1 });
+      expect([...mixed].sort()).toEqual(['alpha', 'gamma']);
+    },
+  );
+
+  it('finds a tool without a vector by its words', () => {
+    expect(names(greek, { text: 'delta', vectors, semanticRatio: 0.5 })).toContain('delta');
+  });
+
+  it('falls back to words without vectors of the query', () => {
+    expect(names(greek, { text: 'beta', semanticRatio: 1 })).toEqual(['beta']);
+  });
+
+  it('names vectors of different lengths', async () => {
+    await expect(searcher.index(TOOLS.map(toolEntry), [asVector(1, 0), asVector(1, 0, 0)])).rejects.toThrow(RangeError);
+    const query = { ...WORDS, text: 'x', vectors: [asVector(1, 0)], semanticRatio: 1 };
+    expect(() => greek.find(query)).toThrow('the query has 2 numbers, the tools 3');
+  });
+});
+
+describe('taking a query apart', () => {
+  it.each([
+    ['find a hotel', ['find a hotel']],
+    ['', ['']],
+    ['Get the log. Report it.', ['Get the log. Report it.', 'Get the log', 'Report it']],
+    ['search and replace', ['search and replace']],
+    ['read v1.2 of notes.txt', ['read v1.2 of notes.txt']],
+  ])('%s', (text, parts) => {
+    expect(partsOf(text)).toEqual(parts);
+  });
+
+  it('gives the whole and at most eight parts for any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 2_000 }), (text) => {
+        const parts = partsOf(text);
+        expect(parts.length).toBeGreaterThan(0);
+        expect(parts.length).toBeLessThanOrEqual(9);
+        expect(parts).not.toHaveLength(2);
+      }),
+    );
+  });
+});

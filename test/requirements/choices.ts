@@ -8,6 +8,7 @@ import { outgoing } from './choices/outgoing.ts';
 import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
 import { revisions } from './choices/revisions.ts';
+import { search } from './choices/search.ts';
 import { telemetry } from './choices/telemetry.ts';
 import { templates } from './choices/templates.ts';
 import { wire } from './choices/wire.ts';
@@ -25,6 +26,7 @@ export const choices = [
   ...oidc,
   ...outgoing,
   ...remote,
+  ...search,
   ...telemetry,
   ...templates,
 ] as const;

@@ -25,7 +25,7 @@ const VECTORS = [asVector(1, 0, 0), asVector(1, 1, 0), asVector(-1, 0, 0), undef
 const greek = await searcher.index(TOOLS.map(toolEntry), VECTORS);
 
 describe('ranking by words', () => {
-  it('puts every tool first when it is called by its name', () => {
+  proves('choice.search.by-name', 'puts every tool first when it is called by its name', () => {
     for (const { key } of entries) expect(names(whole, { text: key })[0]).toBe(key);
     expect(names(whole, { text: 'please use kanban_card.archive for the old ones' })[0]).toBe('kanban_card.archive');
   });
@@ -70,7 +70,7 @@ describe('ranking by words', () => {
     expect(found[0]).toBe('smart-home_set_light');
   });
 
-  it('brings the tools of each part of a long query to the top', () => {
+  proves('choice.search.parts', 'brings the tools of each part of a long query to the top', () => {
     const text = 'Turn speech into text, translates text into another language, and reserve a conference room.';
     expect(names(whole, { text })).toEqual(
       expect.arrayContaining(['audio_transcribe', 'translate_translate_text', 'calendar_book_room']),
@@ -97,13 +97,13 @@ describe('ranking by words', () => {
     );
   });
 
-  it('does not let tools that may not be found press the others down', () => {
+  proves('choice.search.allowed', 'does not let tools that may not be found press the others down', () => {
     const free = names(whole, { text: 'refund an order', limit: 50 });
     const allowed = new Set(free.slice(2));
     expect(names(whole, { text: 'refund an order', limit: 50, allowed })).toEqual(free.slice(2));
   });
 
-  it('is the same for any order of the catalogue', async () => {
+  proves('choice.search.order', 'is the same for any order of the catalogue', async () => {
     const reversed = await searcher.index([...entries].reverse());
     for (const text of ['money back', 'list everything', 'a picture of the sea']) {
       expect(reversed.find({ ...WORDS, text })).toEqual(whole.find({ ...WORDS, text }));
@@ -114,31 +114,23 @@ describe('ranking by words', () => {
 describe('ranking by meaning', () => {
   const vectors = [asVector(1, 0.1, 0)];
 
-  proves('vmcp.optimizer.semantic-ratio-ends', 'asks words alone at 0 and meaning alone at 1', () => {
+  proves('choice.search.one-scale', 'asks words alone at 0 and meaning alone at 1', () => {
     expect(names(greek, { text: 'gamma', vectors, semanticRatio: 0, maxDistance: 2 })).toEqual(['gamma']);
     expect(names(greek, { text: 'gamma', vectors, semanticRatio: 1, maxDistance: 1 })).toEqual(['alpha', 'beta']);
   });
 
-  proves(
-    'vmcp.optimizer.distance-threshold-semantic-only',
-    'drops what is too far by meaning and keeps what the words find',
-    () => {
-      expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 0.1 })).toEqual(['alpha']);
-      expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 2 })).toEqual([
-        'alpha',
-        'beta',
-        'gamma',
-      ]);
-      const mixed = names(greek, { text: 'gamma', vectors, semanticRatio: 0.5, maxDistance: 0.1 });
-      expect([...mixed].sort()).toEqual(['alpha', 'gamma']);
-    },
-  );
+  proves('choice.search.distance', 'drops what is too far by meaning and keeps what the words find', () => {
+    expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 0.1 })).toEqual(['alpha']);
+    expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 2 })).toEqual(['alpha', 'beta', 'gamma']);
+    const mixed = names(greek, { text: 'gamma', vectors, semanticRatio: 0.5, maxDistance: 0.1 });
+    expect([...mixed].sort()).toEqual(['alpha', 'gamma']);
+  });
 
   it('finds a tool without a vector by its words', () => {
     expect(names(greek, { text: 'delta', vectors, semanticRatio: 0.5 })).toContain('delta');
   });
 
-  it('falls back to words without vectors of the query', () => {
+  proves('choice.search.without-vectors', 'falls back to words without vectors of the query', () => {
     expect(names(greek, { text: 'beta', semanticRatio: 1 })).toEqual(['beta']);
   });
 

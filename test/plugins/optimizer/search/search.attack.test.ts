@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
+import { proves } from '../../../support/proves.ts';
 import { toolEntry } from '../../../support/tool-entries.ts';
 
 const searcher = createSearcher();
@@ -57,7 +58,7 @@ describe('hostile tools', () => {
     expect(found.slice(0, found.indexOf('send_email'))).not.toContain('steal_everything');
   });
 
-  it('change nothing for requests that are not about them', async () => {
+  proves('choice.search.no-stuffing', 'change nothing for requests that are not about them', async () => {
     const shouting = toolEntry({ name: 'zzz', backend: 'evil', description: 'email '.repeat(10_000) });
     const own = await searcher.index([...entries, shouting]);
     for (const text of ['book a room', 'crop a picture', 'reboot pods']) {
@@ -66,22 +67,26 @@ describe('hostile tools', () => {
     }
   });
 
-  it('are found by name when their definition is no object, and their size is bounded', async () => {
-    const deep = `{"properties":${'{"a":{"properties":'.repeat(500)}{}${'}}'.repeat(500)}}`;
-    const own = await searcher.index([
-      { ...toolEntry({ name: 'broken_one' }), definition: Buffer.from('{"name":') },
-      { ...toolEntry({ name: 'listed_one' }), definition: Buffer.from('[1,2]') },
-      { ...toolEntry({ name: 'odd_one' }), definition: Buffer.from('{"description":7,"inputSchema":"x"}') },
-      { ...toolEntry({ name: 'deep_one' }), definition: Buffer.from(`{"inputSchema":${deep}}`) },
-      toolEntry({ name: 'huge_one', description: 'x'.repeat(5_000_000) }),
-    ]);
-    for (const name of ['broken_one', 'listed_one', 'odd_one', 'deep_one', 'huge_one']) {
-      expect(own.find({ ...WORDS, text: name })[0]?.name).toBe(name);
-    }
-    expect(searcher.passageOf(toolEntry({ name: 'huge', description: 'x'.repeat(100_000) })).length).toBeLessThan(
-      1_001,
-    );
-  });
+  proves(
+    'choice.search.bounds',
+    'are found by name when their definition is no object, and their size is bounded',
+    async () => {
+      const deep = `{"properties":${'{"a":{"properties":'.repeat(500)}{}${'}}'.repeat(500)}}`;
+      const own = await searcher.index([
+        { ...toolEntry({ name: 'broken_one' }), definition: Buffer.from('{"name":') },
+        { ...toolEntry({ name: 'listed_one' }), definition: Buffer.from('[1,2]') },
+        { ...toolEntry({ name: 'odd_one' }), definition: Buffer.from('{"description":7,"inputSchema":"x"}') },
+        { ...toolEntry({ name: 'deep_one' }), definition: Buffer.from(`{"inputSchema":${deep}}`) },
+        toolEntry({ name: 'huge_one', description: 'x'.repeat(5_000_000) }),
+      ]);
+      for (const name of ['broken_one', 'listed_one', 'odd_one', 'deep_one', 'huge_one']) {
+        expect(own.find({ ...WORDS, text: name })[0]?.name).toBe(name);
+      }
+      expect(searcher.passageOf(toolEntry({ name: 'huge', description: 'x'.repeat(100_000) })).length).toBeLessThan(
+        1_001,
+      );
+    },
+  );
 });
 
 describe('ten thousand tools', () => {

@@ -157,6 +157,8 @@ export const house = [
       'choice.optimizer.limits': 'the inner call is limited under its own name, the two tools are not',
       'choice.optimizer.chosen-names':
         'call_tool reaches what a list would show its caller, by its listed name, and neither of the two tools',
+      'choice.optimizer.with-scripts':
+        'scripts are found like any tool, and reach all tools of their caller but find_tool and call_tool',
       'choice.optimizer.bounded-questions': 'a search text has at most 4000 characters and 32 keywords',
       'choice.optimizer.degrades':
         'without an answering embedder words decide, the answer says so, and it recovers by itself',

@@ -261,3 +261,31 @@ describe('the optimizer with limits', () => {
     expect(await names(client, 'read a file')).toContain('read_file');
   });
 });
+
+describe('the optimizer with code mode', () => {
+  proves(
+    'choice.optimizer.with-scripts',
+    'finds the script tool like any other, and scripts call all tools of their caller but the two',
+    async () => {
+      const far = office();
+      await using kit = await optimized(
+        { directPath: '/mcp/direct' },
+        { far },
+        {
+          uses: [{ use: 'code-mode/quickjs' }, { use: 'code-mode/execute-script' }],
+        },
+      );
+      const client = await sdkClient(kit);
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['call_tool', 'find_tool']);
+      expect(await names(client, 'run a script that calls several tools')).toContain('execute_tool_script');
+      const run = (script: string) => said(client, 'execute_tool_script', { script });
+      expect(await run("return await callTool('read_file', {})")).toContain('did read_file');
+      for (const name of ['find_tool', 'call_tool', 'execute_tool_script']) {
+        expect(await run(`return await callTool('${name}', { tool_description: 'x' })`), name).toMatch(
+          /script execution failed/,
+        );
+      }
+    },
+    30_000,
+  );
+});

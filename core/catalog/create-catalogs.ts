@@ -150,7 +150,7 @@ function report(catalog: Catalog, errors: readonly string[], old: Catalog | unde
   for (const warning of catalog.warnings) {
     if (told.has(warning)) continue;
     if (grave.has(warning)) log.error('the catalogue is incomplete', { capabilityClass, warning });
-    else log.warn('the catalogue was trimmed', { capabilityClass, warning });
+    else log.warn('the catalogue is not quite what the configuration speaks of', { capabilityClass, warning });
   }
 }
 

@@ -173,7 +173,6 @@ async function tellBackends(gateway: Gateway, log: Log): Promise<void> {
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
     else log.warn('backend away', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
   }
-  for (const warning of gateway.catalog().warnings) log.warn(warning);
 }
 
 /** Reads the file again when it changes and on SIGHUP; a wrong file changes nothing and says why. */

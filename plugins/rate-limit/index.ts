@@ -1,4 +1,5 @@
-import { definePlugin, GatewayFault } from '@toolmgr/core';
+import { definePlugin, GatewayFault, STAGE } from '@toolmgr/core';
+import { absentNames } from '../shared/absent-names.ts';
 import { hasUserBuckets, rateLimitConfig } from './config.ts';
 import { createLimiter } from './limiter.ts';
 
@@ -16,6 +17,13 @@ export default definePlugin({
     const { hooks } = core;
     const limiter = createLimiter(core, config);
     hooks.limit.tapPromise(ADDRESS, async (call) => limiter.check(call));
+    const wanted = config.tools.map(
+      ({ name }, index) => ({ place: `${ADDRESS}: tools[${index}].name`, kind: 'tool', name }) as const,
+    );
+    hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, (draft, inputs) => {
+      const warnings = absentNames(draft, inputs, wanted);
+      return warnings.length === 0 ? draft : { ...draft, warnings: [...draft.warnings, ...warnings] };
+    });
     hooks.starting.tap(ADDRESS, () => {
       if (hasUserBuckets(config) && hooks.authenticate.tapNames().every((name) => name === ANYBODY)) {
         throw new GatewayFault(

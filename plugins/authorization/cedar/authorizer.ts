@@ -1,10 +1,11 @@
 import { type Call, type Caller, type CatalogEntry, type Core, GatewayFault, type Refusal } from '@toolmgr/core';
+import type { WantedName } from '../../shared/absent-names.ts';
 import type { CedarConfig } from './config.ts';
 import { createDecisionLog } from './decision-log.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { QUESTIONS } from './entry-facts.ts';
-import { unguarded } from './expression.ts';
+import { mentionsOf, unguarded } from './expression.ts';
 import { createFilter, type Filter } from './lists.ts';
 import { type Policy, readPolicies } from './policies.ts';
 import { readEntities, type StaticEntities } from './static-entities.ts';
@@ -13,6 +14,8 @@ import { readEntities, type StaticEntities } from './static-entities.ts';
 export interface Authorizer {
   refusal(call: Call): Refusal | undefined;
   shown(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
+  /** Tools and prompts that policies speak of; none before the start. */
+  named(): readonly WantedName[];
   /** Parses the policies, once. */
   start(): void;
   stop(): void;
@@ -21,6 +24,7 @@ export interface Authorizer {
 /** Makes the authorizer of one gateway; it decides after `start`. */
 export function authorizer(core: Core, config: CedarConfig): Authorizer {
   const log = createDecisionLog(core);
+  let named: readonly WantedName[] = [];
   let open: { readonly engine: Engine; readonly decisions: Decisions; readonly filter: Filter } | undefined;
   const started = () => {
     if (open === undefined)
@@ -34,8 +38,10 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
       return verdict.isAllowed ? undefined : REFUSALS[QUESTIONS[call.target.kind].operation];
     },
     shown: (entries, caller) => started().filter(entries, caller),
+    named: () => named,
     start() {
       const { entities, policies } = readAll(config);
+      named = policies.flatMap(namesIn);
       warnOfHazards(core.log, policies, entities);
       const engine = createEngine(policies, entities);
       const decisions = createDecisions(engine, config, entities, core.server.name);
@@ -64,6 +70,19 @@ function readAll({ policies: texts, entitiesJson }: CedarConfig) {
   if (problem === undefined) return { entities: read.entities, policies };
   throw new GatewayFault('PLAN_INVALID', `authorization/cedar: policies[${problem.index}]: ${problem.message}`);
 }
+
+function namesIn({ id, json }: Policy): WantedName[] {
+  return [...mentionsOf([json]).entities].flatMap((key) => {
+    const [, type, name] = NAMED.exec(key) ?? [];
+    const kind = type === 'Tool' ? 'tool' : 'prompt';
+    return name === undefined
+      ? []
+      : [{ place: `authorization/cedar: ${id}`, kind, name: JSON.parse(name) as string } as const];
+  });
+}
+
+/** Source: {@link uidKey}. */
+const NAMED = /^(Tool|Prompt)::(".*")$/s;
 
 /** What works, and probably not as its author thinks. */
 function warnOfHazards(log: Core['log'], policies: readonly Policy[], entities: StaticEntities): void {

@@ -1,4 +1,5 @@
-import { definePlugin } from '@toolmgr/core';
+import { definePlugin, STAGE } from '@toolmgr/core';
+import { absentNames } from '../../shared/absent-names.ts';
 import { authorizer } from './authorizer.ts';
 import { cedarConfig } from './config.ts';
 
@@ -15,6 +16,10 @@ export default definePlugin({
     const policies = authorizer(core, config);
     core.hooks.authorize.tap(ADDRESS, (call) => policies.refusal(call));
     core.hooks.advertise.tapPromise(ADDRESS, async (entries, caller) => policies.shown(entries, caller));
+    core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, (draft, inputs) => {
+      const warnings = absentNames(draft, inputs, policies.named());
+      return warnings.length === 0 ? draft : { ...draft, warnings: [...draft.warnings, ...warnings] };
+    });
     core.hooks.starting.tap(ADDRESS, () => policies.start());
     core.hooks.stopping.tap(ADDRESS, () => policies.stop());
   },

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { goDuration } from '../../shared/go-duration.ts';
 
+/** Node's timers end at 24 days; a longer time would be none. */
+const timer = goDuration.transform((ms) => Math.min(ms, 2_147_483_647));
+
 /** Keys and defaults of the contract (VirtualMCPServer `spec.config.codeMode`); below the line what is ours. */
 export const codeModeConfig = z.strictObject({
   parallelMaxConcurrency: z
@@ -13,11 +16,11 @@ export const codeModeConfig = z.strictObject({
     .min(1)
     .default(100_000)
     .describe('branches and calls a script may take; the engine looks every 10,000 of them'),
-  toolCallTimeout: goDuration
+  toolCallTimeout: timer
     .default(30_000)
     .describe('Go duration of one tool call; then it is cancelled and the script gets a TimeoutError'),
   // ours
-  scriptTimeout: goDuration.default(60_000).describe('Go duration of a whole script, its tool calls included'),
+  scriptTimeout: timer.default(60_000).describe('Go duration of a whole script, its tool calls included'),
   memoryBytes: z
     .int()
     .min(16_777_216)

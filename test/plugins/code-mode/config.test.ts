@@ -14,6 +14,7 @@ describe('codeMode', () => {
   proves('vmcp.code-mode.tool-call-timeout', 'has a toolCallTimeout as a Go duration, 30s by default', () => {
     expect(codeModeConfig.parse({}).toolCallTimeout).toBe(30_000);
     expect(codeModeConfig.parse({ toolCallTimeout: '1m30s' }).toolCallTimeout).toBe(90_000);
+    expect(codeModeConfig.parse({ toolCallTimeout: '10000h' }).toolCallTimeout).toBe(2_147_483_647);
     for (const toolCallTimeout of ['0s', 30, '30', '-1s']) expect(read({ toolCallTimeout }).success).toBe(false);
   });
 

@@ -49,6 +49,7 @@ export function createTargetDispatch(room: Pick<BackendRoom, 'send'>): Dispatch 
  */
 export function createBridge(parts: DispatchParts, dispatch: Dispatch): Dispatch {
   return async (call) => {
+    if (call.parent !== undefined) return answered(parts, dispatch, call); // for the one who made it, not for the client
     if (call.asker.era === '2025-11-25') return legacyAsker(parts, dispatch, call);
     const { parked } = call as Call & Parking;
     if (parked !== undefined) return resumed(parts, call, parked);
@@ -59,7 +60,6 @@ export function createBridge(parts: DispatchParts, dispatch: Dispatch): Dispatch
 
 /** Only a legacy backend, or a virtual entry, asks in the middle of a call. */
 function mayAsk({ eraOf }: DispatchParts, call: Call): boolean {
-  if (call.asker.ask !== undefined) return false; // an inner call: the outer one is parked already
   return call.target.run !== undefined || eraOf(call.target.workload) === '2025-11-25';
 }
 
@@ -140,8 +140,13 @@ function asked(
 }
 
 async function legacyAsker(parts: DispatchParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  return withObjectContent(call, await answered(parts, dispatch, call));
+}
+
+/** Puts the questions of a modern backend to whoever can be asked in the middle of the call. */
+async function answered(parts: DispatchParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
   const first = await dispatch(call);
-  if (first.resultType !== 'input_required') return withObjectContent(call, first);
+  if (first.resultType !== 'input_required') return first;
   const end = await fulfil(first, {
     ask: call.asker.ask,
     maxRounds: parts.limits.rounds,
@@ -149,7 +154,7 @@ async function legacyAsker(parts: DispatchParts, dispatch: Dispatch, call: Call)
     again: (responses, backendState, round) =>
       dispatch(callWith(call, { inputResponses: responses, backendState, round })),
   });
-  if (!('unanswered' in end)) return withObjectContent(call, end);
+  if (!('unanswered' in end)) return end;
   if (call.method === 'tools/call') return toolFailure(end.unanswered);
   throw new CallError(wireError(CODE.internalError, end.unanswered));
 }

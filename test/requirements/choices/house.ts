@@ -133,6 +133,14 @@ export const house = [
     },
   },
   {
+    source: 'choice: inner calls',
+    says: {
+      'choice.inner-calls.questions':
+        'a question of a server in an inner call reaches the client of the outer call, in either era',
+      'choice.inner-calls.natural': 'the result of an inner call reaches its maker as the server gave it',
+    },
+  },
+  {
     source: 'choice: composite tools',
     deferred: 'comes with composite tools',
     says: {

@@ -4,6 +4,7 @@ export type { Gateway } from './assembly/gateway.ts';
 export type { Catalogue } from './assembly/load-plugins.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
 export { signOfLife, signOfState } from './backend/sign-of-life.ts';
+export { insideNames } from './catalog/build.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/definition.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
@@ -63,7 +64,17 @@ export type {
 export type { Secret } from './contract/secret.ts';
 export type { SecretSource } from './contract/secret-source.ts';
 export type { SessionView } from './contract/session.ts';
-export type { CompiledStep, StepType } from './contract/step.ts';
+export type {
+  AddedRoots,
+  CompiledStep,
+  Elicited,
+  StepCompiling,
+  StepOutput,
+  StepPath,
+  StepRunning,
+  StepTemplate,
+  StepType,
+} from './contract/step.ts';
 export type { Bucket, Store } from './contract/store.ts';
 export type {
   CatalogDraft,
@@ -97,6 +108,7 @@ export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';
 export { type CallChanges, callWith } from './flow/call-value.ts';
+export { CallError } from './flow/wire-faults.ts';
 export { recordOf } from './protocol/http/visit.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';

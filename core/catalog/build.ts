@@ -145,7 +145,7 @@ function compare(a: string, b: string): number {
  * Names for inner calls, best first: advertised, `workload.original`, `workload.advertised`, and names between the two;
  * visible tools before hidden ones.
  */
-function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
+export function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
   const names = new Map<string, ToolEntry>();
   const ranked = [...tools.filter(isVisible), ...tools.filter((tool) => !isVisible(tool))];
   for (const namesOf of [

@@ -151,8 +151,8 @@ export interface CallRecord {
 /** The four kinds of things a catalogue lists. */
 export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template';
 
-/** Why an entry is routable inside the house but absent from what clients see. */
-export type HiddenBy = 'excludeAllTools' | 'excludeAll' | 'filter';
+/** Why an entry is routable inside the house but absent from what clients see; `shadowed`: a curated tool has its name. */
+export type HiddenBy = 'excludeAllTools' | 'excludeAll' | 'filter' | 'shadowed';
 
 /** One thing that may be called, read or got, under the name that clients use for it. */
 export interface CatalogEntry<K extends EntryKind = EntryKind> {

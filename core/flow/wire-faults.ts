@@ -50,7 +50,7 @@ export class UnknownEntry extends Error {
   }
 }
 
-/** An answer that is decided: thrown where a value cannot be returned. */
+/** An answer that is decided: thrown where a value cannot be returned, e.g. -32602 by a virtual entry. */
 export class CallError extends Error {
   readonly error: WireError;
 

@@ -13,6 +13,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'outgoing-auth/token-exchange': () => import('./outgoing-auth/token-exchange/index.ts'),
   'outgoing-auth/unauthenticated': () => import('./outgoing-auth/unauthenticated/index.ts'),
   'authorization/cedar': () => import('./authorization/cedar/index.ts'),
+  'composite/engine': () => import('./composite/engine/index.ts'),
   audit: () => import('./audit/index.ts'),
   'backend-sources/group': () => import('./backend-sources/group/index.ts'),
   'backend-sources/static': () => import('./backend-sources/static/index.ts'),

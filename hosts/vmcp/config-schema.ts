@@ -11,48 +11,6 @@ const texts = z.array(z.string());
 const textMap = z.record(z.string(), z.string());
 const int32 = (minimum: number) => z.int().min(minimum).max(2_147_483_647);
 
-const onAnswer = z.strictObject({ action: z.enum(['skip_remaining', 'abort', 'continue']).default('abort') });
-
-const toolStepShape = {
-  id: name,
-  tool: text.optional(),
-  arguments: z.record(z.string(), z.unknown()).optional(),
-  condition: text.optional(),
-  dependsOn: texts.optional(),
-  timeout: goDuration.optional(),
-  onError: z
-    .strictObject({
-      action: z.enum(['abort', 'continue', 'retry']).default('abort'),
-      retryCount: z.int().min(0).optional(),
-      retryDelay: goDuration.optional(),
-    })
-    .optional(),
-  defaultResults: z.record(z.string(), z.unknown()).optional(),
-};
-
-const compositeTool = z.strictObject({
-  name,
-  description: text.optional(),
-  parameters: z.looseObject({ type: z.literal('object').optional() }).optional(),
-  timeout: goDuration.optional(),
-  output: z
-    .strictObject({ properties: z.record(z.string(), z.looseObject({})), required: texts.optional() })
-    .optional(),
-  steps: z.array(
-    z.strictObject({
-      ...toolStepShape,
-      type: z.enum(['tool', 'elicitation', 'forEach']).default('tool'),
-      message: text.optional(),
-      schema: z.looseObject({}).optional(),
-      onDecline: onAnswer.optional(),
-      onCancel: onAnswer.optional(),
-      collection: text.optional(),
-      itemVar: text.default('item'),
-      maxIterations: z.int().min(1).max(1000).default(100),
-      maxParallel: z.int().min(1).default(10),
-      step: z.strictObject({ ...toolStepShape, type: z.literal('tool').default('tool') }).optional(),
-    }),
-  ),
 });
 
 const incomingAuth = z.strictObject({
@@ -147,7 +105,7 @@ export const configSchema = z
     backends: owned.optional(),
     codeMode: owned.optional(),
     compositeToolRefs: z.array(z.strictObject({ name })).optional(),
-    compositeTools: z.array(compositeTool).optional(),
+    compositeTools: owned.optional(),
     /** Only a file whose own plugin says who callers are may leave it out; `anonymous` beside it would let others in. */
     incomingAuth: incomingAuth.optional(),
     outgoingAuth: z.strictObject({
@@ -178,6 +136,7 @@ export type VmcpConfig = z.output<typeof configSchema> & {
   readonly audit?: { readonly enabled?: boolean };
   readonly codeMode?: { readonly enabled?: boolean };
   readonly backends?: readonly { readonly name: string; readonly transport: string; readonly type?: string }[];
+  readonly compositeTools?: readonly { readonly steps: readonly { readonly type?: string }[] }[];
   readonly limits?: z.input<typeof limitsSchema>;
   readonly rateLimiting?: {
     readonly shared?: unknown;

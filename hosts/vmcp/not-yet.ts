@@ -18,7 +18,6 @@ export function unavailable(config: VmcpConfig): Problem[] {
     refuse(['incomingAuth', 'oidc'], `has no effect with type ${incomingAuth.type}; remove it, or set type: oidc`);
   }
 
-  if (config.compositeTools?.length) refuse(['compositeTools'], 'is not available yet: it comes with composite tools');
   if (config.compositeToolRefs?.length) {
     refuse(['compositeToolRefs'], 'refers to cluster resources and works only under the operator');
   }

@@ -1,4 +1,5 @@
 import type { PlanInput } from '@toolmgr/core';
+import { compositeToolsOf } from './composite-tools.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { strategyPlugins, strategyUse } from './outgoing-auth.ts';
 import { storageAndLimits } from './storage-and-limits.ts';
@@ -44,6 +45,7 @@ function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
     ...optimizerOf(config),
     ...storageAndLimits(config),
     ...codeModeOf(config),
+    ...compositeToolsOf(config),
     ...healthOf(config),
     ...auditOf(config, flags),
     ...telemetryOf(config),

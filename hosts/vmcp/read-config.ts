@@ -10,6 +10,7 @@ import {
 } from '@toolmgr/core';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { z } from 'zod';
+import { unknownStepTypes } from './composite-tools.ts';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { unavailable, unknownWorkloads } from './not-yet.ts';
 import { longProbes, silentTelemetry } from './odd-settings.ts';
@@ -77,6 +78,8 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   problems.push(...(await strategyProblems(config, catalogue)));
   problems.push(...(await authzProblems(config, catalogue)));
   problems.push(...unavailable(config));
+  problems.push(...unavailable(config), ...credentialsOfPrograms(config));
+  if (!problems.some(({ path }) => path[0] === 'compositeTools')) problems.push(...unknownStepTypes(config));
   // names and users can only be compared when the sections themselves are sound
   const isSound = (section: string): boolean => !problems.some(({ path }) => path[0] === section);
   if (isSound('backends')) problems.push(...credentialsOfPrograms(config));
@@ -113,6 +116,7 @@ export const OWNERS = {
   audit: 'audit',
   backends: 'backend-sources/static',
   codeMode: 'code-mode/execute-script',
+  compositeTools: 'composite/engine',
   optimizer: 'optimizer/tools',
   rateLimiting: 'rate-limit',
   sessionStorage: 'stores/redis', // the memory store takes nothing from the file

@@ -36,7 +36,10 @@ const outer = definePlugin({
 function asking() {
   return fakeServer(['2026-07-28']).tool('ask', ({ params }) => {
     if (params.inputResponses === undefined) {
-      const question = { method: 'elicitation/create', params: { message: 'sure?', requestedSchema: { type: 'object' } } };
+      const question = {
+        method: 'elicitation/create',
+        params: { message: 'sure?', requestedSchema: { type: 'object' } },
+      };
       return { resultType: 'input_required', inputRequests: { q: question }, requestState: 'kept by the server' };
     }
     const said = { responses: params.inputResponses, state: params.requestState ?? null };
@@ -63,27 +66,31 @@ describe('an inner call to a server that answers with a question', () => {
     );
   }
 
-  proves('choice.inner-calls.natural', 'and one that answers a list gives its maker the list, whatever the client is', async () => {
-    const far = fakeServer(['2026-07-28']).tool('ask', () => ({ content: [], structuredContent: [1, 2] as never }));
-    const seen: unknown[] = [];
-    const watching = definePlugin({
-      address: 'test/watching',
-      config: z.strictObject({}),
-      apply(core) {
-        core.hooks.callSettled.tap('test/watching', ({ call, result }) => {
-          if (call.parent !== undefined) seen.push(result?.value.structuredContent);
-        });
-      },
-    });
-    await using kit = await testGateway({ plugins: [outer, watching], backends: { far } });
-    for (const era of ['2025-11-25', '2026-07-28'] as const) {
-      const client = await kit.client({ era });
-      const { structuredContent } = await client.callTool('outer');
-      expect(structuredContent).toEqual(era === '2025-11-25' ? { result: [1, 2] } : [1, 2]);
-    }
-    expect(seen).toEqual([
-      [1, 2],
-      [1, 2],
-    ]);
-  });
+  proves(
+    'choice.inner-calls.natural',
+    'and one that answers a list gives its maker the list, whatever the client is',
+    async () => {
+      const far = fakeServer(['2026-07-28']).tool('ask', () => ({ content: [], structuredContent: [1, 2] as never }));
+      const seen: unknown[] = [];
+      const watching = definePlugin({
+        address: 'test/watching',
+        config: z.strictObject({}),
+        apply(core) {
+          core.hooks.callSettled.tap('test/watching', ({ call, result }) => {
+            if (call.parent !== undefined) seen.push(result?.value.structuredContent);
+          });
+        },
+      });
+      await using kit = await testGateway({ plugins: [outer, watching], backends: { far } });
+      for (const era of ['2025-11-25', '2026-07-28'] as const) {
+        const client = await kit.client({ era });
+        const { structuredContent } = await client.callTool('outer');
+        expect(structuredContent).toEqual(era === '2025-11-25' ? { result: [1, 2] } : [1, 2]);
+      }
+      expect(seen).toEqual([
+        [1, 2],
+        [1, 2],
+      ]);
+    },
+  );
 });

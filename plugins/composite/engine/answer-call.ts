@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Call,
+  CallError,
+  type CallResult,
+  type Core,
+  encode,
+  explainCause,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  RawObject,
+  resultFromValue,
+  type StepOutput,
+  toolFailure,
+} from '@toolmgr/core';
+import { elicit, questionsResult, takeAnswers } from './ask.ts';
+import { coerceToSchema } from './coerce.ts';
+import type { WorkflowStep } from './compile-step.ts';
+import type { Workflow } from './compile-workflow.ts';
+import { MAX_QUESTION_MS, MAX_STATE_BYTES } from './limits.ts';
+import { runWorkflow, type WorkflowEnd, type WorkflowSurroundings } from './run-workflow.ts';
+import { emptyMap, type StepState, type WorkflowState } from './state.ts';
+import { StepFailure } from './step-failure.ts';
+import { errorText, outputFromResult } from './tool-output.ts';
+import type { Waiting } from './waiting.ts';
+
+/** A tool that steps may call, as it was found when the catalogue was built. */
+export interface StepTool {
+  /** The name that finds it, and nothing else, for inner calls. */
+  readonly innerName: string;
+  readonly inputSchema: JsonValue | undefined;
+}
+
+/** What answering needs besides the call. */
+export interface Answering {
+  readonly core: Pick<Core, 'hooks' | 'log' | 'now' | 'perform'>;
+  readonly waiting: Waiting;
+  readonly workflow: Workflow;
+  /** By the name that a step gives. */
+  readonly tools: ReadonlyMap<string, StepTool>;
+}
+
+/**
+ * Answers a call of a composite tool: begins a workflow, or goes on with one whose answers came.
+ * @throws CallError -32602 for arguments that do not fit, and for a state that nobody waits with any more
+ */
+export async function answerCall(answering: Answering, call: Call): Promise<CallResult> {
+  const { core, workflow } = answering;
+  if (isInsideItself(call)) return toolFailure(`Workflow error: ${workflow.name} was called by one of its own steps`);
+  const isFirst = call.backendState === undefined;
+  const state = isFirst ? begin(workflow, call, core.now()) : await resume(answering, call);
+  const tell = telling(core, call, state);
+  if (isFirst) tell('started', { timeoutMs: workflow.timeoutMs, stepCount: workflow.stepCount });
+  const end = await ending(answering, call, state, tell);
+  if ('isWaiting' in end) {
+    await answering.waiting.keep(state, MAX_QUESTION_MS + GRACE_MS);
+    return resultFromValue(questionsResult(state.questions, state.id));
+  }
+  const totals = { durationMs: core.now() - state.startedMs, stepCount: workflow.stepCount, retryCount: state.retries };
+  tell('output' in end ? 'completed' : 'failed' in end ? 'failed' : 'timed_out', totals);
+  return resultOf(end);
+}
+
+const GRACE_MS = 60_000; // an answer that comes too late still finds its workflow, which then goes on without it
+
+/** A script or another composite may lead back here; that would never end. */
+function isInsideItself(call: Call): boolean {
+  const { workload, original } = call.target;
+  for (let at = call.parent; at !== undefined; at = at.parent) {
+    if (at.target.workload === workload && at.target.original === original) return true;
+  }
+  return false;
+}
+
+function begin(workflow: Workflow, call: Call, nowMs: number): WorkflowState {
+  const read = workflow.parameters.read(call.arguments);
+  if ('problem' in read) {
+    throw new CallError({ code: -32602, message: `invalid arguments for ${workflow.name}: ${read.problem}` });
+  }
+  const steps = emptyMap<StepState>();
+  for (const { id } of workflow.levels.flat()) steps[id] = { status: 'pending' };
+  return {
+    id: randomUUID(),
+    name: workflow.name,
+    digest: workflow.digest,
+    startedMs: nowMs,
+    params: read.params,
+    status: 'running',
+    steps,
+    questions: emptyMap(),
+    answers: emptyMap(),
+    bytes: 0,
+    retries: 0,
+    skipsRest: false,
+  };
+}
+
+/** The state is sealed to its caller by the house; here it is only a name in the store. */
+async function resume({ workflow, waiting }: Answering, { backendState = '' }: Call): Promise<WorkflowState> {
+  const state = await waiting.take(backendState);
+  if (state === undefined || state.name !== workflow.name || state.digest !== workflow.digest) {
+    throw new CallError({ code: -32602, message: 'requestState is invalid or expired' });
+  }
+  state.status = 'running';
+  return state;
+}
+
+async function ending(answering: Answering, call: Call, state: WorkflowState, tell: Telling): Promise<WorkflowEnd> {
+  const { core, workflow } = answering;
+  const around: WorkflowSurroundings = {
+    signal: call.signal,
+    now: core.now,
+    tell,
+    ended: (count) => progress(call, count, workflow.stepCount),
+    report: (step, cause) =>
+      core.log.warn('a step of a composite tool failed', {
+        tool: workflow.name,
+        step: step.id,
+        cause: explainCause(cause),
+      }),
+    running: (step, data, signal) => ({
+      data,
+      signal,
+      timeoutMs: step.policy.timeoutMs,
+      now: core.now,
+      callTool: (name, given, own) =>
+        callTool(
+          answering,
+          call,
+          state,
+          step,
+          name,
+          given,
+          own === undefined ? signal : AbortSignal.any([signal, own]),
+        ),
+      elicit: (form) => elicit(form, step, call, state, signal, core.now()),
+    }),
+  };
+  try {
+    if (call.backendState !== undefined) takeAnswers(state, call.inputResponses, core.now());
+    return await runWorkflow(workflow, state, around);
+  } catch (cause) {
+    if (cause instanceof StepFailure) return { failed: cause.message };
+    if (call.signal.aborted) return { failed: 'cancelled' };
+    tell('failed', { durationMs: core.now() - state.startedMs, stepCount: workflow.stepCount });
+    throw cause;
+  }
+}
+
+async function callTool(
+  { core, workflow, tools }: Answering,
+  call: Call,
+  state: WorkflowState,
+  step: WorkflowStep,
+  name: string,
+  given: JsonObject,
+  signal: AbortSignal,
+): Promise<StepOutput> {
+  const tool = tools.get(name);
+  if (tool === undefined) throw new StepFailure(`failed to route tool ${name} in step ${step.id}: tool not found`);
+  const reply = await core.perform({
+    parent: call,
+    name: tool.innerName,
+    arguments: coerceToSchema(given, tool.inputSchema) as JsonObject,
+    signal,
+    curated: !workflow.authorizesSteps,
+  });
+  const failed = (why: string): StepFailure =>
+    new StepFailure(`tool call failed: tool ${name} in step ${step.id}: ${why}`, false);
+  if ('refusal' in reply) throw failed(reply.refusal.reason);
+  if ('error' in reply) throw failed(reply.error.message);
+  const { result } = reply;
+  if (result.isError) throw failed(errorText(result.value));
+  if (result.resultType !== 'complete') throw failed(`it answered with a result of type ${result.resultType}`);
+  state.bytes += result.bytes.length;
+  if (state.bytes > MAX_STATE_BYTES) {
+    throw new StepFailure(`the results of this workflow are larger than ${MAX_STATE_BYTES} bytes`);
+  }
+  return outputFromResult(result.value);
+}
+
+type Telling = WorkflowSurroundings['tell'];
+
+function telling({ hooks, now }: Answering['core'], call: Call, state: WorkflowState): Telling {
+  if (!hooks.workflowAdvanced.tapped()) return () => {};
+  return (change, more, step) =>
+    hooks.workflowAdvanced.call({
+      change,
+      call,
+      workflowId: state.id,
+      workflowName: state.name,
+      atMs: now(),
+      ...(step === undefined ? {} : { step: described(step) }),
+      ...more,
+    });
+}
+
+function described({ id, type, tools: [tool] }: WorkflowStep) {
+  return { id, type, ...(tool === undefined ? {} : { tool }) };
+}
+
+/** Tells a client that wants to know; its own waiting time starts again with it. */
+function progress({ asker }: Call, count: number, total: number): void {
+  if (asker.progressToken === undefined) return;
+  const params = RawObject.empty()
+    .with('progressToken', asker.progressToken)
+    .with('progress', encode(count))
+    .with('total', encode(total));
+  asker.tell('notifications/progress', params.toBytes());
+}
+
+function resultOf(end: Exclude<WorkflowEnd, { readonly isWaiting: true }>): CallResult {
+  if ('isTimeOver' in end) return toolFailure('Workflow execution timeout exceeded');
+  if ('failed' in end) return toolFailure(`Workflow execution failed: ${end.failed}`);
+  const content = [{ type: 'text', text: JSON.stringify(end.output) }];
+  return resultFromValue(isObject(end.output) ? { content, structuredContent: end.output } : { content });
+}

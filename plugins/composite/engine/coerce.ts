@@ -1,0 +1,94 @@
+import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+
+/** What a text is turned into. */
+export type ScalarOrTree = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
+
+/** The value that a text stands for; `undefined` when it is none of that type. Blanks around it do not count. */
+export function valueFromText(text: string, type: ScalarOrTree): JsonValue | undefined {
+  return READERS[type](text);
+}
+
+const READERS: Readonly<Record<ScalarOrTree, (text: string) => JsonValue | undefined>> = {
+  string: (text) => text,
+  integer(text) {
+    const number = numberFrom(text);
+    return number !== undefined && Number.isSafeInteger(number) ? number : undefined;
+  },
+  number: numberFrom,
+  boolean: (text) => BOOLEANS.get(text.trim()),
+  object(text) {
+    const value = jsonFrom(text);
+    return isObject(value) ? value : undefined;
+  },
+  array(text) {
+    const value = jsonFrom(text);
+    return Array.isArray(value) ? value : undefined;
+  },
+};
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map(
+  ['true', 'True', 'TRUE']
+    .map((word): [string, boolean] => [word, true])
+    .concat(['false', 'False', 'FALSE'].map((word): [string, boolean] => [word, false])),
+);
+
+function numberFrom(text: string): number | undefined {
+  const trimmed = text.trim();
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed)) return undefined;
+  const number = Number(trimmed);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** JSON text as a value; `undefined` when it is none. */
+function jsonFrom(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Turns the strings of a value into what a JSON Schema asks for at their place; what does not fit stays a string.
+ *
+ * Shape: follows `properties`, `items` and `type`, also where `type` lists several (`string` among them: it stays one).
+ */
+export function coerceToSchema(value: JsonValue, schema: JsonValue | undefined, depth = 0): JsonValue {
+  if (!isObject(schema) || depth > MAX_WALK) return value;
+  if (typeof value === 'string') {
+    const coerced = coerceText(value, typesOf(schema));
+    return typeof coerced === 'string' ? coerced : coerceToSchema(coerced, schema, depth + 1);
+  }
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return isObject(items)
+      ? (value as readonly JsonValue[]).map((item) => coerceToSchema(item, items, depth + 1))
+      : value;
+  }
+  if (!isObject(value)) return value;
+  const { properties, additionalProperties } = schema;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member = null]) => {
+      const known = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+      return [key, coerceToSchema(member, known, depth + 1)];
+    }),
+  ) as JsonObject;
+}
+
+const MAX_WALK = 100; // deeper than arguments may be
+
+function typesOf({ type }: JsonObject): readonly JsonValue[] {
+  return Array.isArray(type) ? (type as readonly JsonValue[]) : type === undefined ? [] : [type];
+}
+
+function coerceText(text: string, types: readonly JsonValue[]): JsonValue {
+  if (types.includes('string')) return text;
+  for (const type of ORDER) {
+    if (!types.includes(type)) continue;
+    const value = valueFromText(text, type);
+    if (value !== undefined) return value;
+  }
+  return types.includes('null') && text.trim() === 'null' ? null : text;
+}
+
+const ORDER = ['integer', 'number', 'boolean', 'object', 'array'] as const;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { goDuration } from '../../shared/go-duration.ts';
+import { MAX_STEPS } from './limits.ts';
+
+const text = z.string();
+const name = text
+  .regex(
+    /^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/,
+    'expected lower-case letters, digits, "-" and "_", beginning and ending with a letter or digit',
+  )
+  .max(64, 'expected at most 64 characters');
+
+const onError = z.strictObject({
+  action: z.enum(['abort', 'continue', 'retry']).default('abort').describe('what a failure of the step means'),
+  retryCount: z.int().min(1).optional().describe('further attempts, at most 10; only with retry'),
+  retryDelay: goDuration
+    .optional()
+    .describe('wait before the first retry, then doubling, 1s by default; only with retry'),
+});
+
+const json: z.ZodType<import('@toolmgr/core').JsonValue> = z.json();
+const jsonMap = z.record(z.string(), json);
+
+/** The keys that every step has. The others are those of its type. */
+export const commonStepKeys = {
+  id: text.min(1, 'expected a name that is not empty').max(128, 'expected at most 128 characters'),
+  type: text.min(1).optional().describe('tool, elicitation, forEach or the word of a plugin; tool when left out'),
+  condition: text.optional().describe('template; the step is skipped unless it gives true'),
+  dependsOn: z.array(text).default([]).describe('ids of the steps that end before this one begins'),
+  timeout: goDuration.optional().describe('time of all attempts together; 5m by default'),
+  onError: onError.optional(),
+  defaultResults: jsonMap.optional().describe('output of the step when it is skipped or fails with continue'),
+};
+
+const outputType = z.enum(['string', 'integer', 'number', 'boolean', 'object', 'array']);
+
+/** One output property as the file gives it. */
+export interface OutputProperty {
+  readonly type: z.output<typeof outputType>;
+  readonly description?: string | undefined;
+  readonly value?: string | undefined;
+  readonly default?: import('@toolmgr/core').JsonValue | undefined;
+  readonly properties?: Readonly<Record<string, OutputProperty>> | undefined;
+}
+
+const outputProperty: z.ZodType<OutputProperty> = z.strictObject({
+  type: outputType,
+  description: text.optional(),
+  value: text.optional().describe('template'),
+  default: json.optional().describe('when the template fails or does not fit the type; coerced to it'),
+  get properties() {
+    return z.record(z.string(), outputProperty).optional();
+  },
+});
+
+/** One composite tool of the file, as far as it can be read without knowing the type of each step. */
+export const compositeTool = z.strictObject({
+  name: name.describe('name of the tool; unique'),
+  description: text.optional(),
+  parameters: jsonMap.optional().describe('JSON Schema of type object: the arguments of the tool'),
+  timeout: goDuration.default(1_800_000).describe('time of the whole workflow'),
+  output: z
+    .strictObject({ properties: z.record(z.string(), outputProperty), required: z.array(text).default([]) })
+    .optional()
+    .describe('what the tool answers; without it the output of the last step'),
+  authorizeSteps: z.boolean().default(false).describe('policy and limits decide every step too, not only the tool'),
+  steps: z
+    .array(z.looseObject(commonStepKeys))
+    .min(1, 'expected at least one step')
+    .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`),
+});
+
+/** A composite tool as it was read. */
+export type CompositeDefinition = z.output<typeof compositeTool>;
+
+/** One of its steps; the keys of its type are as written. */
+export type StepDefinition = CompositeDefinition['steps'][number];

@@ -1,0 +1,182 @@
+import {
+  type Call,
+  type CallResult,
+  type CatalogDraft,
+  type CatalogInputs,
+  decodeObject,
+  encode,
+  insideNames,
+  isObject,
+  type JsonObject,
+  type RawJson,
+  type ToolEntry,
+} from '@toolmgr/core';
+import type { StepTool } from './answer-call.ts';
+import type { Workflow } from './compile-workflow.ts';
+import { STEP_TYPES } from './step-types.ts';
+
+/** Runs one workflow with the tools that its catalogue has. */
+export type RunWorkflow = (workflow: Workflow, tools: ReadonlyMap<string, StepTool>, call: Call) => Promise<CallResult>;
+
+/**
+ * Makes the `shapeCatalog` tap: every workflow whose tools can all be reached becomes a tool.
+ *
+ * A tool of a backend that has its name is hidden, so that a workflow may stand in front of a tool and call it.
+ */
+export function createShape(
+  address: string,
+  workflows: () => readonly Workflow[],
+  run: RunWorkflow,
+): (draft: CatalogDraft, inputs: CatalogInputs) => CatalogDraft {
+  const known = new Map<string, RawJson>();
+  return (draft) => {
+    const composites = workflows();
+    if (composites.length === 0) return draft;
+    const found = findAll(composites, draft.tools, address, run, known);
+    const names = new Set(found.entries.map(({ key }) => key));
+    const shadowed: string[] = [];
+    const tools = draft.tools.map((tool) => {
+      if (tool.hiddenBy !== undefined || !names.has(tool.key)) return tool;
+      shadowed.push(
+        `tool "${tool.key}" of ${tool.workload} is hidden: the composite tool of that name stands before it`,
+      );
+      return { ...tool, hiddenBy: 'shadowed' as const, shapedBy: [...tool.shapedBy, 'shadowed'] };
+    });
+    return {
+      ...draft,
+      tools: [...tools, ...found.entries],
+      warnings: [...draft.warnings, ...found.missing, ...shadowed],
+    };
+  };
+}
+
+interface Found {
+  readonly entries: readonly ToolEntry[];
+  readonly missing: readonly string[];
+}
+
+function findAll(
+  workflows: readonly Workflow[],
+  tools: readonly ToolEntry[],
+  address: string,
+  run: RunWorkflow,
+  known: Map<string, RawJson>,
+): Found {
+  const find = finder(tools);
+  const made = new Map<string, ToolEntry | undefined>();
+  const missing: string[] = [];
+  const byName = new Map(workflows.map((workflow) => [workflow.name, workflow]));
+  const entryOf = (workflow: Workflow): ToolEntry | undefined => {
+    if (made.has(workflow.name)) return made.get(workflow.name);
+    made.set(workflow.name, undefined); // circles were refused when the file was read
+    const stepTools = new Map<string, StepTool>();
+    const used: ToolEntry[] = [];
+    const lost: string[] = [];
+    for (const name of workflow.tools) {
+      const other = byName.get(name);
+      const tool = find(name) ?? (other === undefined ? undefined : entryOf(other));
+      if (tool === undefined) {
+        lost.push(name);
+        continue;
+      }
+      used.push(tool);
+      stepTools.set(name, { innerName: innerNameOf(tool), inputSchema: factsOf(tool).inputSchema });
+    }
+    if (lost.length > 0) {
+      missing.push(`composite tool "${workflow.name}" is not listed: no backend has ${lost.join(', ')}`);
+      return undefined;
+    }
+    const entry = entryFor(workflow, used, address, (call) => run(workflow, stepTools, call), known);
+    made.set(workflow.name, entry);
+    return entry;
+  };
+  const entries = workflows.map(entryOf).filter((entry) => entry !== undefined);
+  return { entries, missing };
+}
+
+/**
+ * Finds a tool for a step: `workload.` and a name it has or had, the advertised name, its own name when only one has it.
+ *
+ * A step means a backend by its name: a tool of another one that is called like `workload.tool` does not stand in for it.
+ */
+function finder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | undefined {
+  const inside = insideNames(tools);
+  const ofWorkload = new Map<string, ToolEntry>();
+  const byKey = new Map<string, ToolEntry>();
+  const byOriginal = new Map<string, ToolEntry[]>();
+  for (const tool of tools) {
+    const { workload, original, key, formerKeys = [] } = tool;
+    for (const name of [original, key, ...formerKeys]) {
+      if (!ofWorkload.has(`${workload}.${name}`)) ofWorkload.set(`${workload}.${name}`, tool);
+    }
+    if (tool.hiddenBy === undefined && !byKey.has(key)) byKey.set(key, tool);
+    byOriginal.set(original, [...(byOriginal.get(original) ?? []), tool]);
+  }
+  return (name) => {
+    const owners = byOriginal.get(name) ?? [];
+    const found = ofWorkload.get(name) ?? byKey.get(name) ?? (owners.length === 1 ? owners[0] : undefined);
+    // what the house would find under the name that is called must be this very tool
+    return found !== undefined && inside.get(innerNameOf(found)) === found ? found : undefined;
+  };
+}
+
+function innerNameOf({ run, key, workload, original }: ToolEntry): string {
+  return run === undefined ? `${workload}.${original}` : key;
+}
+
+function entryFor(
+  workflow: Workflow,
+  used: readonly ToolEntry[],
+  address: string,
+  run: (call: Call) => Promise<CallResult>,
+  known: Map<string, RawJson>,
+): ToolEntry {
+  const { name, description, parameters, output } = workflow;
+  const definition = encode({
+    name,
+    ...(description === undefined ? {} : { description }),
+    inputSchema: parameters.schema,
+    ...(output === undefined ? {} : { outputSchema: output.schema }),
+    annotations: annotationsOf(workflow, used),
+  });
+  // the same bytes again keep what the house knows about them
+  const before = known.get(name);
+  const kept = before?.equals(definition) ? before : definition;
+  known.set(name, kept);
+  return { kind: 'tool', key: name, workload: address, original: name, definition: kept, shapedBy: [], run };
+}
+
+/**
+ * Hints that hold for all steps: reads only when every tool does; may destroy or reach out when any may, or does not say.
+ * Step types of plugins may do anything.
+ */
+function annotationsOf({ levels }: Workflow, used: readonly ToolEntry[]): JsonObject {
+  const hints = used.map((tool) => factsOf(tool).hints);
+  const isOurs = levels.flat().every(({ type }) => STEP_TYPES.has(type));
+  const readOnlyHint = isOurs && hints.every((hint) => hint.readOnlyHint === true);
+  return {
+    readOnlyHint,
+    destructiveHint:
+      !readOnlyHint && (!isOurs || hints.some((hint) => hint.readOnlyHint !== true && hint.destructiveHint !== false)),
+    openWorldHint: !isOurs || hints.some((hint) => hint.openWorldHint !== false),
+  };
+}
+
+interface ToolFacts {
+  readonly inputSchema: JsonObject | undefined;
+  readonly hints: JsonObject;
+}
+
+const facts = new WeakMap<RawJson, ToolFacts>();
+
+function factsOf({ definition }: ToolEntry): ToolFacts {
+  const known = facts.get(definition);
+  if (known !== undefined) return known;
+  const { inputSchema, annotations } = decodeObject(definition) ?? {};
+  const made = {
+    inputSchema: isObject(inputSchema) ? inputSchema : undefined,
+    hints: isObject(annotations) ? annotations : {},
+  };
+  facts.set(definition, made);
+  return made;
+}

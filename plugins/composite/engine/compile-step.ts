@@ -131,8 +131,10 @@ function unknownKey(key: string, type: string, isTop: boolean, options: z.ZodTyp
 function missingOr(sentence: string, issue: z.core.$ZodIssue, own: object): string {
   const [first] = issue.path;
   if (issue.code === 'invalid_type' && issue.path.length === 1 && !Object.hasOwn(own, first ?? '')) {
-    return `missing, expected ${issue.expected}`;
+    return `missing, expected ${WORDS[issue.expected] ?? issue.expected}`;
   }
   const end = sentence.indexOf(': ');
   return end === -1 ? sentence : sentence.slice(end + 2);
 }
+
+const WORDS: Readonly<Record<string, string>> = { string: 'a text', record: 'a map', object: 'a section', array: 'a list' };

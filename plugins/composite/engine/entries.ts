@@ -62,7 +62,7 @@ function findAll(
   run: RunWorkflow,
   known: Map<string, RawJson>,
 ): Found {
-  const find = finder(tools);
+  const find = finder(withoutLosers(tools));
   const made = new Map<string, ToolEntry | undefined>();
   const missing: string[] = [];
   const byName = new Map(workflows.map((workflow) => [workflow.name, workflow]));
@@ -92,6 +92,22 @@ function findAll(
   };
   const entries = workflows.map(entryOf).filter((entry) => entry !== undefined);
   return { entries, missing };
+}
+
+/** Of visible tools that share a name the house keeps the first workload's: the others cannot be reached. */
+function withoutLosers(tools: readonly ToolEntry[]): readonly ToolEntry[] {
+  const winners = new Map<string, ToolEntry>();
+  for (const tool of tools) {
+    if (tool.hiddenBy !== undefined) continue;
+    const winner = winners.get(tool.key);
+    if (winner === undefined || isBefore(tool, winner)) winners.set(tool.key, tool);
+  }
+  return tools.filter((tool) => tool.hiddenBy !== undefined || winners.get(tool.key) === tool);
+}
+
+function isBefore(one: ToolEntry, other: ToolEntry): boolean {
+  if ((one.run === undefined) !== (other.run === undefined)) return one.run !== undefined;
+  return one.workload < other.workload;
 }
 
 /**

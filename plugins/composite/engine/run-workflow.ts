@@ -1,7 +1,7 @@
 import type { JsonValue, WorkflowAdvanced } from '@toolmgr/core';
 import type { WorkflowStep } from './compile-step.ts';
 import type { Workflow } from './compile-workflow.ts';
-import { TimeOver, withDeadline } from './deadline.ts';
+import { TimeOver, untilDeadline } from './deadline.ts';
 import { MAX_PARALLEL_STEPS } from './limits.ts';
 import { inPool } from './pool.ts';
 import { runStep, type StepSurroundings } from './run-step.ts';
@@ -41,7 +41,7 @@ export async function runWorkflow(
   const leftMs = workflow.timeoutMs - (around.now() - state.startedMs);
   if (leftMs <= 0) return timeOver(state);
   try {
-    const end = await withDeadline(around.signal, leftMs, (signal) => runLevels(workflow, state, around, signal));
+    const end = await untilDeadline(around.signal, leftMs, (signal) => runLevels(workflow, state, around, signal));
     if (!('isWaiting' in end)) state.status = 'failed' in end ? 'failed' : 'completed';
     return end;
   } catch (cause) {

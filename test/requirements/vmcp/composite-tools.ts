@@ -4,7 +4,6 @@ import type { Section } from '../section.ts';
 export const compositeTools = [
   {
     source: 'vmcp spec §2 compositeTools',
-    deferred: 'comes with composite tools',
     says: {
       'vmcp.composite.name': 'compositeTools[].name is required and unique',
       'vmcp.composite.description': 'compositeTools[].description is a string',

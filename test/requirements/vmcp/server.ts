@@ -108,7 +108,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §4 endpoints',
-    deferred: 'comes with composite tools',
     says: {
       'vmcp.surface.composite-tools': 'composite tools are advertised when configured',
     },

@@ -1,0 +1,38 @@
+import { definePlugin, type JsonValue, type StepType } from '@toolmgr/core';
+import { z } from 'zod';
+
+const ADDRESS = 'composite/pick';
+
+// region: step
+const options = z.strictObject({
+  from: z.string().describe('template that gives the JSON text of a list'),
+  largest: z.string().describe('member of its items to go by'),
+});
+
+/** Takes the item of a list whose member is the largest. */
+const pick: StepType<typeof options> = {
+  options,
+  compile({ from, largest }, compiling) {
+    if (from.trim() === '') compiling.problem(['from'], 'expected a template');
+    const list = compiling.template(from, ['from']);
+    return {
+      run: async ({ data }) => ({ output: largestOf(JSON.parse(list.render(data)), largest) }),
+    };
+  },
+};
+// endregion
+
+/** Brings the step type `pick`. */
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'stable',
+  summary: 'a step that picks the item of a list whose member is the largest',
+  config: z.strictObject({}),
+  apply: (core) => core.slots.stepTypes.register('pick', pick),
+});
+
+/** A rejection is the failure of the step; its words are told to the caller. */
+function largestOf(list: unknown, member: string): JsonValue {
+  const items = z.array(z.record(z.string(), z.json())).min(1).parse(list);
+  return items.reduce((best, item) => (Number(item[member]) > Number(best[member]) ? item : best)) as JsonValue;
+}

@@ -1,0 +1,72 @@
+import { describe, expect } from 'vitest';
+import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
+import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { proves } from '../../support/proves.ts';
+
+const HEAD = `name: dev
+groupRef: dev
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline }
+aggregation: {}
+`;
+
+const read = (text: string) => readConfig(`${HEAD}${text}`, 'vmcp.yaml', catalogue);
+
+describe('compositeTools of a vmcp file', () => {
+  proves('choice.composite.validate', 'are checked as a whole, each problem with its line', async () => {
+    const file = `compositeTools:
+  - name: flow
+    steps:
+      - id: a
+        tool: far.echo
+        arguments:
+          message: "{{ .steps.b.output.text }}"
+      - id: b
+        tool: far.echo
+        argumets: {}
+        dependsOn: [c]
+      - id: d
+        type: elicitation
+        message: "{{ .params.x "
+        schema: { type: object }
+    output:
+      properties:
+        o: { type: text, value: x }
+`;
+    // what has no shape comes first; the rest when it has
+    await expect(read(file)).rejects.toThrow(/^vmcp\.yaml:23: compositeTools\.0\.output\.properties\.o\.type: expected one of string/);
+    const sound = file.replace('type: text', 'type: string');
+    await expect(read(sound)).rejects.toThrow(
+      [
+        'vmcp.yaml:15: compositeTools.0.steps.1.argumets: a step of type tool has no key "argumets" there, did you mean "arguments"?',
+        'vmcp.yaml:16: compositeTools.0.steps.1.dependsOn.0: no step has the id "c" (steps: a, b, d)',
+        'vmcp.yaml:19: compositeTools.0.steps.2.message: the template cannot be read: 1:',
+      ].join('\n'),
+    );
+    const ordered = sound.replace('argumets', 'arguments').replace('[c]', '[]').replace('.params.x "', '.params.x }}"');
+    await expect(read(ordered)).rejects.toThrow(/vmcp\.yaml:12: compositeTools\.0\.steps\.0\.arguments\.message: step "a" reads step "b"/);
+  });
+
+  proves('vmcp.composite.step.type', 'use the step types of the contract, or with plugins of the file those that they bring', async () => {
+    const file = 'compositeTools: [{ name: flow, steps: [{ id: a, type: wait-for-noon, until: noon }] }]\n';
+    await expect(read(file)).rejects.toThrow(
+      'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
+    );
+    const { config } = await read(`${file}plugins: [{ use: ./noon.ts }]\n`);
+    expect(planFromConfig(config).plugins.map(({ use }) => use)).toContain('composite/engine');
+  });
+
+  proves('choice.composite.any-replica', 'wait where the sessions are', async () => {
+    const tools = 'compositeTools: [{ name: flow, steps: [{ id: a, tool: far.echo }] }]\n';
+    const engineOf = async (more: string) => {
+      const { config } = await read(`${tools}${more}`);
+      return planFromConfig(config).plugins.find(({ use }) => use === 'composite/engine')?.with as { store?: string };
+    };
+    expect((await engineOf('')).store).toBeUndefined();
+    expect((await engineOf('sessionStorage: { provider: memory }')).store).toBeUndefined();
+    expect((await engineOf('sessionStorage: { provider: redis, address: "r:6379" }')).store).toBe('redis');
+    const { config } = await read('compositeTools: []');
+    expect(planFromConfig(config).plugins.map(({ use }) => use)).not.toContain('composite/engine');
+  });
+});

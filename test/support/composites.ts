@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { WorkflowAdvanced } from '../../core/contract/event.ts';
+import type { JsonObject } from '../../core/contract/json.ts';
+import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
+import {
+  type FakeServer,
+  fakeServer,
+  type TestBackends,
+  type TestClientOptions,
+  type TestGateway,
+  testGateway,
+  text,
+} from '../../core/testing/index.ts';
+import { compositeConfig } from '../../plugins/composite/engine/config.ts';
+import engine from '../../plugins/composite/engine/index.ts';
+
+/** A gateway with composite tools in front of one fake server, `far`, and what it was told about their workflows. */
+export interface Composing extends TestGateway {
+  readonly far: FakeServer;
+  readonly told: readonly WorkflowAdvanced[];
+  /** `change` and step of everything told so far, e.g. `step_failed a`. */
+  readonly changes: () => readonly string[];
+  /** Calls a tool as a client of an era and reads what it answered. */
+  ask(name: string, given?: JsonObject, options?: TestClientOptions): Promise<Answered>;
+}
+
+/** A composite's answer. */
+export interface Answered {
+  readonly output: JsonObject | undefined;
+  readonly isError: boolean;
+  /** The first text. */
+  readonly text: string;
+}
+
+/** Definitions as a file has them. */
+export type Definitions = readonly JsonObject[];
+
+/** Starts a gateway with these composite tools. */
+export async function composing(
+  definitions: Definitions,
+  more: { readonly backends?: TestBackends; readonly plugins?: readonly Plugin[]; readonly with?: JsonObject; far?: FakeServer; now?: () => number } = {},
+): Promise<Composing> {
+  const far = more.far ?? farServer();
+  const told: WorkflowAdvanced[] = [];
+  const listener = definePlugin({
+    address: 'test/listener',
+    config: z.strictObject({}),
+    apply(core) {
+      core.hooks.workflowAdvanced.tap('test/listener', (advanced) => void told.push(advanced));
+    },
+  });
+  const plugins = [engine, listener, ...(more.plugins ?? [])];
+  const kit = await testGateway({
+    plugins,
+    plan: {
+      plugins: plugins.map(({ address }) =>
+        address === engine.address ? { use: address, with: { compositeTools: definitions, ...more.with } } : { use: address },
+      ),
+    },
+    backends: { far, ...more.backends },
+    ...(more.now === undefined ? {} : { now: more.now }),
+  });
+  return {
+    ...kit,
+    far,
+    told,
+    changes: () => told.map(({ change, step }) => (step === undefined ? change : `${change} ${step.id}`)),
+    async ask(name, given = {}, options = {}) {
+      const client = await kit.client(options);
+      return answered(await client.callTool(name, given));
+    },
+  };
+}
+
+/** What a tool result says. */
+export function answered(result: JsonObject): Answered {
+  const [first] = (result.content ?? []) as readonly JsonObject[];
+  return {
+    output: result.structuredContent as JsonObject | undefined,
+    isError: result.isError === true,
+    text: String(first?.text ?? ''),
+  };
+}
+
+/** A server with tools that echo, add, give structure, and fail. */
+export function farServer(): FakeServer {
+  return fakeServer()
+    .tool('echo', ({ arguments: { message } }) => text(String(message)), {
+      inputSchema: { type: 'object', properties: { message: { type: 'string' } } },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    })
+    .tool(
+      'sum',
+      ({ arguments: { a, b } }) => ({
+        content: [{ type: 'text', text: String(Number(a) + Number(b)) }],
+        structuredContent: { total: Number(a) + Number(b), types: [typeof a, typeof b] },
+      }),
+      {
+        inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'integer' } } },
+        annotations: { readOnlyHint: true, openWorldHint: false },
+      },
+    )
+    .tool('fail', ({ arguments: { why } }) => ({ content: [{ type: 'text', text: String(why ?? 'it broke') }], isError: true }))
+    .tool('mirror', ({ arguments: given }) => ({ content: [], structuredContent: given }));
+}
+
+/** The sentences about definitions that a file would be refused with, `path: message`. */
+export function problemsOf(...compositeTools: Definitions): string[] {
+  const read = compositeConfig.safeParse({ compositeTools });
+  return read.success ? [] : read.error.issues.map(({ path, message }) => `${path.slice(1).join('.')}: ${message}`);
+}
+
+/** A composite of these steps with a name and whatever else. */
+export function composite(steps: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+  return { name: 'flow', steps, ...more };
+}

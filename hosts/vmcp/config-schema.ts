@@ -11,8 +11,6 @@ const texts = z.array(z.string());
 const textMap = z.record(z.string(), z.string());
 const int32 = (minimum: number) => z.int().min(minimum).max(2_147_483_647);
 
-});
-
 const incomingAuth = z.strictObject({
   type: z.enum(['anonymous', 'local', 'oidc']),
   oidc: owned.optional(),

@@ -38,7 +38,13 @@ export type Definitions = readonly JsonObject[];
 /** Starts a gateway with these composite tools. */
 export async function composing(
   definitions: Definitions,
-  more: { readonly backends?: TestBackends; readonly plugins?: readonly Plugin[]; readonly with?: JsonObject; far?: FakeServer; now?: () => number } = {},
+  more: {
+    readonly backends?: TestBackends;
+    readonly plugins?: readonly Plugin[];
+    readonly with?: JsonObject;
+    far?: FakeServer;
+    now?: () => number;
+  } = {},
 ): Promise<Composing> {
   const far = more.far ?? farServer();
   const told: WorkflowAdvanced[] = [];
@@ -54,7 +60,9 @@ export async function composing(
     plugins,
     plan: {
       plugins: plugins.map(({ address }) =>
-        address === engine.address ? { use: address, with: { compositeTools: definitions, ...more.with } } : { use: address },
+        address === engine.address
+          ? { use: address, with: { compositeTools: definitions, ...more.with } }
+          : { use: address },
       ),
     },
     backends: { far, ...more.backends },
@@ -100,7 +108,10 @@ export function farServer(): FakeServer {
         annotations: { readOnlyHint: true, openWorldHint: false },
       },
     )
-    .tool('fail', ({ arguments: { why } }) => ({ content: [{ type: 'text', text: String(why ?? 'it broke') }], isError: true }))
+    .tool('fail', ({ arguments: { why } }) => ({
+      content: [{ type: 'text', text: String(why ?? 'it broke') }],
+      isError: true,
+    }))
     .tool('mirror', ({ arguments: given }) => ({ content: [], structuredContent: given }));
 }
 

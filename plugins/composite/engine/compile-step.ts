@@ -137,4 +137,9 @@ function missingOr(sentence: string, issue: z.core.$ZodIssue, own: object): stri
   return end === -1 ? sentence : sentence.slice(end + 2);
 }
 
-const WORDS: Readonly<Record<string, string>> = { string: 'a text', record: 'a map', object: 'a section', array: 'a list' };
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  record: 'a map',
+  object: 'a section',
+  array: 'a list',
+};

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@toolmgr/core';
 import { z } from 'zod';
 import { goDuration } from '../../shared/go-duration.ts';
 import { MAX_STEPS } from './limits.ts';
@@ -11,24 +12,27 @@ const name = text
   .max(64, 'expected at most 64 characters');
 
 const onError = z.strictObject({
-  action: z.enum(['abort', 'continue', 'retry']).default('abort').describe('what a failure of the step means'),
+  action: z.enum(['abort', 'continue', 'retry']).default('abort').describe('end the workflow, go on, or try again'),
   retryCount: z.int().min(1).optional().describe('further attempts, at most 10; only with retry'),
   retryDelay: goDuration
     .optional()
     .describe('wait before the first retry, then doubling, 1s by default; only with retry'),
 });
 
-const json: z.ZodType<import('@toolmgr/core').JsonValue> = z.json();
+const json: z.ZodType<JsonValue> = z.json();
 const jsonMap = z.record(z.string(), json);
 
 /** The keys that every step has. The others are those of its type. */
 export const commonStepKeys = {
-  id: text.min(1, 'expected a name that is not empty').max(128, 'expected at most 128 characters'),
+  id: text
+    .min(1, 'expected a name that is not empty')
+    .max(128, 'expected at most 128 characters')
+    .describe('its name in templates and dependsOn; unique'),
   type: text.min(1).optional().describe('tool, elicitation, forEach or the word of a plugin; tool when left out'),
   condition: text.optional().describe('template; the step is skipped unless it gives true'),
   dependsOn: z.array(text).default([]).describe('ids of the steps that end before this one begins'),
   timeout: goDuration.optional().describe('time of all attempts together; 5m by default'),
-  onError: onError.optional(),
+  onError: onError.optional().describe('what a failure of the step means'),
   defaultResults: jsonMap.optional().describe('output of the step when it is skipped or fails with continue'),
 };
 
@@ -39,7 +43,7 @@ export interface OutputProperty {
   readonly type: z.output<typeof outputType>;
   readonly description?: string | undefined;
   readonly value?: string | undefined;
-  readonly default?: import('@toolmgr/core').JsonValue | undefined;
+  readonly default?: JsonValue | undefined;
   readonly properties?: Readonly<Record<string, OutputProperty>> | undefined;
 }
 
@@ -56,18 +60,22 @@ const outputProperty: z.ZodType<OutputProperty> = z.strictObject({
 /** One composite tool of the file, as far as it can be read without knowing the type of each step. */
 export const compositeTool = z.strictObject({
   name: name.describe('name of the tool; unique'),
-  description: text.optional(),
+  description: text.optional().describe('what clients read about the tool'),
   parameters: jsonMap.optional().describe('JSON Schema of type object: the arguments of the tool'),
   timeout: goDuration.default(1_800_000).describe('time of the whole workflow'),
   output: z
-    .strictObject({ properties: z.record(z.string(), outputProperty), required: z.array(text).default([]) })
+    .strictObject({
+      properties: z.record(z.string(), outputProperty).describe('each with a type, and a value or properties'),
+      required: z.array(text).default([]).describe('properties without which the workflow fails'),
+    })
     .optional()
     .describe('what the tool answers; without it the output of the last step'),
   authorizeSteps: z.boolean().default(false).describe('policy and limits decide every step too, not only the tool'),
   steps: z
     .array(z.looseObject(commonStepKeys))
     .min(1, 'expected at least one step')
-    .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`),
+    .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`)
+    .describe('further keys are those of the type'),
 });
 
 /** A composite tool as it was read. */

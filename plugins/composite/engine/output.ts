@@ -80,13 +80,13 @@ function compileProperty(
   const fallback = property.default === undefined ? undefined : coerced(property.default, type);
   if (property.default !== undefined && fallback === undefined) problems.add(['default'], `cannot be read as ${type}`);
   const template = reader.text(value, [...path, 'value']);
-  return (data) => valueOf(name, template, type, fallback, data);
+  return (data) => valueFor(name, template, type, fallback, data);
 }
 
 /** The text of a template that met a member that is not there. */
 const NO_VALUE = '<no value>';
 
-function valueOf(
+function valueFor(
   name: string,
   template: StepTemplate<string>,
   type: ScalarOrTree,

@@ -35,7 +35,9 @@ describe('compositeTools of a vmcp file', () => {
         o: { type: text, value: x }
 `;
     // what has no shape comes first; the rest when it has
-    await expect(read(file)).rejects.toThrow(/^vmcp\.yaml:23: compositeTools\.0\.output\.properties\.o\.type: expected one of string/);
+    await expect(read(file)).rejects.toThrow(
+      /^vmcp\.yaml:23: compositeTools\.0\.output\.properties\.o\.type: expected one of string/,
+    );
     const sound = file.replace('type: text', 'type: string');
     await expect(read(sound)).rejects.toThrow(
       [
@@ -45,17 +47,23 @@ describe('compositeTools of a vmcp file', () => {
       ].join('\n'),
     );
     const ordered = sound.replace('argumets', 'arguments').replace('[c]', '[]').replace('.params.x "', '.params.x }}"');
-    await expect(read(ordered)).rejects.toThrow(/vmcp\.yaml:12: compositeTools\.0\.steps\.0\.arguments\.message: step "a" reads step "b"/);
+    await expect(read(ordered)).rejects.toThrow(
+      /vmcp\.yaml:12: compositeTools\.0\.steps\.0\.arguments\.message: step "a" reads step "b"/,
+    );
   });
 
-  proves('vmcp.composite.step.type', 'use the step types of the contract, or with plugins of the file those that they bring', async () => {
-    const file = 'compositeTools: [{ name: flow, steps: [{ id: a, type: wait-for-noon, until: noon }] }]\n';
-    await expect(read(file)).rejects.toThrow(
-      'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
-    );
-    const { config } = await read(`${file}plugins: [{ use: ./noon.ts }]\n`);
-    expect(planFromConfig(config).plugins.map(({ use }) => use)).toContain('composite/engine');
-  });
+  proves(
+    'vmcp.composite.step.type',
+    'use the step types of the contract, or with plugins of the file those that they bring',
+    async () => {
+      const file = 'compositeTools: [{ name: flow, steps: [{ id: a, type: wait-for-noon, until: noon }] }]\n';
+      await expect(read(file)).rejects.toThrow(
+        'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
+      );
+      const { config } = await read(`${file}plugins: [{ use: ./noon.ts }]\n`);
+      expect(planFromConfig(config).plugins.map(({ use }) => use)).toContain('composite/engine');
+    },
+  );
 
   proves('choice.composite.any-replica', 'wait where the sessions are', async () => {
     const tools = 'compositeTools: [{ name: flow, steps: [{ id: a, tool: far.echo }] }]\n';

@@ -240,7 +240,11 @@ backends:
     ['', 'codeMode: { enabled: true, parallelMaxConcurrency: 0 }', /codeMode\.parallelMaxConcurrency: /],
     ['', 'codeMode: { enabled: true, toolCallTimeout: 30 }', /codeMode\.toolCallTimeout: /],
     ['', 'codeMode: { enabld: true }', /unknown key "enabld", did you mean "enabled"/],
-    ['', 'compositeTools: [{ name: a, steps: [{ id: b }] }]', /:6: compositeTools\.0\.steps\.0\.tool: missing, expected a text/],
+    [
+      '',
+      'compositeTools: [{ name: a, steps: [{ id: b }] }]',
+      /:6: compositeTools\.0\.steps\.0\.tool: missing, expected a text/,
+    ],
     ['', 'compositeToolRefs: [{ name: a }]', /compositeToolRefs: refers to cluster resources/],
     [
       '',

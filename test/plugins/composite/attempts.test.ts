@@ -8,13 +8,22 @@ describe('retries', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  proves('choice.composite.retry', 'wait twice as long each time, spread over the upper half, at most sixty times the first delay', () => {
-    expect([0, 1, 2, 3].map((retry) => delayBefore(retry, 1000, 1))).toEqual([1000, 2000, 4000, 8000]);
-    expect([0, 1, 2, 3].map((retry) => delayBefore(retry, 1000, 0))).toEqual([1000, 1000, 2000, 4000]);
-    expect(delayBefore(9, 1000, 1)).toBe(60_000);
-    expect(policyFrom({ onError: { action: 'retry', retryCount: 99 }, timeout: undefined }).retries).toBe(10);
-    expect(policyFrom({ onError: undefined, timeout: undefined })).toEqual({ action: 'abort', retries: 0, delayMs: 1000, timeoutMs: 300_000 });
-  });
+  proves(
+    'choice.composite.retry',
+    'wait twice as long each time, spread over the upper half, at most sixty times the first delay',
+    () => {
+      expect([0, 1, 2, 3].map((retry) => delayBefore(retry, 1000, 1))).toEqual([1000, 2000, 4000, 8000]);
+      expect([0, 1, 2, 3].map((retry) => delayBefore(retry, 1000, 0))).toEqual([1000, 1000, 2000, 4000]);
+      expect(delayBefore(9, 1000, 1)).toBe(60_000);
+      expect(policyFrom({ onError: { action: 'retry', retryCount: 99 }, timeout: undefined }).retries).toBe(10);
+      expect(policyFrom({ onError: undefined, timeout: undefined })).toEqual({
+        action: 'abort',
+        retries: 0,
+        delayMs: 1000,
+        timeoutMs: 300_000,
+      });
+    },
+  );
 
   it('happen after those waits, and the last failure is the one that counts', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
@@ -79,12 +88,22 @@ describe('a text', () => {
       ['array', '{}', undefined],
       ['string', ' as it is ', ' as it is '],
     ] as const;
-    for (const [type, given, expected] of rows) expect(valueFromText(given, type), `${type} of ${given}`).toEqual(expected);
+    for (const [type, given, expected] of rows)
+      expect(valueFromText(given, type), `${type} of ${given}`).toEqual(expected);
   });
 
   it('is coerced where a schema says so, and stays what it is elsewhere', () => {
-    const schema = { type: 'object', properties: { n: { type: ['integer', 'null'] }, o: { type: 'object', properties: { b: { type: 'boolean' } } } }, additionalProperties: { type: 'number' } };
-    expect(coerceToSchema({ n: '5', o: '{"b":"true"}', other: '1.5', text: 'x' }, schema)).toEqual({ n: 5, o: { b: true }, other: 1.5, text: 'x' });
+    const schema = {
+      type: 'object',
+      properties: { n: { type: ['integer', 'null'] }, o: { type: 'object', properties: { b: { type: 'boolean' } } } },
+      additionalProperties: { type: 'number' },
+    };
+    expect(coerceToSchema({ n: '5', o: '{"b":"true"}', other: '1.5', text: 'x' }, schema)).toEqual({
+      n: 5,
+      o: { b: true },
+      other: 1.5,
+      text: 'x',
+    });
     expect(coerceToSchema({ n: 'null' }, schema)).toEqual({ n: null });
     expect(coerceToSchema({ n: '5' }, undefined)).toEqual({ n: '5' });
     const poisoned = JSON.parse('{"__proto__":"5","constructor":"6"}');

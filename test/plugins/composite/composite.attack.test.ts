@@ -17,7 +17,13 @@ describe('what a caller gives', () => {
     const steps = [
       { id: 'a', tool: 'far.echo', arguments: { message: '{{.params.message}}' } },
       { id: 'b', tool: 'far.echo', arguments: { message: '{{.steps.a.output.text}}' }, dependsOn: ['a'] },
-      { id: 'c', type: 'forEach', collection: '{{json .params.list}}', dependsOn: ['b'], step: { tool: 'far.echo', arguments: { message: '{{.forEach.item}}{{.steps.b.output.text}}' } } },
+      {
+        id: 'c',
+        type: 'forEach',
+        collection: '{{json .params.list}}',
+        dependsOn: ['b'],
+        step: { tool: 'far.echo', arguments: { message: '{{.forEach.item}}{{.steps.b.output.text}}' } },
+      },
     ];
     await using kit = await composing([composite(steps)]);
     const { output } = await kit.ask('flow', { message: evil, list: [evil], secret: 'hush' });
@@ -26,14 +32,28 @@ describe('what a caller gives', () => {
 
   it('reaches no prototype', async () => {
     const properties = (template: string) => ({ output: { properties: { p: { type: 'string', value: template } } } });
-    const reads = ['{{.params.constructor}}', '{{.params.__proto__}}', '{{.params.toString}}', '{{index .params "constructor"}}', '{{.workflow.id.length}}'];
+    const reads = [
+      '{{.params.constructor}}',
+      '{{.params.__proto__}}',
+      '{{.params.toString}}',
+      '{{index .params "constructor"}}',
+      '{{.workflow.id.length}}',
+    ];
     for (const [index, template] of reads.entries()) {
       const problems = problemsOf(composite([{ id: 'a', tool: 'far.echo' }], properties(template)));
       expect(problems.length === 0 || index === 4).toBe(true);
       await using kit = await composing([composite([{ id: 'a', tool: 'far.echo' }], properties(template))]);
       expect((await kit.ask('flow', {})).text).toMatch(/output construction failed/);
     }
-    const steps = [{ id: '__proto__', tool: 'far.echo', arguments: { message: 'x' } }, { id: 'constructor', tool: 'far.echo', arguments: { message: '{{(index .steps "__proto__").output.text}}' }, dependsOn: ['__proto__'] }];
+    const steps = [
+      { id: '__proto__', tool: 'far.echo', arguments: { message: 'x' } },
+      {
+        id: 'constructor',
+        tool: 'far.echo',
+        arguments: { message: '{{(index .steps "__proto__").output.text}}' },
+        dependsOn: ['__proto__'],
+      },
+    ];
     await using kit = await composing([composite(steps)]);
     const given = JSON.parse('{"__proto__": {"polluted": true}}') as JsonObject;
     expect((await kit.ask('flow', given)).output).toEqual({ text: 'x' });
@@ -42,8 +62,17 @@ describe('what a caller gives', () => {
 
   it('cannot blow an expansion up', async () => {
     const doubling = '{{ $x := .params.x }}{{ range .params.list }}{{ $x = print $x $x }}{{ end }}{{ len $x }}';
-    const wide = composite([{ id: 'a', tool: 'far.mirror', arguments: Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, '{{.params.x}}'])) }]);
-    await using kit = await composing([{ ...composite([{ id: 'a', tool: 'far.echo', arguments: { message: doubling } }]), name: 'double' }, wide]);
+    const wide = composite([
+      {
+        id: 'a',
+        tool: 'far.mirror',
+        arguments: Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, '{{.params.x}}'])),
+      },
+    ]);
+    await using kit = await composing([
+      { ...composite([{ id: 'a', tool: 'far.echo', arguments: { message: doubling } }]), name: 'double' },
+      wide,
+    ]);
     const double = await kit.ask('double', { x: 'x'.repeat(1000), list: Array.from({ length: 60 }, () => 1) });
     expect(double.text).toMatch(/^Workflow execution failed: step a: template: /);
     expect((await kit.ask('flow', { x: 'x'.repeat(MB) })).text).toMatch(/expanded values are larger than/);
@@ -62,19 +91,31 @@ describe('a tool that answers much', () => {
     expect((await kit.ask('flow', list(40))).text).toMatch(/results of this workflow are larger than 67108864 bytes/);
   });
 
-  proves('choice.composite.bounded', 'a thousand times in ten workflows at once leaves nothing behind', async () => {
-    const far = farServer().tool('some', () => text('x'.repeat(2048)));
-    const step = { id: 'l', type: 'forEach', collection: '{{json .params.list}}', maxIterations: 1000, maxParallel: 50, step: { tool: 'far.some' } };
-    const answer = { output: { properties: { n: { type: 'integer', value: '{{.steps.l.output.completed}}' } } } };
-    await using kit = await composing([composite([step], answer)], { far });
-    const list = Array.from({ length: 1000 }, (_, index) => index);
-    const before = process.memoryUsage().heapUsed;
-    const answers = await Promise.all(Array.from({ length: 10 }, () => kit.ask('flow', { list })));
-    expect(answers.map(({ output }) => output)).toEqual(Array.from({ length: 10 }, () => ({ n: 1000 })));
-    kit.far.received.length = 0;
-    const grown = process.memoryUsage().heapUsed - before;
-    expect(grown).toBeLessThan(400 * MB); // results, records and what is not collected yet; nothing per call stays
-  }, 60_000);
+  proves(
+    'choice.composite.bounded',
+    'a thousand times in ten workflows at once leaves nothing behind',
+    async () => {
+      const far = farServer().tool('some', () => text('x'.repeat(2048)));
+      const step = {
+        id: 'l',
+        type: 'forEach',
+        collection: '{{json .params.list}}',
+        maxIterations: 1000,
+        maxParallel: 50,
+        step: { tool: 'far.some' },
+      };
+      const answer = { output: { properties: { n: { type: 'integer', value: '{{.steps.l.output.completed}}' } } } };
+      await using kit = await composing([composite([step], answer)], { far });
+      const list = Array.from({ length: 1000 }, (_, index) => index);
+      const before = process.memoryUsage().heapUsed;
+      const answers = await Promise.all(Array.from({ length: 10 }, () => kit.ask('flow', { list })));
+      expect(answers.map(({ output }) => output)).toEqual(Array.from({ length: 10 }, () => ({ n: 1000 })));
+      kit.far.received.length = 0;
+      const grown = process.memoryUsage().heapUsed - before;
+      expect(grown).toBeLessThan(400 * MB); // results, records and what is not collected yet; nothing per call stays
+    },
+    60_000,
+  );
 });
 
 describe('a composite that leads back to itself', () => {
@@ -116,7 +157,21 @@ describe('workflows that nobody comes back for', () => {
   proves('choice.composite.bounded', 'are bounded in number and bytes, and gone after their time', async () => {
     let nowMs = 0;
     const waiting = waitHere(() => nowMs);
-    const state = (id: string, note = '') => ({ id, name: 'n', digest: 'd', startedMs: 0, params: { note }, status: 'running', steps: {}, questions: {}, answers: {}, bytes: 0, retries: 0, skipsRest: false }) as const;
+    const state = (id: string, note = '') =>
+      ({
+        id,
+        name: 'n',
+        digest: 'd',
+        startedMs: 0,
+        params: { note },
+        status: 'running',
+        steps: {},
+        questions: {},
+        answers: {},
+        bytes: 0,
+        retries: 0,
+        skipsRest: false,
+      }) as const;
     for (let index = 0; index < 1000; index++) await waiting.keep({ ...state(`w${index}`) }, 1000);
     await expect(waiting.keep({ ...state('more') }, 1000)).rejects.toMatchObject({ code: 'STORE_FULL' });
     expect(await waiting.take('w5')).toMatchObject({ id: 'w5' });
@@ -125,6 +180,8 @@ describe('workflows that nobody comes back for', () => {
     expect(await waiting.take('w6')).toBeUndefined();
     await waiting.keep({ ...state('later') }, 1000); // the old ones made room
     await waiting.keep({ ...state('big', 'x'.repeat(40 * MB)) }, 1000);
-    await expect(waiting.keep({ ...state('bigger', 'x'.repeat(40 * MB)) }, 1000)).rejects.toMatchObject({ code: 'STORE_FULL' });
+    await expect(waiting.keep({ ...state('bigger', 'x'.repeat(40 * MB)) }, 1000)).rejects.toMatchObject({
+      code: 'STORE_FULL',
+    });
   });
 });

@@ -6,16 +6,20 @@ import { proves } from '../../support/proves.ts';
 const echo = (id: string, more: object = {}) => ({ id, tool: 'far.echo', arguments: { message: id }, ...more });
 
 describe('a definition', () => {
-  proves(['vmcp.composite.name', 'choice.composite.names'], 'has a name of its own, of lower-case letters, digits, - and _', () => {
-    expect(problemsOf({ steps: [echo('a')] })[0]).toMatch(/^0\.name: /);
-    for (const name of ['', 'Upper', '-a', 'a-', 'a b', 'x'.repeat(65)]) {
-      expect(problemsOf({ name, steps: [echo('a')] })[0]).toMatch(/^0\.name: expected/);
-    }
-    for (const name of ['a', 'a-b_c', 'x'.repeat(64)]) expect(problemsOf({ name, steps: [echo('a')] })).toEqual([]);
-    expect(problemsOf(composite([echo('a')]), composite([echo('b')]))).toEqual([
-      '1.name: "flow" is the name of compositeTools[0] too; expected names that differ',
-    ]);
-  });
+  proves(
+    ['vmcp.composite.name', 'choice.composite.names'],
+    'has a name of its own, of lower-case letters, digits, - and _',
+    () => {
+      expect(problemsOf({ steps: [echo('a')] })[0]).toMatch(/^0\.name: /);
+      for (const name of ['', 'Upper', '-a', 'a-', 'a b', 'x'.repeat(65)]) {
+        expect(problemsOf({ name, steps: [echo('a')] })[0]).toMatch(/^0\.name: expected/);
+      }
+      for (const name of ['a', 'a-b_c', 'x'.repeat(64)]) expect(problemsOf({ name, steps: [echo('a')] })).toEqual([]);
+      expect(problemsOf(composite([echo('a')]), composite([echo('b')]))).toEqual([
+        '1.name: "flow" is the name of compositeTools[0] too; expected names that differ',
+      ]);
+    },
+  );
 
   proves('vmcp.composite.description', 'may say what it does, in a text', () => {
     expect(problemsOf(composite([echo('a')], { description: 'says a' }))).toEqual([]);
@@ -31,15 +35,20 @@ describe('a definition', () => {
   });
 
   proves('vmcp.composite.timeout', 'has a timeout that is a Go duration, half an hour when it says nothing', () => {
-    const timeoutOf = (more: object) => compositeConfig.parse({ compositeTools: [composite([echo('a')], more as never)] }).compositeTools[0]?.timeout;
+    const timeoutOf = (more: object) =>
+      compositeConfig.parse({ compositeTools: [composite([echo('a')], more as never)] }).compositeTools[0]?.timeout;
     expect(timeoutOf({})).toBe(1_800_000);
     expect(timeoutOf({ timeout: '1m30s' })).toBe(90_000);
     expect(problemsOf(composite([echo('a')], { timeout: '90' }))[0]).toMatch(/^0\.timeout: expected a Go duration/);
   });
 
   proves('vmcp.composite.parameters', 'has parameters that are a JSON Schema of an object', () => {
-    expect(problemsOf(composite([echo('a')], { parameters: { type: 'array' } }))).toEqual(['0.parameters.type: expected object']);
-    expect(problemsOf(composite([echo('a')], { parameters: { type: 'object', properties: 5 } as never }))[0]).toMatch(/^0\.parameters/);
+    expect(problemsOf(composite([echo('a')], { parameters: { type: 'array' } }))).toEqual([
+      '0.parameters.type: expected object',
+    ]);
+    expect(problemsOf(composite([echo('a')], { parameters: { type: 'object', properties: 5 } as never }))[0]).toMatch(
+      /^0\.parameters/,
+    );
     expect(problemsOf(composite([echo('a')], { parameters: { properties: { x: { type: 'strin' } } } }))[0]).toMatch(
       /^0\.parameters: is no JSON Schema: /,
     );
@@ -50,7 +59,9 @@ describe('a definition', () => {
     expect(problemsOf(composite([echo('a', { argument: {} })]))).toEqual([
       '0.steps.0.argument: a step of type tool has no key "argument" there, did you mean "arguments"?',
     ]);
-    expect(problemsOf(composite([echo('a', { collection: 'x' })]))[0]).toMatch(/a step of type tool has no key "collection"/);
+    expect(problemsOf(composite([echo('a', { collection: 'x' })]))[0]).toMatch(
+      /a step of type tool has no key "collection"/,
+    );
   });
 });
 
@@ -68,39 +79,66 @@ describe('a step', () => {
       '0.steps.0.type: no step type is named "elicitaton", did you mean "elicitation"?',
     ]);
     expect(problemsOf(composite([{ id: 'a', type: 'wait-for-noon', until: 'noon' }]))).toEqual([]); // a plugin's: the start decides
-    expect(problemsOf(composite([{ id: 'a', tool: 'x.y', message: 'm' }]))[0]).toMatch(/missing, expected tool or elicitation/);
+    expect(problemsOf(composite([{ id: 'a', tool: 'x.y', message: 'm' }]))[0]).toMatch(
+      /missing, expected tool or elicitation/,
+    );
   });
 
   proves('vmcp.composite.step.tool', 'of type tool names one', () => {
     expect(problemsOf(composite([{ id: 'a' }]))).toEqual(['0.steps.0.tool: missing, expected a text']);
-    expect(problemsOf(composite([{ id: 'a', tool: 'far/echo' }]))[0]).toMatch(/^0\.steps\.0\.tool: expected workload\.tool_name/);
-  });
-
-  proves('vmcp.composite.step.depends-on', 'depends on steps that are there, not on itself, and not in a circle', () => {
-    expect(problemsOf(composite([echo('alpha'), echo('b', { dependsOn: ['alpa'] })]))).toEqual([
-      '0.steps.1.dependsOn.0: no step has the id "alpa", did you mean "alpha"?',
-    ]);
-    expect(problemsOf(composite([echo('a', { dependsOn: ['a'] })]))).toEqual(['0.steps.0.dependsOn.0: step "a" cannot depend on itself']);
-    expect(
-      problemsOf(composite([echo('z'), echo('a', { dependsOn: ['c'] }), echo('b', { dependsOn: ['a'] }), echo('c', { dependsOn: ['b'] })])),
-    ).toEqual(['0.steps.1.dependsOn: steps depend on each other in a circle: a -> c -> b -> a']);
-  });
-
-  proves('vmcp.composite.step.timeout', 'has a timeout that is a Go duration', () => {
-    expect(problemsOf(composite([echo('a', { timeout: 'soon' })]))[0]).toMatch(/^0\.steps\.0\.timeout: expected a Go duration/);
+    expect(problemsOf(composite([{ id: 'a', tool: 'far/echo' }]))[0]).toMatch(
+      /^0\.steps\.0\.tool: expected workload\.tool_name/,
+    );
   });
 
   proves(
-    ['vmcp.composite.step.on-error-action', 'vmcp.composite.step.on-error-retry-count', 'vmcp.composite.step.on-error-retry-delay'],
+    'vmcp.composite.step.depends-on',
+    'depends on steps that are there, not on itself, and not in a circle',
+    () => {
+      expect(problemsOf(composite([echo('alpha'), echo('b', { dependsOn: ['alpa'] })]))).toEqual([
+        '0.steps.1.dependsOn.0: no step has the id "alpa", did you mean "alpha"?',
+      ]);
+      expect(problemsOf(composite([echo('a', { dependsOn: ['a'] })]))).toEqual([
+        '0.steps.0.dependsOn.0: step "a" cannot depend on itself',
+      ]);
+      expect(
+        problemsOf(
+          composite([
+            echo('z'),
+            echo('a', { dependsOn: ['c'] }),
+            echo('b', { dependsOn: ['a'] }),
+            echo('c', { dependsOn: ['b'] }),
+          ]),
+        ),
+      ).toEqual(['0.steps.1.dependsOn: steps depend on each other in a circle: a -> c -> b -> a']);
+    },
+  );
+
+  proves('vmcp.composite.step.timeout', 'has a timeout that is a Go duration', () => {
+    expect(problemsOf(composite([echo('a', { timeout: 'soon' })]))[0]).toMatch(
+      /^0\.steps\.0\.timeout: expected a Go duration/,
+    );
+  });
+
+  proves(
+    [
+      'vmcp.composite.step.on-error-action',
+      'vmcp.composite.step.on-error-retry-count',
+      'vmcp.composite.step.on-error-retry-delay',
+    ],
     'says what its failure means, and how it is retried only with retry',
     () => {
       const with_ = (onError: object) => problemsOf(composite([echo('a', { onError })]));
       expect(with_({ action: 'ignore' })[0]).toMatch(/^0\.steps\.0\.onError\.action: /);
       expect(with_({ action: 'retry', retryCount: 3, retryDelay: '10ms' })).toEqual([]);
-      expect(with_({ action: 'retry' })).toEqual(['0.steps.0.onError.retryCount: missing, expected an integer of 1 or more']);
+      expect(with_({ action: 'retry' })).toEqual([
+        '0.steps.0.onError.retryCount: missing, expected an integer of 1 or more',
+      ]);
       expect(with_({ action: 'retry', retryCount: 0 })[0]).toMatch(/^0\.steps\.0\.onError\.retryCount: /);
       expect(with_({ action: 'retry', retryCount: 1.5 })[0]).toMatch(/^0\.steps\.0\.onError\.retryCount: /);
-      expect(with_({ action: 'retry', retryCount: 1, retryDelay: '1 s' })[0]).toMatch(/^0\.steps\.0\.onError\.retryDelay: expected a Go/);
+      expect(with_({ action: 'retry', retryCount: 1, retryDelay: '1 s' })[0]).toMatch(
+        /^0\.steps\.0\.onError\.retryDelay: expected a Go/,
+      );
       expect(with_({ action: 'continue', retryCount: 2 })).toEqual([
         '0.steps.0.onError.retryCount: has no effect with action continue; expected action retry',
       ]);
@@ -119,11 +157,17 @@ describe('a step', () => {
     for (let depth = 0; depth < 12; depth++) deep = { type: 'object', properties: { x: deep } };
     expect(form({ message: 'x', schema: deep })[0]).toMatch(/nested more than 10 deep/);
     expect(form({ message: 'x', schema: { description: 'x'.repeat(110_000) } })[0]).toMatch(/larger than 102400 bytes/);
-    expect(form({ message: 'x', schema: {}, onDecline: { action: 'retry' } })[0]).toMatch(/^0\.steps\.0\.onDecline\.action: /);
+    expect(form({ message: 'x', schema: {}, onDecline: { action: 'retry' } })[0]).toMatch(
+      /^0\.steps\.0\.onDecline\.action: /,
+    );
   });
 
   proves(
-    ['vmcp.composite.for-each.max-iterations-cap', 'vmcp.composite.for-each.inner-step', 'choice.composite.for-each-keys'],
+    [
+      'vmcp.composite.for-each.max-iterations-cap',
+      'vmcp.composite.for-each.inner-step',
+      'choice.composite.for-each-keys',
+    ],
     'of type forEach keeps to 1000 iterations and to one inner step of type tool',
     () => {
       const loop = (more: object, step: object = { tool: 'far.echo' }) =>
@@ -164,62 +208,107 @@ describe('a template', () => {
     expect(problems.every((sentence) => sentence.includes('the template cannot be read: 1:'))).toBe(true);
   });
 
-  proves('choice.composite.missing-depends', 'reads only steps that have ended by then; the missing dependsOn is named', () => {
-    const reads = (more: object = {}) => composite([echo('a'), echo('b', { arguments: { message: '{{.steps.a.output.text}}' }, ...more })]);
-    expect(problemsOf(reads())).toEqual([
-      '0.steps.1.arguments.message: step "b" reads step "a", which need not have ended by then; add "a" to dependsOn',
-    ]);
-    expect(problemsOf(reads({ dependsOn: ['a'] }))).toEqual([]);
-    const far = [echo('a'), echo('b', { dependsOn: ['a'] }), echo('c', { dependsOn: ['b'], condition: '{{eq .steps.a.status "completed"}}' })];
-    expect(problemsOf(composite(far))).toEqual([]);
-    expect(problemsOf(composite([echo('a', { condition: '{{eq .steps.a.status "x"}}' })]))).toEqual([
-      '0.steps.0.condition: step "a" reads itself',
-    ]);
-    expect(problemsOf(composite([echo('my-step'), echo('b', { arguments: { message: '{{ (index .steps "my-step").output.text }}' } })]))[0]).toMatch(
-      /add "my-step" to dependsOn/,
-    );
-  });
+  proves(
+    'choice.composite.missing-depends',
+    'reads only steps that have ended by then; the missing dependsOn is named',
+    () => {
+      const reads = (more: object = {}) =>
+        composite([echo('a'), echo('b', { arguments: { message: '{{.steps.a.output.text}}' }, ...more })]);
+      expect(problemsOf(reads())).toEqual([
+        '0.steps.1.arguments.message: step "b" reads step "a", which need not have ended by then; add "a" to dependsOn',
+      ]);
+      expect(problemsOf(reads({ dependsOn: ['a'] }))).toEqual([]);
+      const far = [
+        echo('a'),
+        echo('b', { dependsOn: ['a'] }),
+        echo('c', { dependsOn: ['b'], condition: '{{eq .steps.a.status "completed"}}' }),
+      ];
+      expect(problemsOf(composite(far))).toEqual([]);
+      expect(problemsOf(composite([echo('a', { condition: '{{eq .steps.a.status "x"}}' })]))).toEqual([
+        '0.steps.0.condition: step "a" reads itself',
+      ]);
+      expect(
+        problemsOf(
+          composite([
+            echo('my-step'),
+            echo('b', { arguments: { message: '{{ (index .steps "my-step").output.text }}' } }),
+          ]),
+        )[0],
+      ).toMatch(/add "my-step" to dependsOn/);
+    },
+  );
 
-  proves('choice.composite.known-roots', 'reads what there is: parameters, steps, the workflow, and the item inside forEach', () => {
-    const says = (template: string, more: object = {}) => problemsOf(composite([echo('alpha', { arguments: { message: template } })], more as never));
-    expect(says('{{.param.x}}')).toEqual(['0.steps.0.arguments.message: templates cannot read .param, did you mean .params?']);
-    expect(says('{{.workflow.identity}}')[0]).toMatch(/\.workflow has no identity/);
-    expect(says('{{.forEach.item}}')).toEqual(['0.steps.0.arguments.message: .forEach is there only inside the step of a forEach step']);
-    expect(says('{{.params.anything}}{{.vars.x}}{{.workflow.id}}')).toEqual([]);
-    const closed = { parameters: { type: 'object', properties: { name: {} }, additionalProperties: false } };
-    expect(says('{{.params.nam}}', closed)).toEqual(['0.steps.0.arguments.message: .params has no nam, did you mean .params.name?']);
-    const output = { properties: { o: { type: 'string', value: '{{.steps.alpa.output}}' }, p: { type: 'string', value: '{{.steps.alpha.result}}' } } };
-    expect(problemsOf(composite([echo('alpha')], { output }))).toEqual([
-      '0.output.properties.o.value: no step has the id "alpa", did you mean "alpha"?',
-      '0.output.properties.p.value: .steps.alpha has no result (known: status, output, content, error)',
-    ]);
-    const loop = { id: 'l', type: 'forEach', collection: '[]', itemVar: 'city', step: { tool: 'x.y', arguments: { a: '{{.forEach.city}}{{.forEach.index}}{{.forEach.item}}' } } };
-    expect(problemsOf(composite([loop]))).toEqual(['0.steps.0.step.arguments.a: .forEach has no item (known: city, index)']);
-  });
+  proves(
+    'choice.composite.known-roots',
+    'reads what there is: parameters, steps, the workflow, and the item inside forEach',
+    () => {
+      const says = (template: string, more: object = {}) =>
+        problemsOf(composite([echo('alpha', { arguments: { message: template } })], more as never));
+      expect(says('{{.param.x}}')).toEqual([
+        '0.steps.0.arguments.message: templates cannot read .param, did you mean .params?',
+      ]);
+      expect(says('{{.workflow.identity}}')[0]).toMatch(/\.workflow has no identity/);
+      expect(says('{{.forEach.item}}')).toEqual([
+        '0.steps.0.arguments.message: .forEach is there only inside the step of a forEach step',
+      ]);
+      expect(says('{{.params.anything}}{{.vars.x}}{{.workflow.id}}')).toEqual([]);
+      const closed = { parameters: { type: 'object', properties: { name: {} }, additionalProperties: false } };
+      expect(says('{{.params.nam}}', closed)).toEqual([
+        '0.steps.0.arguments.message: .params has no nam, did you mean .params.name?',
+      ]);
+      const output = {
+        properties: {
+          o: { type: 'string', value: '{{.steps.alpa.output}}' },
+          p: { type: 'string', value: '{{.steps.alpha.result}}' },
+        },
+      };
+      expect(problemsOf(composite([echo('alpha')], { output }))).toEqual([
+        '0.output.properties.o.value: no step has the id "alpa", did you mean "alpha"?',
+        '0.output.properties.p.value: .steps.alpha has no result (known: status, output, content, error)',
+      ]);
+      const loop = {
+        id: 'l',
+        type: 'forEach',
+        collection: '[]',
+        itemVar: 'city',
+        step: { tool: 'x.y', arguments: { a: '{{.forEach.city}}{{.forEach.index}}{{.forEach.item}}' } },
+      };
+      expect(problemsOf(composite([loop]))).toEqual([
+        '0.steps.0.step.arguments.a: .forEach has no item (known: city, index)',
+      ]);
+    },
+  );
 
   proves(
     'vmcp.composite.step.default-results-required',
     'reads the output of a step that may be skipped or fail only where that step has defaults for it',
     () => {
-      const after = (first: object, template = '{{.steps.a.output.text}}') =>
+      const reading = (first: object, template = '{{.steps.a.output.text}}') =>
         problemsOf(composite([echo('a', first), echo('b', { dependsOn: ['a'], arguments: { message: template } })]));
-      expect(after({ condition: 'true' })).toEqual([
+      expect(reading({ condition: 'true' })).toEqual([
         '0.steps.1.arguments.message: reads the output of step "a", which has a condition; give that step defaultResults with "text"',
       ]);
-      expect(after({ onError: { action: 'continue' }, defaultResults: { other: 1 } })).toEqual([
+      expect(reading({ onError: { action: 'continue' }, defaultResults: { other: 1 } })).toEqual([
         '0.steps.1.arguments.message: reads output.text of step "a", which may fail; add "text" to its defaultResults',
       ]);
-      expect(after({ condition: 'true', defaultResults: { text: '' } })).toEqual([]);
-      expect(after({ condition: 'true' }, '{{.steps.a.status}}')).toEqual([]);
+      expect(reading({ condition: 'true', defaultResults: { text: '' } })).toEqual([]);
+      expect(reading({ condition: 'true' }, '{{.steps.a.status}}')).toEqual([]);
       const output = { properties: { o: { type: 'string', value: '{{json .steps.a.output}}' } } };
-      expect(problemsOf(composite([echo('a', { condition: 'true' })], { output }))[0]).toMatch(/give that step defaultResults/);
+      expect(problemsOf(composite([echo('a', { condition: 'true' })], { output }))[0]).toMatch(
+        /give that step defaultResults/,
+      );
     },
   );
 });
 
 describe('an output', () => {
   proves(
-    ['vmcp.composite.output-properties', 'vmcp.composite.output-required', 'vmcp.composite.output-type', 'vmcp.composite.output-description'],
+    [
+      'vmcp.composite.output-properties',
+      'vmcp.composite.output-required',
+      'vmcp.composite.output-type',
+      'vmcp.composite.output-description',
+    ],
     'has properties with types, and requires what it has',
     () => {
       const out = (output: object) => problemsOf(composite([echo('a')], { output } as never));
@@ -229,17 +318,28 @@ describe('an output', () => {
       }
       expect(out({ properties: { p: { type: 'text', value: 'x' } } })[0]).toMatch(/^0\.output\.properties\.p\.type: /);
       expect(out({ properties: { p: { type: 'string', description: 5, value: 'x' } } })[0]).toMatch(/description/);
-      expect(out({ properties: { p: { type: 'string', value: 'x' } }, required: ['q'] })).toEqual(['0.output.required.0: output has no property "q"']);
-      expect(out({ properties: { p: { type: 'string', value: 'x' } }, required: 'p' })[0]).toMatch(/^0\.output\.required: /);
+      expect(out({ properties: { p: { type: 'string', value: 'x' } }, required: ['q'] })).toEqual([
+        '0.output.required.0: output has no property "q"',
+      ]);
+      expect(out({ properties: { p: { type: 'string', value: 'x' } }, required: 'p' })[0]).toMatch(
+        /^0\.output\.required: /,
+      );
     },
   );
 
   it('has either a value or properties, and a default that fits', () => {
-    const out = (property: object) => problemsOf(composite([echo('a')], { output: { properties: { p: property } } } as never));
-    expect(out({ type: 'string' })).toEqual(['0.output.properties.p: neither value nor properties; expected one of the two']);
-    expect(out({ type: 'object', value: '{}', properties: { q: { type: 'string', value: '' } } })[0]).toMatch(/stands beside properties/);
+    const out = (property: object) =>
+      problemsOf(composite([echo('a')], { output: { properties: { p: property } } } as never));
+    expect(out({ type: 'string' })).toEqual([
+      '0.output.properties.p: neither value nor properties; expected one of the two',
+    ]);
+    expect(out({ type: 'object', value: '{}', properties: { q: { type: 'string', value: '' } } })[0]).toMatch(
+      /stands beside properties/,
+    );
     expect(out({ type: 'string', properties: { q: { type: 'string', value: '' } } })[0]).toMatch(/is an object/);
-    expect(out({ type: 'integer', value: '1', default: 'one' })).toEqual(['0.output.properties.p.default: cannot be read as integer']);
+    expect(out({ type: 'integer', value: '1', default: 'one' })).toEqual([
+      '0.output.properties.p.default: cannot be read as integer',
+    ]);
     let deep: object = { type: 'string', value: 'x' };
     for (let depth = 0; depth < 11; depth++) deep = { type: 'object', properties: { q: deep } };
     expect(out(deep).at(-1)).toMatch(/nested more than 10 deep/);
@@ -253,7 +353,9 @@ describe('composite tools that call each other', () => {
     expect(problemsOf(calls('one', 'two'), calls('two', 'three'), calls('three', 'one'))).toEqual([
       '0.steps: composite tools call each other in a circle: one -> two -> three -> one',
     ]);
-    expect(problemsOf(calls('self', 'self'))).toEqual(['0.steps: composite tools call each other in a circle: self -> self']);
+    expect(problemsOf(calls('self', 'self'))).toEqual([
+      '0.steps: composite tools call each other in a circle: self -> self',
+    ]);
     const loop = { name: 'l', steps: [{ id: 'a', type: 'forEach', collection: '[]', step: { tool: 'l' } }] };
     expect(problemsOf(loop)[0]).toMatch(/in a circle: l -> l/);
   });

@@ -4,7 +4,10 @@ import { text } from '../../../core/testing/index.ts';
 import { composing, composite, farServer } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 
-const loop = (more: object = {}, step: object = { tool: 'far.echo', arguments: { message: '{{.forEach.index}}:{{.forEach.item}}' } }): JsonObject => ({
+const loop = (
+  more: object = {},
+  step: object = { tool: 'far.echo', arguments: { message: '{{.forEach.index}}:{{.forEach.item}}' } },
+): JsonObject => ({
   id: 'loop',
   type: 'forEach',
   collection: '{{ json .params.list }}',
@@ -33,58 +36,90 @@ describe('a forEach step', () => {
       });
       expect((await looped(loop(), [])).output).toEqual({ iterations: [], count: 0, completed: 0, failed: 0 });
       const named = loop({ itemVar: 'city' }, { tool: 'far.echo', arguments: { message: '{{.forEach.city.name}}' } });
-      expect((await looped(named, [{ name: 'Rome' }])).output).toMatchObject({ iterations: [{ output: { text: 'Rome' } }] });
+      expect((await looped(named, [{ name: 'Rome' }])).output).toMatchObject({
+        iterations: [{ output: { text: 'Rome' } }],
+      });
       for (const list of [{ a: 1 }, 'text', 5, null]) {
-        expect((await looped(loop(), list)).text).toMatch(/^Workflow execution failed: step loop: collection gave no JSON array/);
+        expect((await looped(loop(), list)).text).toMatch(
+          /^Workflow execution failed: step loop: collection gave no JSON array/,
+        );
       }
     },
   );
 
-  proves(['vmcp.composite.for-each.max-iterations', 'vmcp.composite.for-each.max-iterations-cap'], 'refuses more items than maxIterations instead of leaving some out', async () => {
-    const list = (count: number) => Array.from({ length: count }, (_, index) => index);
-    expect((await looped(loop(), list(100))).output).toMatchObject({ completed: 100 });
-    expect((await looped(loop(), list(101))).text).toMatch(/collection has 101 items, more than maxIterations \(100\)/);
-    expect((await looped(loop({ maxIterations: 2 }), list(3))).text).toMatch(/more than maxIterations \(2\)/);
-    expect((await looped(loop({ maxIterations: 1000, maxParallel: 50 }), list(1000))).output).toMatchObject({ completed: 1000 });
-    expect((await looped(loop({ maxIterations: 1000 }), list(1001))).text).toMatch(/more than maxIterations \(1000\)/);
-  });
+  proves(
+    ['vmcp.composite.for-each.max-iterations', 'vmcp.composite.for-each.max-iterations-cap'],
+    'refuses more items than maxIterations instead of leaving some out',
+    async () => {
+      const list = (count: number) => Array.from({ length: count }, (_, index) => index);
+      expect((await looped(loop(), list(100))).output).toMatchObject({ completed: 100 });
+      expect((await looped(loop(), list(101))).text).toMatch(
+        /collection has 101 items, more than maxIterations \(100\)/,
+      );
+      expect((await looped(loop({ maxIterations: 2 }), list(3))).text).toMatch(/more than maxIterations \(2\)/);
+      expect((await looped(loop({ maxIterations: 1000, maxParallel: 50 }), list(1000))).output).toMatchObject({
+        completed: 1000,
+      });
+      expect((await looped(loop({ maxIterations: 1000 }), list(1001))).text).toMatch(
+        /more than maxIterations \(1000\)/,
+      );
+    },
+  );
 
-  proves('vmcp.composite.for-each.max-parallel', 'works on ten at once, or as many as maxParallel says, fifty at most', async () => {
-    const most = async (more: object, expected: number) => {
-      let running = 0;
-      let peak = 0;
-      let release = (): void => {};
-      const gate = new Promise<void>((open) => {
-        release = open;
-      });
-      const far = farServer().tool('meet', async () => {
-        peak = Math.max(peak, ++running);
-        if (running === expected) release();
-        await gate;
-        running--;
-        return text('met');
-      });
-      const { isError } = await looped(loop(more, { tool: 'far.meet' }), Array.from({ length: 60 }, () => 1), far);
-      expect(isError).toBe(false);
-      expect(peak).toBe(expected);
-    };
-    await most({}, 10);
-    await most({ maxParallel: 3 }, 3);
-    await most({ maxParallel: 500 }, 50);
-  });
+  proves(
+    'vmcp.composite.for-each.max-parallel',
+    'works on ten at once, or as many as maxParallel says, fifty at most',
+    async () => {
+      const most = async (more: object, expected: number) => {
+        let running = 0;
+        let peak = 0;
+        let release = (): void => {};
+        const gate = new Promise<void>((open) => {
+          release = open;
+        });
+        const far = farServer().tool('meet', async () => {
+          peak = Math.max(peak, ++running);
+          if (running === expected) release();
+          await gate;
+          running--;
+          return text('met');
+        });
+        const { isError } = await looped(
+          loop(more, { tool: 'far.meet' }),
+          Array.from({ length: 60 }, () => 1),
+          far,
+        );
+        expect(isError).toBe(false);
+        expect(peak).toBe(expected);
+      };
+      await most({}, 10);
+      await most({ maxParallel: 3 }, 3);
+      await most({ maxParallel: 500 }, 50);
+    },
+  );
 
   it('ends at the first failure, unless failures are tolerated', async () => {
     const picky = () =>
-      farServer().tool('picky', ({ arguments: { n } }) => (n === 'b' ? { content: [{ type: 'text', text: 'not b' }], isError: true } : text(String(n))));
+      farServer().tool('picky', ({ arguments: { n } }) =>
+        n === 'b' ? { content: [{ type: 'text', text: 'not b' }], isError: true } : text(String(n)),
+      );
     const step = { tool: 'far.picky', arguments: { n: '{{.forEach.item}}' } };
     const one = loop({ maxParallel: 1 }, step);
     const far = picky();
-    expect((await looped(one, ['a', 'b', 'c'], far)).text).toMatch(/^Workflow execution failed: .*tool far\.picky in step loop: not b/);
+    expect((await looped(one, ['a', 'b', 'c'], far)).text).toMatch(
+      /^Workflow execution failed: .*tool far\.picky in step loop: not b/,
+    );
     expect(far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
-    for (const tolerant of [loop({ onError: { action: 'continue' } }, step), loop({}, { ...step, onError: { action: 'continue' }, defaultResults: { text: '-' } })]) {
+    for (const tolerant of [
+      loop({ onError: { action: 'continue' } }, step),
+      loop({}, { ...step, onError: { action: 'continue' }, defaultResults: { text: '-' } }),
+    ]) {
       const { output } = await looped(tolerant, ['a', 'b', 'c'], picky());
       expect(output).toMatchObject({ count: 3, completed: 2, failed: 1 });
-      expect((output?.iterations as JsonObject[])[1]).toMatchObject({ status: 'failed', error: expect.stringContaining('not b') });
+      expect((output?.iterations as JsonObject[])[1]).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('not b'),
+      });
     }
   });
 
@@ -97,11 +132,18 @@ describe('a forEach step', () => {
         return count < 2 ? { content: [{ type: 'text', text: 'busy' }], isError: true } : text(`${n} at ${count}`);
       })
       .tool('never', () => new Promise<never>(() => {}));
-    const flaky = { tool: 'far.flaky', arguments: { n: '{{.forEach.item}}' }, condition: '{{ne .forEach.item "skip"}}', onError: { action: 'retry', retryCount: 1, retryDelay: '1ms' } };
+    const flaky = {
+      tool: 'far.flaky',
+      arguments: { n: '{{.forEach.item}}' },
+      condition: '{{ne .forEach.item "skip"}}',
+      onError: { action: 'retry', retryCount: 1, retryDelay: '1ms' },
+    };
     expect((await looped(loop({}, flaky), ['a', 'skip', 'b'], far)).output).toMatchObject({
       iterations: [{ output: { text: 'a at 2' } }, { status: 'skipped', output: {} }, { output: { text: 'b at 2' } }],
       completed: 2,
     });
-    expect((await looped(loop({}, { tool: 'far.never', timeout: '20ms' }), ['a'], far)).text).toMatch(/timed out after 20 ms/);
+    expect((await looped(loop({}, { tool: 'far.never', timeout: '20ms' }), ['a'], far)).text).toMatch(
+      /timed out after 20 ms/,
+    );
   });
 });

@@ -30,24 +30,42 @@ const plugin = definePlugin({
   apply: (core) => core.slots.stepTypes.register('join', join),
 });
 
-const step = (more: object = {}) => ({ id: 'j', type: 'join', first: '{{.params.x}}', second: 'b', tool: 'far.echo', ...more });
+const step = (more: object = {}) => ({
+  id: 'j',
+  type: 'join',
+  first: '{{.params.x}}',
+  second: 'b',
+  tool: 'far.echo',
+  ...more,
+});
 
 describe('a step type of a plugin', () => {
-  proves('choice.composite.own-step-types', 'is used by its word, with the templates, tools and questions of the others', async () => {
-    await using kit = await composing([composite([step()])], { plugins: [plugin] });
-    for (const era of ['2025-11-25', '2026-07-28'] as const) {
-      const client = { era, capabilities: { elicitation: {} } };
-      expect((await kit.ask('flow', { x: 'a' }, { ...client, answer: () => ({ action: 'accept', content: {} }) })).output).toEqual({ text: 'a+b' });
-      expect((await kit.ask('flow', { x: 'a' }, { ...client, answer: () => ({ action: 'decline' }) })).text).toBe(
-        'Workflow execution failed: step j: somebody said decline',
-      );
-    }
-  });
+  proves(
+    'choice.composite.own-step-types',
+    'is used by its word, with the templates, tools and questions of the others',
+    async () => {
+      await using kit = await composing([composite([step()])], { plugins: [plugin] });
+      for (const era of ['2025-11-25', '2026-07-28'] as const) {
+        const client = { era, capabilities: { elicitation: {} } };
+        expect(
+          (await kit.ask('flow', { x: 'a' }, { ...client, answer: () => ({ action: 'accept', content: {} }) })).output,
+        ).toEqual({ text: 'a+b' });
+        expect((await kit.ask('flow', { x: 'a' }, { ...client, answer: () => ({ action: 'decline' }) })).text).toBe(
+          'Workflow execution failed: step j: somebody said decline',
+        );
+      }
+    },
+  );
 
   proves('choice.composite.own-step-types', 'is checked at the start by its own words, and must be there', async () => {
-    const refused = (more: object, plugins = [plugin]) => expect(composing([composite([step(more)])], { plugins })).rejects;
-    await refused({ second: '{{.params.x}}' }).toThrow('composite/engine: compositeTools.0.steps.0.second: is the same as first');
-    await refused({ thrid: 'x' }).toThrow(/compositeTools\.0\.steps\.0\.thrid: a step of type join has no key "thrid" there/);
+    const refused = (more: object, plugins = [plugin]) =>
+      expect(composing([composite([step(more)])], { plugins })).rejects;
+    await refused({ second: '{{.params.x}}' }).toThrow(
+      'composite/engine: compositeTools.0.steps.0.second: is the same as first',
+    );
+    await refused({ thrid: 'x' }).toThrow(
+      /compositeTools\.0\.steps\.0\.thrid: a step of type join has no key "thrid" there/,
+    );
     await refused({ first: '{{.steps.gone.output}}' }).toThrow(/no step has the id "gone"/);
     await refused({}, []).toThrow(/slot stepTypes has no join.*known: elicitation, forEach, tool/);
   });

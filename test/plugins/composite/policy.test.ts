@@ -30,17 +30,21 @@ const two = [
 ];
 
 describe('policy and limits', () => {
-  proves('choice.composite.policy-once', 'decide the composite under its own name, once; its steps only carry the caller', async () => {
-    const { plugin, limited } = only('flow');
-    await using kit = await composing([composite(two)], { plugins: [plugin] });
-    expect((await kit.ask('flow')).isError).toBe(false);
-    expect(limited).toEqual(['flow']);
-    const refused = only('echo', 'sum');
-    await using other = await composing([composite(two)], { plugins: [refused.plugin] });
-    const client = await other.client();
-    expect((await client.request('tools/call', { name: 'flow', arguments: {} })).error).toBeDefined();
-    expect(other.far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(0);
-  });
+  proves(
+    'choice.composite.policy-once',
+    'decide the composite under its own name, once; its steps only carry the caller',
+    async () => {
+      const { plugin, limited } = only('flow');
+      await using kit = await composing([composite(two)], { plugins: [plugin] });
+      expect((await kit.ask('flow')).isError).toBe(false);
+      expect(limited).toEqual(['flow']);
+      const refused = only('echo', 'sum');
+      await using other = await composing([composite(two)], { plugins: [refused.plugin] });
+      const client = await other.client();
+      expect((await client.request('tools/call', { name: 'flow', arguments: {} })).error).toBeDefined();
+      expect(other.far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(0);
+    },
+  );
 
   proves('choice.composite.authorize-steps', 'decide every step too with authorizeSteps', async () => {
     const strict = composite(two, { authorizeSteps: true });
@@ -69,26 +73,37 @@ describe('policy and limits', () => {
     });
     await using kit = await composing([composite(two)], { plugins: [listener] });
     await kit.ask('flow');
-    expect(settled.sort()).toEqual([['echo', 'flow'], ['flow', undefined], ['sum', 'flow']]);
+    expect(settled.sort()).toEqual([
+      ['echo', 'flow'],
+      ['flow', undefined],
+      ['sum', 'flow'],
+    ]);
     expect(ids.size).toBe(1);
     expect(new Set(kit.told.map(({ call }) => call.id))).toEqual(ids);
   });
 });
 
 describe('a step', () => {
-  proves('choice.composite.tool-names', 'never reaches a tool of another backend that is named like workload.tool', async () => {
-    const evil = fakeServer().tool('far.echo', 'from evil');
-    await using kit = await composing([composite([two[0] as never])], { backends: { evil } });
-    const client = await kit.client();
-    expect(await client.toolNames()).not.toContain('flow');
-    expect(kit.gateway.catalog().warnings.join()).toMatch(/composite tool "flow" is not listed/);
-    expect(evil.received.filter(({ method }) => method === 'tools/call')).toHaveLength(0);
-  });
+  proves(
+    'choice.composite.tool-names',
+    'never reaches a tool of another backend that is named like workload.tool',
+    async () => {
+      const evil = fakeServer().tool('far.echo', 'from evil');
+      await using kit = await composing([composite([two[0] as never])], { backends: { evil } });
+      const client = await kit.client();
+      expect(await client.toolNames()).not.toContain('flow');
+      expect(kit.gateway.catalog().warnings.join()).toMatch(/composite tool "flow" is not listed/);
+      expect(evil.received.filter(({ method }) => method === 'tools/call')).toHaveLength(0);
+    },
+  );
 
   it('names a tool by backend, by advertised name, or by its own name when only one backend has it', async () => {
     const near = fakeServer().tool('alone', 'here').tool('echo', 'near');
     const call = (name: string, tool: string) => ({ name, steps: [{ id: 'a', tool }] });
-    await using kit = await composing([call('one', 'near.alone'), call('two', 'alone'), call('three', 'near.echo')], { backends: { near }, far: farServer() });
+    await using kit = await composing([call('one', 'near.alone'), call('two', 'alone'), call('three', 'near.echo')], {
+      backends: { near },
+      far: farServer(),
+    });
     expect((await kit.ask('one')).output).toEqual({ text: 'here' });
     expect((await kit.ask('two')).output).toEqual({ text: 'here' });
     const client = await kit.client();

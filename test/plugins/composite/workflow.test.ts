@@ -9,13 +9,22 @@ const ERAS = ['2025-11-25', '2026-07-28'] as const;
 /** What a workflow of these steps answers, in both eras alike. */
 async function answerOf(definition: JsonObject, given: JsonObject = {}) {
   await using kit = await composing([definition]);
-  const [legacy, modern] = [await kit.ask('flow', given, { era: ERAS[0] }), await kit.ask('flow', given, { era: ERAS[1] })];
+  const [legacy, modern] = [
+    await kit.ask('flow', given, { era: ERAS[0] }),
+    await kit.ask('flow', given, { era: ERAS[1] }),
+  ];
   expect(legacy).toEqual(modern);
   return modern;
 }
 
-const echo = (id: string, message: string, more: object = {}) => ({ id, tool: 'far.echo', arguments: { message }, ...more });
-const mirror = (id: string, given: object, more: object = {}) => ({ id, tool: 'far.mirror', arguments: given, ...more }) as JsonObject;
+const echo = (id: string, message: string, more: object = {}) => ({
+  id,
+  tool: 'far.echo',
+  arguments: { message },
+  ...more,
+});
+const mirror = (id: string, given: object, more: object = {}) =>
+  ({ id, tool: 'far.mirror', arguments: given, ...more }) as JsonObject;
 
 describe('a composite tool', () => {
   proves(
@@ -23,8 +32,17 @@ describe('a composite tool', () => {
     'is listed with its parameters, its output and hints that hold for all of its steps',
     async () => {
       const parameters = { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] };
-      const output = { properties: { said: { type: 'string', description: 'the words', value: '{{.steps.a.output.text}}' } }, required: ['said'] };
-      const reads: JsonObject = { name: 'reads', description: 'greets', parameters, output, steps: [echo('a', 'hi {{.params.who}}')] };
+      const output = {
+        properties: { said: { type: 'string', description: 'the words', value: '{{.steps.a.output.text}}' } },
+        required: ['said'],
+      };
+      const reads: JsonObject = {
+        name: 'reads',
+        description: 'greets',
+        parameters,
+        output,
+        steps: [echo('a', 'hi {{.params.who}}')],
+      };
       const writes: JsonObject = { name: 'writes', steps: [echo('a', 'x'), mirror('b', {})] };
       await using kit = await composing([reads, writes]);
       for (const era of ERAS) {
@@ -34,7 +52,11 @@ describe('a composite tool', () => {
           name: 'reads',
           description: 'greets',
           inputSchema: parameters,
-          outputSchema: { type: 'object', properties: { said: { type: 'string', description: 'the words' } }, required: ['said'] },
+          outputSchema: {
+            type: 'object',
+            properties: { said: { type: 'string', description: 'the words' } },
+            required: ['said'],
+          },
           annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
         });
         expect(tools.find(({ name }) => name === 'writes')).toEqual({
@@ -46,49 +68,70 @@ describe('a composite tool', () => {
     },
   );
 
-  proves('choice.composite.only-while-routable', 'is listed only while all its tools can be reached; the warning names the missing one', async () => {
-    const near = fakeServer().tool('here', 'yes');
-    await using kit = await composing([composite([{ id: 'a', tool: 'near.here' }, echo('b', 'x')])], { backends: { near } });
-    const client = await kit.client();
-    expect(await client.toolNames()).toContain('flow');
-    kit.setBackends({ far: kit.far });
-    await expect.poll(() => client.toolNames()).not.toContain('flow');
-    expect(kit.gateway.catalog().warnings).toContain('composite tool "flow" is not listed: no backend has near.here');
-    const missing = await client.request('tools/call', { name: 'flow', arguments: {} });
-    expect(missing.error?.message).toMatch(/flow/);
-    kit.setBackends({ far: kit.far, near });
-    await expect.poll(() => client.toolNames()).toContain('flow');
-  });
+  proves(
+    'choice.composite.only-while-routable',
+    'is listed only while all its tools can be reached; the warning names the missing one',
+    async () => {
+      const near = fakeServer().tool('here', 'yes');
+      await using kit = await composing([composite([{ id: 'a', tool: 'near.here' }, echo('b', 'x')])], {
+        backends: { near },
+      });
+      const client = await kit.client();
+      expect(await client.toolNames()).toContain('flow');
+      kit.setBackends({ far: kit.far });
+      await expect.poll(() => client.toolNames()).not.toContain('flow');
+      expect(kit.gateway.catalog().warnings).toContain('composite tool "flow" is not listed: no backend has near.here');
+      const missing = await client.request('tools/call', { name: 'flow', arguments: {} });
+      expect(missing.error?.message).toMatch(/flow/);
+      kit.setBackends({ far: kit.far, near });
+      await expect.poll(() => client.toolNames()).toContain('flow');
+    },
+  );
 
   proves('choice.composite.shadow', 'may stand before the tool whose name it has, and call it', async () => {
-    await using kit = await composing([{ name: 'echo', parameters: { type: 'object', properties: { message: { type: 'string' } } }, steps: [echo('a', '<{{.params.message}}>')] }]);
+    await using kit = await composing([
+      {
+        name: 'echo',
+        parameters: { type: 'object', properties: { message: { type: 'string' } } },
+        steps: [echo('a', '<{{.params.message}}>')],
+      },
+    ]);
     const client = await kit.client();
     expect((await client.toolNames()).filter((name) => name === 'echo')).toHaveLength(1);
     expect((await kit.ask('echo', { message: 'x' })).text).toBe('{"text":"<x>"}');
     expect(kit.gateway.catalog().warnings.join()).toMatch(/tool "echo" of far is hidden/);
   });
 
-  proves(['choice.composite.parameters-checked', 'vmcp.composite.parameters'], 'checks its arguments: -32602 names the place and the rule, defaults of the top level are filled in', async () => {
-    const parameters = { type: 'object', properties: { n: { type: 'integer', minimum: 1 }, unit: { type: 'string', default: 'km' } }, required: ['n'], additionalProperties: false };
-    await using kit = await composing([composite([echo('a', '{{.params.n}} {{.params.unit}}')], { parameters })]);
-    expect((await kit.ask('flow', { n: 5 })).output).toEqual({ text: '5 km' });
-    for (const era of ERAS) {
-      const client = await kit.client({ era });
-      const wrong: [JsonObject, RegExp][] = [
-        [{}, /required property 'n'/],
-        [{ n: 'secret' }, /n: must be integer/],
-        [{ n: 0 }, /n: must be >= 1/],
-        [{ n: 1, m: 2 }, /additional properties \("m"\)/],
-      ];
-      for (const [given, says] of wrong) {
-        const { error } = await client.request('tools/call', { name: 'flow', arguments: given });
-        expect(error?.code).toBe(-32602);
-        expect(error?.message).toMatch(says);
-        expect(error?.message).not.toContain('secret');
+  proves(
+    ['choice.composite.parameters-checked', 'vmcp.composite.parameters'],
+    'checks its arguments: -32602 names the place and the rule, defaults of the top level are filled in',
+    async () => {
+      const parameters = {
+        type: 'object',
+        properties: { n: { type: 'integer', minimum: 1 }, unit: { type: 'string', default: 'km' } },
+        required: ['n'],
+        additionalProperties: false,
+      };
+      await using kit = await composing([composite([echo('a', '{{.params.n}} {{.params.unit}}')], { parameters })]);
+      expect((await kit.ask('flow', { n: 5 })).output).toEqual({ text: '5 km' });
+      for (const era of ERAS) {
+        const client = await kit.client({ era });
+        const wrong: [JsonObject, RegExp][] = [
+          [{}, /required property 'n'/],
+          [{ n: 'secret' }, /n: must be integer/],
+          [{ n: 0 }, /n: must be >= 1/],
+          [{ n: 1, m: 2 }, /additional properties \("m"\)/],
+        ];
+        for (const [given, says] of wrong) {
+          const { error } = await client.request('tools/call', { name: 'flow', arguments: given });
+          expect(error?.code).toBe(-32602);
+          expect(error?.message).toMatch(says);
+          expect(error?.message).not.toContain('secret');
+        }
       }
-    }
-    expect(kit.far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
-  });
+      expect(kit.far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+    },
+  );
 });
 
 describe('arguments of a step', () => {
@@ -118,23 +161,63 @@ describe('arguments of a step', () => {
     },
   );
 
-  proves('choice.composite.coercion', 'become what the schema of the tool asks for, hidden tools too; what does not fit stays a string', async () => {
-    const definition = composite([{ id: 'a', tool: 'far.sum', arguments: { a: '{{.params.a}}', b: '3' } }]);
-    expect((await answerOf(definition, { a: 1.5 })).output).toEqual({ total: 4.5, types: ['number', 'number'] });
-    const schema = {
-      type: 'object',
-      properties: { flag: { type: 'boolean' }, list: { type: 'array', items: { type: 'integer' } }, tree: { type: 'object', properties: { n: { type: 'number' } } }, either: { type: ['string', 'integer'] }, odd: { type: 'integer' } },
-    };
-    const hidden = fakeServer().tool('typed', ({ arguments: given }) => ({ content: [], structuredContent: given }), { inputSchema: schema });
-    const { default: aggregation } = await import('../../../plugins/aggregation/index.ts');
-    await using kit = await composing(
-      [composite([{ id: 'a', tool: 'hidden.typed', arguments: { flag: '{{eq 1 1}}', list: '{{json .params.list}}', tree: { n: '2.5' }, either: '5', odd: 'five' } }])],
-      { backends: { hidden }, plugins: [{ ...aggregation, config: aggregation.config.transform(() => aggregation.config.parse({ excludeAllTools: true })) as never }] },
-    );
-    const client = await kit.client();
-    expect(await client.toolNames()).toEqual(['flow']);
-    expect((await kit.ask('flow', { list: ['1', 2] })).output).toEqual({ flag: true, list: [1, 2], tree: { n: 2.5 }, either: '5', odd: 'five' });
-  });
+  proves(
+    'choice.composite.coercion',
+    'become what the schema of the tool asks for, hidden tools too; what does not fit stays a string',
+    async () => {
+      const definition = composite([{ id: 'a', tool: 'far.sum', arguments: { a: '{{.params.a}}', b: '3' } }]);
+      expect((await answerOf(definition, { a: 1.5 })).output).toEqual({ total: 4.5, types: ['number', 'number'] });
+      const schema = {
+        type: 'object',
+        properties: {
+          flag: { type: 'boolean' },
+          list: { type: 'array', items: { type: 'integer' } },
+          tree: { type: 'object', properties: { n: { type: 'number' } } },
+          either: { type: ['string', 'integer'] },
+          odd: { type: 'integer' },
+        },
+      };
+      const hidden = fakeServer().tool('typed', ({ arguments: given }) => ({ content: [], structuredContent: given }), {
+        inputSchema: schema,
+      });
+      const { default: aggregation } = await import('../../../plugins/aggregation/index.ts');
+      await using kit = await composing(
+        [
+          composite([
+            {
+              id: 'a',
+              tool: 'hidden.typed',
+              arguments: {
+                flag: '{{eq 1 1}}',
+                list: '{{json .params.list}}',
+                tree: { n: '2.5' },
+                either: '5',
+                odd: 'five',
+              },
+            },
+          ]),
+        ],
+        {
+          backends: { hidden },
+          plugins: [
+            {
+              ...aggregation,
+              config: aggregation.config.transform(() => aggregation.config.parse({ excludeAllTools: true })) as never,
+            },
+          ],
+        },
+      );
+      const client = await kit.client();
+      expect(await client.toolNames()).toEqual(['flow']);
+      expect((await kit.ask('flow', { list: ['1', 2] })).output).toEqual({
+        flag: true,
+        list: [1, 2],
+        tree: { n: 2.5 },
+        either: '5',
+        odd: 'five',
+      });
+    },
+  );
 });
 
 describe('steps', () => {
@@ -158,35 +241,68 @@ describe('steps', () => {
     expect(most).toBe(10);
   });
 
-  proves('choice.composite.told', 'run level by level, whatever their order in the file, and are told as they begin and end', async () => {
-    await using kit = await composing([
-      composite([echo('c', '{{.steps.b.output.text}}c', { dependsOn: ['b'] }), echo('b', '{{.steps.a.output.text}}b', { dependsOn: ['a'] }), echo('a', 'a')]),
-    ]);
-    expect((await kit.ask('flow')).output).toEqual({ text: 'abc' });
-    expect(kit.changes()).toEqual(['started', ...['a', 'b', 'c'].flatMap((id) => [`step_started ${id}`, `step_completed ${id}`]), 'completed']);
-  });
+  proves(
+    'choice.composite.told',
+    'run level by level, whatever their order in the file, and are told as they begin and end',
+    async () => {
+      await using kit = await composing([
+        composite([
+          echo('c', '{{.steps.b.output.text}}c', { dependsOn: ['b'] }),
+          echo('b', '{{.steps.a.output.text}}b', { dependsOn: ['a'] }),
+          echo('a', 'a'),
+        ]),
+      ]);
+      expect((await kit.ask('flow')).output).toEqual({ text: 'abc' });
+      expect(kit.changes()).toEqual([
+        'started',
+        ...['a', 'b', 'c'].flatMap((id) => [`step_started ${id}`, `step_completed ${id}`]),
+        'completed',
+      ]);
+    },
+  );
 
-  proves('vmcp.composite.step.condition', 'are skipped unless their condition gives true; anything else than true or false fails', async () => {
-    const defaults = { defaultResults: { text: 'none' } };
-    const definition = composite([echo('a', 'A', { condition: ' {{.params.go}}\n', ...defaults }), echo('b', 'got {{.steps.a.output.text}} ({{.steps.a.status}})', { dependsOn: ['a'] })]);
-    expect((await answerOf(definition, { go: true })).output).toEqual({ text: 'got A (completed)' });
-    expect((await answerOf(definition, { go: 'False' })).output).toEqual({ text: 'got none (skipped)' });
-    for (const go of [1, '', 'yes', 'tRuE']) {
-      const { isError, text: said } = await answerOf(definition, { go });
-      expect(isError).toBe(true);
-      expect(said).toMatch(/^Workflow execution failed: step a: the condition gave .* expected true or false$/s);
-    }
-  });
+  proves(
+    'vmcp.composite.step.condition',
+    'are skipped unless their condition gives true; anything else than true or false fails',
+    async () => {
+      const defaults = { defaultResults: { text: 'none' } };
+      const definition = composite([
+        echo('a', 'A', { condition: ' {{.params.go}}\n', ...defaults }),
+        echo('b', 'got {{.steps.a.output.text}} ({{.steps.a.status}})', { dependsOn: ['a'] }),
+      ]);
+      expect((await answerOf(definition, { go: true })).output).toEqual({ text: 'got A (completed)' });
+      expect((await answerOf(definition, { go: 'False' })).output).toEqual({ text: 'got none (skipped)' });
+      for (const go of [1, '', 'yes', 'tRuE']) {
+        const { isError, text: said } = await answerOf(definition, { go });
+        expect(isError).toBe(true);
+        expect(said).toMatch(/^Workflow execution failed: step a: the condition gave .* expected true or false$/s);
+      }
+    },
+  );
 
-  proves('vmcp.composite.step.default-results', 'leave their defaults behind when they are skipped or fail with continue', async () => {
-    const more = { defaultResults: { text: 'fallback' }, onError: { action: 'continue' } };
-    const reads = (tool: object) => composite([{ id: 'a', ...tool, ...more } as never, echo('b', '{{.steps.a.output.text}}|{{.steps.a.status}}|{{.steps.a.error}}', { dependsOn: ['a'] })]);
-    expect((await answerOf(reads({ tool: 'far.fail' }))).output).toEqual({ text: 'fallback|failed|tool call failed: tool far.fail in step a: it broke' });
-    // a template or condition that fails leaves them too
-    expect((await answerOf(reads({ tool: 'far.echo', arguments: { message: '{{ fromJson "{" }}' } }))).text).toMatch(/fallback\|failed\|template: /);
-    expect((await answerOf(reads({ tool: 'far.echo', condition: 'maybe' }))).text).toMatch(/fallback\|failed\|the condition gave/);
-    expect((await answerOf(reads({ tool: 'far.echo', condition: 'false' }))).text).toMatch(/fallback\|skipped/);
-  });
+  proves(
+    'vmcp.composite.step.default-results',
+    'leave their defaults behind when they are skipped or fail with continue',
+    async () => {
+      const more = { defaultResults: { text: 'fallback' }, onError: { action: 'continue' } };
+      const reads = (tool: object) =>
+        composite([
+          { id: 'a', ...tool, ...more } as never,
+          echo('b', '{{.steps.a.output.text}}|{{.steps.a.status}}|{{.steps.a.error}}', { dependsOn: ['a'] }),
+        ]);
+      expect((await answerOf(reads({ tool: 'far.fail' }))).output).toEqual({
+        text: 'fallback|failed|tool call failed: tool far.fail in step a: it broke',
+      });
+      // a template or condition that fails leaves them too
+      expect((await answerOf(reads({ tool: 'far.echo', arguments: { message: '{{ fromJson "{" }}' } }))).text).toMatch(
+        /fallback\|failed\|template: /,
+      );
+      expect((await answerOf(reads({ tool: 'far.echo', condition: 'maybe' }))).text).toMatch(
+        /fallback\|failed\|the condition gave/,
+      );
+      expect((await answerOf(reads({ tool: 'far.echo', condition: 'false' }))).text).toMatch(/fallback\|skipped/);
+    },
+  );
 
   it('give what the tool answered: structured content first, the content by kind always', async () => {
     const resource = { uri: 'x://1', text: 'r' };
@@ -200,63 +316,102 @@ describe('steps', () => {
         { type: 'resource_link', uri: 'x://2', name: 'l' },
       ],
     }));
-    await using kit = await composing([
-      { name: 'rich', steps: [{ id: 'a', tool: 'far.rich' }] },
-      { name: 'both', steps: [{ id: 'a', tool: 'far.sum', arguments: { a: 1, b: 2 } }, echo('b', '{{.steps.a.content.text}} {{.steps.a.output.total}}', { dependsOn: ['a'] })] },
-    ], { far });
-    expect((await kit.ask('rich')).output).toEqual({ text: 'one', text_1: 'two', image_0: 'aW1n', audio_0: 'YXVk', resource, link_0: 'x://2' });
+    await using kit = await composing(
+      [
+        { name: 'rich', steps: [{ id: 'a', tool: 'far.rich' }] },
+        {
+          name: 'both',
+          steps: [
+            { id: 'a', tool: 'far.sum', arguments: { a: 1, b: 2 } },
+            echo('b', '{{.steps.a.content.text}} {{.steps.a.output.total}}', { dependsOn: ['a'] }),
+          ],
+        },
+      ],
+      { far },
+    );
+    expect((await kit.ask('rich')).output).toEqual({
+      text: 'one',
+      text_1: 'two',
+      image_0: 'aW1n',
+      audio_0: 'YXVk',
+      resource,
+      link_0: 'x://2',
+    });
     expect((await kit.ask('both')).output).toEqual({ text: '3 3' });
   });
 });
 
 describe('a step that fails', () => {
-  proves(['vmcp.composite.step.on-error-action', 'choice.composite.failure-texts'], 'ends the workflow and its siblings by default; the answer says which and why', async () => {
-    let cancelled = (): void => {};
-    const wasCancelled = new Promise<void>((resolve) => {
-      cancelled = resolve;
-    });
-    let begun = (): void => {};
-    const hasBegun = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-    const far = farServer()
-      .tool('wait', ({ signal }) => {
-        signal.addEventListener('abort', cancelled);
-        begun();
-        return new Promise(() => {});
-      })
-      .tool('fail-then', async () => {
-        await hasBegun;
-        return { content: [{ type: 'text', text: 'no luck' }], isError: true };
+  proves(
+    ['vmcp.composite.step.on-error-action', 'choice.composite.failure-texts'],
+    'ends the workflow and its siblings by default; the answer says which and why',
+    async () => {
+      let cancelled = (): void => {};
+      const wasCancelled = new Promise<void>((resolve) => {
+        cancelled = resolve;
       });
-    await using kit = await composing([composite([{ id: 'a', tool: 'far.fail-then' }, { id: 'w', tool: 'far.wait' }, echo('never', 'x', { dependsOn: ['a'] })])], { far });
-    const { isError, text: said } = await kit.ask('flow');
-    expect(isError).toBe(true);
-    expect(said).toBe('Workflow execution failed: tool call failed: tool far.fail-then in step a: no luck');
-    await wasCancelled;
-    expect(kit.changes()).toContain('step_failed a');
-    expect(kit.changes()).toContain('step_failed w');
-    expect(kit.changes().at(-1)).toBe('failed');
-    expect(kit.changes().join()).not.toContain('never');
-  });
+      let begun = (): void => {};
+      const hasBegun = new Promise<void>((resolve) => {
+        begun = resolve;
+      });
+      const far = farServer()
+        .tool('wait', ({ signal }) => {
+          signal.addEventListener('abort', cancelled);
+          begun();
+          return new Promise(() => {});
+        })
+        .tool('fail-then', async () => {
+          await hasBegun;
+          return { content: [{ type: 'text', text: 'no luck' }], isError: true };
+        });
+      await using kit = await composing(
+        [
+          composite([
+            { id: 'a', tool: 'far.fail-then' },
+            { id: 'w', tool: 'far.wait' },
+            echo('never', 'x', { dependsOn: ['a'] }),
+          ]),
+        ],
+        { far },
+      );
+      const { isError, text: said } = await kit.ask('flow');
+      expect(isError).toBe(true);
+      expect(said).toBe('Workflow execution failed: tool call failed: tool far.fail-then in step a: no luck');
+      await wasCancelled;
+      expect(kit.changes()).toContain('step_failed a');
+      expect(kit.changes()).toContain('step_failed w');
+      expect(kit.changes().at(-1)).toBe('failed');
+      expect(kit.changes().join()).not.toContain('never');
+    },
+  );
 
   it('fails alike when the tool answers a JSON-RPC error or cannot be routed', async () => {
     const far = farServer().tool('error', () => {
       throw { code: -32050, message: 'own error' };
     });
     await using kit = await composing([composite([{ id: 'a', tool: 'far.error' }])], { far });
-    expect((await kit.ask('flow')).text).toBe('Workflow execution failed: tool call failed: tool far.error in step a: own error');
+    expect((await kit.ask('flow')).text).toBe(
+      'Workflow execution failed: tool call failed: tool far.error in step a: own error',
+    );
   });
 
   proves('choice.composite.retry', 'is tried again with retry, and the attempts are counted', async () => {
     let calls = 0;
-    const far = farServer().tool('flaky', () => (++calls < 3 ? { content: [{ type: 'text', text: 'busy' }], isError: true } : text('done')));
+    const far = farServer().tool('flaky', () =>
+      ++calls < 3 ? { content: [{ type: 'text', text: 'busy' }], isError: true } : text('done'),
+    );
     const retry = (retryCount: number) => ({ action: 'retry', retryCount, retryDelay: '1ms' });
-    await using kit = await composing([
-      { name: 'three', steps: [{ id: 'a', tool: 'far.flaky', onError: retry(2) }] },
-      { name: 'two', steps: [{ id: 'a', tool: 'far.flaky', onError: retry(1) }] },
-      { name: 'hopeless', steps: [{ id: 'a', tool: 'far.echo', arguments: { message: '{{ fromJson "{" }}' }, onError: retry(5) }] },
-    ], { far });
+    await using kit = await composing(
+      [
+        { name: 'three', steps: [{ id: 'a', tool: 'far.flaky', onError: retry(2) }] },
+        { name: 'two', steps: [{ id: 'a', tool: 'far.flaky', onError: retry(1) }] },
+        {
+          name: 'hopeless',
+          steps: [{ id: 'a', tool: 'far.echo', arguments: { message: '{{ fromJson "{" }}' }, onError: retry(5) }],
+        },
+      ],
+      { far },
+    );
     expect((await kit.ask('three')).output).toEqual({ text: 'done' });
     expect(kit.told.find(({ change }) => change === 'step_completed')?.retryCount).toBe(2);
     calls = 0;
@@ -271,18 +426,36 @@ describe('time', () => {
   const never = () => farServer().tool('never', () => new Promise<never>(() => {}));
 
   proves('vmcp.composite.step.timeout', 'of a step covers all its attempts', async () => {
-    await using kit = await composing([composite([{ id: 'a', tool: 'far.never', timeout: '30ms', onError: { action: 'retry', retryCount: 5, retryDelay: '1ms' } }])], { far: never() });
+    await using kit = await composing(
+      [
+        composite([
+          {
+            id: 'a',
+            tool: 'far.never',
+            timeout: '30ms',
+            onError: { action: 'retry', retryCount: 5, retryDelay: '1ms' },
+          },
+        ]),
+      ],
+      { far: never() },
+    );
     expect((await kit.ask('flow')).text).toBe('Workflow execution failed: step a: timed out after 30 ms');
   });
 
   it('of a step that may fail lets the workflow go on', async () => {
-    const steps = [{ id: 'a', tool: 'far.never', timeout: '20ms', onError: { action: 'continue' } }, echo('b', '{{.steps.a.status}}', { dependsOn: ['a'] })];
+    const steps = [
+      { id: 'a', tool: 'far.never', timeout: '20ms', onError: { action: 'continue' } },
+      echo('b', '{{.steps.a.status}}', { dependsOn: ['a'] }),
+    ];
     await using kit = await composing([composite(steps)], { far: never() });
     expect((await kit.ask('flow')).output).toEqual({ text: 'failed' });
   });
 
   proves('vmcp.composite.timeout', 'of the workflow ends everything in it', async () => {
-    const steps: Definitions = [{ id: 'a', tool: 'far.never', onError: { action: 'continue' } }, echo('b', 'x', { dependsOn: ['a'] })];
+    const steps: Definitions = [
+      { id: 'a', tool: 'far.never', onError: { action: 'continue' } },
+      echo('b', 'x', { dependsOn: ['a'] }),
+    ];
     await using kit = await composing([composite(steps, { timeout: '40ms' })], { far: never() });
     const { isError, text: said } = await kit.ask('flow');
     expect(isError).toBe(true);
@@ -302,7 +475,15 @@ describe('time', () => {
       leave.abort();
       return new Promise(() => {});
     });
-    await using kit = await composing([composite([{ id: 'a', tool: 'far.wait', onError: { action: 'continue' } }, echo('b', 'x', { dependsOn: ['a'] })])], { far });
+    await using kit = await composing(
+      [
+        composite([
+          { id: 'a', tool: 'far.wait', onError: { action: 'continue' } },
+          echo('b', 'x', { dependsOn: ['a'] }),
+        ]),
+      ],
+      { far },
+    );
     const client = await kit.client();
     await client.request('tools/call', { name: 'flow', arguments: {} }, leave.signal).catch(() => undefined);
     await wasStopped;
@@ -313,13 +494,20 @@ describe('time', () => {
 
 describe('the answer', () => {
   proves('vmcp.composite.output-absent', 'is the output of the last step when nothing else is said', async () => {
-    expect((await answerOf(composite([echo('a', 'A'), echo('b', 'B', { dependsOn: ['a'] })]))).output).toEqual({ text: 'B' });
+    expect((await answerOf(composite([echo('a', 'A'), echo('b', 'B', { dependsOn: ['a'] })]))).output).toEqual({
+      text: 'B',
+    });
     const skipped = composite([echo('a', 'A'), echo('b', 'B', { dependsOn: ['a'], condition: 'false' })]);
     expect((await answerOf(skipped)).output).toEqual({ text: 'A' });
   });
 
   proves(
-    ['vmcp.composite.output-value', 'vmcp.composite.output-value-object', 'vmcp.composite.output-type', 'vmcp.composite.output-nested'],
+    [
+      'vmcp.composite.output-value',
+      'vmcp.composite.output-value-object',
+      'vmcp.composite.output-type',
+      'vmcp.composite.output-nested',
+    ],
     'is built from templates, in the types that were asked for, nested too',
     async () => {
       const value = (type: string, template: string) => ({ type, value: template });
@@ -330,9 +518,15 @@ describe('the answer', () => {
         boolean: value('boolean', '{{gt .steps.a.output.total 2}}'),
         object: value('object', '{{json .steps.a.output}}'),
         array: value('array', '{{json .steps.a.output.types}}'),
-        nested: { type: 'object', properties: { deep: { type: 'object', properties: { x: value('string', '{{.params.x}}') } } } },
+        nested: {
+          type: 'object',
+          properties: { deep: { type: 'object', properties: { x: value('string', '{{.params.x}}') } } },
+        },
       };
-      const { output, text: said } = await answerOf(composite([{ id: 'a', tool: 'far.sum', arguments: { a: 1, b: 2 } }], { output: { properties } }), { x: 'y' });
+      const { output, text: said } = await answerOf(
+        composite([{ id: 'a', tool: 'far.sum', arguments: { a: 1, b: 2 } }], { output: { properties } }),
+        { x: 'y' },
+      );
       expect(output).toEqual({
         text: '3 y',
         integer: 3,
@@ -346,26 +540,40 @@ describe('the answer', () => {
     },
   );
 
-  proves(['vmcp.composite.output-default', 'vmcp.composite.output-required'], 'has its defaults where a template gives nothing usable, and fails without them', async () => {
-    const built = (property: object, required: string[] = []) =>
-      answerOf(composite([echo('a', 'words')], { output: { properties: { p: property }, required } } as never));
-    expect((await built({ type: 'integer', value: '{{.steps.a.output.text}}', default: '7.9' })).output).toEqual({ p: 7 });
-    expect((await built({ type: 'string', value: '{{.steps.a.output.gone}}', default: 5 })).output).toEqual({ p: '5' });
-    expect((await built({ type: 'boolean', value: '{{.params.gone.deeper}}', default: 'yes' })).output).toEqual({ p: true });
-    expect((await built({ type: 'array', value: 'x', default: [1] }, ['p'])).output).toEqual({ p: [1] });
-    for (const [property, why] of [
-      [{ type: 'integer', value: 'words' }, /property "p" cannot be read as integer$/],
-      [{ type: 'string', value: '{{.steps.a.output.gone}}' }, /property "p" has no value$/],
-    ] as const) {
-      const { isError, text: said } = await built(property);
-      expect(isError).toBe(true);
-      expect(said).toMatch(/^Workflow execution failed: output construction failed: /);
-      expect(said).toMatch(why);
-    }
-  });
+  proves(
+    ['vmcp.composite.output-default', 'vmcp.composite.output-required'],
+    'has its defaults where a template gives nothing usable, and fails without them',
+    async () => {
+      const built = (property: object, required: string[] = []) =>
+        answerOf(composite([echo('a', 'words')], { output: { properties: { p: property }, required } } as never));
+      expect((await built({ type: 'integer', value: '{{.steps.a.output.text}}', default: '7.9' })).output).toEqual({
+        p: 7,
+      });
+      expect((await built({ type: 'string', value: '{{.steps.a.output.gone}}', default: 5 })).output).toEqual({
+        p: '5',
+      });
+      expect((await built({ type: 'boolean', value: '{{.params.gone.deeper}}', default: 'yes' })).output).toEqual({
+        p: true,
+      });
+      expect((await built({ type: 'array', value: 'x', default: [1] }, ['p'])).output).toEqual({ p: [1] });
+      for (const [property, why] of [
+        [{ type: 'integer', value: 'words' }, /property "p" cannot be read as integer$/],
+        [{ type: 'string', value: '{{.steps.a.output.gone}}' }, /property "p" has no value$/],
+      ] as const) {
+        const { isError, text: said } = await built(property);
+        expect(isError).toBe(true);
+        expect(said).toMatch(/^Workflow execution failed: output construction failed: /);
+        expect(said).toMatch(why);
+      }
+    },
+  );
 
   it('may read the workflow itself', async () => {
-    const properties = { id: { type: 'string', value: '{{.workflow.id}}' }, at: { type: 'string', value: '{{.workflow.start_time}}' }, steps: { type: 'integer', value: '{{.workflow.step_count}}' } };
+    const properties = {
+      id: { type: 'string', value: '{{.workflow.id}}' },
+      at: { type: 'string', value: '{{.workflow.start_time}}' },
+      steps: { type: 'integer', value: '{{.workflow.step_count}}' },
+    };
     await using kit = await composing([composite([echo('a', 'x')], { output: { properties } })]);
     const { output } = await kit.ask('flow');
     expect(output).toMatchObject({ id: kit.told[0]?.workflowId, steps: 1 });
@@ -377,7 +585,11 @@ describe('progress', () => {
   proves('choice.composite.progress', 'is told after each step to a client that wants to know', async () => {
     await using kit = await composing([composite([echo('a', 'x'), echo('b', 'y', { dependsOn: ['a'] })])]);
     const client = await kit.client();
-    const { told, result } = await client.request('tools/call', { name: 'flow', arguments: {}, _meta: { progressToken: 'p' } });
+    const { told, result } = await client.request('tools/call', {
+      name: 'flow',
+      arguments: {},
+      _meta: { progressToken: 'p' },
+    });
     expect(result?.isError).not.toBe(true);
     expect(told.map(({ params }) => params)).toMatchObject([
       { progressToken: 'p', progress: 1, total: 2 },
@@ -390,8 +602,19 @@ describe('one composite in another', () => {
   it('is called like a tool', async () => {
     const parameters = { type: 'object', properties: { n: { type: 'integer' } } };
     await using kit = await composing([
-      composite([{ id: 'a', tool: 'double', arguments: { n: '{{.params.n}}' } }, { id: 'b', tool: 'double', arguments: { n: '{{.steps.a.output.r}}' }, dependsOn: ['a'] }], { parameters }),
-      { name: 'double', parameters, steps: [{ id: 's', tool: 'far.sum', arguments: { a: '{{.params.n}}', b: '{{.params.n}}' } }], output: { properties: { r: { type: 'integer', value: '{{.steps.s.output.total}}' } } } },
+      composite(
+        [
+          { id: 'a', tool: 'double', arguments: { n: '{{.params.n}}' } },
+          { id: 'b', tool: 'double', arguments: { n: '{{.steps.a.output.r}}' }, dependsOn: ['a'] },
+        ],
+        { parameters },
+      ),
+      {
+        name: 'double',
+        parameters,
+        steps: [{ id: 's', tool: 'far.sum', arguments: { a: '{{.params.n}}', b: '{{.params.n}}' } }],
+        output: { properties: { r: { type: 'integer', value: '{{.steps.s.output.total}}' } } },
+      },
     ]);
     expect((await kit.ask('flow', { n: 3 })).output).toEqual({ r: 12 });
   });

@@ -145,7 +145,8 @@ export const house = [
     says: {
       'choice.composite.names': 'names are 1 to 64 lower-case letters, digits, - and _',
       'choice.composite.for-each-keys': 'itemVar is an identifier and not index',
-      'choice.composite.templates-at-start': 'a template with an error of syntax is refused at the start, wherever it stands',
+      'choice.composite.templates-at-start':
+        'a template with an error of syntax is refused at the start, wherever it stands',
       'choice.composite.known-roots': 'a template that reads what no workflow has is refused at the start',
       'choice.composite.nested-templates': 'strings nested in objects and arrays are expanded too',
       'choice.composite.parallel-without-depends': 'steps without dependsOn run at once, ten at most',
@@ -162,18 +163,24 @@ export const house = [
       'choice.composite.coercion': 'strings become what the input schema of the called tool asks for, hidden tools too',
       'choice.composite.failure-texts': 'a failed workflow says Workflow execution failed, the step and the cause',
       'choice.composite.progress': 'a client that asks for progress is told after each step',
-      'choice.composite.retry': 'retries wait twice as long each time, spread, at most 60 times the first delay, ten at most',
+      'choice.composite.retry':
+        'retries wait twice as long each time, spread, at most 60 times the first delay, ten at most',
       'choice.composite.skip-remaining': 'skip_remaining skips what has not begun; the workflow completes',
       'choice.composite.cannot-be-asked':
         'a question to a client that cannot be asked fails the step; a modern client hears which capability it lacks',
-      'choice.composite.answers-checked': 'an answer that is too large, too deep or does not fit the form fails the step',
-      'choice.composite.question-time': 'a question that is not answered in time counts as onCancel says; ten minutes at most',
-      'choice.composite.suspended': 'a modern client gets the questions as an answer, with a sealed state that is good once and for its caller only',
+      'choice.composite.answers-checked':
+        'an answer that is too large, too deep or does not fit the form fails the step',
+      'choice.composite.question-time':
+        'a question that is not answered in time counts as onCancel says; ten minutes at most',
+      'choice.composite.suspended':
+        'a modern client gets the questions as an answer, with a sealed state that is good once and for its caller only',
       'choice.composite.any-replica': 'a waiting workflow goes on on any replica when sessions are in Redis',
-      'choice.composite.for-each-output': 'a forEach step leaves one record per item in the order of the list, and counts',
+      'choice.composite.for-each-output':
+        'a forEach step leaves one record per item in the order of the list, and counts',
       'choice.composite.own-step-types': 'a plugin brings a step type that a file uses by its word',
       'choice.composite.told': 'each workflow and step is told to audit and telemetry as it begins and ends',
-      'choice.composite.bounded': 'what a caller gives is never read as a template, and what a workflow keeps is bounded',
+      'choice.composite.bounded':
+        'what a caller gives is never read as a template, and what a workflow keeps is bounded',
       'choice.composite.validate': 'vmcp validate tells every problem of a definition with file and line',
     },
   },

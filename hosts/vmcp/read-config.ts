@@ -78,7 +78,6 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   problems.push(...(await strategyProblems(config, catalogue)));
   problems.push(...(await authzProblems(config, catalogue)));
   problems.push(...unavailable(config));
-  problems.push(...unavailable(config), ...credentialsOfPrograms(config));
   if (!problems.some(({ path }) => path[0] === 'compositeTools')) problems.push(...unknownStepTypes(config));
   // names and users can only be compared when the sections themselves are sound
   const isSound = (section: string): boolean => !problems.some(({ path }) => path[0] === section);

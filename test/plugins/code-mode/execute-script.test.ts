@@ -77,7 +77,7 @@ describe('execute_tool_script', () => {
     const backends = { far: farServer(state), near: fakeServer().tool('echo', 'near').tool('delete', 'gone') };
     kit = await scriptedGateway(
       backends,
-      { toolCallTimeout: '400ms', parallelMaxConcurrency: 3 },
+      { toolCallTimeout: '1500ms', parallelMaxConcurrency: 3 },
       { plugins: [observer(settled)] },
     );
     client = await kit.client();
@@ -175,7 +175,7 @@ describe('execute_tool_script', () => {
       expect((await runScript(client, script)).value).toEqual([
         true,
         'TimeoutError',
-        'tool "far_hangs" did not answer within 400 ms',
+        'tool "far_hangs" did not answer within 1500 ms',
         { n: 1 },
       ]);
       await until(() => state.aborted > before);

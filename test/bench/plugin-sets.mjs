@@ -3,12 +3,14 @@
 /**
  * `audit`: what most rows measure. `off`: nothing but what a plan cannot do without. `guarded`: callers known by OIDC,
  * ten Cedar policies, rate limits in memory, audit to a file; `issuer`, `jwksUrl` and `audience` are of its tokens.
+ * `composites`: `off` and the composite tools of `composites.ts`.
  */
 export function pluginSet(name, { issuer, jwksUrl, audience, auditFile }) {
   const audit = { use: 'audit', with: { logFile: auditFile } };
   const anonymous = { use: 'incoming-auth/anonymous' };
   const sets = {
     off: [anonymous],
+    composites: [anonymous, { use: 'composite/engine', with: { compositeTools: COMPOSITES } }],
     audit: [anonymous, audit],
     guarded: [
       {
@@ -34,6 +36,25 @@ export function pluginSet(name, { issuer, jwksUrl, audience, auditFile }) {
   const set = sets[name];
   if (set === undefined) throw new Error(`no plugin set is named "${name}", only ${Object.keys(sets).join(', ')}`);
   return set;
+}
+
+/** Composite tools of so many steps, each of which calls a tool: `chain_N` one after the other, `fan_N` all at once. */
+const COMPOSITES = [
+  ...[1, 5, 10].map((steps) => composite(`chain_${steps}`, steps, (n) => (n === 1 ? [] : [`s${n - 1}`]))),
+  composite('fan_10', 10, () => []),
+];
+
+function composite(name, steps, dependsOn) {
+  return {
+    name,
+    description: `Calls a tool ${steps} times`,
+    parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    steps: Array.from({ length: steps }, (_, index) => {
+      const before = dependsOn(index + 1);
+      const text = before.length === 0 ? '{{ .params.text }}' : `{{ .steps.${before[0]}.output.text }}`;
+      return { id: `s${index + 1}`, tool: 'far.tool_0', dependsOn: before, arguments: { text } };
+    }),
+  };
 }
 
 /** Never empty under any load, so that every call takes its tokens and none is refused. */

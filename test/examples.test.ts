@@ -59,12 +59,27 @@ describe('the examples', () => {
     STORY_MS,
   );
 
+  it(
+    'do one job tool by tool, by a composite, by a script and by search, and say what each saves',
+    async () => {
+      const { stdout } = await tell('fewer-round-trips');
+      const saved = /saves (\d+) of 12 round trips, [1-9]\d* % of the context, [1-9]\d* % of the tokens read/.source;
+      for (const [way, trips] of [
+        ['composite', '11'],
+        ['script', '11'],
+        ['found composite', '10'],
+      ])
+        expect(new RegExp(`^${way}: ${saved}$`, 'm').exec(stdout)?.[1]).toBe(trips);
+    },
+    STORY_MS,
+  );
+
   it.each(others())('%s checks itself and ends well', async (name) => expect(await tell(name)).toBeDefined(), STORY_MS);
 });
 
 /** Stories without a test of their own. */
 function others(): readonly string[] {
-  const told = new Set(['custom-auth', 'embed-fastify', 'embed-node-http', 'two-callers']);
+  const told = new Set(['custom-auth', 'embed-fastify', 'embed-node-http', 'fewer-round-trips', 'two-callers']);
   return readdirSync(join(ROOT, 'examples')).filter(
     (name) => !told.has(name) && existsSync(join(ROOT, 'examples', name, 'story.ts')),
   );

@@ -34,8 +34,8 @@ export interface SearchQuery {
   readonly keywords?: readonly string[];
   /** Matches wanted at most. */
   readonly limit: number;
-  /** Names (`ToolEntry.key`) that may be found; all when absent. Read once per set: what changes comes as a new one. */
-  readonly allowed?: ReadonlySet<string>;
+  /** Names (`ToolEntry.key`) that may be found; all when absent. Asked once per object: what changes comes as a new one. */
+  readonly allowed?: Pick<ReadonlySet<string>, 'has'>;
   /** Unit vectors of `questionsOf(text)`, in its order; without them the words decide alone. */
   readonly vectors?: readonly Float32Array[];
   /** 0 words only, 1 meaning only. */

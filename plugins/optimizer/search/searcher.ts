@@ -45,8 +45,8 @@ export function createSearcher(tuning: Tuning = TUNING): Searcher {
 interface Indexed extends Ground {
   readonly tools: readonly ToolEntry[];
   readonly names: ByName;
-  /** What callers may find: they come in classes that share a set, so each is looked through once. */
-  readonly masks: WeakMap<ReadonlySet<string>, Uint8Array>;
+  /** What callers may find: they come in classes that share an object, so each is asked once. */
+  readonly masks: WeakMap<NonNullable<SearchQuery['allowed']>, Uint8Array>;
 }
 
 function indexOver(tools: readonly ToolEntry[], ground: Ground): SearchIndex {
@@ -66,7 +66,7 @@ function found(indexed: Indexed, query: SearchQuery): readonly SearchMatch[] {
   return pick(scores, limit).map((tool) => ({ name: indexed.tools[tool]?.key ?? '', score: scores[tool] ?? 0 }));
 }
 
-function maskOf({ masks, tools }: Indexed, names: ReadonlySet<string>): Uint8Array {
+function maskOf({ masks, tools }: Indexed, names: NonNullable<SearchQuery['allowed']>): Uint8Array {
   const known = masks.get(names);
   if (known !== undefined) return known;
   const mask = Uint8Array.from(tools, ({ key }) => Number(names.has(key)));

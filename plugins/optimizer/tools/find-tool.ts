@@ -63,7 +63,7 @@ export function createFinder(parts: FinderParts): (call: Call) => Promise<CallRe
     const matches = shelf.index.find({
       ...wanted,
       limit: config.maxToolsToReturn,
-      ...(shown === all ? {} : { allowed: new Set(view.byName.keys()) }),
+      ...(shown === all ? {} : { allowed: view.byName }),
       ...(vectors === undefined ? {} : { vectors }),
       semanticRatio: vectors === undefined ? 0 : semanticRatio,
       maxDistance,

@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stderr, stdout } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import type { VmcpConfig } from './config-schema.ts';
+import { addWorkflowCommands } from './workflow/main.ts';
 
 interface FileOptions {
   readonly config: string;
@@ -20,6 +21,7 @@ export function addVmcpCommands(program: Command): void {
   addInit(vmcp);
   addPlan(vmcp);
   addExplain(vmcp);
+  addWorkflowCommands(vmcp);
 }
 
 function addServe(vmcp: Command): void {

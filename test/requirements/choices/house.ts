@@ -181,6 +181,8 @@ export const house = [
       'choice.composite.told': 'each workflow and step is told to audit and telemetry as it begins and ends',
       'choice.composite.bounded':
         'what a caller gives is never read as a template, and what a workflow keeps is bounded',
+      'choice.composite.run': 'vmcp workflow run runs one definition against live backends and prints each step',
+      'choice.composite.graph': 'vmcp workflow graph draws the steps of a definition, for terminals and as Mermaid',
       'choice.composite.validate': 'vmcp validate tells every problem of a definition with file and line',
     },
   },

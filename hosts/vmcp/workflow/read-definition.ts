@@ -1,0 +1,76 @@
+import { type Catalogue, explainCause, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
+import { LineCounter, parseDocument } from 'yaml';
+import { UsageError } from '../../usage-error.ts';
+import type { VmcpConfig } from '../config-schema.ts';
+import { problemLines, problemsFrom } from '../problem-lines.ts';
+import { readConfig, readConfigText } from '../read-config.ts';
+
+/** One composite tool of a file, checked, and as it is written there. */
+export interface FoundDefinition {
+  readonly definition: JsonObject;
+  /** The vmcp file that it stands in; `undefined` when it stands alone. */
+  readonly config: VmcpConfig | undefined;
+}
+
+/**
+ * Finds one definition: in a vmcp file by its name, or when it is the only one; or a file that holds nothing else, as it
+ * stands or as the `spec` of a resource.
+ * @throws GatewayFault PLAN_INVALID with file, line and fix; UsageError when there are several
+ */
+export async function readDefinition(
+  file: string,
+  name: string | undefined,
+  catalogue: Catalogue,
+): Promise<FoundDefinition> {
+  const text = await readConfigText(file);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const [broken] = document.errors;
+  if (broken !== undefined) throw invalid(`${file}:${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
+  const given = documentValue(document, file);
+  if (isObject(given) && given.compositeTools !== undefined) {
+    const { config } = await readConfig(text, file, catalogue);
+    return { definition: named((config.compositeTools ?? []) as unknown as readonly JsonObject[], name, file), config };
+  }
+  const isResource = isObject(given) && isObject(given.spec);
+  const definition = isResource ? given.spec : given;
+  if (!isObject(definition) || definition.steps === undefined) {
+    throw invalid(`${file}: holds no composite tool; expected steps, or a vmcp file with compositeTools`);
+  }
+  const engine = (await catalogue['composite/engine']?.())?.default;
+  if (engine === undefined) throw invalid('the plugin composite/engine is not installed');
+  const read = engine.config.safeParse({ compositeTools: [definition] });
+  if (!read.success) {
+    const problems = problemsFrom(engine.config, read.error, { compositeTools: [definition] }).map((problem) => ({
+      ...problem,
+      path: [...(isResource ? ['spec'] : []), ...problem.path.slice(2)],
+    }));
+    throw invalid(problemLines(file, document, lines, problems).join('\n'));
+  }
+  return { definition: named([definition as JsonObject], name, file), config: undefined };
+}
+
+const MAX_ALIASES = 100; // of YAML anchors; more is a bomb, not a definition
+
+function documentValue(document: ReturnType<typeof parseDocument>, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (cause) {
+    throw invalid(`${file}:1: ${explainCause(cause)}`);
+  }
+}
+
+function named(definitions: readonly JsonObject[], name: string | undefined, file: string): JsonObject {
+  const names = definitions.map((definition) => String(definition.name)).join(', ');
+  const found = name === undefined ? definitions : definitions.filter((definition) => definition.name === name);
+  const [first, second] = found;
+  if (first === undefined)
+    throw new UsageError(`${file} has no composite tool ${name ?? ''} (it has: ${names || 'none'})`);
+  if (second !== undefined)
+    throw new UsageError(`${file} has several composite tools; say which with --name (${names})`);
+  return first;
+}
+
+function invalid(message: string): GatewayFault {
+  return new GatewayFault('PLAN_INVALID', message);
+}

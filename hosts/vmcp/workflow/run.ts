@@ -1,0 +1,188 @@
+import { dirname, resolve } from 'node:path';
+import {
+  type Asker,
+  callWith,
+  createGateway,
+  createLog,
+  decodeObject,
+  definePlugin,
+  encode,
+  isObject,
+  type JsonObject,
+  type Plugin,
+  type WorkflowAdvanced,
+} from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { z } from 'zod';
+import { argumentsFrom } from '../../client/arguments.ts';
+import { EXIT_CODES } from '../../exit-codes.ts';
+import { printable, stderr, stdout } from '../../terminal.ts';
+import { UsageError } from '../../usage-error.ts';
+import { planFromConfig } from '../plan.ts';
+import { readConfig, readConfigText } from '../read-config.ts';
+import { readDefinition } from './read-definition.ts';
+
+/** Flags of `vmcp workflow run`. */
+export interface RunOptions {
+  readonly config?: string;
+  readonly name?: string;
+  readonly params?: string;
+  readonly answers?: string;
+  readonly format: 'text' | 'json';
+}
+
+/**
+ * Runs one composite tool against live backends as nobody in particular, without policies and limits, and prints each step.
+ *
+ * Sets the exit code: 0 when the workflow completed, 5 when it failed.
+ * @throws UsageError and GatewayFault with sentences for a person, before anything is called
+ */
+export async function runWorkflowFile(file: string, pairs: readonly string[], options: RunOptions): Promise<void> {
+  const found = await readDefinition(file, options.name, catalogue);
+  const { definition } = found;
+  if (found.config === undefined && options.config === undefined) {
+    throw new UsageError(`${file} says nothing of backends; name a vmcp file that does: -c vmcp.yaml`);
+  }
+  const from = options.config ?? file;
+  const config = options.config === undefined ? found.config : await configOf(options.config);
+  if (config === undefined) return;
+  const others = found.config?.compositeTools ?? [];
+  const { rateLimiting: _, sessionStorage: __, ...kept } = config;
+  const { parameters } = definition;
+  const given = argumentsFrom(options.params, pairs, isObject(parameters) ? parameters : undefined);
+  const events: JsonObject[] = [];
+  const watching = watcher(answersFrom(options.answers), (advanced) => {
+    events.push(eventOf(advanced));
+    (options.format === 'text' ? stdout : stderr).line(lineOf(advanced));
+  });
+  const plan = planFromConfig({
+    ...kept,
+    incomingAuth: { type: 'anonymous' },
+    compositeTools: (others.length === 0 ? [definition] : others) as never,
+    plugins: [...(config.plugins ?? []), { use: watching.address }],
+  });
+  const gateway = await createGateway(plan, {
+    catalogue,
+    plugins: [watching],
+    baseDir: dirname(resolve(from)),
+    log: createLog('warn', (line) => process.stderr.write(line)),
+  });
+  try {
+    const name = String(definition.name);
+    await gateway.settled();
+    if (gateway.catalog().find('tool', name) === undefined) {
+      const why = gateway.catalog().warnings.find((warning) => warning.includes(`"${name}"`));
+      throw new UsageError(why ?? `composite tool "${name}" is not listed`);
+    }
+    const reply = await gateway.perform({ name, arguments: given });
+    if ('error' in reply) throw new UsageError(reply.error.message);
+    if ('refusal' in reply) throw new UsageError(reply.refusal.reason);
+    tellEnd(reply.result.value, reply.result.isError, events, options.format);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function configOf(file: string) {
+  return (await readConfig(await readConfigText(file), file, catalogue)).config;
+}
+
+function tellEnd(
+  result: JsonObject,
+  isError: boolean,
+  events: readonly JsonObject[],
+  format: RunOptions['format'],
+): void {
+  if (isError) process.exitCode = EXIT_CODES.toolFailed.code;
+  const [first] = (result.content ?? []) as readonly JsonObject[];
+  const said = String(first?.text ?? '');
+  if (format === 'json') {
+    const told = isError ? { error: said } : { output: result.structuredContent ?? said };
+    return stdout.line(JSON.stringify({ ok: !isError, ...told, events }));
+  }
+  if (isError) stderr.line(stderr.red(printable(said)));
+  else stdout.line(JSON.stringify(result.structuredContent ?? said, undefined, 2));
+}
+
+/** Answers by step id, as `--answers` gives them. */
+function answersFrom(text: string | undefined): ReadonlyMap<string, JsonObject> {
+  if (text === undefined) return new Map();
+  const given = argumentsFrom(text, [], undefined);
+  for (const [id, answer] of Object.entries(given)) {
+    if (!isObject(answer))
+      throw new UsageError(`--answers: ${id} must be an object, e.g. {"action":"accept","content":{}}`);
+  }
+  return new Map(Object.entries(given) as [string, JsonObject][]);
+}
+
+/** Hears what the workflow does, and answers its questions in the order of `answers`. */
+function watcher(answers: ReadonlyMap<string, JsonObject>, hear: (advanced: WorkflowAdvanced) => void): Plugin {
+  const address = 'vmcp/workflow-run';
+  return definePlugin({
+    address,
+    config: z.strictObject({}),
+    apply({ hooks }) {
+      const running = new Set<string>();
+      hooks.workflowAdvanced.tap(address, (advanced) => {
+        const { change, step } = advanced;
+        if (step?.type === 'elicitation' && change === 'step_started') running.add(step.id);
+        hear(advanced);
+      });
+      hooks.rewriteCall.tap(address, (call) =>
+        call.parent === undefined ? callWith(call, { asker: askable(call.asker, answers, running) }) : call,
+      );
+    },
+  });
+}
+
+/** The terminal as a client that is asked in the middle of the call. */
+function askable(asker: Asker, answers: ReadonlyMap<string, JsonObject>, running: Set<string>): Asker {
+  return {
+    ...asker,
+    era: '2025-11-25',
+    capabilities: { elicitation: {} },
+    async ask(_method, params) {
+      const message = printable(String(decodeObject(params)?.message ?? ''));
+      const [id] = [...running].filter((each) => answers.has(each));
+      stderr.line(`? ${message}`);
+      if (id === undefined) {
+        return {
+          error: {
+            code: -32601,
+            message: 'no answer was given; use --answers \'{"STEP": {"action": "accept", "content": {}}}\'',
+          },
+        };
+      }
+      running.delete(id);
+      return { result: encode(answers.get(id) ?? {}) };
+    },
+  };
+}
+
+const SIGNS: Readonly<Record<WorkflowAdvanced['change'], string>> = {
+  started: '▶',
+  completed: '✔',
+  failed: '✘',
+  timed_out: '✘',
+  step_started: '  ▶',
+  step_completed: '  ✔',
+  step_failed: '  ✘',
+  step_skipped: '  –',
+};
+
+function lineOf({ change, workflowName, step, durationMs, retryCount }: WorkflowAdvanced): string {
+  const what = step === undefined ? workflowName : `${step.id}${step.tool === undefined ? '' : ` ${step.tool}`}`;
+  const took = durationMs === undefined ? '' : ` ${Math.round(durationMs)} ms`;
+  const again = retryCount ? `, ${retryCount} retries` : '';
+  return printable(`${SIGNS[change]} ${what} ${change.replace('step_', '').replace('_', ' ')}${took}${again}`);
+}
+
+function eventOf({ change, step, atMs, durationMs, retryCount }: WorkflowAdvanced): JsonObject {
+  return {
+    change,
+    ...(step === undefined ? {} : { step: step.id }),
+    atMs,
+    ...(durationMs === undefined ? {} : { durationMs }),
+    ...(retryCount === undefined ? {} : { retryCount }),
+  };
+}

@@ -11,6 +11,8 @@ export interface PlanFlags {
   /** Idle time of a client session; 0 means the default. */
   readonly sessionTtlMs?: number;
   readonly audit?: boolean;
+  /** Secret behind sealed states, the same on all replicas; `TOOLMGR_STATE_KEY`. */
+  readonly stateKey?: string;
   /** The address to bind is a loopback one (default). */
   readonly loopback?: boolean;
 }
@@ -29,6 +31,7 @@ export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanI
     ...(config.passthroughHeaders?.length ? { passthroughHeaders: config.passthroughHeaders } : {}),
     // a store of this process has nothing to tell to others
     ...(config.sessionStorage?.provider === 'redis' ? { sessionStorage: { store: 'redis' } } : {}),
+    ...(flags.stateKey === undefined ? {} : { stateKey: flags.stateKey }),
     ...(config.maxToolNameLength === undefined ? {} : { maxToolNameLength: config.maxToolNameLength }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };

@@ -39,6 +39,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const flags: PlanFlags = {
     loopback: isLoopbackHost(options.host),
     ...(options.enableAudit ? { audit: true } : {}),
+    ...(process.env.TOOLMGR_STATE_KEY ? { stateKey: process.env.TOOLMGR_STATE_KEY } : {}),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
   const open = async (config: VmcpConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {

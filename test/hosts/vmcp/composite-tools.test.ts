@@ -74,6 +74,9 @@ describe('compositeTools of a vmcp file', () => {
     expect((await engineOf('')).store).toBeUndefined();
     expect((await engineOf('sessionStorage: { provider: memory }')).store).toBeUndefined();
     expect((await engineOf('sessionStorage: { provider: redis, address: "r:6379" }')).store).toBe('redis');
+    const shared = await read(`${tools}sessionStorage: { provider: redis, address: "r:6379" }`);
+    expect(planFromConfig(shared.config, { stateKey: 'of all replicas' }).stateKey).toBe('of all replicas');
+    expect(planFromConfig(shared.config).stateKey).toBeUndefined();
     const { config } = await read('compositeTools: []');
     expect(planFromConfig(config).plugins.map(({ use }) => use)).not.toContain('composite/engine');
   });

@@ -69,8 +69,9 @@ async function weightsIn(folder: string): Promise<keyof typeof WEIGHTS> {
 
 async function extractorOf(folder: string, dtype: string, load: () => Promise<Transformers>): Promise<Extractor> {
   const transformers = await load().catch((cause: unknown) => {
-    const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_MODULE_NOT_FOUND';
-    const why = isMissing ? `the package ${PACKAGE} is not installed; npm install ${PACKAGE}` : explainCause(cause);
+    const why = isAbsent(cause)
+      ? `the package ${PACKAGE} is not installed; npm install ${PACKAGE}`
+      : explainCause(cause);
     throw unfit(`a local model needs ${PACKAGE}: ${why}`, cause);
   });
   Object.assign(transformers.env, {
@@ -82,6 +83,12 @@ async function extractorOf(folder: string, dtype: string, load: () => Promise<Tr
   return transformers.pipeline('feature-extraction', basename(folder), { dtype, device: 'cpu' }).catch((cause) => {
     throw unfit(`the model in ${folder} cannot be loaded: ${explainCause(cause)}`, cause);
   });
+}
+
+/** Node says it by a code, Vite by words of its own. */
+function isAbsent(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  return ('code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND') || cause.message.startsWith('Could not resolve ');
 }
 
 function unfit(why: string, cause?: unknown): GatewayFault {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -8,5 +9,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // most tests wait for sockets and programs: one file at a time would leave two cores idle
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });

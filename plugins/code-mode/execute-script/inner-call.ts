@@ -67,8 +67,7 @@ export function answerFrom(reply: Reply): ScriptAnswer {
   if ('refusal' in reply) return failed(reply.refusal.reason);
   if ('error' in reply) return failed(reply.error.message);
   const { result } = reply;
-  if (result.resultType !== 'complete')
-    return failed('the tool asks its user for input, which a script cannot pass on');
+  if (result.resultType !== 'complete') return failed(`the tool answered "${result.resultType}", which is no result`);
   if (result.bytes.length > MAX_RESULT_BYTES) {
     return failed(`the result of ${result.bytes.length} bytes is larger than a script can take (${MAX_RESULT_BYTES})`);
   }

@@ -70,12 +70,12 @@ describe('toolmgr vmcp validate', () => {
     async () => {
       const file = await write({
         ...CONFIG,
-        optimizer: { maxToolsToReturn: 5 },
+        compositeToolRefs: [{ name: 'deploy' }],
         rateLimiting: { perUser: { maxTokens: 1, refillPeriod: '1s' } },
       });
       const { code, out, err } = await cli(['vmcp', 'validate', '-c', file]);
       expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(/vmcp\.yaml:\d+: optimizer: is not available yet/);
+      expect(err).toMatch(/vmcp\.yaml:\d+: compositeToolRefs: refers to cluster resources/);
       expect(err).toMatch(/vmcp\.yaml:\d+: rateLimiting\.perUser: needs authentication/);
     },
   );

@@ -60,22 +60,21 @@ describe('scripts beside other plugins', () => {
     },
   );
 
-  it('tell a script that a tool of a 2026-07-28 backend waits for its user', async () => {
-    const far = fakeServer(['2026-07-28']).tool('ask', () => ({
-      resultType: 'input_required',
-      inputRequests: {
-        a: {
-          method: 'elicitation/create',
-          params: { message: 'which?', requestedSchema: { type: 'object', properties: {} } },
-        },
-      },
-      requestState: 'x',
-    }));
+  it('put the question of a 2026-07-28 backend to the user of the script', async () => {
+    const question = {
+      method: 'elicitation/create',
+      params: { message: 'which?', requestedSchema: { type: 'object', properties: {} } },
+    };
+    const far = fakeServer(['2026-07-28']).tool('ask', ({ params }) => {
+      const { inputResponses } = params as { inputResponses?: { a?: { action?: string } } };
+      if (inputResponses === undefined) {
+        return { resultType: 'input_required', inputRequests: { a: question }, requestState: 'x' };
+      }
+      return { content: [{ type: 'text', text: `the user said ${inputResponses.a?.action}` }] };
+    });
     await using kit = await testGateway({ backends: { far }, catalogue, plan: { plugins: [...CODE_MODE] } });
     const client = await kit.client({ capabilities: { elicitation: {} }, answer: () => ({ action: 'decline' }) });
-    expect((await runScript(client, 'await far.ask()')).failure).toMatch(
-      /asks its user for input, which a script cannot pass on/,
-    );
+    expect((await runScript(client, 'return await far.ask()')).value).toBe('the user said decline');
   });
 
   it('leave an audit line for each call, without the text of the script', async () => {

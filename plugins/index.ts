@@ -34,10 +34,6 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
 // What hosts share with plugins: what reads the same settings, and starts the same workloads.
 export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
-export { compileTemplate, type Template, type TemplateOptions } from './shared/go-template/compile.ts';
-export type { Reference } from './shared/go-template/references.ts';
-export { TemplateError, type TemplatePhase } from './shared/go-template/template-error.ts';
-export type { TemplateFunction } from './shared/go-template/template-function.ts';
 export { type LogFile, openLogFile } from './shared/log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './shared/process-identity.ts';
 export {

@@ -1,5 +1,7 @@
-import { compileTemplate, TemplateError, type TemplateFunction } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
+import { compileTemplate } from '../../../../plugins/shared/go-template/compile.ts';
+import { TemplateError } from '../../../../plugins/shared/go-template/template-error.ts';
+import type { TemplateFunction } from '../../../../plugins/shared/go-template/template-function.ts';
 import { proves } from '../../../support/proves.ts';
 
 describe('a compiled template', () => {

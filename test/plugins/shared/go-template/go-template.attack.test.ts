@@ -1,6 +1,7 @@
 import type { JsonValue } from '@toolmgr/core';
-import { compileTemplate, TemplateError } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
+import { compileTemplate } from '../../../../plugins/shared/go-template/compile.ts';
+import { TemplateError } from '../../../../plugins/shared/go-template/template-error.ts';
 import { proves } from '../../../support/proves.ts';
 
 /** Far above what any of these takes alone, and far below what an unbounded one would. */

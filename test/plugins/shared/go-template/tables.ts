@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '@toolmgr/core';
-import { compileTemplate, TemplateError } from '@toolmgr/plugins';
+import { compileTemplate } from '../../../../plugins/shared/go-template/compile.ts';
+import { TemplateError } from '../../../../plugins/shared/go-template/template-error.ts';
 
 /** Where the tables lie, and the program that fills them. */
 export const TABLES = fileURLToPath(new URL('../../../golden/go-template/', import.meta.url));

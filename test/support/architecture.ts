@@ -174,7 +174,6 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
   undici: ['plugins/shared', 'core/backend', 'core/testing', 'hosts/cli', 'hosts/run', 'hosts/start', 'hosts/client'],
-  'eventsource-parser': ['core/protocol', 'core/backend', 'core/testing'],
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http'],
@@ -184,7 +183,6 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['plugins/stores/redis'],
   jose: ['plugins/incoming-auth/oidc', 'core/testing'],
   '@opentelemetry/*': ['plugins/telemetry'],
-  minisearch: ['plugins/optimizer'],
   dockerode: ['plugins/workloads/container'],
   '@cedar-policy/*': ['plugins/authorization/cedar'],
   'quickjs-emscripten': ['plugins/code-mode/quickjs'],

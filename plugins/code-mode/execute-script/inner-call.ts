@@ -5,13 +5,13 @@ import {
   decode,
   isObject,
   type JsonObject,
-  nearest,
   type RawJson,
   RawObject,
   type Reply,
   type ScriptAnswer,
 } from '@toolmgr/core';
 import type { Scope } from './scope.ts';
+import type { UnknownNames } from './unknown-name.ts';
 
 /** Largest result that is handed to a script: it has to fit into its memory more than once. */
 const MAX_RESULT_BYTES = 4_194_304;
@@ -20,6 +20,7 @@ const MAX_RESULT_BYTES = 4_194_304;
 export interface InnerCallParts {
   readonly core: Pick<Core, 'perform'>;
   readonly scope: Scope;
+  readonly unknown: UnknownNames;
   readonly parent: Call;
   readonly timeoutMs: number;
 }
@@ -30,13 +31,13 @@ export interface InnerCallParts {
  * cancelled.
  */
 export function callInside(
-  { core, scope, parent, timeoutMs }: InnerCallParts,
+  { core, scope, unknown, parent, timeoutMs }: InnerCallParts,
   name: string,
   given: JsonObject,
   signal: AbortSignal,
 ): Promise<ScriptAnswer> {
   const entry = scope.find(name);
-  if (entry === undefined) return Promise.resolve(failed(unknownTool(name, scope)));
+  if (entry === undefined) return Promise.resolve(failed(unknown.tool(name)));
   return new Promise((resolve) => {
     const cancel = new AbortController();
     const end = (answer: ScriptAnswer): void => {
@@ -94,12 +95,6 @@ function textOf(result: CallResult): string | undefined {
   if (!Array.isArray(items)) return undefined;
   const found = items.find((item) => isObject(item) && item.type === 'text' && typeof item.text === 'string');
   return isObject(found) ? (found.text as string) : undefined;
-}
-
-function unknownTool(name: string, { names }: Scope): string {
-  const shown = name.length > 128 ? `${name.slice(0, 127)}…` : name;
-  const hint = name.length > 128 ? undefined : nearest(name, names);
-  return `unknown tool "${shown}"${hint === undefined ? '' : `, did you mean "${hint}"?`}`;
 }
 
 function failed(error: string): ScriptAnswer {

@@ -14,6 +14,7 @@ import type { CodeModeConfig } from './config.ts';
 import { callInside } from './inner-call.ts';
 import type { Scope } from './scope.ts';
 import { TOOL_NAME } from './tool-definition.ts';
+import { createUnknownNames, type UnknownNames } from './unknown-name.ts';
 
 /** A script is read in one go, without a look at the clock: 1 MiB takes some 50 ms of its thread. */
 const MAX_SCRIPT_BYTES = 1_048_576;
@@ -35,7 +36,8 @@ export async function runTool({ core, config, scope: scopeFor }: RunParts, call:
   if ('problem' in asked) return toolFailure(asked.problem);
   const scope = await scopeFor(call);
   const startedMs = core.now();
-  const parts = { core, scope, parent: call, timeoutMs: config.toolCallTimeout };
+  const unknown = createUnknownNames(scope);
+  const parts = { core, scope, unknown, parent: call, timeoutMs: config.toolCallTimeout };
   const sandbox: Sandbox = core.slots.sandboxes.get(config.sandbox);
   const outcome = await sandbox.run(
     {
@@ -61,7 +63,7 @@ export async function runTool({ core, config, scope: scopeFor }: RunParts, call:
     durationMs: core.now() - startedMs,
   });
   call.signal.throwIfAborted();
-  return resultFrom(outcome);
+  return resultFrom(outcome, unknown);
 }
 
 type Asked = { readonly script: string; readonly data: JsonObject };
@@ -92,10 +94,12 @@ function limitsFrom(config: CodeModeConfig): ScriptLimits {
 }
 
 /** The value as JSON text, and as structured content when it is an object; then the logs. */
-function resultFrom(outcome: ScriptOutcome): CallResult {
+function resultFrom(outcome: ScriptOutcome, unknown: UnknownNames): CallResult {
   const logs = outcome.logs.length === 0 ? [] : [textBlock(`Script logs:\n${outcome.logs.join('\n')}`)];
   if ('failure' in outcome) {
-    const content = [textBlock(`script execution failed: ${outcome.message}`), ...logs];
+    const { failure, message } = outcome;
+    const hint = failure === 'error' ? unknown.afterError(message) : '';
+    const content = [textBlock(`script execution failed: ${message}${hint}`), ...logs];
     return resultFromValue({ content, isError: true });
   }
   const value: unknown = JSON.parse(outcome.json);

@@ -14,15 +14,15 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
   const { parse, stringify } = JSON;
   const { isArray } = Array;
   const { defineProperty } = Object;
-  const OwnPromise = Promise, OwnError = Error, OwnTypeError = TypeError, text = String;
+  const OwnProxy = Proxy, OwnPromise = Promise, OwnError = Error, OwnTypeError = TypeError, text = String;
   const MAX_LINE = 8192, MAX_MESSAGE = 4096;
   const pending = { __proto__: null };
   let calls = 0;
 
   const failed = (name, message, stack) => {
     const error = new OwnError(message);
-    defineProperty(error, 'name', { value: name, writable: true, configurable: true });
-    defineProperty(error, 'stack', { value: stack, writable: true, configurable: true });
+    defineProperty(error, 'name', { __proto__: null, value: name, writable: true, configurable: true });
+    defineProperty(error, 'stack', { __proto__: null, value: stack, writable: true, configurable: true });
     return error;
   };
 
@@ -126,6 +126,15 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
     defineProperty(place, key, { value: (given) => callTool(tool, given), enumerable: true, writable: true, configurable: true });
   };
 
+  // Behind the functions of a group: a name that it lacks is a function that says so when it is called. What the language
+  // itself looks up (symbols, then, toJSON, members of Object.prototype) is as on any object; 'x' in group stays true to fact.
+  const unknownOf = (group) => new OwnProxy({}, {
+    __proto__: null, // a trap that a script puts on Object.prototype is none of ours
+    get: (plain, key) => typeof key !== 'string' || key === 'then' || key === 'toJSON' || key in plain
+      ? plain[key]
+      : (given) => callTool(group + '.' + key, given),
+  });
+
   const scope = globalThis;
   defineProperty(scope, 'callTool', { value: callTool, writable: true, configurable: true });
   defineProperty(scope, 'parallel', { value: parallel, writable: true, configurable: true });
@@ -136,7 +145,7 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
   for (const { member, flat, tool } of parse(functionsText)) {
     if (member !== undefined) {
       if (groups[member.group] === undefined) {
-        groups[member.group] = {};
+        groups[member.group] = { __proto__: unknownOf(member.group) };
         defineProperty(scope, member.group, { value: groups[member.group], writable: true, configurable: true });
       }
       bind(groups[member.group], member.name, tool);

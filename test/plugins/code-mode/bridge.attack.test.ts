@@ -8,6 +8,17 @@ const CASES: readonly HostileCase[] = [
     'const all = []; for (let i = 0; i < 10000; i++) all.push(far.echo({ i }).catch((e) => e.message)); const r = await Promise.all(all); return [r.filter((x) => typeof x === "object").length, r.at(-1)]',
     { value: [50, 'a script may make 50 tool calls'] },
   ],
+  [
+    'floods calls of tools that there are not',
+    'const all = []; for (let i = 0; i < 10000; i++) all.push(far["nope" + i]().catch((e) => e.message)); const r = await Promise.all(all); return [r.filter((x) => x.startsWith("unknown tool")).length, r.at(-1)]',
+    { value: [50, 'a script may make 50 tool calls'] },
+  ],
+  [
+    'keeps what stands for unknown tools',
+    'const all = []; for (;;) all.push(far["nope" + all.length])',
+    /more than|memory|longer than/,
+  ],
+  ['calls an unknown tool of a huge name', 'return await far["x".repeat(1e6)]()', /unknown tool "x{127}…"/],
   ['floods calls and returns before they end', 'for (let i = 0; i < 1000; i++) far.hangs(); return 1', { value: 1 }],
   ['returns while one call is out', 'far.hangs(); return 2', { value: 2 }],
   ['fails while calls are out', 'far.hangs(); far.hangs(); throw new Error("now")', /Error: now/],

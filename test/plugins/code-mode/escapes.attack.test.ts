@@ -154,6 +154,51 @@ const CASES: readonly HostileCase[] = [
   ['calls no name with a NUL', "return await callTool('far_echo\\0')", /unknown tool/],
   ['calls no inherited name', "return await callTool('__proto__')", /unknown tool/],
   ['calls no constructor', "return await callTool('constructor')", /unknown tool/],
+  [
+    'reaches only the guest through what stands for an unknown tool',
+    "const f = far.nope; return [typeof f.constructor('return process'), f.constructor('return typeof process + typeof require')(), Object.getOwnPropertyNames(f).sort().join()]",
+    { value: ['function', 'undefinedundefined', 'length,name'] },
+  ],
+  [
+    'reaches only an empty object behind a group',
+    'const p = Object.getPrototypeOf(far); return [Reflect.ownKeys(p).length, Object.getPrototypeOf(p) === Object.prototype, Object.keys(far).includes("echo")]',
+    { value: [0, true, true] },
+  ],
+  [
+    'puts traps on Object.prototype',
+    'const seen = []; for (const k of ["get", "has", "set", "ownKeys", "getPrototypeOf", "apply"]) Object.prototype[k] = (...a) => { seen.push(k); return a[0] }; try { await far.nope() } catch (e) { seen.push(e.name) } return seen',
+    { value: ['ToolError'] },
+  ],
+  [
+    'replaces what unknown tools are made with',
+    'globalThis.Proxy = null; globalThis.callTool = () => 7; Reflect.get = () => 7; return await far.nope()',
+    /unknown tool "nope" of backend "far"/,
+  ],
+  [
+    'puts functions behind a group',
+    'Object.getPrototypeOf(far).nope = () => 3; Object.setPrototypeOf(Object.getPrototypeOf(far), { deep: 4 }); return [far.nope(), far.deep, far.toString === undefined || typeof far.toString]',
+    { value: [3, 4, 'function'] },
+  ],
+  [
+    'makes a group its own ancestor',
+    'Object.setPrototypeOf(Object.getPrototypeOf(far), far); return far.nope',
+    /TypeError|InternalError|RangeError/,
+  ],
+  ['reads a name that throws when written', 'return far[{ toString() { throw new Error("mine") } }]', /Error: mine/],
+  ['calls an unknown tool with a NUL', 'return await far["ec\\0ho"]()', /unknown tool "ec/],
+  [
+    'calls another backend through a group',
+    'return await far["echo.far_echo"]()',
+    /unknown tool "echo.far_echo" of backend "far"/,
+  ],
+  ['throws a group', 'throw far', /Error/],
+  ['throws what stands for an unknown tool', 'throw far.nope', /threw/],
+  ['returns what stands for an unknown tool', 'return far.nope', /is no JSON: function/],
+  [
+    'words an error like one of the engine',
+    'throw new ReferenceError("\'far_hangz\' is not defined")',
+    /did you mean far_hangs\?$/,
+  ],
   ['shares no global with the next script', 'globalThis.polluted = 1; Object.polluted = 1; return 1', { value: 1 }],
   ['sees no finer clock', 'return [typeof performance, Number.isInteger(Date.now())]', { value: ['undefined', true] }],
   [

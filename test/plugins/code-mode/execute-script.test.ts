@@ -223,12 +223,76 @@ describe('execute_tool_script', () => {
     const description = String((await listed(client)).description);
     expect(description).toContain('echo(args');
     expect(description).not.toContain('secret');
-    const script = `const tried = [typeof far.secret, typeof far_secret];
+    const script = `const tried = ['secret' in far, typeof far_secret];
       for (const name of ['far_secret', 'far.secret', 'secret']) {
-        try { tried.push(await callTool(name)); } catch (e) { tried.push(e.message.startsWith('unknown tool')); }
+        try { tried.push(await callTool(name)); } catch (e) { tried.push(e.message); }
       }
+      try { tried.push(await far.secret()); } catch (e) { tried.push(e.message); }
       return tried;`;
-    expect((await runScript(client, script)).value).toEqual(['undefined', 'undefined', true, true, true]);
+    expect((await runScript(client, script)).value).toEqual([
+      false,
+      'undefined',
+      'unknown tool "far_secret"',
+      'unknown tool "secret" of backend "far"; it has add, broken, echo, fails, hangs and 8 others',
+      'unknown tool "secret"',
+      'unknown tool "secret" of backend "far"; it has add, broken, echo, fails, hangs and 8 others',
+    ]);
+    // nor do words that are near to its name lead to it
+    for (const near of ['far.secrte()', 'callTool("far_secrt")', 'callTool("far.secre")', 'far_secre()', 'secre()']) {
+      expect((await runScript(client, `await ${near}`)).failure).not.toMatch(/secret\b/);
+    }
+  });
+
+  proves('choice.code-mode.unknown-names', 'says which tool a wrong name may have meant', async () => {
+    for (const [script, said] of [
+      ['await far.ecco({})', 'ToolError: unknown tool "ecco" of backend "far", did you mean far.echo? (line 1)'],
+      ['await far.delete({})', 'ToolError: unknown tool "delete" of backend "far", did you mean near.delete? (line 1)'],
+      ['await near.prose({})', 'ToolError: unknown tool "prose" of backend "near", did you mean far.prose? (line 1)'],
+      ['await near.q({})', 'ToolError: unknown tool "q" of backend "near"; it has delete, echo (line 1)'],
+      ['\nawait callTool("far_eco")', 'ToolError: unknown tool "far_eco", did you mean "far_echo"? (line 2)'],
+      ['await callTool("prose")', 'ToolError: unknown tool "prose", did you mean far.prose? (line 1)'],
+      ['await callTool("farr.prose")', 'ToolError: unknown tool "farr.prose", did you mean far.prose? (line 1)'],
+      ['await faar.echo({})', "ReferenceError: 'faar' is not defined (line 1), did you mean far?"],
+      ['await far_ecco({})', "ReferenceError: 'far_ecco' is not defined (line 1), did you mean far_echo?"],
+      ['await paralell([])', "ReferenceError: 'paralell' is not defined (line 1), did you mean parallel?"],
+      ['await quite({})', "ReferenceError: 'quite' is not defined (line 1)"],
+    ] as const) {
+      expect((await runScript(client, script)).failure).toBe(`script execution failed: ${said}`);
+    }
+    const caught = 'try { await far.ecco() } catch (e) { return [e.name, e.message] }';
+    expect((await runScript(client, caught)).value).toEqual([
+      'ToolError',
+      'unknown tool "ecco" of backend "far", did you mean far.echo?',
+    ]);
+  });
+
+  it('leaves a group an object like others: what it has, what it lacks, awaited, written out, written to', async () => {
+    const script = `far.own = 1;
+      return {
+        keys: Object.keys(near), has: ['echo' in near, 'ecco' in near, Object.hasOwn(near, 'ecco')],
+        seen: [...function* () { for (const key in near) yield key; }()],
+        awaited: (await near) === near, json: JSON.stringify(near), text: String(near), own: far.own,
+        absent: [near.then, near.toJSON, near[Symbol.iterator], near[Symbol.toPrimitive], near[Symbol.asyncIterator]].map((x) => typeof x),
+        plain: [near instanceof Object, near.constructor === Object, near.hasOwnProperty('echo')],
+      };`;
+    expect((await runScript(client, script)).value).toEqual({
+      keys: ['delete', 'echo'],
+      has: [true, false, false],
+      seen: ['delete', 'echo'],
+      awaited: true,
+      json: '{}',
+      text: '[object Object]',
+      own: 1,
+      absent: ['undefined', 'undefined', 'undefined', 'undefined', 'undefined'],
+      plain: [true, true, true],
+    });
+  });
+
+  it('looks for near names a few times per script: the time it takes is that of others', async () => {
+    const script = `const said = [];
+      for (let n = 0; n < 12; n++) await far.ecco().catch((e) => said.push(e.message.endsWith('far.echo?')));
+      return said.filter(Boolean).length;`;
+    expect((await runScript(client, script)).value).toBe(10);
   });
 
   proves('choice.code-mode.arguments', 'refuses what is no script', async () => {

@@ -15,6 +15,8 @@ export const codeMode = [
       'choice.code-mode.logs': 'console lines come back with a result and with a failure',
       'choice.code-mode.parallel-fails': 'the first error of parallel() is thrown when all siblings have ended',
       'choice.code-mode.only-permitted': 'a script sees and reaches only what the lists of its caller show',
+      'choice.code-mode.unknown-names':
+        'a name that means nothing is answered with the nearest that the caller may use',
       'choice.code-mode.arguments': 'arguments that are no script are refused by name',
       'choice.code-mode.cancelled': 'a script stops with its client, and its calls with it',
       'choice.code-mode.memory-limit': 'many small allocations end at memoryBytes, not at two gigabytes',

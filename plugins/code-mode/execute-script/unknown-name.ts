@@ -1,0 +1,98 @@
+import { nearest, type ScriptFunction } from '@toolmgr/core';
+import type { Scope } from './scope.ts';
+
+const MAX_NAME = 128; // of an unknown name that is repeated; longer ones are cut
+const MAX_COMPARED = 2_000; // names looked at for one hint
+const MAX_LISTED = 5; // functions of a group that are named when none is near
+/** Hints for one script: looking for near names takes time that belongs to the requests of others. */
+const MAX_HINTS = 10;
+
+/** Says what a script may have meant by names that mean nothing. Names only what its caller may use. */
+export interface UnknownNames {
+  /** For `callTool(name)` and `group.member()`: the whole error. */
+  tool(name: string): string;
+  /** What to say after an error that ended a script; empty when there is nothing to add. */
+  afterError(message: string): string;
+}
+
+/** Makes it for one script. */
+export function createUnknownNames(scope: Scope): UnknownNames {
+  let hints = 0;
+  const hinted = (name: string, hint: () => string): string =>
+    name.length > MAX_NAME || ++hints > MAX_HINTS ? '' : hint();
+  return {
+    tool(name) {
+      const parts = partsOf(name, scope);
+      if (parts === undefined) return `unknown tool "${cut(name)}"${hinted(name, () => toolHint(name, scope))}`;
+      const { group, member } = parts;
+      const unknown = `unknown tool "${cut(member)}" of backend "${group}"`;
+      return `${unknown}${hinted(name, () => memberHint(group, member, scope))}`;
+    },
+    afterError(message) {
+      const name = NOT_DEFINED.exec(message)?.[1];
+      return name === undefined ? '' : hinted(name, () => meant([nearest(name, globalsOf(scope))]));
+    },
+  };
+}
+
+/** What the engine says of a name that is not in scope. */
+const NOT_DEFINED = /^ReferenceError: '?([A-Za-z_$][\w$]*)'? is not defined/;
+
+/** `group.member` of a group that there is. */
+function partsOf(name: string, { functions }: Scope) {
+  const dot = name.indexOf('.');
+  const group = name.slice(0, Math.max(dot, 0));
+  const isGroup = functions.some(({ member }) => member?.group === group);
+  return isGroup ? { group, member: name.slice(dot + 1) } : undefined;
+}
+
+/** A near function of the group, else one of that name elsewhere, else what the group has. */
+function memberHint(group: string, name: string, scope: Scope): string {
+  const own = scope.functions.flatMap(({ member }) => (member?.group === group ? [member.name] : []));
+  const near = nearest(name, own.slice(0, MAX_COMPARED));
+  const other = elsewhere(name, scope);
+  if (near !== undefined || other !== undefined) return meant([near && `${group}.${near}`, other]);
+  const listed = own.slice(0, MAX_LISTED).join(', ');
+  return `; it has ${listed}${own.length > MAX_LISTED ? ` and ${own.length - MAX_LISTED} others` : ''}`;
+}
+
+function toolHint(name: string, scope: Scope): string {
+  const byPlace = () =>
+    nearest(
+      name,
+      scope.functions.map(dotted).filter((each) => each !== undefined),
+    );
+  const byName = () => {
+    const near = nearest(name, scope.names.slice(0, MAX_COMPARED));
+    return near === undefined ? undefined : `"${near}"`;
+  };
+  const near = name.includes('.') ? (byPlace() ?? byName()) : (byName() ?? byPlace());
+  return meant([near, elsewhere(name, scope)]);
+}
+
+/** The first function of exactly this name, in any group. */
+function elsewhere(name: string, { functions }: Scope): string | undefined {
+  const found = functions.find(({ member }) => member?.name === name);
+  return found === undefined ? undefined : dotted(found);
+}
+
+function dotted({ member }: ScriptFunction): string | undefined {
+  return member === undefined ? undefined : `${member.group}.${member.name}`;
+}
+
+function globalsOf({ functions }: Scope): string[] {
+  const groups = functions.flatMap(({ member }) => (member === undefined ? [] : [member.group]));
+  const flat = functions.flatMap((each) => (each.flat === undefined ? [] : [each.flat]));
+  return [...new Set([...OWN, ...groups, ...flat])].slice(0, MAX_COMPARED);
+}
+
+const OWN = ['callTool', 'parallel', 'console', 'data'];
+
+function meant(names: readonly (string | undefined)[]): string {
+  const known = [...new Set(names.filter((name) => name !== undefined))];
+  return known.length === 0 ? '' : `, did you mean ${known.join(' or ')}?`;
+}
+
+function cut(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
+}

@@ -37,7 +37,14 @@ export type {
 } from './contract/call.ts';
 export type { Caller } from './contract/caller.ts';
 export type { Era, EraSetting } from './contract/era.ts';
-export type { BackendChanged, CatalogRebuilt, SessionEnded, WorkflowAdvanced } from './contract/event.ts';
+export type {
+  BackendChanged,
+  CatalogRebuilt,
+  LimitSkipped,
+  SessionEnded,
+  ToolSought,
+  WorkflowAdvanced,
+} from './contract/event.ts';
 export type { Inbound, Responder, ResponseStream } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
 export type { Refusal } from './contract/refusal.ts';

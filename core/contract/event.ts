@@ -53,3 +53,27 @@ export interface WorkflowAdvanced {
   /** Why a step was skipped or run. */
   readonly condition?: string;
 }
+
+/**
+ * A caller looked for a tool that no list shows, or called one that it had found so. Told by the plugin that hides tools
+ * behind a search, when its answer is there.
+ */
+export interface ToolSought {
+  readonly way: 'search' | 'call';
+  /** The search itself, or the call that led to the tool. */
+  readonly call: Call;
+  /** `error`: also a tool that reports one. `notFound`: nobody has a tool of the name that was called. */
+  readonly outcome: 'ok' | 'error' | 'notFound';
+  readonly durationMs: number;
+  /** Of a search: how many tools it answered with. */
+  readonly found?: number;
+  /** Of a search: what the caller saved by not having all tools in its list, 0 to 100. */
+  readonly savingsPercent?: number;
+}
+
+/** A call passed although nobody could tell whether it was within its limits. Told by the plugin that limits. */
+export interface LimitSkipped {
+  readonly call: Call;
+  /** What failed, in one line; not for callers. */
+  readonly cause: string;
+}

@@ -2,7 +2,14 @@ import type { FullTap } from 'tapable';
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
-import type { BackendChanged, CatalogRebuilt, SessionEnded, WorkflowAdvanced } from '../contract/event.ts';
+import type {
+  BackendChanged,
+  CatalogRebuilt,
+  LimitSkipped,
+  SessionEnded,
+  ToolSought,
+  WorkflowAdvanced,
+} from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { RequestRecord } from '../contract/request-record.ts';
@@ -32,6 +39,8 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     requestSettled: guard('requestSettled', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     streamOpened: guard('streamOpened', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     workflowAdvanced: guard('workflowAdvanced', new SyncHook<[WorkflowAdvanced]>(['advanced']), 'tap', report),
+    toolSought: guard('toolSought', new SyncHook<[ToolSought]>(['sought']), 'tap', report),
+    limitSkipped: guard('limitSkipped', new SyncHook<[LimitSkipped]>(['skipped']), 'tap', report),
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
     catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),

@@ -100,6 +100,21 @@ export const HOOK_PROSE = {
     thrown: 'logged; the other listeners still run',
     when: 'told by the plugin that runs the workflow; without one, never',
   },
+  toolSought: {
+    signature: '(sought: ToolSought) → void',
+    purpose:
+      'hears that a caller searched for a tool, or called one by way of a search, and what came of it; must only enqueue',
+    empty: 'nobody hears it',
+    thrown: 'logged; the other listeners still run',
+    when: 'told by the plugin that hides tools behind a search; without one, never',
+  },
+  limitSkipped: {
+    signature: '(skipped: LimitSkipped) → void',
+    purpose: 'hears that a call passed unlimited because its limits could not be checked; must only enqueue',
+    empty: 'nobody hears it',
+    thrown: 'logged; the other listeners still run',
+    when: 'told by the plugin that limits calls, per call',
+  },
   sessionEnded: {
     signature: '(ended: SessionEnded) → void',
     purpose: 'hears that a legacy client session ended, and why',

@@ -16,17 +16,17 @@ export interface Limiter {
 }
 
 /** Makes a limiter. The store is looked up when it starts: plugins fill the slot in any order. */
-export function createLimiter(core: Pick<Core, 'slots' | 'log' | 'now'>, config: RateLimitConfig): Limiter {
+export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'>, config: RateLimitConfig): Limiter {
   const drawnBy = bucketsOf(config);
   const outage = createOutage(core, config.onStoreFailure);
   let store: Store;
-  const take = async (buckets: NonNullable<ReturnType<typeof drawnBy>>): Promise<Refusal | undefined> => {
+  const take = async (call: Call, buckets: NonNullable<ReturnType<typeof drawnBy>>): Promise<Refusal | undefined> => {
     const nowMs = core.now();
     let waitMs: number;
     try {
       waitMs = await store.take(buckets, nowMs);
     } catch (cause) {
-      return outage.failed(cause);
+      return outage.failed(call, cause);
     }
     outage.answered();
     return waitMs === 0
@@ -39,14 +39,17 @@ export function createLimiter(core: Pick<Core, 'slots' | 'log' | 'now'>, config:
     },
     check(call) {
       const buckets = drawnBy(call);
-      return buckets === undefined || buckets.length === 0 ? undefined : take(buckets);
+      return buckets === undefined || buckets.length === 0 ? undefined : take(call, buckets);
     },
     stop: outage.end,
   };
 }
 
 /** Decides about calls that no bucket can decide, and keeps count of them: two lines per outage, none per call. */
-function createOutage({ log, now }: Pick<Core, 'log' | 'now'>, onStoreFailure: RateLimitConfig['onStoreFailure']) {
+function createOutage(
+  { hooks: { limitSkipped }, log, now }: Pick<Core, 'hooks' | 'log' | 'now'>,
+  onStoreFailure: RateLimitConfig['onStoreFailure'],
+) {
   let sinceMs: number | undefined;
   let lastMs = 0;
   let passed = 0;
@@ -63,7 +66,7 @@ function createOutage({ log, now }: Pick<Core, 'log' | 'now'>, onStoreFailure: R
     answered(): void {
       if (sinceMs !== undefined && now() - lastMs >= CALM_MS) end();
     },
-    failed(cause: unknown): Refusal | undefined {
+    failed(call: Call, cause: unknown): Refusal | undefined {
       // A store that is full was filled by callers: letting them pass would let them lift the limit.
       const isFull = cause instanceof GatewayFault && cause.code === 'STORE_FULL';
       const passes = onStoreFailure === 'open' && !isFull;
@@ -77,6 +80,7 @@ function createOutage({ log, now }: Pick<Core, 'log' | 'now'>, onStoreFailure: R
       }
       if (passes) {
         passed += 1;
+        if (limitSkipped.tapped()) limitSkipped.call({ call, cause: explainCause(cause) });
         return undefined;
       }
       refused += 1;

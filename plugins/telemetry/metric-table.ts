@@ -4,6 +4,8 @@ export interface MetricRow {
   readonly unit: string;
   readonly labels: readonly string[];
   readonly means: string;
+  /** Of a histogram: upper ends of its buckets; those of durations unless it says so. */
+  readonly bounds?: readonly number[];
 }
 
 const REQUEST = ['method', 'status_code', 'status', 'mcp_method', 'mcp_resource_id', 'server', 'transport'] as const;
@@ -135,6 +137,68 @@ export const METRICS = {
     unit: 's',
     labels: ['workflow.name'],
     means: 'how long they took',
+  },
+  toolmgr_vmcp_optimizer_find_tool_requests: {
+    kind: 'counter',
+    unit: '{search}',
+    labels: [],
+    means: 'searches by `find_tool`',
+  },
+  toolmgr_vmcp_optimizer_find_tool_errors: {
+    kind: 'counter',
+    unit: '{search}',
+    labels: [],
+    means: 'those that failed',
+  },
+  toolmgr_vmcp_optimizer_find_tool_duration: {
+    kind: 'histogram',
+    unit: 's',
+    labels: [],
+    means: 'how long they took',
+  },
+  toolmgr_vmcp_optimizer_find_tool_results: {
+    kind: 'histogram',
+    unit: '{tool}',
+    labels: [],
+    means: 'tools that a search answered with',
+    bounds: [0, 1, 2, 3, 5, 8, 10, 20, 50],
+  },
+  toolmgr_vmcp_optimizer_token_savings_percent: {
+    kind: 'histogram',
+    unit: '%',
+    labels: [],
+    means: 'what a search saved its caller against a list of all tools',
+    bounds: [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 100],
+  },
+  toolmgr_vmcp_optimizer_call_tool_requests: {
+    kind: 'counter',
+    unit: '{call}',
+    labels: [],
+    means: 'calls by `call_tool`',
+  },
+  toolmgr_vmcp_optimizer_call_tool_errors: {
+    kind: 'counter',
+    unit: '{call}',
+    labels: [],
+    means: 'those that failed, or whose tool reported an error; not those of an unknown name',
+  },
+  toolmgr_vmcp_optimizer_call_tool_not_found: {
+    kind: 'counter',
+    unit: '{call}',
+    labels: [],
+    means: 'those of a name that the caller has no tool of',
+  },
+  toolmgr_vmcp_optimizer_call_tool_duration: {
+    kind: 'histogram',
+    unit: 's',
+    labels: [],
+    means: 'how long they took, the called tool included',
+  },
+  toolmgr_rate_limit_fail_open: {
+    kind: 'counter',
+    unit: '{call}',
+    labels: ['server'],
+    means: 'calls that passed unlimited because the store of the limits was away',
   },
   toolmgr_vmcp_backend_revision_reclassifications: {
     kind: 'counter',

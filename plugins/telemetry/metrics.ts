@@ -1,5 +1,13 @@
 import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
-import type { BackendState, Call, CallMethod, CallRecord, SessionEnded, WorkflowAdvanced } from '@toolmgr/core';
+import type {
+  BackendState,
+  Call,
+  CallMethod,
+  CallRecord,
+  SessionEnded,
+  ToolSought,
+  WorkflowAdvanced,
+} from '@toolmgr/core';
 import { boundedLabels, OTHER } from './bounded-labels.ts';
 import type { CallEnd, RequestEnd } from './ends.ts';
 import { methodName } from './method-name.ts';
@@ -13,6 +21,9 @@ export interface Metrics {
   callArrived(call: Call, end: CallEnd): void;
   callSettled(record: CallRecord): void;
   workflowAdvanced(advanced: WorkflowAdvanced): void;
+  toolSought(sought: ToolSought): void;
+  /** A call passed unlimited. */
+  limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
   /** A backend speaks another revision than before. */
   reclassified(): void;
@@ -120,6 +131,16 @@ export function createMetrics(
       if (ended === 'error') instruments.toolmgr_vmcp_workflow_errors.add(labels);
       instruments.toolmgr_vmcp_workflow_duration.record(durationMs / 1000, labels);
     },
+    toolSought({ way, outcome, durationMs, found, savingsPercent }) {
+      const kind = SOUGHT[way];
+      instruments[`${kind}_requests`].add(NO_LABELS);
+      if (outcome === 'error') instruments[`${kind}_errors`].add(NO_LABELS);
+      if (outcome === 'notFound') instruments.toolmgr_vmcp_optimizer_call_tool_not_found.add(NO_LABELS);
+      instruments[`${kind}_duration`].record(durationMs / 1000);
+      if (found !== undefined) instruments.toolmgr_vmcp_optimizer_find_tool_results.record(found);
+      if (savingsPercent !== undefined) instruments.toolmgr_vmcp_optimizer_token_savings_percent.record(savingsPercent);
+    },
+    limitSkipped: () => instruments.toolmgr_rate_limit_fail_open.add({ server }),
     sessionEnded({ reason, durationMs }) {
       instruments.toolmgr_mcp_sessions_ended.add({ server, reason });
       instruments['mcp.server.session.duration'].record(durationMs / 1000, { 'network.transport': 'tcp' });
@@ -147,6 +168,12 @@ const WORKFLOW_ENDS: Readonly<Partial<Record<WorkflowAdvanced['change'], 'ok' | 
   failed: 'error',
   timed_out: 'error',
 };
+
+const SOUGHT = {
+  search: 'toolmgr_vmcp_optimizer_find_tool',
+  call: 'toolmgr_vmcp_optimizer_call_tool',
+} as const satisfies Record<ToolSought['way'], string>;
+const NO_LABELS = {};
 
 const ACTIONS = {
   'tools/call': 'call_tool',
@@ -184,13 +211,13 @@ function createInstruments(meter: Meter): Instruments {
     counter: (name: string, options: object, labels: readonly string[]) =>
       createTally(meter.createObservableCounter(name, options), labels),
     upDownCounter: (name: string, options: object) => meter.createUpDownCounter(name, options),
-    histogram: (name: string, options: object) =>
-      meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...DURATION_BOUNDS] } }),
+    histogram: (name: string, options: object, _labels: readonly string[], bounds = DURATION_BOUNDS) =>
+      meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...bounds] } }),
     gauge: () => undefined, // observed, see below
   } as const;
-  const made = Object.entries<MetricRow>(METRICS).map(([name, { kind, unit, means, labels }]) => [
+  const made = Object.entries<MetricRow>(METRICS).map(([name, { kind, unit, means, labels, bounds }]) => [
     name,
-    make[kind](name, { unit, description: means }, labels),
+    make[kind](name, { unit, description: means }, labels, bounds),
   ]);
   return Object.fromEntries(made) as Instruments;
 }

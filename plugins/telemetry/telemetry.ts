@@ -11,6 +11,7 @@ import type {
   Inbound,
   RequestRecord,
   SessionEnded,
+  ToolSought,
   WorkflowAdvanced,
 } from '@toolmgr/core';
 import { attributeNaming } from './attribute-table.ts';
@@ -30,6 +31,8 @@ export interface Telemetry {
   streamOpened(record: RequestRecord): void;
   requestSettled(record: RequestRecord): void;
   workflowAdvanced(advanced: WorkflowAdvanced): void;
+  toolSought(sought: ToolSought): void;
+  limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
   backendChanged(changed: BackendChanged): void;
 }
@@ -108,6 +111,8 @@ export function createTelemetry(
       if (!told.delete(record.inbound)) tell(record, record.durationMs);
     },
     workflowAdvanced: (advanced) => metrics?.workflowAdvanced(advanced),
+    toolSought: (sought) => metrics?.toolSought(sought),
+    limitSkipped: () => metrics?.limitSkipped(),
     sessionEnded: (ended) => metrics?.sessionEnded(ended),
     backendChanged({ name, change, state }) {
       const before = backends.get(name)?.era;

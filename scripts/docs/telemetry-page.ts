@@ -11,6 +11,9 @@ export function telemetryPage(): string {
     row.labels.length === 0 ? '' : row.labels.map((label) => `\`${label}\``).join(', '),
     row.means,
   ]);
+  const others = Object.entries<MetricRow>(METRICS).flatMap(([name, { bounds }]) =>
+    bounds === undefined ? [] : [`of \`${name}\` at ${bounds.join(', ')}`],
+  );
   const attributes = Object.values<AttributeRow>(ATTRIBUTES).map(({ name, legacy = [], on, means }) => [
     name === undefined ? '' : `\`${name}\``,
     legacy.map((old) => `\`${old}\``).join(', '),
@@ -20,7 +23,7 @@ export function telemetryPage(): string {
   return page('Telemetry', '`plugins/telemetry/metric-table.ts` and `plugins/telemetry/attribute-table.ts`', [
     'What the plugin `telemetry` tells, by name. How to switch it on, and what to do with it: [observability](../observability.md).',
     '## Metrics',
-    `Prometheus writes dots as underscores. Buckets of histograms end at ${DURATION_BOUNDS.join(', ')} seconds.`,
+    `Prometheus writes dots as underscores. Buckets of durations end at ${DURATION_BOUNDS.join(', ')} seconds; ${others.join(', ')}.`,
     table(['metric (OTLP)', 'at `/metrics`', 'kind', 'labels', 'meaning'], metrics),
     '## Attributes of spans',
     'The old names stand beside the current ones while `useLegacyAttributes` is true, its default. Besides these every span has `environment.NAME` for each of `environmentVariables` that is set.',

@@ -1,6 +1,5 @@
 import {
   type Call,
-  type CallResult,
   type Core,
   decodeObject,
   nearest,
@@ -10,6 +9,7 @@ import {
   toolFailure,
 } from '@toolmgr/core';
 import { CALL_TOOL, FIND_TOOL } from './entries.ts';
+import type { Answered } from './sought.ts';
 
 /** What was asked for, or what is wrong with it. */
 type Asked = { readonly name: string; readonly given: RawJson } | { readonly problem: string };
@@ -18,16 +18,16 @@ type Asked = { readonly name: string; readonly given: RawJson } | { readonly pro
  * Makes the answer of `call_tool`: the tool is called as its caller would call it at the direct door (decided, limited and
  * recorded under its own name), and its result handed on by its bytes.
  */
-export function createCaller(core: Pick<Core, 'perform' | 'toolsFor'>): (call: Call) => Promise<CallResult> {
+export function createCaller(core: Pick<Core, 'perform' | 'toolsFor'>): (call: Call) => Promise<Answered> {
   return async (call) => {
     const asked = askedFor(call);
-    if ('problem' in asked) return toolFailure(asked.problem);
+    if ('problem' in asked) return { result: toolFailure(asked.problem) };
     const { name, given } = asked;
     if (name === FIND_TOOL || name === CALL_TOOL) {
-      return toolFailure(`${name} cannot be called through ${CALL_TOOL}; call it directly`);
+      return { result: toolFailure(`${name} cannot be called through ${CALL_TOOL}; call it directly`) };
     }
     const reply = await core.perform({ parent: call, name, arguments: given, isChosen: true });
-    return 'result' in reply ? reply.result : toolFailure(await whyNot(core, call, name, reply));
+    return 'result' in reply ? { result: reply.result } : whyNot(core, call, name, reply);
   };
 }
 
@@ -76,17 +76,19 @@ async function whyNot(
   call: Call,
   name: string,
   reply: Exclude<Reply, { readonly result: unknown }>,
-): Promise<string> {
+): Promise<Answered> {
   if ('refusal' in reply) {
     const { reason, retryAfterMs } = reply.refusal;
-    return retryAfterMs === undefined ? reason : `${reason}; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
+    const later = retryAfterMs === undefined ? '' : `; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
+    return { result: toolFailure(`${reason}${later}`) };
   }
-  if (reply.error.code !== UNKNOWN) return reply.error.message;
+  if (reply.error.code !== UNKNOWN) return { result: toolFailure(reply.error.message) };
   const names = (await core.toolsFor(call)).map(({ key }) => key);
-  if (names.includes(name)) return reply.error.message; // the tool is there, and found fault with what it was given
+  // the tool is there, and found fault with what it was given
+  if (names.includes(name)) return { result: toolFailure(reply.error.message) };
   const near = nearest(name, names);
   const hint = near === undefined ? `search with ${FIND_TOOL} and use the exact name` : `did you mean "${near}"?`;
-  return `tool not found: ${name.slice(0, MAX_NAME)} (${hint})`;
+  return { result: toolFailure(`tool not found: ${name.slice(0, MAX_NAME)} (${hint})`), isNotFound: true };
 }
 
 const UNKNOWN = -32602;

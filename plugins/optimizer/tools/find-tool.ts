@@ -1,6 +1,5 @@
 import {
   type Call,
-  type CallResult,
   type Core,
   type Era,
   encode,
@@ -14,6 +13,7 @@ import {
 import type { OptimizerConfig } from './config.ts';
 import type { Meaning } from './meaning.ts';
 import type { Shelves } from './shelves.ts';
+import type { Answered } from './sought.ts';
 
 /** What a search needs. */
 export interface FinderParts {
@@ -38,7 +38,7 @@ interface Wanted {
  * Makes the answer of `find_tool`: the best of the tools that the caller may use, as a list would show them, and what the
  * caller saves by not having all of them in the list.
  */
-export function createFinder(parts: FinderParts): (call: Call) => Promise<CallResult> {
+export function createFinder(parts: FinderParts): (call: Call) => Promise<Answered> {
   const { core, config, shelves, meaning } = parts;
   const semanticRatio = Number(config.hybridSearchSemanticRatio);
   const maxDistance = Number(config.semanticDistanceThreshold);
@@ -53,7 +53,7 @@ export function createFinder(parts: FinderParts): (call: Call) => Promise<CallRe
   };
   return async (call) => {
     const wanted = wantedBy(call.arguments);
-    if ('problem' in wanted) return toolFailure(wanted.problem);
+    if ('problem' in wanted) return { result: toolFailure(wanted.problem) };
     const all = core.reachable(call);
     const shown = await core.toolsFor(call);
     const shelf = await shelves.shelfOf(all);
@@ -117,7 +117,7 @@ function bytesOf(tools: readonly ToolEntry[], era: Era): number {
 }
 
 /** Text and structured content say the same; the tools' definitions are handed on by their bytes. */
-function answer(found: readonly ToolEntry[], view: View, era: Era, away?: string): CallResult {
+function answer(found: readonly ToolEntry[], view: View, era: Era, away?: string): Answered {
   const baseline = tokens(view.bytes);
   const returned = tokens(bytesOf(found, era));
   const savings = baseline === 0 ? 0 : Math.round((1 - returned / baseline) * 10_000) / 100;
@@ -127,9 +127,10 @@ function answer(found: readonly ToolEntry[], view: View, era: Era, away?: string
   const rest = encode({ token_metrics: metrics, ...notice }).subarray(1);
   const structured = Buffer.concat([TOOLS, ...items, TOOLS_END, rest]);
   const content = encode([{ type: 'text', text: structured.toString('utf8') }]);
-  return resultFromBytes(
+  const result = resultFromBytes(
     Buffer.concat([Buffer.from('{"content":'), content, Buffer.from(',"structuredContent":'), structured, CLOSE]),
   );
+  return { result, found: found.length, savingsPercent: savings };
 }
 
 const TOOLS = Buffer.from('{"tools":[');

@@ -7,6 +7,7 @@ import type { TwoTools } from './entries.ts';
 import { createFinder } from './find-tool.ts';
 import { createMeaning, type Meaning } from './meaning.ts';
 import { createShelves, type Shelves } from './shelves.ts';
+import { telling } from './sought.ts';
 
 /** The optimizer of one gateway. */
 export interface Optimizer extends TwoTools {
@@ -31,7 +32,7 @@ export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer 
         embedder && createMeaning({ embedder, folder, log: core.log, now: core.now, signal: stopped.signal });
       closing = embedder && (() => embedder.close());
       const shelves = createShelves({ searcher, meaning, log: core.log, signal: stopped.signal });
-      running = { shelves, find: createFinder({ core, config, searcher, shelves, meaning }) };
+      running = { shelves, find: telling(core, 'search', createFinder({ core, config, searcher, shelves, meaning })) };
     },
     async stop() {
       stopped.abort(new Error('the gateway is stopping'));
@@ -42,7 +43,7 @@ export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer 
       if (running === undefined) throw new GatewayFault('PLAN_INCOMPLETE', 'find_tool was called before the start');
       return running.find(call);
     },
-    call: createCaller(core),
+    call: telling(core, 'call', createCaller(core)),
   };
 }
 

@@ -5,6 +5,7 @@ import { type TestClient, testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { per } from '../../support/limited-gateway.ts';
+import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
@@ -27,6 +28,7 @@ async function underLoad(address: string, onStoreFailure: 'open' | 'closed') {
           use: 'backend-sources/static',
           with: { backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }] },
         },
+        { use: 'telemetry', with: { enablePrometheusMetricsPath: true } },
         { use: 'stores/redis', with: { address, commandTimeoutMs: 300 } },
         { use: 'rate-limit', with: { store: 'redis', shared: per(5, '10h'), onStoreFailure } },
       ],
@@ -52,6 +54,11 @@ async function underLoad(address: string, onStoreFailure: 'open' | 'closed') {
   return {
     lines,
     counts,
+    /** What the metrics have counted as passed unlimited. */
+    async countedOpen() {
+      const samples = prometheusSamples(await (await fetch(`${http.url}/metrics`)).text());
+      return samples.find(({ name }) => name === 'toolmgr_rate_limit_fail_open_total')?.value ?? 0;
+    },
     /** Waits until calls of a kind have come that come now, not before. */
     async more(kind: keyof typeof counts, times = 20) {
       const before = counts[kind];
@@ -68,7 +75,12 @@ async function underLoad(address: string, onStoreFailure: 'open' | 'closed') {
 
 describe('rate limits in a Redis that is killed and started again under load', () => {
   provesOnRedis(
-    ['choice.rate-limit.store-away-open', 'choice.rate-limit.store-away-logged-once', 'choice.store.redis-away'],
+    [
+      'choice.rate-limit.store-away-open',
+      'choice.rate-limit.store-away-logged-once',
+      'choice.rate-limit.store-away-counted',
+      'choice.store.redis-away',
+    ],
     'let calls pass, say so once with their number, and count again by themselves',
     async () => {
       await using redis = await startRedis();
@@ -93,6 +105,7 @@ describe('rate limits in a Redis that is killed and started again under load', (
       const { passed } = JSON.parse(told.find((line) => line.includes('for a while')) ?? '{}') as { passed: number };
       // five before and five after were checked; all others were counted
       expect(passed).toBe(load.counts.granted - 10);
+      expect(await load.countedOpen()).toBe(passed);
       expect([load.counts.unchecked, load.counts.other]).toEqual([0, 0]);
     },
     LONG,
@@ -112,6 +125,7 @@ describe('rate limits in a Redis that is killed and started again under load', (
       await load.more('granted', 5);
       await load.more('refused');
       expect([load.counts.granted, load.counts.other]).toEqual([10, 0]);
+      expect(await load.countedOpen()).toBe(0);
     },
     LONG,
   );

@@ -10,6 +10,7 @@ export const limits = [
       'choice.rate-limit.memory-without-redis': 'without Redis limits are kept in memory',
       'choice.rate-limit.store-away-open':
         'limits fail open when the store is away, with a counted warning, by the setting onStoreFailure',
+      'choice.rate-limit.store-away-counted': 'calls that pass while the store is away are counted in the metrics',
       'choice.rate-limit.store-away-logged-once': 'an outage of the store is two log lines, not one per call',
       'choice.rate-limit.store-full-closed': 'a full memory store refuses new users and resets no bucket',
       'choice.rate-limit.other-methods': 'an extension key may limit other methods than tools/call',

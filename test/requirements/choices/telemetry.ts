@@ -18,6 +18,8 @@ export const telemetry = [
       'choice.telemetry.no-secrets': 'no text of an error, no result and no header value of a client is on a span',
       'choice.telemetry.bounded-series': 'no client and no backend makes series without bound',
       'choice.telemetry.no-request-ids': 'no metric has an id of a request, a session or a caller',
+      'choice.telemetry.optimizer':
+        'searches and calls through the optimizer are counted, with what they found and saved',
       'choice.telemetry.collector-away':
         'without a collector calls go on, one line tells of the outage and one of its end',
       'choice.telemetry.bounded-stop': 'a stop sends what waits and takes no longer than its bound',

@@ -292,7 +292,9 @@ export class Keeper {
     else if (cause.category === 'session') this.#presence.suspect();
   }
 
+  /** What a stop cuts short is no trouble. */
   #note(what: string, cause: unknown): void {
-    this.#options.log.warn(what, { backend: this.backend.name, cause: explainCause(cause) });
+    const level = this.#stopping.signal.aborted ? 'debug' : 'warn';
+    this.#options.log[level](what, { backend: this.backend.name, cause: explainCause(cause) });
   }
 }

@@ -273,9 +273,11 @@ export class Seat {
     return true;
   }
 
+  /** What a stop cuts short is no trouble. */
   #note(what: string, cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#options.log.warn('backend did not take it', { backend: this.#options.workload, what, cause: reason });
+    const level = this.#closing.signal.aborted ? 'debug' : 'warn';
+    this.#options.log[level]('backend did not take it', { backend: this.#options.workload, what, cause: reason });
   }
 }
 

@@ -130,6 +130,41 @@ describe('the set of backends', () => {
     await until(() => server.all.filter((got) => got.method === 'DELETE').length === 2);
   });
 
+  it.each([
+    ['a subscription that was not acknowledged yet', 'subscriptions/listen'],
+    ['lists that were not read yet', 'tools/list'],
+    ['a hello that was not answered yet', 'server/discover'],
+  ])('stops without a warning about %s', async (_, hanging) => {
+    const server = await httpServer(
+      modernAnswers({
+        capabilities: { tools: { listChanged: true } },
+        before: ({ message }) => message?.method === hanging || message?.method === 'subscriptions/listen',
+      }),
+    );
+    const { room, lines } = testRoom();
+    room.replace([httpBackend(server.url)]);
+    await until(() => server.of(hanging).length > 0);
+    await room.stop();
+    expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+
+  it('stops without a warning about a log level that was not taken yet', async () => {
+    const hanging = 'logging/setLevel';
+    const server = await httpServer(
+      legacyAnswers({
+        capabilities: { tools: {}, logging: {} },
+        before: ({ message }) => message?.method === hanging,
+      }),
+    );
+    const { room, lines } = await roomWith([httpBackend(server.url)]);
+    const { owner } = testOwner('session:quiet', {});
+    await send(room, { ...CALL, owner }).catch(() => undefined);
+    room.setLogLevel(owner, 'debug');
+    await until(() => server.of(hanging).length > 0);
+    await room.stop();
+    expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+
   it('does not start anything after the stop', async () => {
     const server = await httpServer(legacyAnswers());
     const { room } = testRoom();

@@ -51,6 +51,8 @@ export class Conversation implements Link, WireSink {
   #nextId = 1;
   #alive = true;
   #retired = false;
+  /** What ended it, when that was not the gateway itself. */
+  #lostBy: LinkFailure | undefined;
   #era: Era = '2025-11-25';
   #hello: BackendHello = { info: {}, capabilities: {}, instructions: undefined, protocolVersion: '' };
 
@@ -126,6 +128,7 @@ export class Conversation implements Link, WireSink {
 
   lost(cause: LinkFailure): void {
     if (!this.#alive) return;
+    this.#lostBy = cause;
     this.#end(cause);
     this.#options.events.lost(cause);
     // The wire still holds a process or sockets of its own.
@@ -348,8 +351,10 @@ export class Conversation implements Link, WireSink {
   }
 
   #closed(notRun: boolean): LinkFailure {
-    const facts = { category: 'closed', notRun, linkLost: true } as const;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.workload, 'has its session closed', facts);
+    const first = this.#lostBy;
+    const facts = { category: 'closed', notRun, linkLost: true, cause: first } as const;
+    const why = first === undefined ? '' : `: it ${first.sentence}`;
+    return new LinkFailure('BACKEND_UNREACHABLE', this.workload, `has its session closed${why}`, facts);
   }
 
   #broken(sentence: string, category: 'protocol'): LinkFailure {

@@ -35,9 +35,12 @@ export class LinkFailure extends GatewayFault {
   readonly notRun: boolean;
   readonly linkLost: boolean;
   readonly httpStatus: number | undefined;
+  /** What it says about the backend, without its name. */
+  readonly sentence: string;
 
   constructor(code: FaultCode, workload: string, sentence: string, facts: FailureFacts) {
     super(code, `backend "${workload}" ${sentence}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.sentence = sentence;
     this.category = facts.category;
     this.notRun = facts.notRun === true;
     this.linkLost = facts.linkLost === true;

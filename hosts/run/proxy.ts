@@ -12,6 +12,7 @@ import {
   type WorkloadConfig,
   workloadDir,
 } from '@toolmgr/plugins';
+import { widenYoungGeneration } from '../engine.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { VERSION } from '../version.ts';
@@ -111,6 +112,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
     await changeStatus(state, name, () => ({ ...at, status: 'starting' }));
     const failed = await whyNotReady(gateway, config, log, signal);
     if (failed !== undefined) return signal.aborted ? { status: 'stopped' } : { status: 'error', message: failed };
+    widenYoungGeneration();
     run.log.info('the workload answers', { workload: name, url: at.url });
     await changeStatus(state, name, () => ({ ...at, status: 'running' }));
     return await watchUntilEnd(run, gateway, at);

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { createGateway, createLog, explainCause, type Gateway, GatewayFault } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { connect } from '../client/mcp-client.ts';
-import { prepareEngine } from '../engine.ts';
+import { prepareEngine, widenYoungGeneration } from '../engine.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
@@ -52,6 +52,7 @@ async function start(argv: readonly string[]): Promise<void> {
     }),
   });
   if (await ready(gateway, stop.signal)) {
+    widenYoungGeneration();
     await tell(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);
     await aborted(stop.signal);
   }

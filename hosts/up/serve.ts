@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
 import { createGateway, createLog, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { widenYoungGeneration } from '../engine.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
@@ -60,6 +61,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
       `${stderr.yellow('warning')} everybody who can reach ${options.host}:${served.port} can call these tools`,
     );
   }
+  void gateway.settled().then(widenYoungGeneration);
   void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
   if (options.watch === true) {
     watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { createGateway, explainCause, type Gateway, type Log, type Plan, readPlan } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { widenYoungGeneration } from '../engine.ts';
 import { createSwitch, type GatewaySwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
 import type { HostRoute } from '../http/mount.ts';
@@ -65,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     headerBytes: limits.headerBytes,
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
-  void tellBackends(door.current, log);
+  void greetBackends(door.current, log);
   followFile(source, stop.signal, log, async ({ config, warnings }) => {
     const next = await open(config, door.current);
     log.setLevel(levelOf(options, config));
@@ -74,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     now.plan = next.plan;
     door.exchange(next.gateway);
     log.info('configuration reloaded', { file: source.file ?? '' });
-    void tellBackends(next.gateway, log);
+    void greetBackends(next.gateway, log);
   });
   await aborted(stop.signal);
   // The listener stays open until the calls have ended: /readyz says that no more should come, and who comes is told why.
@@ -161,9 +162,10 @@ function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; rea
 /** Where callers need no proof, the routes of this machine need none. A proxy in front of a guarded gateway is local too. */
 const WITHOUT_PROOF: ReadonlySet<string> = new Set(['incoming-auth/anonymous', 'incoming-auth/local']);
 
-/** One log line per backend when all have answered or their time is over. */
-async function tellBackends(gateway: Gateway, log: Log): Promise<void> {
+/** When all backends have answered or their time is over: the engine is set up for calls, and one log line per backend. */
+async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
   await gateway.settled();
+  widenYoungGeneration();
   const tools = gateway.catalog().allTools();
   for (const { backend, status, era, cause } of gateway.backends()) {
     const fields = {

@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util';
 import { createGateway } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { prepareEngine } from '../../hosts/dist/engine.js';
+import { prepareEngine, widenYoungGeneration } from '../../hosts/dist/engine.js';
 import { serveGateway } from '../../hosts/dist/http/listen.js';
 import { pluginSet } from './plugin-sets.mjs';
 
@@ -40,6 +40,7 @@ const gateway = await createGateway(
   { catalogue },
 );
 await gateway.settled();
+widenYoungGeneration();
 const served = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
 console.log(`listening ${served.port} ${Math.round(performance.now() - startedMs)} ${Math.round(performance.now())}`);
 process.on('SIGTERM', async () => {

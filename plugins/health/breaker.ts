@@ -13,11 +13,13 @@ export class Breaker {
   #state: 'closed' | 'open' | 'half-open' = 'closed';
   #sinceMs: number;
   #openedMs = 0;
-  #failures = 0;
+  #failures: number;
 
-  constructor(rules: BreakerRules, nowMs: number) {
+  /** Closed since `sinceMs`, with as many failures in a row. */
+  constructor(rules: BreakerRules, sinceMs: number, failures = 0) {
     this.#rules = rules;
-    this.#sinceMs = nowMs;
+    this.#sinceMs = sinceMs;
+    this.#failures = failures;
   }
 
   get state(): 'closed' | 'open' | 'half-open' {

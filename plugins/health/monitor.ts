@@ -1,7 +1,7 @@
 import {
-  type Backend,
   type BackendChanged,
   type BackendSign,
+  type BackendState,
   type CallRecord,
   type Core,
   GatewayFault,
@@ -46,9 +46,9 @@ export class Monitor {
   /** What the connections show: the first look at a backend is its first check, and a return is noticed at once. */
   backendChanged({ name, change, state }: BackendChanged): void {
     if (change === 'removed' || state === undefined) return this.#forget(name);
-    const watch = this.#watchFor(name, state.backend);
-    if (change !== 'status') return;
+    const watch = this.#watchFor(name, state);
     watch.isThere = state.status === 'ready' || state.status === 'unauthenticated';
+    if (change !== 'status') return;
     // A probe that looks for the backend tells what it found itself; a breaker waits for its trial.
     if (watch.isProbing || watch.isBroken) return;
     const sign = signOfState(state);
@@ -102,11 +102,15 @@ export class Monitor {
     this.#rounds.stop();
   }
 
-  /** The watch of a backend, begun anew for one with another description. Turns are spread over the interval. */
-  #watchFor(name: string, backend: Backend): Watch {
+  /**
+   * The watch of a backend, begun anew for one with another description. One that was handed over by a gateway before
+   * this one, with its connections, brings what was known of it. Turns are spread over the interval.
+   */
+  #watchFor(name: string, { backend, health }: BackendState): Watch {
     const known = this.#watches.get(name);
     if (known?.backend === backend) return known;
-    const watch = new Watch(name, backend, this.#rules, this.#core.now());
+    const handedOver = known === undefined && health?.status !== 'unhealthy' ? health : undefined;
+    const watch = new Watch(name, backend, this.#rules, this.#core.now(), handedOver);
     this.#watches.set(name, watch);
     this.#broken.delete(name);
     if (known !== undefined) return watch;

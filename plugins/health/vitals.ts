@@ -1,4 +1,4 @@
-import type { HealthStatus } from '@toolmgr/core';
+import type { BackendHealth, HealthStatus } from '@toolmgr/core';
 
 /** What was seen of one backend so far. Immutable: every piece of evidence makes new vitals, or leaves them. */
 export interface Vitals {
@@ -21,6 +21,11 @@ export interface Failure {
 /** Nothing is known yet. */
 export function firstVitals(nowMs: number): Vitals {
   return { status: 'unknown', failures: 0, category: undefined, sinceMs: nowMs };
+}
+
+/** What a monitor before this one knew, as it said it. */
+export function vitalsFrom({ status, consecutiveFailures, errorCategory, sinceMs }: BackendHealth): Vitals {
+  return { status, failures: consecutiveFailures, category: errorCategory, sinceMs };
 }
 
 /** After failures a backend is degraded once, whatever it was; then a fast answer makes it healthy, a slow one degraded. */

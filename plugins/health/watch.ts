@@ -1,6 +1,14 @@
 import type { Backend, BackendHealth } from '@toolmgr/core';
 import { Breaker, type BreakerRules } from './breaker.ts';
-import { afterFailure, afterOpening, afterSuccess, type Failure, firstVitals, type Vitals } from './vitals.ts';
+import {
+  afterFailure,
+  afterOpening,
+  afterSuccess,
+  type Failure,
+  firstVitals,
+  type Vitals,
+  vitalsFrom,
+} from './vitals.ts';
 
 /** When a backend counts as unhealthy. */
 export interface WatchRules {
@@ -24,12 +32,16 @@ export class Watch {
   #vitals: Vitals;
   #isSuspected = false;
 
-  constructor(name: string, backend: Backend | undefined, rules: WatchRules, nowMs: number) {
+  /** `known`: what a monitor by the same rules made of it before, whose place this one takes. */
+  constructor(name: string, backend: Backend | undefined, rules: WatchRules, nowMs: number, known?: BackendHealth) {
     this.name = name;
     this.backend = backend;
+    this.checkedMs = known?.checkedMs;
     this.#threshold = rules.threshold;
-    this.#vitals = firstVitals(nowMs);
-    if (rules.breaker !== undefined) this.breaker = new Breaker(rules.breaker, nowMs);
+    this.#vitals = known === undefined ? firstVitals(nowMs) : vitalsFrom(known);
+    if (rules.breaker !== undefined) {
+      this.breaker = new Breaker(rules.breaker, known?.breaker?.sinceMs ?? nowMs, this.#vitals.failures);
+    }
   }
 
   get vitals(): Vitals {

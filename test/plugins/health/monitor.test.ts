@@ -51,11 +51,20 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
   health.apply(core, healthConfig.parse(config));
   await core.hooks.starting.promise();
   const backends = new Map<string, Backend>();
-  const tell = (name: string, change: 'added' | 'removed' | 'status', status: BackendStatus, category?: string) => {
+  const tell = (
+    name: string,
+    change: 'added' | 'removed' | 'status',
+    status: BackendStatus,
+    category?: string,
+    known?: BackendHealth,
+  ) => {
     const backend = backends.get(name) ?? { name, transport: 'streamable-http', url: 'http://a/' };
     backends.set(name, backend);
     const cause = category === undefined ? undefined : { category, message: 'words' };
-    const state = { backend, status, era: undefined, cause, sinceMs: 0, hello: undefined };
+    const state = {
+      ...{ backend, status, era: undefined, cause, sinceMs: 0, hello: undefined },
+      ...(known === undefined ? {} : { health: known }),
+    };
     core.hooks.backendChanged.call({ name, change, state: change === 'removed' ? undefined : state });
   };
   return {
@@ -446,5 +455,42 @@ describe('with a breaker', () => {
     const before = kit.probes.length;
     await vi.advanceTimersByTimeAsync(180 * SECOND); // a trial that shows nothing waits like any probe
     expect(kit.probes.length - before).toBeLessThanOrEqual(6);
+  });
+});
+
+describe('a backend that a gateway before this one handed over', () => {
+  const before: BackendHealth = {
+    status: 'degraded',
+    consecutiveFailures: 2,
+    checkedMs: 5,
+    errorCategory: 'timeout',
+    sinceMs: 3,
+    breaker: { state: 'closed', sinceMs: 1 },
+  };
+  const config = { circuitBreaker: { enabled: true, failureThreshold: 3 } };
+
+  proves('choice.reload.health-stays', 'is what it was until something else is seen of it', async () => {
+    const kit = await watching();
+    kit.tell('a', 'added', 'ready', undefined, { ...before, status: 'healthy', consecutiveFailures: 0 });
+    kit.settle({});
+    expect(kit.judged.size).toBe(0); // one more good answer changes nothing
+    kit.script.probe = failing();
+    await kit.round();
+    expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', sinceMs: 3, consecutiveFailures: 1 });
+    expect(kit.lines.filter(({ message }) => message === 'backend health changed')).toEqual([]);
+  });
+
+  it('keeps its count of failures, for its status and for its breaker', async () => {
+    const kit = await watching(config);
+    kit.tell('a', 'added', 'ready', undefined, before);
+    kit.settle({ outcome: 'fault', cause: timedOut() });
+    expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
+  });
+
+  it('is looked at anew when it was set aside, or is described in another way', async () => {
+    const kit = await watching(config);
+    kit.tell('a', 'added', 'unknown', undefined, { ...before, status: 'unhealthy' });
+    kit.tell('a', 'status', 'ready');
+    expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', consecutiveFailures: 0 });
   });
 });

@@ -82,6 +82,7 @@ export const house = [
       'choice.reload.no-leak': 'gateways that were replaced are let go of',
       'choice.reload.owner': 'a session that moved is bound to its caller as before',
       'choice.reload.backend-stays': 'a backend that is described as before is not opened or started again',
+      'choice.reload.health-stays': 'a backend that goes on after a reload is as healthy as it was',
       'choice.reload.stream-stays': 'event streams stay open when the configuration is reloaded',
       'choice.reload.list-changed': 'clients are told once of lists that differ after a reload',
       'choice.reload.subscription': 'subscriptions outlive a reload when the new policy allows them',

@@ -36,11 +36,18 @@ const write = async (config: object, name = 'vmcp.yaml'): Promise<string> => {
   return file;
 };
 
-/** The endpoint that a serve printed, when its backends have answered. */
+interface Status {
+  readonly healthy: boolean;
+  readonly backends: readonly { readonly name: string; readonly health: string }[];
+}
+
+const statusOf = async (url: string): Promise<Status> =>
+  (await (await fetch(new URL('/status', url))).json()) as Status;
+
+/** The endpoint that a serve printed, when all its backends have answered: `healthy` is true with the first of them. */
 const endpointOf = async (running: RunningCli): Promise<string> => {
   const [, url = ''] = await running.printed(/serves (http:\S+)/);
-  const origin = new URL(url).origin;
-  await until(async () => ((await (await fetch(`${origin}/status`)).json()) as { healthy: boolean }).healthy, 20_000);
+  await until(async () => (await statusOf(url)).backends.every(({ health }) => health === 'healthy'), 20_000);
   return url;
 };
 
@@ -94,6 +101,29 @@ describe('toolmgr vmcp serve', () => {
           { name: 'docs', health: 'healthy', auth_type: 'unauthenticated' },
           { name: 'github', health: 'healthy', auth_type: 'header_injection' },
         ],
+      });
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.endpoint.status-healthy',
+    'is healthy with the first backend that answers, and says of one that still starts that it is unknown',
+    async () => {
+      await using quick = await recordingServer();
+      const config = configOf({ quick: quick.url });
+      const command = { file: process.execPath, args: ['-e', 'process.stdin.resume()'] };
+      const starting = { name: 'starting', transport: 'stdio', command };
+      const file = await write({ ...config, backends: [...config.backends, starting] });
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const [, url = ''] = await serving.printed(/serves (http:\S+)/);
+      await until(async () => (await statusOf(url)).healthy, 20_000);
+      expect((await statusOf(url)).backends).toMatchObject([
+        { name: 'quick', health: 'healthy' },
+        { name: 'starting', health: 'unknown' },
+      ]);
+      expect(await (await fetch(new URL('/api/backends/health', url))).json()).toMatchObject({
+        summary: { total: 2, healthy: 1, unknown: 1 },
       });
     },
     LONG,

@@ -17,6 +17,8 @@ export const wire = [
       'choice.endpoint.one-health': 'every status page tells the same health of a backend: that of the monitor, if any',
       'choice.endpoint.status':
         'GET and HEAD /status answer backends, healthy, version and group_ref, other methods 405',
+      'choice.endpoint.status-healthy':
+        '/status is healthy with at least one healthy backend, and one that has not answered yet is unknown there',
       'choice.endpoint.status-headers': '/status carries X-Content-Type-Options nosniff and Cache-Control no-store',
       'choice.endpoint.status-no-urls': '/status never shows the URL of a backend',
       'choice.endpoint.protected-resource-404':

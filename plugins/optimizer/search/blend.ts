@@ -39,13 +39,15 @@ const FAINT = 1e-4;
 /** The best score, at least 0. */
 export function highest(scores: Float32Array): number {
   let best = 0;
-  for (const score of scores) if (score > best) best = score;
+  for (let tool = 0; tool < scores.length; tool += 1)
+    if ((scores[tool] as number) > best) best = scores[tool] as number;
   return best;
 }
 
 function meanOf(scores: Float32Array): number {
   let [sum, count] = [0, 0];
-  for (const score of scores) {
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    const score = scores[tool] as number;
     if (score <= 0) continue;
     sum += score;
     count += 1;

@@ -25,7 +25,8 @@ export interface Asked {
  * suits well ("and a brief summary") counts less than the others.
  */
 export function rank(ground: Ground, asked: Asked): Float32Array {
-  const [whole, ...parts] = asked.parts.map((_, at) => scoresOf(ground, asked, at));
+  const meanings = meaningsOf(ground, asked);
+  const [whole, ...parts] = asked.parts.map((text, at) => scoresOf(ground, asked, text, meanings[at]));
   if (whole === undefined) return new Float32Array(ground.postings.size);
   if (parts.length === 0) return whole.scores;
   const strongest = parts.reduce((most, { strength }) => Math.max(most, strength), 0) || 1;
@@ -49,14 +50,18 @@ interface Scored {
   readonly strength: number;
 }
 
-function scoresOf(ground: Ground, asked: Asked, at: number): Scored {
-  const { vectors, semanticRatio: ratio, maxDistance, allowed } = asked;
-  const [text = '', vector] = [asked.parts[at], vectors?.[at]];
-  if (ground.matrix === undefined || vector === undefined || ratio === 0) {
+/** How near each tool is to each part, where the meaning counts; all parts at once, since that reads the tools once. */
+function meaningsOf({ matrix }: Ground, { parts, vectors, semanticRatio, maxDistance, allowed }: Asked) {
+  if (matrix === undefined || vectors === undefined || semanticRatio === 0) return [];
+  return semanticScores(matrix, vectors.slice(0, parts.length), maxDistance, allowed);
+}
+
+function scoresOf(ground: Ground, asked: Asked, text: string, meaning: Float32Array | undefined): Scored {
+  const { semanticRatio: ratio, allowed } = asked;
+  if (meaning === undefined) {
     const { scores, certainty } = keywordScores(text, ground, allowed);
     return { scores: scaled(scores, 1), strength: certainty };
   }
-  const meaning = semanticScores(ground.matrix, vector, maxDistance, allowed);
   const nearest = Math.max(0, highest(meaning) - 1);
   const { scores: words, certainty } =
     ratio < 1 ? keywordScores(text, ground, allowed) : { scores: new Float32Array(ground.postings.size), certainty: 0 };

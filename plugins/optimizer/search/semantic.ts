@@ -1,58 +1,121 @@
+import { type Dots, dotsModule, LANES } from './dots-kernel.ts';
+
 /** Unit vectors of tools in one block; a tool without one has zeros and is near to nothing. */
 export interface Matrix {
+  /** Numbers of a vector. */
   readonly length: number;
-  readonly values: Float32Array;
   readonly known: Uint8Array;
+  /** Rows of 16-bit numbers, then vectors, then sums. */
+  readonly memory: WebAssembly.Memory;
+  /** Scalar products of the rows, by how many vectors are asked for at once. */
+  readonly dots: Map<number, Dots>;
 }
+
+/** Vectors that are compared in one go: a query and its parts. */
+const MAX_WIDTH = 9;
+const PAGE_BYTES = 65_536;
+/** What 1 is as a number of 16 bits. Products of unit vectors are right to about 0.00001. */
+const ONE = 32_767;
+/** More than a product is wrong by: a tool at exactly the distance is still within it. */
+const ROUNDING = 1e-4;
+
+/** Modules by width, compiled when first needed: 300 bytes, well under a millisecond. */
+const modules = new Map<number, WebAssembly.Module>();
 
 /** Puts vectors into one block. @throws RangeError vectors of different lengths */
 export function matrixOf(vectors: readonly (Float32Array | undefined)[]): Matrix | undefined {
   const length = vectors.find((vector) => vector !== undefined)?.length;
   if (length === undefined || length === 0) return undefined;
-  const values = new Float32Array(length * vectors.length);
   const known = new Uint8Array(vectors.length);
-  vectors.forEach((vector, at) => {
+  const stride = strideOf(length);
+  const bytes = (vectors.length + MAX_WIDTH) * stride * Int16Array.BYTES_PER_ELEMENT;
+  const sums = vectors.length * MAX_WIDTH * Int32Array.BYTES_PER_ELEMENT;
+  const pages = Math.ceil((bytes + sums) / PAGE_BYTES);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const rows = new Int16Array(memory.buffer, 0, vectors.length * stride);
+  vectors.forEach((vector, tool) => {
     if (vector === undefined) return;
-    if (vector.length !== length) throw new RangeError(`vector ${at} has ${vector.length} numbers, others ${length}`);
-    values.set(vector, at * length);
-    known[at] = 1;
+    if (vector.length !== length) throw new RangeError(`vector ${tool} has ${vector.length} numbers, others ${length}`);
+    for (let at = 0; at < length; at += 1) rows[tool * stride + at] = fixed(vector[at] as number);
+    known[tool] = 1;
   });
-  return { length, values, known };
+  return { length, known, memory, dots: new Map() };
 }
 
 /**
- * How near every tool is to a unit vector: 2 is the same, 1 unrelated; 0 for tools over the distance or without a vector.
+ * How near every tool is to each of some unit vectors: 2 is the same, 1 unrelated; 0 for tools over the distance or
+ * without a vector.
  * @throws RangeError a vector of another length
  */
 export function semanticScores(
-  { length, values, known }: Matrix,
-  vector: Float32Array,
+  matrix: Matrix,
+  vectors: readonly Float32Array[],
   maxDistance: number,
   allowed?: Uint8Array,
-): Float32Array {
-  if (vector.length !== length) throw new RangeError(`the query has ${vector.length} numbers, the tools ${length}`);
-  const scores = new Float32Array(known.length);
-  for (let tool = 0; tool < known.length; tool += 1) {
-    if (known[tool] === 0 || allowed?.[tool] === 0) continue;
-    const distance = 1 - dot(values, tool * length, vector);
-    if (distance <= maxDistance) scores[tool] = Math.max(2 - distance, LEAST);
+): readonly Float32Array[] {
+  const found: Float32Array[] = [];
+  for (let from = 0; from < vectors.length; from += MAX_WIDTH) {
+    const group = vectors.slice(from, from + MAX_WIDTH);
+    const sums = products(matrix, group);
+    group.forEach((_, at) => {
+      found.push(scoresFrom(sums, at, group.length, matrix.known, maxDistance, allowed));
+    });
   }
-  return scores;
+  return found;
 }
 
 /** An opposite tool within the distance is still found, as the last. */
 const LEAST = 1e-6;
 
-/** Four sums at once: the processor need not wait for the last addition. */
-function dot(values: Float32Array, from: number, vector: Float32Array): number {
-  let [a, b, c, d] = [0, 0, 0, 0];
-  const whole = vector.length - (vector.length % 4);
-  for (let at = 0; at < whole; at += 4) {
-    a += (values[from + at] as number) * (vector[at] as number);
-    b += (values[from + at + 1] as number) * (vector[at + 1] as number);
-    c += (values[from + at + 2] as number) * (vector[at + 2] as number);
-    d += (values[from + at + 3] as number) * (vector[at + 3] as number);
+function scoresFrom(
+  sums: Int32Array,
+  at: number,
+  width: number,
+  known: Uint8Array,
+  maxDistance: number,
+  allowed: Uint8Array | undefined,
+): Float32Array {
+  const scores = new Float32Array(known.length);
+  for (let tool = 0; tool < known.length; tool += 1) {
+    if (known[tool] === 0 || allowed?.[tool] === 0) continue;
+    const distance = 1 - (sums[tool * width + at] as number) / (ONE * ONE);
+    if (distance <= maxDistance + ROUNDING) scores[tool] = Math.max(2 - distance, LEAST);
   }
-  for (let at = whole; at < vector.length; at += 1) a += (values[from + at] as number) * (vector[at] as number);
-  return a + b + c + d;
+  return scores;
+}
+
+/** By tool, then by vector. Overwritten by the next call. */
+function products({ length, known, memory, dots }: Matrix, vectors: readonly Float32Array[]): Int32Array {
+  const [width, stride] = [vectors.length, strideOf(length)];
+  const rowsEnd = known.length * stride * Int16Array.BYTES_PER_ELEMENT;
+  const vectorsEnd = rowsEnd + width * stride * Int16Array.BYTES_PER_ELEMENT;
+  const block = new Int16Array(memory.buffer, rowsEnd, width * stride);
+  vectors.forEach((vector, each) => {
+    if (vector.length !== length) throw new RangeError(`the query has ${vector.length} numbers, the tools ${length}`);
+    for (let at = 0; at < length; at += 1) block[placeOf(at, each, width)] = fixed(vector[at] as number);
+    for (let at = length; at < stride; at += 1) block[placeOf(at, each, width)] = 0;
+  });
+  const run = dots.get(width) ?? dotsOver(memory, width);
+  dots.set(width, run);
+  run(0, rowsEnd, rowsEnd, vectorsEnd, vectorsEnd);
+  return new Int32Array(memory.buffer, vectorsEnd, known.length * width);
+}
+
+/** Vectors lie side by side, eight numbers of each in turn. */
+function placeOf(at: number, each: number, width: number): number {
+  return (at - (at % LANES)) * width + each * LANES + (at % LANES);
+}
+
+function dotsOver(memory: WebAssembly.Memory, width: number): Dots {
+  const module = modules.get(width) ?? dotsModule(width);
+  modules.set(width, module);
+  return new WebAssembly.Instance(module, { host: { memory } }).exports.dots as Dots;
+}
+
+function strideOf(length: number): number {
+  return Math.ceil(length / LANES) * LANES;
+}
+
+function fixed(value: number): number {
+  return Math.round(Math.max(-1, Math.min(1, value)) * ONE);
 }

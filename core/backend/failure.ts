@@ -78,7 +78,7 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [FailureCategory, string]>
   EHOSTUNREACH: ['refused', 'has a host that cannot be reached'],
   ENETUNREACH: ['refused', 'has a network that cannot be reached'],
   ETIMEDOUT: ['timeout', 'did not accept a connection in time'],
-  UND_ERR_CONNECT_TIMEOUT: ['timeout', 'did not accept a connection in time'],
+  HTTP_MALFORMED_RESPONSE: ['protocol', 'answered something that is not HTTP/1.1'],
 };
 
 function isTls(code: string): boolean {

@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
 import type { Era } from '../../contract/era.ts';
 import { rawElements } from '../../protocol/raw-json.ts';
 import { socketFailure } from '../failure.ts';
@@ -21,18 +19,20 @@ import {
 import type { HttpLeg } from './http-leg.ts';
 import { Resumption } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, statusFailure } from './http-target.ts';
+import type { Flow, ResponseReader } from './http1/flow.ts';
+import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 /** A stream may stay open this long after its answer before it is cut. */
 const LINGER_MS = 2_000;
 
 /** Collects the answer to one request: JSON, an event stream, or a refusal. */
-export class Answer implements Dispatcher.DispatchHandler {
+export class Answer implements ResponseReader {
   readonly #wire: HttpLeg;
   readonly #exchange: Exchange;
   readonly #body: Buffer;
   readonly #era: Era;
-  #controller: Dispatcher.DispatchController | undefined;
+  #flow: Flow | undefined;
   #status = 0;
   #kind: 'json' | 'stream' | 'refusal' = 'refusal';
   #location: string | undefined;
@@ -48,20 +48,21 @@ export class Answer implements Dispatcher.DispatchHandler {
     this.#exchange = exchange;
     this.#body = body;
     this.#era = era;
-    exchange.abandon = () => this.#controller?.abort(WITHDRAWN);
+    exchange.abandon = () => this.#flow?.abort(WITHDRAWN);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#exchange.settled) controller.abort(WITHDRAWN);
+  started(flow: Flow): void {
+    this.#flow = flow;
+    if (this.#exchange.settled) flow.abort(WITHDRAWN);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  answered(_: Flow, head: ResponseHead): void {
+    const { status } = head;
     this.#status = status;
-    this.#location = headers.location;
+    this.#location = head.location;
     if (status < 200 || status > 299) return;
-    if (this.#exchange.asked.method === 'initialize') this.#wire.learnSession(headers);
-    const type = mediaType(headers['content-type']);
+    if (this.#exchange.asked.method === 'initialize') this.#wire.learnSession(head.sessionId);
+    const type = mediaType(head.contentType);
     if (type === JSON_TYPE) {
       this.#kind = 'json';
       this.#limit = this.#wire.limits.resultBytes;
@@ -72,8 +73,8 @@ export class Answer implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#frames !== undefined) return this.#read(this.#frames, controller, chunk);
+  received(flow: Flow, chunk: Buffer): void {
+    if (this.#frames !== undefined) return this.#read(this.#frames, flow, chunk);
     this.#size += chunk.length;
     if (this.#size <= this.#limit) {
       this.#chunks.push(chunk);
@@ -82,10 +83,10 @@ export class Answer implements Dispatcher.DispatchHandler {
     this.#chunks = [];
     if (this.#kind === 'refusal') return;
     this.#exchange.fail(tooLarge(this.#wire.workload, this.#limit));
-    controller.abort(WITHDRAWN);
+    flow.abort(WITHDRAWN);
   }
 
-  onResponseEnd(): void {
+  ended(): void {
     clearTimeout(this.#linger);
     if (this.#exchange.settled) return;
     if (this.#kind === 'json') return this.#whole();
@@ -93,23 +94,23 @@ export class Answer implements Dispatcher.DispatchHandler {
     this.#refused();
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  failed(error: Error): void {
     clearTimeout(this.#linger);
     if (this.#exchange.settled) return;
     if (this.#frames !== undefined) return this.#broken(error);
-    this.#exchange.fail(socketFailure(this.#wire.workload, error, this.#controller !== undefined));
+    this.#exchange.fail(socketFailure(this.#wire.workload, error, this.#flow !== undefined));
   }
 
-  #read(frames: SseFrames, controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  #read(frames: SseFrames, flow: Flow, chunk: Buffer): void {
     const failure = pushFrames(frames, chunk, this.#wire);
     if (failure !== undefined) {
       this.#exchange.fail(failure);
-      controller.abort(WITHDRAWN);
+      flow.abort(WITHDRAWN);
       return;
     }
-    this.#pace?.took(chunk.length, controller);
+    this.#pace?.took(chunk.length, flow);
     if (!this.#exchange.settled || this.#linger !== undefined) return;
-    this.#linger = setTimeout(() => controller.abort(WITHDRAWN), LINGER_MS);
+    this.#linger = setTimeout(() => flow.abort(WITHDRAWN), LINGER_MS);
     this.#linger.unref();
   }
 

@@ -67,8 +67,8 @@ export function joined(chunks: readonly Buffer[]): Buffer {
 }
 
 /** The media type of a content-type header, in lower case, `''` for none. */
-export function mediaType(header: string | string[] | undefined): string {
-  if (typeof header !== 'string') return '';
+export function mediaType(header: string | undefined): string {
+  if (header === undefined) return '';
   const semicolon = header.indexOf(';');
   return (semicolon === -1 ? header : header.slice(0, semicolon)).trim().toLowerCase();
 }

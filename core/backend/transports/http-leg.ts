@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Era } from '../../contract/era.ts';
 import type { Limits } from '../../protocol/limits.ts';
 import type { LinkFailure } from '../failure.ts';
@@ -16,7 +15,7 @@ export interface HttpLeg {
   headers(era: Era, accept: string): Record<string, string>;
   send(body: Buffer, exchange: Exchange, era: Era): void;
   /** The answer to the hello names the session. */
-  learnSession(headers: IncomingHttpHeaders): void;
+  learnSession(id: string | undefined): void;
   /** The server does not know the session any more; whatever it refused did not run. */
   sessionLost(status: number): LinkFailure;
   /** Whether a refusal says that the session is gone. */

@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../link.ts';
 import type { SseFrames } from '../sse-frames.ts';
@@ -6,6 +5,8 @@ import { backOffMs } from '../wait.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { NEVER } from './http-target.ts';
+import type { Flow, ResponseReader } from './http1/flow.ts';
+import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 /** Reconnects of one broken answer stream; its request ends by its own time anyway. */
@@ -14,12 +15,12 @@ export const RETRY_FIRST_MS = 1_000;
 export const RETRY_MAX_MS = 30_000;
 
 /** Reads on a broken answer stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
-export class Resumption implements Dispatcher.DispatchHandler {
+export class Resumption implements ResponseReader {
   readonly #pace = new Pace();
   readonly #wire: HttpLeg;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
-  #controller: Dispatcher.DispatchController | undefined;
+  #flow: Flow | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #attempts = 0;
@@ -30,7 +31,7 @@ export class Resumption implements Dispatcher.DispatchHandler {
     this.#frames = frames;
     exchange.abandon = () => {
       clearTimeout(this.#timer);
-      this.#controller?.abort(WITHDRAWN);
+      this.#flow?.abort(WITHDRAWN);
     };
   }
 
@@ -50,30 +51,30 @@ export class Resumption implements Dispatcher.DispatchHandler {
     this.#wire.target.send(request, this, (cause) => this.#exchange.fail(cause));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#exchange.settled) controller.abort(WITHDRAWN);
+  started(flow: Flow): void {
+    this.#flow = flow;
+    if (this.#exchange.settled) flow.abort(WITHDRAWN);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
+  answered(_: Flow, { status }: ResponseHead): void {
     this.#status = status;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  received(flow: Flow, chunk: Buffer): void {
     if (this.#status !== 200) return;
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) this.#exchange.fail(failure);
-    if (this.#exchange.settled) controller.abort(WITHDRAWN);
-    else this.#pace.took(chunk.length, controller);
+    if (this.#exchange.settled) flow.abort(WITHDRAWN);
+    else this.#pace.took(chunk.length, flow);
   }
 
-  onResponseEnd(): void {
+  ended(): void {
     if (this.#exchange.settled) return;
     if (this.#status === 200 || this.#status >= 500) return this.wait();
     this.#giveUp(new Error(`stream not resumed: HTTP ${this.#status}`));
   }
 
-  onResponseError(): void {
+  failed(): void {
     if (!this.#exchange.settled) this.wait();
   }
 

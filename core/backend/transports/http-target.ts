@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
-import type { Dispatcher, Pool } from 'undici';
 import type { Authorizer } from '../../contract/auth-strategy.ts';
 import type { Backend, Errand } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { DISCOVERY_CALLER } from '../discovery-caller.ts';
 import { LinkFailure } from '../failure.ts';
-import { createPool } from './create-pool.ts';
+import { ConnectionPool, type PoolOptions } from './http1/connection-pool.ts';
+import { type Origin, originFrom } from './http1/dial.ts';
+import type { ResponseReader } from './http1/flow.ts';
 
 /** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
 const KEEP_ALIVE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+const POOL: PoolOptions = { connectTimeoutMs: CONNECT_TIMEOUT_MS, keepAliveMs: KEEP_ALIVE_MS };
 /** Moves (307, 308) followed in a row; only within the origin. */
 const MAX_MOVES = 3;
 /** Bytes of a refusing answer that are read for its reason. */
@@ -38,10 +40,10 @@ export class HttpTarget {
   readonly backend: Backend;
   readonly origin: string;
   readonly #authorizer: Authorizer;
-  readonly #options: Pool.Options;
+  readonly #address: Origin;
   /** Pools of before an outage, while something is still under way on them. */
-  readonly #leaving = new Set<Pool>();
-  #pool: Pool;
+  readonly #leaving = new Set<ConnectionPool>();
+  #pool: ConnectionPool;
   #path: string;
   #moves = 0;
 
@@ -52,32 +54,24 @@ export class HttpTarget {
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
-    this.#options = {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      allowH2: false,
-      ...(backend.caBundlePath === undefined ? {} : { connect: { ca: readCas(backend), timeout: CONNECT_TIMEOUT_MS } }),
-    };
-    this.#pool = createPool(url.origin, this.#options);
+    this.#address = originFrom(url, backend.caBundlePath === undefined ? undefined : readCas(backend));
+    this.#pool = new ConnectionPool(this.#address, POOL);
   }
 
   /**
-   * Authorizes and sends one request. What the authorizer throws reaches `refused`; everything later the handler.
+   * Authorizes and sends one request. What the authorizer throws reaches `refused`; everything later the reader.
    * Synchronous as long as the authorizer is.
    */
-  send(request: HttpRequest, handler: Dispatcher.DispatchHandler, refused: (cause: GatewayFault) => void): void {
+  send(request: HttpRequest, reader: ResponseReader, refused: (cause: GatewayFault) => void): void {
     let waited: void | Promise<void>;
     try {
       waited = this.#authorizer.apply({ backend: this.backend, headers: request.headers }, errandOf(request));
     } catch (cause) {
       return refused(this.#unauthorized(cause));
     }
-    if (waited === undefined) return this.#dispatch(request, handler);
+    if (waited === undefined) return this.#dispatch(request, reader);
     waited.then(
-      () => this.#dispatch(request, handler),
+      () => this.#dispatch(request, reader),
       (cause: unknown) => refused(this.#unauthorized(cause)),
     );
   }
@@ -115,25 +109,19 @@ export class HttpTarget {
    */
   letGo(): void {
     const before = this.#pool;
-    this.#pool = createPool(this.origin, this.#options);
+    this.#pool = new ConnectionPool(this.#address, POOL);
     this.#leaving.add(before);
     const forget = (): void => void this.#leaving.delete(before);
     before.close().then(forget, forget);
   }
 
-  #dispatch(request: HttpRequest, handler: Dispatcher.DispatchHandler): void {
+  #dispatch(request: HttpRequest, reader: ResponseReader): void {
     const { method, headers, body, extra } = request;
     for (const name in extra) {
       const value = extra[name];
       if (value !== undefined && headers[name] === undefined) headers[name] = value;
     }
-    try {
-      this.#pool.dispatch({ path: request.path ?? this.#path, method, headers, body: body ?? null }, handler);
-    } catch (cause) {
-      // undici throws for a closed pool and for header values it cannot write.
-      const error = cause instanceof Error ? cause : new Error(String(cause));
-      handler.onResponseError?.(NO_CONTROLLER, error);
-    }
+    this.#pool.send({ path: request.path ?? this.#path, method, headers, body }, reader);
   }
 
   #unauthorized(cause: unknown): GatewayFault {
@@ -150,15 +138,6 @@ function errandOf(request: HttpRequest): Errand {
   if (request.caller !== DISCOVERY_CALLER || request.purpose === 'discovery') return request;
   return { caller: request.caller, purpose: 'discovery', signal: request.signal };
 }
-
-const NO_CONTROLLER: Dispatcher.DispatchController = {
-  aborted: true,
-  paused: false,
-  reason: null,
-  abort: () => undefined,
-  pause: () => undefined,
-  resume: () => undefined,
-};
 
 /** A signal for requests that nobody withdraws. */
 export const NEVER: AbortSignal = new AbortController().signal;

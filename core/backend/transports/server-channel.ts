@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
 import type { LinkHolder } from '../link.ts';
 import type { SseFrames } from '../sse-frames.ts';
 import { backOffMs } from '../wait.ts';
@@ -7,15 +5,17 @@ import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from
 import type { HttpLeg } from './http-leg.ts';
 import { RETRY_FIRST_MS, RETRY_MAX_MS } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
+import type { Flow, ResponseReader } from './http1/flow.ts';
+import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 /** The stream on which a legacy server speaks by itself: GET, kept open, reopened where it stopped. */
-export class ServerChannel implements Dispatcher.DispatchHandler {
+export class ServerChannel implements ResponseReader {
   readonly #wire: HttpLeg;
   readonly #holder: LinkHolder;
   readonly #pace = new Pace();
   readonly #frames: SseFrames;
-  #controller: Dispatcher.DispatchController | undefined;
+  #flow: Flow | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #type = '';
@@ -44,20 +44,20 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#controller?.abort(WITHDRAWN);
+    this.#flow?.abort(WITHDRAWN);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#wire.closed) controller.abort(WITHDRAWN);
+  started(flow: Flow): void {
+    this.#flow = flow;
+    if (this.#wire.closed) flow.abort(WITHDRAWN);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#status = status;
-    this.#type = mediaType(headers['content-type']);
+  answered(_: Flow, head: ResponseHead): void {
+    this.#status = head.status;
+    this.#type = mediaType(head.contentType);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  received(flow: Flow, chunk: Buffer): void {
     if (this.#status !== 200 || this.#type !== STREAM_TYPE) {
       this.#refusalBytes += chunk.length;
       if (this.#refusalBytes <= MAX_REFUSAL_BYTES) this.#refusal.push(chunk);
@@ -65,11 +65,11 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
     }
     this.#failures = 0;
     const failure = pushFrames(this.#frames, chunk, this.#wire);
-    if (failure !== undefined) controller.abort(failure);
-    else this.#pace.took(chunk.length, controller);
+    if (failure !== undefined) flow.abort(failure);
+    else this.#pace.took(chunk.length, flow);
   }
 
-  onResponseEnd(): void {
+  ended(): void {
     if (this.#wire.closed) return;
     if (this.#wire.isSessionLoss(this.#status, joined(this.#refusal))) {
       this.#wire.sink.lost(this.#wire.sessionLost(this.#status));
@@ -81,7 +81,7 @@ export class ServerChannel implements Dispatcher.DispatchHandler {
     // Anything else, 405 above all, says that no such stream is offered.
   }
 
-  onResponseError(): void {
+  failed(): void {
     if (!this.#wire.closed) this.#again();
   }
 

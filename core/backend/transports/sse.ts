@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
 import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../protocol/limits.ts';
@@ -7,7 +5,10 @@ import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, LinkHolder, Wire, WireSink } from '../link.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../sse-frames.ts';
 import { waitFor } from '../wait.ts';
+import { mediaType, STREAM_TYPE } from './http-body.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+import type { Flow, ResponseReader } from './http1/flow.ts';
+import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 const WITHDRAWN = new Error('withdrawn by the gateway');
@@ -121,13 +122,13 @@ interface StreamEvents {
 }
 
 /** The GET stream. */
-class Stream implements Dispatcher.DispatchHandler {
+class Stream implements ResponseReader {
   readonly #pace = new Pace();
   readonly #workload: string;
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
   readonly #frames: SseFrames;
-  #controller: Dispatcher.DispatchController | undefined;
+  #flow: Flow | undefined;
   #refused = 0;
   #stopped = false;
 
@@ -140,38 +141,37 @@ class Stream implements Dispatcher.DispatchHandler {
 
   stop(): void {
     this.#stopped = true;
-    this.#controller?.abort(WITHDRAWN);
+    this.#flow?.abort(WITHDRAWN);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#stopped) controller.abort(WITHDRAWN);
+  started(flow: Flow): void {
+    this.#flow = flow;
+    if (this.#stopped) flow.abort(WITHDRAWN);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    const type = headers['content-type'];
-    const isStream = typeof type === 'string' && type.toLowerCase().startsWith('text/event-stream');
-    if (status !== 200 || !isStream) this.#refused = status;
+  answered(_: Flow, head: ResponseHead): void {
+    const isStream = mediaType(head.contentType) === STREAM_TYPE;
+    if (head.status !== 200 || !isStream) this.#refused = head.status;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  received(flow: Flow, chunk: Buffer): void {
     if (this.#refused !== 0) return;
     try {
       this.#frames.push(chunk);
-      this.#pace.took(chunk.length, controller);
+      this.#pace.took(chunk.length, flow);
     } catch (cause) {
       this.#end(this.#unreadable(cause));
-      controller.abort(WITHDRAWN);
+      flow.abort(WITHDRAWN);
     }
   }
 
-  onResponseEnd(): void {
+  ended(): void {
     if (this.#refused !== 0) return this.#end(statusFailure(this.#workload, this.#refused));
     this.#end(socketFailure(this.#workload, new Error('stream ended'), true, true));
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end(socketFailure(this.#workload, error, this.#controller !== undefined, true));
+  failed(error: Error): void {
+    this.#end(socketFailure(this.#workload, error, this.#flow !== undefined, true));
   }
 
   #end(cause: LinkFailure): void {
@@ -191,33 +191,33 @@ class Stream implements Dispatcher.DispatchHandler {
 }
 
 /** The answer to one POST: only its status counts, the message comes on the stream. */
-class Accepted implements Dispatcher.DispatchHandler {
+class Accepted implements ResponseReader {
   readonly #workload: string;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
+  #flow: Flow | undefined;
   #status = 0;
 
   constructor(workload: string, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
     this.#workload = workload;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#controller?.abort(WITHDRAWN), timeoutMs);
+    this.#timer = setTimeout(() => this.#flow?.abort(WITHDRAWN), timeoutMs);
     this.#timer.unref();
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
+  started(flow: Flow): void {
+    this.#flow = flow;
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
+  answered(_: Flow, { status }: ResponseHead): void {
     this.#status = status;
   }
 
-  onResponseData(): void {}
+  received(): void {}
 
-  onResponseEnd(): void {
+  ended(): void {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
     if (this.#status === 404) {
@@ -227,8 +227,8 @@ class Accepted implements Dispatcher.DispatchHandler {
     this.#reject(statusFailure(this.#workload, this.#status));
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  failed(error: Error): void {
     clearTimeout(this.#timer);
-    this.#reject(socketFailure(this.#workload, error, this.#controller !== undefined));
+    this.#reject(socketFailure(this.#workload, error, this.#flow !== undefined));
   }
 }

@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
 import type { Limits } from '../../protocol/limits.ts';
@@ -9,6 +7,8 @@ import { Answer } from './http-answer.ts';
 import { errorIn, JSON_TYPE, mediaType, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { type HttpRequest, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+import type { Flow, ResponseReader } from './http1/flow.ts';
+import type { ResponseHead } from './http1/response-head.ts';
 import { ServerChannel } from './server-channel.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -120,9 +120,8 @@ export class StreamableHttpWire implements Wire, HttpLeg {
   }
 
   /** The answer to the hello names the session. */
-  learnSession(headers: IncomingHttpHeaders): void {
-    const id = headers['mcp-session-id'];
-    if (typeof id === 'string' && id !== '') this.#sessionId = id;
+  learnSession(id: string | undefined): void {
+    if (id !== undefined && id !== '') this.#sessionId = id;
   }
 
   /** The server does not know the session any more; whatever it refused did not run. */
@@ -159,12 +158,12 @@ export class StreamableHttpWire implements Wire, HttpLeg {
 const SESSION_CODES: ReadonlySet<number> = new Set([-32000, -32001]);
 
 /** The answer to a notification, a response or DELETE: only its status counts. */
-class PlainAnswer implements Dispatcher.DispatchHandler {
+class PlainAnswer implements ResponseReader {
   readonly #wire: StreamableHttpWire;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
+  #flow: Flow | undefined;
   #status = 0;
   #expired = false;
 
@@ -176,35 +175,35 @@ class PlainAnswer implements Dispatcher.DispatchHandler {
     this.#timer.unref();
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#expired) controller.abort(WITHDRAWN);
+  started(flow: Flow): void {
+    this.#flow = flow;
+    if (this.#expired) flow.abort(WITHDRAWN);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#status = status;
+  answered(flow: Flow, head: ResponseHead): void {
+    this.#status = head.status;
     // A stream as an answer to a notification would never end.
-    if (mediaType(headers['content-type']) === STREAM_TYPE) controller.abort(WITHDRAWN);
+    if (mediaType(head.contentType) === STREAM_TYPE) flow.abort(WITHDRAWN);
   }
 
-  onResponseData(): void {}
+  received(): void {}
 
-  onResponseEnd(): void {
+  ended(): void {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
     this.#reject(statusFailure(this.#wire.workload, this.#status));
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  failed(error: Error): void {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
-    this.#reject(socketFailure(this.#wire.workload, error, this.#controller !== undefined));
+    this.#reject(socketFailure(this.#wire.workload, error, this.#flow !== undefined));
   }
 
   #expire(): void {
     this.#expired = true;
     const facts = { category: 'timeout' } as const;
     this.#reject(new LinkFailure('BACKEND_TIMEOUT', this.#wire.workload, 'did not take a message in time', facts));
-    this.#controller?.abort(WITHDRAWN);
+    this.#flow?.abort(WITHDRAWN);
   }
 }

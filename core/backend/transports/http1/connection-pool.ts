@@ -1,0 +1,123 @@
+import { Connection, type ConnectionOwner } from './connection.ts';
+import type { Origin } from './dial.ts';
+import type { OutgoingRequest, ResponseReader } from './flow.ts';
+import { requestHead } from './request-head.ts';
+
+/** How long connections are waited for and kept. */
+export interface PoolOptions {
+  readonly connectTimeoutMs: number;
+  /** An idle connection is closed after this, or a second before the far side says that it will. */
+  readonly keepAliveMs: number;
+}
+
+const SWEEP_MS = 1_000;
+/** The far side's clock runs while its answer travels. */
+const CLOSING_MARGIN_MS = 1_000;
+
+/**
+ * The connections to one origin. Takes the one used last, opens another when none is free: how many there are at once
+ * is bounded by who sends.
+ */
+export class ConnectionPool implements ConnectionOwner {
+  readonly origin: Origin;
+  readonly connectTimeoutMs: number;
+  session: Buffer | undefined;
+  readonly #keepAliveMs: number;
+  readonly #all = new Set<Connection>();
+  /** A stack that is never shortened, for the reason that `Roster` gives. */
+  readonly #idle: (Connection | undefined)[] = [];
+  #idleCount = 0;
+  #sweeping: NodeJS.Timeout | undefined;
+  #closed = false;
+  #whenEmpty: (() => void) | undefined;
+
+  constructor(origin: Origin, { connectTimeoutMs, keepAliveMs }: PoolOptions) {
+    this.origin = origin;
+    this.connectTimeoutMs = connectTimeoutMs;
+    this.#keepAliveMs = keepAliveMs;
+  }
+
+  /** Sends one request. Whatever goes wrong reaches the reader. */
+  send(request: OutgoingRequest, reader: ResponseReader): void {
+    if (this.#closed) return reader.failed(new Error('the connections to this origin are closed'));
+    let head: string;
+    try {
+      head = requestHead(request, this.origin.host);
+    } catch (cause) {
+      return reader.failed(cause as TypeError);
+    }
+    this.#take().send(head, request.body, reader);
+  }
+
+  /** Takes nothing more; resolves when what is under way has ended. */
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#closeIdle(Number.POSITIVE_INFINITY);
+    if (this.#all.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenEmpty = resolve;
+    });
+  }
+
+  /** Takes nothing more and cuts what is under way. */
+  async destroy(): Promise<void> {
+    this.#closed = true;
+    const reason = new Error('the connections to this origin are closed');
+    for (const connection of [...this.#all]) connection.cut(reason);
+  }
+
+  free(connection: Connection): void {
+    if (this.#closed) return connection.close();
+    const toldMs = connection.idleMs === undefined ? this.#keepAliveMs : connection.idleMs - CLOSING_MARGIN_MS;
+    const keepMs = Math.min(toldMs, this.#keepAliveMs);
+    if (keepMs <= 0) return connection.close();
+    connection.idleUntilMs = performance.now() + keepMs;
+    this.#idle[this.#idleCount++] = connection;
+    if (this.#sweeping !== undefined) return;
+    this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeping.unref();
+  }
+
+  gone(connection: Connection): void {
+    this.#all.delete(connection);
+    if (this.#all.size === 0) {
+      this.#stopSweeping();
+      this.#whenEmpty?.();
+    }
+  }
+
+  #take(): Connection {
+    const nowMs = performance.now();
+    while (this.#idleCount > 0) {
+      const connection = this.#idle[--this.#idleCount] as Connection;
+      this.#idle[this.#idleCount] = undefined;
+      if (connection.usable && connection.idleUntilMs > nowMs) return connection;
+      connection.close();
+    }
+    const fresh = new Connection(this);
+    this.#all.add(fresh);
+    return fresh;
+  }
+
+  #sweep(): void {
+    this.#closeIdle(performance.now());
+    if (this.#idleCount === 0) this.#stopSweeping();
+  }
+
+  #stopSweeping(): void {
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
+  }
+
+  /** Closes what may not be used after `nowMs`. */
+  #closeIdle(nowMs: number): void {
+    let kept = 0;
+    for (let n = 0; n < this.#idleCount; n++) {
+      const connection = this.#idle[n] as Connection;
+      if (connection.usable && connection.idleUntilMs > nowMs) this.#idle[kept++] = connection;
+      else connection.close();
+    }
+    this.#idle.fill(undefined, kept, this.#idleCount);
+    this.#idleCount = kept;
+  }
+}

@@ -1,0 +1,36 @@
+import type { OutgoingRequest } from './flow.ts';
+
+/**
+ * The head of a request (RFC 9112 §3) as Latin-1 text, its empty line with it.
+ * @throws TypeError for a header that would make another request of it
+ */
+export function requestHead(request: OutgoingRequest, host: string): string {
+  const { method, path, headers, body } = request;
+  if (UNWRITABLE_PATH.test(path)) throw new TypeError('the path of a request has a character that cannot be written');
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (const name in headers) {
+    const value = headers[name] as string;
+    if (!TOKEN.test(name) || UNWRITABLE.test(value)) throw new TypeError(`header "${name}" cannot be written`);
+    if (OWNED.has(name.toLowerCase())) throw new TypeError(`header "${name}" belongs to the connection`);
+    head += `${name}: ${value}\r\n`;
+  }
+  if (body !== undefined) head += `content-length: ${body.length}\r\n`;
+  return `${head}\r\n`;
+}
+
+/** A header name (RFC 9110 §5.6.2). */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** What ends a line or is no Latin-1 (RFC 9110 §5.5). */
+const UNWRITABLE = /[^\t\x20-\x7e\x80-\xff]/;
+const UNWRITABLE_PATH = /[^\x21-\x7e]/;
+
+/** Where a request begins and ends is said by the connection alone. */
+const OWNED: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'expect',
+]);

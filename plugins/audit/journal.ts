@@ -1,7 +1,7 @@
 import { type Core, explainCause, type JsonObject } from '@toolmgr/core';
 import type { AuditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
-import { auditLine, droppedLine } from './line.ts';
+import { type AuditLines, createAuditLines } from './line.ts';
 import type { Sink } from './sink.ts';
 
 /** Bounds of a journal; a test makes them small. */
@@ -46,7 +46,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
   let dropped = 0;
   let gathering: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
-  let open: { readonly sink: Sink; readonly config: AuditConfig } | undefined;
+  let open: { readonly sink: Sink; readonly lines: AuditLines } | undefined;
   let unwritten: Batch | undefined;
   const tell = createTelling(log, now);
   let isStopping = false;
@@ -70,9 +70,9 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
   /** Whether everything was written; what was not is kept for the next try, byte by byte, so that no line is torn. */
   const writeAll = async (): Promise<boolean> => {
     if (open === undefined) return true;
-    const { sink, config } = open;
+    const { sink, lines } = open;
     for (;;) {
-      unwritten ??= nextBatch(config);
+      unwritten ??= nextBatch(lines);
       if (unwritten === undefined) return true;
       try {
         while (unwritten.bytes.length > 0) {
@@ -90,26 +90,26 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     }
   };
 
-  const nextBatch = (config: AuditConfig): Batch | undefined => {
+  const nextBatch = (lines: AuditLines): Batch | undefined => {
     if (queue.length === 0 && dropped === 0) return undefined;
     const batch = queue.length > BATCH_LINES ? queue.slice(0, BATCH_LINES) : queue;
     queue = queue.length > BATCH_LINES ? queue.slice(BATCH_LINES) : [];
     let text = '';
     for (const event of batch) {
       queued -= weightOf(event);
-      text += lineOf(event, config);
+      text += lineOf(event, lines);
     }
     const lost = dropped;
     dropped = 0;
-    if (lost > 0) text += droppedLine(lost, now(), config.component);
+    if (lost > 0) text += lines.dropped(lost, now());
     tell.dropped(lost);
     return { bytes: Buffer.from(text), lines: batch.length };
   };
 
   /** One event that cannot be written must not hold up the others. */
-  const lineOf = (event: AuditEvent, config: AuditConfig): string => {
+  const lineOf = (event: AuditEvent, lines: AuditLines): string => {
     try {
-      return auditLine(event, config);
+      return lines.of(event);
     } catch (cause) {
       dropped++;
       tell.broken({ type: event.type, cause: explainCause(cause) });
@@ -128,7 +128,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       wake(GATHER_MS);
     },
     start(sink, config) {
-      open = { sink, config };
+      open = { sink, lines: createAuditLines(config) };
       wake(GATHER_MS);
     },
     async stop() {

@@ -15,7 +15,7 @@ const FLAGS = [
   // whatever the same code makes into the old generation. There one finished request keeps the next one alive: most of
   // each request waited for a full collection, which cost 16 µs of a call.
   '--no-allocation-site-pretenuring',
-  // The HTTP parser of undici is WebAssembly, and of its functions only some are ever called.
+  // Parsers and sandboxes in WebAssembly have many functions of which only some are ever called.
   '--wasm-lazy-compilation',
 ] as const;
 

@@ -173,7 +173,7 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 /** Package, or its scope with `/*`, -> the rooms that may import it; examples, tests and scripts are free. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
-  undici: ['plugins/shared', 'core/backend', 'core/testing', 'hosts/cli', 'hosts/run', 'hosts/start', 'hosts/client'],
+  undici: ['plugins/shared', 'hosts/client'],
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http'],

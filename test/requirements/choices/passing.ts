@@ -86,6 +86,11 @@ export const passing = [
       'choice.backend.prompt-changes':
         'a changed list is read at once, and what changes within limits.coalesceMs is still one notification',
       'choice.backend.sockets-dropped': 'the connections of an HTTP backend that goes away are let go of',
+      'choice.backend.http-connections':
+        'requests to an HTTP backend reuse its connections, one at a time; idle ones are closed before the backend does',
+      'choice.backend.http-framing':
+        'an answer whose end is ambiguous is refused, and its connection is never used again',
+      'choice.backend.http-headers': 'a header that would make another request of a request is not sent',
       'choice.backend.unchanged-suppressed': 'a change that leaves the visible list as it was is not notified',
       'choice.backend.definition-hash': 'a change of any field of a backend takes effect',
       'choice.backend.concurrency': 'calls in flight per backend are bounded',

@@ -28,7 +28,7 @@ describe('the architecture check accepts', () => {
         'core/extension/hooks.ts': `import { SyncHook } from 'tapable';\nimport type { Call } from '../contract/call.ts';`,
         'core/session/sessions.ts': `import { hooks } from '../extension/hooks.ts';`,
         'core/protocol/era-2025-11-25/codec.ts': `import { sessions } from '../../session/sessions.ts';`,
-        'core/backend/pool.ts': `import { Pool } from 'undici';`,
+        'plugins/shared/pool.ts': `import { Pool } from 'undici';`,
         'core/flow/perform.ts': `import type { Call } from '../contract/call.ts';`,
         'core/assembly/assemble.ts': `import { perform } from '../flow/perform.ts';`,
         'core/index.ts': `export { assemble } from './assembly/assemble.ts';\nexport type * from './contract/call.ts';`,

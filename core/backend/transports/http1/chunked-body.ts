@@ -1,4 +1,4 @@
-import { MalformedResponse } from './flow.ts';
+import { MalformedResponse } from './malformed.ts';
 
 /** Longest line of a chunk's size or of a trailer, in bytes. */
 const MAX_LINE_BYTES = 1_024;

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { ChunkedBody } from './chunked-body.ts';
 import { dial, type Origin } from './dial.ts';
-import { type Flow, MalformedResponse, type ResponseReader } from './flow.ts';
+import type { Flow, ResponseReader } from './flow.ts';
+import { MalformedResponse } from './malformed.ts';
 import { CHUNKED, type ResponseHead, readResponseHead, UNTIL_CLOSE } from './response-head.ts';
 
 /** Bytes of one head; Node's servers take no more either. */

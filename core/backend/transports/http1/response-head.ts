@@ -1,4 +1,4 @@
-import { MalformedResponse } from './flow.ts';
+import { MalformedResponse } from './malformed.ts';
 
 /** The answer's status and those of its headers that somebody here reads. */
 export interface ResponseHead {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChunkedBody } from '../../../../core/backend/transports/http1/chunked-body.ts';
-import { MalformedResponse } from '../../../../core/backend/transports/http1/flow.ts';
+import { MalformedResponse } from '../../../../core/backend/transports/http1/malformed.ts';
 import { readResponseHead } from '../../../../core/backend/transports/http1/response-head.ts';
 import { proves } from '../../../support/proves.ts';
 import { until } from '../../../support/until.ts';

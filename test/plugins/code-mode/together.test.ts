@@ -32,8 +32,15 @@ describe('scripts beside other plugins', () => {
       expect(await client.toolNames()).toEqual(['execute_tool_script', 'read', 'write']);
       const script = `const tried = async (call) => { try { return await call() } catch (e) { return e.name } };
         return [await far.read(), await tried(() => far.write({ where: 'here' })), await tried(() => far.write({ where: 'there' })),
-          typeof far.drop, await tried(() => callTool('drop'))];`;
-      expect((await runScript(client, script)).value).toEqual(['words', 'done', 'ToolError', 'undefined', 'ToolError']);
+          'drop' in far, await tried(() => far.drop()), await tried(() => callTool('drop'))];`;
+      expect((await runScript(client, script)).value).toEqual([
+        'words',
+        'done',
+        'ToolError',
+        false,
+        'ToolError',
+        'ToolError',
+      ]);
     },
   );
 

@@ -200,6 +200,9 @@ export const house = [
       'choice.optimizer.limits': 'the inner call is limited under its own name, the two tools are not',
       'choice.optimizer.chosen-names':
         'call_tool reaches what a list would show its caller, by its listed name, and neither of the two tools',
+      'choice.optimizer.with-elicitation': 'a composite that asks its user does so also through call_tool and scripts',
+      'choice.optimizer.audit-chain':
+        'calls through call_tool, scripts and composites are audited one by one, under one id',
       'choice.optimizer.with-scripts':
         'scripts are found like any tool, and reach all tools of their caller but find_tool and call_tool',
       'choice.optimizer.bounded-questions': 'a search text has at most 4000 characters and 32 keywords',

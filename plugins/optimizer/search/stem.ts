@@ -1,6 +1,6 @@
 /**
  * Strips what inflection and the commonest derivations put behind an English word, so that `creating`, `created`,
- * `creation` and `creator` meet.
+ * `creation` and `creator` meet, and `category` and `categorize`.
  *
  * Light on purpose: it never changes the beginning of a word, leaves short words and other alphabets alone, and two words
  * that it joins by mistake cost less here than two that it keeps apart.
@@ -47,6 +47,9 @@ const ENDINGS: readonly (readonly [ending: string, stays: number])[] = [
   ['ator', 5],
   ['ion', 4],
   ['ful', 4],
+  ['ial', 5],
+  ['ity', 5],
+  ['iv', 5],
   ['iz', 4],
   ['is', 5],
   ['ly', 4],
@@ -54,6 +57,7 @@ const ENDINGS: readonly (readonly [ending: string, stays: number])[] = [
   ['er', 4],
   ['or', 4],
   ['at', 5],
+  ['y', 7],
 ];
 
 function withoutDerivation(word: string): string {

@@ -58,6 +58,10 @@ describe('stemming', () => {
     ['stop', 'stopped', 'stopping'],
     ['box', 'boxes'],
     ['calculate', 'calculation', 'calculator', 'calculating'],
+    ['category', 'categories', 'categorize'],
+    ['finance', 'financial'],
+    ['activate', 'activity', 'activities'],
+    ['interact', 'interactive'],
   ])('joins the forms of %s', (...forms) => {
     expect(new Set(forms.map(stem)).size).toBe(1);
   });

@@ -4,6 +4,7 @@ import type {
   Call,
   CallMethod,
   CallRecord,
+  CatalogEntry,
   SessionEnded,
   ToolSought,
   WorkflowAdvanced,
@@ -53,17 +54,49 @@ export function createMetrics(
   const here = { server, transport: TRANSPORT };
   observeBackends(meter, states);
 
+  const sent = new WeakMap<CatalogEntry, Sent>();
+  /** The labels of calls to an entry, made once: a catalogue lives longer than its calls, and URLs are slow to read. */
+  const sentTo = ({ target, method }: Call): Sent => {
+    const backend = known.get(target.workload)?.backend;
+    const before = sent.get(target);
+    if (before !== undefined && before.backend === backend && before.method === method) return before;
+    const name = named(target.original);
+    const made: Sent = {
+      backend,
+      method,
+      labels: {
+        'target.workload_id': workloads(target.workload),
+        'target.workload_name': workloads(target.workload),
+        'target.base_url': workloads(baseUrl(backend?.url)),
+        'target.transport_type': backend?.transport ?? '',
+        action: ACTIONS[method],
+        'mcp.method.name': method,
+        'mcp.protocol.revision': target.era ?? '',
+        'gen_ai.tool.name': target.kind === 'tool' ? name : '',
+      },
+      operation: {
+        'mcp.method.name': method,
+        ...targetLabels(target, name),
+        ...(target.era === undefined ? {} : { 'mcp.protocol.version': target.era }),
+        'network.transport': backend?.transport === 'stdio' ? 'pipe' : 'tcp',
+      },
+    };
+    sent.set(target, made);
+    return made;
+  };
+
   return {
     requestEnded({ record, durationMs, errorType }) {
       if (record.face !== 'mcp') return;
       const { inbound, message, call } = record;
       const method = message?.method === undefined ? undefined : methodName(message.method);
+      const mcp_resource_id = call === undefined ? '' : named(call.target.key);
       const labels: AllLabels<'toolmgr_mcp_requests'> = {
         method: HTTP_METHODS.has(inbound.method) ? inbound.method : OTHER,
         status_code: String(record.status),
         status: errorType === undefined ? 'success' : 'error',
         mcp_method: method ?? '',
-        mcp_resource_id: call === undefined ? '' : named(call.target.key),
+        mcp_resource_id,
         ...here,
       };
       const seconds = durationMs / 1000;
@@ -72,7 +105,7 @@ export function createMetrics(
       if (method === undefined) return;
       const operation: Labels<'mcp.server.operation.duration'> = {
         'mcp.method.name': method,
-        ...(call === undefined ? {} : targetLabels(call, named(call.target.key))),
+        ...(call === undefined ? {} : targetLabels(call.target, mcp_resource_id)),
         ...(record.era === undefined ? {} : { 'mcp.protocol.version': record.era }),
         ...(errorType === undefined ? {} : { 'error.type': errors(errorType) }),
         ...(record.error === undefined ? {} : { 'rpc.response.status_code': errors(String(record.error.code)) }),
@@ -82,33 +115,18 @@ export function createMetrics(
     },
     streams: (change) => instruments.toolmgr_mcp_active_connections.add(change, here),
     callArrived(call, { errorType, rpcCode, durationMs }) {
-      const { target, method } = call;
-      if (target.run !== undefined) return; // a tool of the gateway itself is no backend
-      const backend = known.get(target.workload)?.backend;
-      const name = named(target.original);
-      const labels: AllLabels<'toolmgr_vmcp_backend_requests'> = {
-        'target.workload_id': workloads(target.workload),
-        'target.workload_name': workloads(target.workload),
-        'target.base_url': workloads(baseUrl(backend?.url)),
-        'target.transport_type': backend?.transport ?? '',
-        action: ACTIONS[method],
-        'mcp.method.name': method,
-        'mcp.protocol.revision': target.era ?? '',
-        'gen_ai.tool.name': target.kind === 'tool' ? name : '',
-      };
+      if (call.target.run !== undefined) return; // a tool of the gateway itself is no backend
+      const { labels, operation } = sentTo(call);
       const seconds = durationMs / 1000;
       instruments.toolmgr_vmcp_backend_requests.add(labels);
-      if (errorType !== undefined) instruments.toolmgr_vmcp_backend_errors.add(labels);
       instruments.toolmgr_vmcp_backend_requests_duration.record(seconds, labels);
-      const operation: Labels<'mcp.client.operation.duration'> = {
-        'mcp.method.name': method,
-        ...targetLabels(call, name),
-        ...(target.era === undefined ? {} : { 'mcp.protocol.version': target.era }),
-        ...(errorType === undefined ? {} : { 'error.type': errors(errorType) }),
+      if (errorType === undefined) return instruments['mcp.client.operation.duration'].record(seconds, operation);
+      instruments.toolmgr_vmcp_backend_errors.add(labels);
+      instruments['mcp.client.operation.duration'].record(seconds, {
+        ...operation,
+        'error.type': errors(errorType),
         ...(rpcCode === undefined ? {} : { 'rpc.response.status_code': errors(String(rpcCode)) }),
-        'network.transport': backend?.transport === 'stdio' ? 'pipe' : 'tcp',
-      };
-      instruments['mcp.client.operation.duration'].record(seconds, operation);
+      });
     },
     callSettled({ call, outcome, refusal }) {
       if (refusal !== undefined) {
@@ -149,6 +167,14 @@ export function createMetrics(
   };
 }
 
+/** What is said of every call to one entry. */
+interface Sent {
+  readonly backend: BackendState['backend'] | undefined;
+  readonly method: CallMethod;
+  readonly labels: AllLabels<'toolmgr_vmcp_backend_requests'>;
+  readonly operation: Labels<'mcp.client.operation.duration'>;
+}
+
 type AllLabels<N extends MetricName> = Record<LabelOf<N>, string>;
 type Labels<N extends MetricName> = Partial<Record<LabelOf<N>, string>>;
 
@@ -185,7 +211,7 @@ const ACTIONS = {
 
 const HTTP_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH']);
 
-function targetLabels({ target }: Call, name: string): Attributes {
+function targetLabels(target: CatalogEntry, name: string): Attributes {
   if (target.kind === 'tool') return { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
   return target.kind === 'prompt' ? { 'gen_ai.prompt.name': name } : {};
 }

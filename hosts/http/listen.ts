@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, createServer as createPlainServer } from 'node:net';
+import type { RequestListener, Server } from 'node:http';
+import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from 'node:net';
 import { DEFAULT_LIMITS, type Gateway, GatewayFault } from '@toolmgr/core';
-import fastify, { type FastifyInstance } from 'fastify';
-import { type HostRoute, mountHostRoutes } from './mount.ts';
+import { answerHostRoutes, type HostRoute } from './mount.ts';
+
+// By `import`, Node would read every name of the module, and one of them loads the whole of its own undici: 60 ms and 14 MB.
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Where and how a gateway is served. */
 export interface ListenOptions {
@@ -37,30 +39,24 @@ const REAP_MS = 20;
 /**
  * Serves a gateway over HTTP/1.1.
  *
- * fastify listens and answers the host routes. Every other request goes raw to `gateway.handle`, whatever its method and
- * path: the core refuses in its own words, and bounds and reads bodies itself. There is no time for a whole request: calls may take long, and the core bounds
- * the time a body may take.
+ * Host routes are answered by fastify. Every other request goes raw to `gateway.handle`, whatever its method and path: the
+ * core refuses in its own words, and bounds and reads bodies itself. There is no time for a whole request: calls may take
+ * long, and the core bounds the time a body may take.
  * @throws GatewayFault LISTEN_FAILED saying which address, why, and the way out
  */
 export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: ListenOptions): Promise<Served> {
   const routes = options.routes ?? [];
   const ofHost = new Set(routes.map(({ path }) => path));
-  const app = fastify({
-    logger: false,
-    forceCloseConnections: false, // closing is ours: see close()
-    exposeHeadRoutes: false,
-    serverFactory: (answerHostRoute) =>
-      createListener(options.headerBytes ?? DEFAULT_LIMITS.headerBytes, (request, response) => {
-        if (ofHost.has(pathOf(request.url))) answerHostRoute(request, response);
-        else gateway.handle(request, response);
-      }),
+  const answerHostRoute = answerHostRoutes(routes, options.allowedHosts);
+  const server = createListener(options.headerBytes ?? DEFAULT_LIMITS.headerBytes, (request, response) => {
+    if (ofHost.has(pathOf(request.url))) answerHostRoute(request, response);
+    else gateway.handle(request, response);
   });
-  mountHostRoutes(app, routes, options.allowedHosts);
-  await listen(app, options);
-  const { port } = app.server.address() as AddressInfo;
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   const close = (graceMs = CLOSE_GRACE_MS): Promise<void> => {
-    closing ??= closeWithin(app, graceMs);
+    closing ??= closeWithin(server, graceMs);
     return closing;
   };
   options.signal?.addEventListener('abort', () => void close(), { once: true });
@@ -75,13 +71,7 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
 export async function refuseTakenPort({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
   if (port === 0) return;
   const trial = createPlainServer();
-  try {
-    trial.listen({ host: host.replace(/^\[|\]$/g, ''), port });
-    await once(trial, 'listening');
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new GatewayFault('LISTEN_FAILED', whyNot(code, host, port), { cause });
-  }
+  await listen(trial, { host, port });
   trial.close();
   await once(trial, 'close');
 }
@@ -107,11 +97,11 @@ export function isLoopbackHost(host: string): boolean {
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
-async function listen(app: FastifyInstance, { host, port }: ListenOptions): Promise<void> {
+async function listen(server: PlainServer, { host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
   try {
-    await app.listen({ host, port });
+    server.listen({ host: host.replace(/^\[|\]$/g, ''), port });
+    await once(server, 'listening');
   } catch (cause) {
-    await app.close().catch(() => {});
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new GatewayFault('LISTEN_FAILED', whyNot(code, host, port), { cause });
   }
@@ -131,13 +121,13 @@ const WAYS_OUT = {
   ENOTFOUND: (host: string) => `the name ${host} is unknown; use an IP address such as --host 127.0.0.1`,
 } as const;
 
-async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
-  const { server } = app;
+async function closeWithin(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   // a connection whose answer ends now turns idle, and Node would keep it for the whole keep-alive time
   const reap = setInterval(() => server.closeIdleConnections(), REAP_MS);
   try {
-    await app.close();
+    server.close();
+    await once(server, 'close');
   } finally {
     clearTimeout(cut);
     clearInterval(reap);

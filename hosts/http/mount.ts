@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** A route of the host itself: GET and HEAD, no credentials, a JSON answer. */
 export interface HostRoute {
@@ -12,13 +13,34 @@ export interface HostAnswer {
   readonly body: object;
 }
 
-/** Mounts the routes; other methods get 405, foreign `Host` names 403 (a web page must not read them by DNS tricks). */
-export function mountHostRoutes(
-  app: FastifyInstance,
+/**
+ * Makes what answers the routes; other methods get 405, foreign `Host` names 403 (a web page must not read them by DNS tricks).
+ *
+ * fastify is loaded when the first route is asked for: no call needs it, and it takes as long to load as the core.
+ */
+export function answerHostRoutes(
   routes: readonly HostRoute[],
   allowedHosts: readonly string[] | undefined,
-): void {
+): RequestListener {
   const allowed = allowedHosts === undefined ? undefined : new Set(allowedHosts.map((name) => name.toLowerCase()));
+  let opened: Promise<RequestListener> | undefined;
+  return (request, response) => {
+    opened ??= openRouter(routes, allowed);
+    opened.then(
+      (answer) => answer(request, response),
+      () => giveUp(response),
+    );
+  };
+}
+
+async function openRouter(
+  routes: readonly HostRoute[],
+  allowed: ReadonlySet<string> | undefined,
+): Promise<RequestListener> {
+  const { default: fastify } = await import('fastify');
+  // no route has a schema: what would check bodies and write answers by one is not loaded
+  const compilersFactory = { buildValidator: noSchemas, buildSerializer: noSchemas };
+  const app = fastify({ logger: false, exposeHeadRoutes: false, schemaController: { compilersFactory } });
   for (const route of routes) {
     app.all(
       route.path,
@@ -26,6 +48,17 @@ export function mountHostRoutes(
       () => undefined,
     );
   }
+  await app.ready();
+  return (request: IncomingMessage, response: ServerResponse) => app.routing(request, response);
+}
+
+function noSchemas(): never {
+  throw new Error('a host route has a schema, and nothing is loaded that could compile it');
+}
+
+/** The package is missing or broken: calls go on without it. */
+function giveUp(response: ServerResponse): void {
+  response.writeHead(500, { 'cache-control': 'no-store' }).end();
 }
 
 async function respond(

@@ -36,9 +36,26 @@ function isSpace(byte: number): boolean {
 /** A message id as a Map key; `undefined` for anything that is neither a string nor a number. */
 export function idFrom(raw: RawJson | undefined): number | string | undefined {
   if (raw === undefined) return undefined;
+  const whole = wholeNumber(raw);
+  if (whole !== undefined) return whole;
   const id = decode(raw);
   return typeof id === 'number' || typeof id === 'string' ? id : undefined;
 }
+
+/** Our own ids come back as what they were, a few digits: reading them needs no parser. */
+function wholeNumber(raw: RawJson): number | undefined {
+  if (raw.length > MAX_DIGITS || raw[0] === ZERO) return undefined;
+  let number = 0;
+  for (let at = 0; at < raw.length; at++) {
+    const digit = (raw[at] as number) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+const ZERO = 0x30;
+const MAX_DIGITS = 15; // exact as a number
 
 /** The error object of a message. Loose: whatever a server calls an error is one. */
 export function errorOf(error: RawObject): { code: number; message: string; data: RawJson | undefined } {

@@ -17,7 +17,7 @@ export type RawJson = Buffer;
 export interface RawMembers {
   get(key: string): RawJson | undefined;
   has(key: string): boolean;
-  keys(): IterableIterator<string>;
+  keys(): readonly string[];
   /** The member when it is a string, else `undefined`. */
   string(key: string): string | undefined;
   /** A copy with one member set; an existing member keeps its place. */

@@ -132,6 +132,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       refuse(responder, 500, INTERNAL);
     } finally {
       flight.leave();
+      const visit = visitOf(inbound);
+      if (visit?.status === 0) visit.leave(); // it went away with its body half sent: there was nobody to answer
     }
   }
 
@@ -212,11 +214,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
 /** The same serving, with a record of each request for those who listen. */
 function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint['serve'] {
-  return async (inbound, readBody, responder) => {
+  return (inbound, readBody, responder) => {
     const visit = new Visit(inbound, responder, listener);
     inbound.record = visit;
-    await serve(inbound, readBody, visit);
-    if (visit.status === 0) visit.leave(); // the client went away with its body half sent: there was nobody to answer
+    return serve(inbound, readBody, visit);
   };
 }
 

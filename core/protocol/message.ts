@@ -118,7 +118,10 @@ function misread(code: number, message: string, id: RawJson = NULL_ID): Misread 
 }
 
 function firstByte(body: RawJson): number | undefined {
-  for (const byte of body) if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return byte;
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at];
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return byte;
+  }
   return undefined;
 }
 

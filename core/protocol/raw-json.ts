@@ -1,18 +1,22 @@
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  expectEnd,
+  MAX_JSON_DEPTH,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  RawJsonError,
+  readKey,
+  skipSpace,
+  skipString,
+  skipValue,
+} from './json-scan.ts';
 
-/** Nesting deeper than this is refused: V8's own parser recurses, and no MCP message is near it. */
-export const MAX_JSON_DEPTH = 256;
-
-/** The text is not JSON, or not the shape that was asked for. `offset` is a byte position. */
-export class RawJsonError extends Error {
-  readonly offset: number;
-
-  constructor(message: string, offset: number) {
-    super(`${message} at byte ${offset}`);
-    this.name = 'RawJsonError';
-    this.offset = offset;
-  }
-}
+export { MAX_JSON_DEPTH, RawJsonError } from './json-scan.ts';
 
 /**
  * A JSON object known by the byte ranges of its members: keys are decoded, values are not, and a buffer for a value is
@@ -23,28 +27,23 @@ export class RawJsonError extends Error {
  */
 export class RawObject {
   readonly #source: RawJson;
-  readonly #keys: readonly string[];
+  readonly #keys: string[];
   /** Two positions in the source for each key. */
-  readonly #ranges: readonly number[];
+  readonly #ranges: number[];
   /** Values that do not lie in the source, or were asked for before. */
-  readonly #values: (RawJson | undefined)[];
+  #values: (RawJson | undefined)[] | undefined;
+  /** Members that were read as objects already. */
+  #objects: (RawObject | undefined)[] | undefined;
+  /** Where the object lies in the source as it is; the end is 0 when it must be put together. */
+  #start = 0;
+  #end = 0;
   #bytes: RawJson | undefined;
-  #objects: Map<string, RawObject> | undefined;
 
-  private constructor(
-    source: RawJson,
-    keys: readonly string[],
-    ranges: readonly number[],
-    values: (RawJson | undefined)[],
-    bytes: RawJson | undefined,
-    objects: Map<string, RawObject> | undefined,
-  ) {
+  private constructor(source: RawJson, keys: string[], ranges: number[], values: (RawJson | undefined)[] | undefined) {
     this.#source = source;
     this.#keys = keys;
     this.#ranges = ranges;
     this.#values = values;
-    this.#bytes = bytes;
-    this.#objects = objects;
   }
 
   /**
@@ -53,21 +52,10 @@ export class RawObject {
    * @throws RawJsonError when `bytes` is not one JSON object
    */
   static parse(bytes: RawJson, open: ReadonlySet<string> = NOTHING): RawObject {
-    const start = skipSpace(bytes, 0);
-    const reading = readMembers(bytes, start, open, 0);
-    expectEnd(bytes, reading.end);
-    return RawObject.#from(bytes, reading, bytes);
-  }
-
-  static #from(source: RawJson, reading: Reading, whole: RawJson | undefined): RawObject {
-    const { keys, ranges, nested } = reading;
-    let objects: Map<string, RawObject> | undefined;
-    if (nested !== undefined) {
-      objects = new Map();
-      for (const [key, inner] of nested) objects.set(key, RawObject.#from(source, inner, undefined));
-    }
-    const bytes = reading.isDuplicated ? undefined : (whole ?? source.subarray(reading.start, reading.end));
-    return new RawObject(source, keys, ranges, [], bytes, objects);
+    const object = new RawObject(bytes, [], [], undefined);
+    expectEnd(bytes, object.#read(skipSpace(bytes, 0), open, 0));
+    if (object.#end !== 0) object.#bytes = bytes;
+    return object;
   }
 
   /** An object without members. */
@@ -75,7 +63,7 @@ export class RawObject {
     return RawObject.#empty;
   }
 
-  static readonly #empty = new RawObject(Buffer.alloc(0), [], [], [], Buffer.from('{}'), undefined);
+  static readonly #empty = new RawObject(Buffer.alloc(0), [], [], undefined);
 
   get(key: string): RawJson | undefined {
     const at = this.#keys.indexOf(key);
@@ -86,8 +74,8 @@ export class RawObject {
     return this.#keys.includes(key);
   }
 
-  keys(): IterableIterator<string> {
-    return this.#keys.values();
+  keys(): readonly string[] {
+    return this.#keys;
   }
 
   get size(): number {
@@ -110,47 +98,53 @@ export class RawObject {
 
   /** The member as a raw object, read once; `undefined` when absent or not an object. */
   object(key: string): RawObject | undefined {
-    const known = this.#objects?.get(key);
+    const at = this.#keys.indexOf(key);
+    if (at === -1) return undefined;
+    const known = this.#objects?.[at];
     if (known !== undefined) return known;
-    const raw = this.get(key);
-    if (raw === undefined || raw[0] !== OPEN_BRACE) return undefined;
+    const raw = this.#valueAt(at);
+    if (raw[0] !== OPEN_BRACE) return undefined;
     const object = RawObject.parse(raw);
-    this.#objects ??= new Map();
-    this.#objects.set(key, object);
+    this.#objects ??= [];
+    this.#objects[at] = object;
     return object;
   }
 
   /** A copy with one member set; an existing member keeps its place. */
   with(key: string, value: RawJson): RawObject {
     const at = this.#keys.indexOf(key);
-    const values = [...this.#values];
-    if (at !== -1) {
-      values[at] = value;
-      return new RawObject(this.#source, this.#keys, this.#ranges, values, undefined, undefined);
-    }
-    values[this.#keys.length] = value;
-    return new RawObject(this.#source, [...this.#keys, key], [...this.#ranges, 0, 0], values, undefined, undefined);
+    const values = this.#values === undefined ? [] : [...this.#values];
+    values[at === -1 ? this.#keys.length : at] = value;
+    if (at !== -1) return new RawObject(this.#source, this.#keys, this.#ranges, values);
+    return new RawObject(this.#source, [...this.#keys, key], [...this.#ranges, 0, 0], values);
   }
 
   /** A copy without the members named; the same object when it has none of them. */
   without(...keys: readonly string[]): RawObject {
-    if (!keys.some((key) => this.#keys.includes(key))) return this;
     const kept: string[] = [];
     const ranges: number[] = [];
-    const values: (RawJson | undefined)[] = [];
+    let values: (RawJson | undefined)[] | undefined;
     for (let at = 0; at < this.#keys.length; at++) {
       const key = this.#keys[at] as string;
       if (keys.includes(key)) continue;
-      if (this.#values[at] !== undefined) values[kept.length] = this.#values[at];
+      const known = this.#values?.[at];
+      if (known !== undefined) {
+        values ??= [];
+        values[kept.length] = known;
+      }
       kept.push(key);
       ranges.push(this.#ranges[at * 2] as number, this.#ranges[at * 2 + 1] as number);
     }
-    return new RawObject(this.#source, kept, ranges, values, undefined, undefined);
+    return kept.length === this.#keys.length ? this : new RawObject(this.#source, kept, ranges, values);
   }
 
   /** The object as JSON. Unchanged objects give their own bytes back. */
   toBytes(): RawJson {
-    if (this.#bytes !== undefined) return this.#bytes;
+    this.#bytes ??= this.#end === 0 ? this.#joined() : this.#source.subarray(this.#start, this.#end);
+    return this.#bytes;
+  }
+
+  #joined(): RawJson {
     const parts: Buffer[] = [];
     let separator = '{';
     for (let at = 0; at < this.#keys.length; at++) {
@@ -159,17 +153,65 @@ export class RawObject {
     }
     if (parts.length === 0) return EMPTY_BYTES;
     parts.push(BRACE_CLOSE);
-    this.#bytes = Buffer.concat(parts);
-    return this.#bytes;
+    return Buffer.concat(parts);
   }
 
   #valueAt(at: number): RawJson {
-    let value = this.#values[at];
+    let value = this.#values?.[at];
     if (value === undefined) {
       value = this.#source.subarray(this.#ranges[at * 2], this.#ranges[at * 2 + 1]);
+      this.#values ??= [];
       this.#values[at] = value;
     }
     return value;
+  }
+
+  /** Finds the members of the object that begins at `start`; returns the position after it. @throws RawJsonError */
+  #read(start: number, open: ReadonlySet<string>, depth: number): number {
+    const bytes = this.#source;
+    if (bytes[start] !== OPEN_BRACE) throw new RawJsonError('expected an object', start);
+    if (depth >= MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', start);
+    let seen: KeyIndex | undefined;
+    let isDuplicated = false;
+    let at = skipSpace(bytes, start + 1);
+    while (bytes[at] !== CLOSE_BRACE) {
+      if (bytes[at] !== QUOTE) throw new RawJsonError('expected a member name', at);
+      const keyEnd = skipString(bytes, at);
+      const key = readKey(bytes, at, keyEnd);
+      at = skipSpace(bytes, keyEnd);
+      if (bytes[at] !== COLON) throw new RawJsonError('expected :', at);
+      at = skipSpace(bytes, at + 1);
+      if (this.#keys.length > FEW_KEYS) seen ??= new KeyIndex(this.#keys);
+      const before = seen === undefined ? this.#keys.indexOf(key) : seen.of(key);
+      const place = before === -1 ? this.#keys.length : before;
+      if (before === -1) this.#keys.push(key);
+      else isDuplicated = true;
+      const end = this.#readValue(place, at, open, depth);
+      this.#ranges[place * 2] = at;
+      this.#ranges[place * 2 + 1] = end;
+      at = skipSpace(bytes, end);
+      if (bytes[at] === CLOSE_BRACE) break;
+      if (bytes[at] !== COMMA) throw new RawJsonError('expected , or }', at);
+      at = skipSpace(bytes, at + 1);
+      if (bytes[at] === CLOSE_BRACE) throw new RawJsonError('expected a member name', at);
+    }
+    if (!isDuplicated) {
+      this.#start = start;
+      this.#end = at + 1;
+    }
+    return at + 1;
+  }
+
+  /** The position after the value of the member at `place`, which is read through when it is an object to open. */
+  #readValue(place: number, at: number, open: ReadonlySet<string>, depth: number): number {
+    if (this.#source[at] === OPEN_BRACE && open.has(this.#keys[place] as string)) {
+      const inner = new RawObject(this.#source, [], [], undefined);
+      this.#objects ??= [];
+      this.#objects[place] = inner;
+      return inner.#read(at, open, depth + 1);
+    }
+    if (this.#objects !== undefined) this.#objects[place] = undefined; // an earlier one of this name
+    return skipValue(this.#source, at);
   }
 }
 
@@ -214,84 +256,10 @@ export function rawElements(bytes: RawJson): RawJson[] {
   return elements;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const BRACE_CLOSE = Buffer.from('}');
-const EMPTY_BYTES = Buffer.from('{}');
-
-const SPACE = 1;
-const SCALAR = 2;
-/** What a byte may be outside strings: white space, or part of a number or literal. */
-const BYTE_KIND = (() => {
-  const kinds = new Uint8Array(256);
-  for (const char of ' \t\n\r') kinds[char.charCodeAt(0)] = SPACE;
-  for (const char of '0123456789+-.eEtruefalsn') kinds[char.charCodeAt(0)] = SCALAR;
-  return kinds;
-})();
-
-/** What one pass over an object found: `ranges` has two positions for each key. */
-interface Reading {
-  readonly start: number;
-  readonly end: number;
-  readonly keys: string[];
-  readonly ranges: number[];
-  readonly nested: Map<string, Reading> | undefined;
-  readonly isDuplicated: boolean;
-}
-
-function readMembers(bytes: RawJson, start: number, open: ReadonlySet<string>, depth: number): Reading {
-  if (bytes[start] !== OPEN_BRACE) throw new RawJsonError('expected an object', start);
-  if (depth >= MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', start);
-  const keys: string[] = [];
-  const ranges: number[] = [];
-  const seen = new KeyIndex(keys);
-  let nested: Map<string, Reading> | undefined;
-  let isDuplicated = false;
-  let at = skipSpace(bytes, start + 1);
-  if (bytes[at] === CLOSE_BRACE) return { start, end: at + 1, keys, ranges, nested, isDuplicated };
-  for (;;) {
-    if (bytes[at] !== QUOTE) throw new RawJsonError('expected a member name', at);
-    const keyEnd = skipString(bytes, at);
-    const key = readKey(bytes, at, keyEnd);
-    at = skipSpace(bytes, keyEnd);
-    if (bytes[at] !== COLON) throw new RawJsonError('expected :', at);
-    at = skipSpace(bytes, at + 1);
-    let end: number;
-    if (bytes[at] === OPEN_BRACE && open.has(key)) {
-      const inner = readMembers(bytes, at, open, depth + 1);
-      end = inner.end;
-      nested ??= new Map();
-      nested.set(key, inner);
-    } else {
-      end = skipValue(bytes, at);
-      nested?.delete(key);
-    }
-    const before = seen.of(key);
-    if (before === -1) {
-      keys.push(key);
-      ranges.push(at, end);
-    } else {
-      isDuplicated = true;
-      ranges[before * 2] = at;
-      ranges[before * 2 + 1] = end;
-    }
-    at = skipSpace(bytes, end);
-    if (bytes[at] === CLOSE_BRACE) return { start, end: at + 1, keys, ranges, nested, isDuplicated };
-    if (bytes[at] !== COMMA) throw new RawJsonError('expected , or }', at);
-    at = skipSpace(bytes, at + 1);
-  }
-}
-
-/** Finds a key among those read so far: by looking through a few, by a map among many. */
+/** Finds a key among many that were read so far. */
 class KeyIndex {
   readonly #keys: readonly string[];
-  #places: Map<string, number> | undefined;
+  readonly #places = new Map<string, number>();
   #known = 0;
 
   constructor(keys: readonly string[]) {
@@ -299,8 +267,6 @@ class KeyIndex {
   }
 
   of(key: string): number {
-    if (this.#keys.length <= FEW_KEYS) return this.#keys.indexOf(key);
-    this.#places ??= new Map();
     for (; this.#known < this.#keys.length; this.#known++)
       this.#places.set(this.#keys[this.#known] as string, this.#known);
     return this.#places.get(key) ?? -1;
@@ -310,93 +276,5 @@ class KeyIndex {
 const FEW_KEYS = 16; // hostile objects have many: looking through them would be quadratic
 
 const NOTHING: ReadonlySet<string> = new Set();
-
-function readKey(bytes: RawJson, start: number, end: number): string {
-  for (let at = start + 1; at < end - 1; at++) {
-    const byte = bytes[at] as number;
-    if (byte === BACKSLASH) return JSON.parse(bytes.toString('utf8', start, end)) as string;
-    if (byte > 0x7f) return readWideKey(bytes, start, end);
-  }
-  return bytes.toString('latin1', start + 1, end - 1);
-}
-
-function readWideKey(bytes: RawJson, start: number, end: number): string {
-  const text = bytes.toString('utf8', start + 1, end - 1);
-  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
-}
-
-function expectEnd(bytes: RawJson, from: number): void {
-  const at = skipSpace(bytes, from);
-  if (at < bytes.length) throw new RawJsonError('unexpected text after the value', at);
-}
-
-function skipSpace(bytes: RawJson, from: number): number {
-  let at = from;
-  while (at < bytes.length && BYTE_KIND[bytes[at] as number] === SPACE) at++;
-  return at;
-}
-
-/** The position after the string that starts at `start`. */
-function skipString(bytes: RawJson, start: number): number {
-  let at = start + 1;
-  for (let n = 0; n < SHORT_STRING; n++, at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at++;
-    else if (byte === undefined) throw new RawJsonError('unterminated string', start);
-  }
-  return skipLongString(bytes, start, at);
-}
-
-const SHORT_STRING = 48; // beyond it the native search is faster than the loop
-
-/** As skipString, by native search: base64 blobs of megabytes cost a memchr. */
-function skipLongString(bytes: RawJson, start: number, from: number): number {
-  let at = from;
-  for (;;) {
-    const quote = bytes.indexOf(QUOTE, at);
-    if (quote === -1) throw new RawJsonError('unterminated string', start);
-    let slashes = 0;
-    while (quote - 1 - slashes >= from && bytes[quote - 1 - slashes] === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return quote + 1;
-    at = quote + 1;
-  }
-}
-
-/** The position after the value that starts at `start`, its structure checked. */
-function skipValue(bytes: RawJson, start: number): number {
-  const first = bytes[start];
-  if (first === QUOTE) return skipString(bytes, start);
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) return skipNested(bytes, start);
-  let at = start;
-  while (at < bytes.length && BYTE_KIND[bytes[at] as number] === SCALAR) at++;
-  if (at === start) throw new RawJsonError('expected a value', start);
-  return at;
-}
-
-/** Closing byte expected at each open level; one buffer for all, used synchronously. */
-const closers = new Uint8Array(MAX_JSON_DEPTH + 1);
-
-function skipNested(bytes: RawJson, start: number): number {
-  let depth = 0;
-  let at = start;
-  const length = bytes.length;
-  while (at < length) {
-    const byte = bytes[at] as number;
-    if (byte === QUOTE) {
-      at = skipString(bytes, at);
-      continue;
-    }
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (++depth > MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', at);
-      closers[depth] = byte + 2; // '}' and ']' follow their openers by two in ASCII
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      if (closers[depth] !== byte) throw new RawJsonError('unexpected bracket', at);
-      if (--depth === 0) return at + 1;
-    } else if (BYTE_KIND[byte] === 0 && byte !== COMMA && byte !== COLON) {
-      throw new RawJsonError('unexpected character', at);
-    }
-    at++;
-  }
-  throw new RawJsonError('unterminated value', start);
-}
+const BRACE_CLOSE = Buffer.from('}');
+const EMPTY_BYTES = Buffer.from('{}');

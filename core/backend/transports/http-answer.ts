@@ -118,7 +118,7 @@ export class Answer implements ResponseReader {
     const { sink, workload } = this.#wire;
     const body = joined(this.#chunks);
     try {
-      const first = body.find((byte) => byte > 0x20);
+      const first = firstByte(body);
       // 2025-03-26 servers may answer with an array.
       const messages = first === 0x5b ? rawElements(body) : [body];
       for (const message of messages) sink.hear(message, this.#exchange);
@@ -163,6 +163,12 @@ export class Answer implements ResponseReader {
     if (error !== undefined && own) return new BackendError(workload, error.code, error.message, error.data);
     return statusFailure(workload, status);
   }
+}
+
+/** The first byte that is no white space. */
+function firstByte(body: Buffer): number | undefined {
+  for (let at = 0; at < body.length; at++) if ((body[at] as number) > 0x20) return body[at];
+  return undefined;
 }
 
 /** Codes that MCP 2026-07-28 owns count without an id: the server refused before it read one. */

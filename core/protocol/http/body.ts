@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Deadlines } from '../deadlines.ts';
+import { type Bounded, Deadlines } from '../deadlines.ts';
 
 /** Why there is no body: too long, too slow, or the client went away. */
 export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone';
@@ -23,30 +23,62 @@ export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Prom
   const declared = Number(request.headers['content-length']);
   if (declared > limits.bodyBytes * DRAIN_FACTOR) return Promise.resolve('tooLarge');
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const slow = { dueMs: performance.now() + limits.bodyTimeoutMs, expire: () => settle('tooSlow') };
-    bodies.add(slow);
-    const settle = (end: Buffer | BodyFault): void => {
-      bodies.delete(slow);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      request.on('error', ignore);
-      resolve(end);
-    };
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes <= limits.bodyBytes) chunks.push(chunk);
-      else if (bytes > limits.bodyBytes * DRAIN_FACTOR) settle('tooLarge');
-      else chunks.length = 0;
-    };
-    const onEnd = (): void => {
-      if (bytes > limits.bodyBytes) return settle('tooLarge');
-      settle(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes));
-    };
-    const onClose = (): void => settle('gone');
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    const body = new Arriving(limits, resolve);
+    // None is taken off again: once the body has settled they do nothing, and an error after that must be heard by somebody.
+    request.on('data', (chunk: Buffer) => body.took(chunk));
+    request.on('end', () => body.ended());
+    const gone = (): void => body.settle('gone');
+    request.on('close', gone);
+    request.on('error', gone);
   });
 }
+
+/** A body on its way; also its own deadline. */
+class Arriving implements Bounded {
+  readonly dueMs: number;
+  readonly #most: number;
+  readonly #resolve: (end: Buffer | BodyFault) => void;
+  #first: Buffer | undefined;
+  #more: Buffer[] | undefined;
+  #bytes = 0;
+  #isSettled = false;
+
+  constructor({ bodyBytes, bodyTimeoutMs }: BodyLimits, resolve: (end: Buffer | BodyFault) => void) {
+    this.dueMs = performance.now() + bodyTimeoutMs;
+    this.#most = bodyBytes;
+    this.#resolve = resolve;
+    bodies.add(this);
+  }
+
+  took(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#isSettled) return;
+    if (this.#bytes > this.#most * DRAIN_FACTOR) this.settle('tooLarge');
+    else if (this.#bytes > this.#most) this.#more = [];
+    else if (this.#first === undefined) this.#first = chunk;
+    else if (this.#more === undefined) this.#more = [chunk];
+    else this.#more.push(chunk);
+  }
+
+  ended(): void {
+    if (this.#bytes > this.#most) return this.settle('tooLarge');
+    const first = this.#first ?? NO_BODY;
+    this.settle(this.#more === undefined ? first : Buffer.concat([first, ...this.#more], this.#bytes));
+  }
+
+  expire(): void {
+    this.settle('tooSlow');
+  }
+
+  settle(end: Buffer | BodyFault): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    bodies.delete(this);
+    this.#resolve(end);
+  }
+}
+
+const NO_BODY = Buffer.alloc(0);
 
 /** Collects the body of a web-standard request within the same bounds. */
 export async function readWebBody(request: Request, limits: BodyLimits): Promise<Buffer | BodyFault> {

@@ -38,8 +38,9 @@ export function readResponseHead(text: string): ResponseHead {
     const colon = text.indexOf(':', start);
     if (colon === -1 || colon >= end) throw new MalformedResponse('a header of the answer has no colon');
     const name = text.slice(start, colon);
-    if (!TOKEN.test(name)) throw new MalformedResponse('a header of the answer has a name that is none');
-    head.take(name.toLowerCase(), text.slice(colon + 1, end));
+    const take = TAKERS.get(name) ?? TAKERS.get(name.toLowerCase());
+    if (take !== undefined) take(head, text.slice(colon + 1, end));
+    else if (!TOKEN.test(name)) throw new MalformedResponse('a header of the answer has a name that is none');
   }
   head.settle();
   return head;
@@ -68,27 +69,24 @@ class Fields implements ResponseHead {
     this.persistent = persistent;
   }
 
-  take(name: string, raw: string): void {
-    switch (name) {
-      case 'content-length':
-        return this.#declare(raw.trim());
-      case 'transfer-encoding':
-        this.#coding = this.#coding === undefined ? raw.trim() : `${this.#coding}, ${raw.trim()}`;
-        return;
-      case 'connection':
-        return this.#connect(raw.toLowerCase());
-      case 'keep-alive':
-        this.idleMs = idleFrom(raw);
-        return;
-      case 'content-type':
-        this.contentType ??= raw.trim();
-        return;
-      case 'location':
-        this.location ??= raw.trim();
-        return;
-      case 'mcp-session-id':
-        this.sessionId ??= raw.trim();
+  /** `Content-Length` */
+  declare(value: string): void {
+    if (!DIGITS.test(value)) throw new MalformedResponse('the length of the answer is not a number');
+    if (this.#declared !== undefined && this.#declared !== value) {
+      throw new MalformedResponse('the answer has two lengths');
     }
+    this.#declared = value;
+  }
+
+  /** `Transfer-Encoding` */
+  encode(coding: string): void {
+    this.#coding = this.#coding === undefined ? coding : `${this.#coding}, ${coding}`;
+  }
+
+  /** `Connection` */
+  connect(options: string): void {
+    if (options.includes('close')) this.persistent = false;
+    else if (options.includes('keep-alive')) this.persistent = true;
   }
 
   /** Where the body ends (RFC 9112 §6.3). */
@@ -104,20 +102,31 @@ class Fields implements ResponseHead {
     } else if (this.#declared !== undefined) this.length = Number(this.#declared);
     if (this.length === UNTIL_CLOSE) this.persistent = false;
   }
-
-  #declare(value: string): void {
-    if (!DIGITS.test(value)) throw new MalformedResponse('the length of the answer is not a number');
-    if (this.#declared !== undefined && this.#declared !== value) {
-      throw new MalformedResponse('the answer has two lengths');
-    }
-    this.#declared = value;
-  }
-
-  #connect(options: string): void {
-    if (options.includes('close')) this.persistent = false;
-    else if (options.includes('keep-alive')) this.persistent = true;
-  }
 }
+
+/** What is read of a head: by name, in lower case and as most servers write it, so that no text is made to look one up. */
+const TAKERS: ReadonlyMap<string, (head: Fields, raw: string) => void> = new Map(
+  Object.entries({
+    'Content-Length': (head: Fields, raw: string) => head.declare(raw.trim()),
+    'Transfer-Encoding': (head: Fields, raw: string) => head.encode(raw.trim()),
+    Connection: (head: Fields, raw: string) => head.connect(raw.toLowerCase()),
+    'Keep-Alive': (head: Fields, raw: string) => {
+      head.idleMs = idleFrom(raw);
+    },
+    'Content-Type': (head: Fields, raw: string) => {
+      head.contentType ??= raw.trim();
+    },
+    Location: (head: Fields, raw: string) => {
+      head.location ??= raw.trim();
+    },
+    'Mcp-Session-Id': (head: Fields, raw: string) => {
+      head.sessionId ??= raw.trim();
+    },
+  }).flatMap(([name, take]) => [
+    [name, take],
+    [name.toLowerCase(), take],
+  ]),
+);
 
 function idleFrom(raw: string): number | undefined {
   const seconds = KEEP_ALIVE_TIMEOUT.exec(raw)?.[1];

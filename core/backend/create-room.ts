@@ -79,7 +79,7 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
   const keeperOf = (workload: string): Keeper => {
     const keeper = keepers.get(workload);
     if (keeper !== undefined) return keeper;
-    throw new GatewayFault('BACKEND_UNKNOWN', `backend "${workload}" is not configured any more`);
+    throw unknownBackend(workload);
   };
 
   return {
@@ -128,10 +128,11 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       const welcomes = [...keepers.values()].map((keeper) => keeper.welcome(owner));
       await within(Promise.all(welcomes), limits.discoveryMs);
     },
-    async send(call) {
+    send(call) {
       const { workload } = call.target;
-      const timeoutMs = timeouts.perWorkloadMs[workload] ?? timeouts.defaultMs;
-      return sendCall(call, keeperOf(workload), timeoutMs, limits);
+      const keeper = keepers.get(workload);
+      if (keeper === undefined) return Promise.reject(unknownBackend(workload));
+      return sendCall(call, keeper, timeouts.perWorkloadMs[workload] ?? timeouts.defaultMs, limits);
     },
     async probe(workload, timeoutMs, signal) {
       await keeperOf(workload).probe(timeoutMs, signal);
@@ -174,6 +175,10 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       keepers.clear();
     },
   };
+}
+
+function unknownBackend(workload: string): GatewayFault {
+  return new GatewayFault('BACKEND_UNKNOWN', `backend "${workload}" is not configured any more`);
 }
 
 /** Resolves with the work or after the time, whichever is first; the work goes on. */

@@ -99,6 +99,9 @@ export function skipValue(bytes: RawJson, start: number): number {
   return at;
 }
 
+/** Counts members as they are passed, so that who looks before and after knows how many lie between, at any depth. */
+export const passed = { members: 0 };
+
 /** Closing byte expected at each open level; one buffer for all, used synchronously. */
 const closers = new Uint8Array(MAX_JSON_DEPTH + 1);
 
@@ -118,7 +121,8 @@ function skipNested(bytes: RawJson, start: number): number {
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       if (closers[depth] !== byte) throw new RawJsonError('unexpected bracket', at);
       if (--depth === 0) return at + 1;
-    } else if (BYTE_KIND[byte] === 0 && byte !== COMMA && byte !== COLON) {
+    } else if (byte === COLON) passed.members++;
+    else if (BYTE_KIND[byte] === 0 && byte !== COMMA) {
       throw new RawJsonError('unexpected character', at);
     }
     at++;

@@ -81,11 +81,9 @@ function messageFrom(members: RawObject, value: JsonObject): Message | Misread {
   }
   const given = params ?? NO_PARAMS;
   if (!isKey) return { kind: 'notification', method, given };
-  const raw = members.get('params');
-  if (raw !== undefined && hasRepeatedMembers(raw, given)) {
-    return misread(CODE.invalidParams, 'params name a member twice', echo);
-  }
-  return { kind: 'request', id: echo, key: id, method, params: members.object('params') ?? RawObject.empty(), given };
+  const raw = members.object('params') ?? RawObject.empty();
+  if (hasRepeatedMembers(raw, given)) return misread(CODE.invalidParams, 'params name a member twice', echo);
+  return { kind: 'request', id: echo, key: id, method, params: raw, given };
 }
 
 function responseFrom(

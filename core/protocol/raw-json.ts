@@ -8,6 +8,7 @@ import {
   MAX_JSON_DEPTH,
   OPEN_BRACE,
   OPEN_BRACKET,
+  passed,
   QUOTE,
   RawJsonError,
   readKey,
@@ -38,6 +39,7 @@ export class RawObject {
   #start = 0;
   #end = 0;
   #bytes: RawJson | undefined;
+  #deepSize = 0;
 
   private constructor(source: RawJson, keys: string[], ranges: number[], values: (RawJson | undefined)[] | undefined) {
     this.#source = source;
@@ -80,6 +82,11 @@ export class RawObject {
 
   get size(): number {
     return this.#keys.length;
+  }
+
+  /** Members at any depth, equal names counted each; of an object as it was read. */
+  get deepSize(): number {
+    return this.#deepSize;
   }
 
   /** The member decoded, `undefined` when absent. */
@@ -171,6 +178,7 @@ export class RawObject {
     const bytes = this.#source;
     if (bytes[start] !== OPEN_BRACE) throw new RawJsonError('expected an object', start);
     if (depth >= MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', start);
+    const before = passed.members;
     let seen: KeyIndex | undefined;
     let isDuplicated = false;
     let at = skipSpace(bytes, start + 1);
@@ -182,9 +190,10 @@ export class RawObject {
       if (bytes[at] !== COLON) throw new RawJsonError('expected :', at);
       at = skipSpace(bytes, at + 1);
       if (this.#keys.length > FEW_KEYS) seen ??= new KeyIndex(this.#keys);
-      const before = seen === undefined ? this.#keys.indexOf(key) : seen.of(key);
-      const place = before === -1 ? this.#keys.length : before;
-      if (before === -1) this.#keys.push(key);
+      passed.members++;
+      const known = seen === undefined ? this.#keys.indexOf(key) : seen.of(key);
+      const place = known === -1 ? this.#keys.length : known;
+      if (known === -1) this.#keys.push(key);
       else isDuplicated = true;
       const end = this.#readValue(place, at, open, depth);
       this.#ranges[place * 2] = at;
@@ -195,6 +204,7 @@ export class RawObject {
       at = skipSpace(bytes, at + 1);
       if (bytes[at] === CLOSE_BRACE) throw new RawJsonError('expected a member name', at);
     }
+    this.#deepSize = passed.members - before;
     if (!isDuplicated) {
       this.#start = start;
       this.#end = at + 1;

@@ -69,15 +69,16 @@ async function answerRequest(room: Room, exchange: Exchange, message: RequestMes
   const { headers } = inbound;
   const envelope = readEnvelope(message, headers, { versions: MODERN_VERSIONS, supported: room.supported() });
   if ('error' in envelope) return refuse(exchange, message, envelope.error.status ?? 400, envelope.error);
-  const serve = METHODS.get(message.method);
-  if (serve === undefined) {
+  const serve = OWN_METHODS.get(message.method);
+  const isForHouse = serve === undefined && HOUSE_METHODS.has(message.method);
+  if (serve === undefined && !isForHouse) {
     return refuse(exchange, message, 404, wireError(CODE.methodNotFound, `method ${message.method} is not served`));
   }
   const owner = room.owners.of(caller, envelope.capabilities, envelope.rawCapabilities);
   const waiting = new WaitingAnswer({
     id: message.id,
     responder,
-    accept: serve === callHouse ? headers.accept : undefined,
+    accept: isForHouse ? headers.accept : undefined,
     logLevel: envelope.logLevel,
     hasProgressToken: envelope.progressToken !== undefined,
     bufferBytes: room.limits.streamBufferBytes,
@@ -92,23 +93,15 @@ async function answerRequest(room: Room, exchange: Exchange, message: RequestMes
       const objection = await room.house.objection?.(intent); // a hint at headers would tell that the tool is there
       return objection === undefined ? waiting.error(mismatch) : settle(room, message, intent, waiting, objection);
     }
-    await serve(room, exchange, message, intent, waiting);
+    if (serve === undefined) settle(room, message, intent, waiting, await room.house.answer(intent));
+    else await serve(room, exchange, message, intent);
   } catch (cause) {
     room.log.error('a request failed', { method: message.method, cause: explainCause(cause) });
     waiting.error({ ...INTERNAL, status: 500 });
   }
 }
 
-type Serve = (
-  room: Room,
-  exchange: Exchange,
-  message: RequestMessage,
-  intent: Intent,
-  waiting: WaitingAnswer,
-) => void | Promise<void>;
-
-const callHouse: Serve = async (room, _exchange, message, intent, waiting) =>
-  settle(room, message, intent, waiting, await room.house.answer(intent));
+type Serve = (room: Room, exchange: Exchange, message: RequestMessage, intent: Intent) => void | Promise<void>;
 
 const discover: Serve = (room, { responder }, message, intent) => {
   const { capabilities, instructions } = room.house.face(intent.asker);
@@ -126,16 +119,19 @@ const discover: Serve = (room, { responder }, message, intent) => {
 const listen: Serve = (room, exchange, message, intent) =>
   openListen(room, exchange, message, intent, room.serverInfo());
 
-/** Everything served; what is not here is 404, the removed methods of older revisions among it. */
-const METHODS: ReadonlyMap<string, Serve> = new Map([
-  ['tools/call', callHouse],
-  ['tools/list', callHouse],
-  ['prompts/get', callHouse],
-  ['prompts/list', callHouse],
-  ['resources/read', callHouse],
-  ['resources/list', callHouse],
-  ['resources/templates/list', callHouse],
-  ['completion/complete', callHouse],
+/** What the house answers. Served is this and {@link OWN_METHODS}; the rest is 404, removed methods of older revisions too. */
+const HOUSE_METHODS: ReadonlySet<string> = new Set([
+  'tools/call',
+  'tools/list',
+  'prompts/get',
+  'prompts/list',
+  'resources/read',
+  'resources/list',
+  'resources/templates/list',
+  'completion/complete',
+]);
+
+const OWN_METHODS: ReadonlyMap<string, Serve> = new Map([
   ['server/discover', discover],
   ['subscriptions/listen', listen],
 ]);

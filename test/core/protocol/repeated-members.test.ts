@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { RawObject } from '../../../core/protocol/raw-json.ts';
 import { hasRepeatedMembers } from '../../../core/protocol/repeated-members.ts';
 
-const check = (text: string): boolean => hasRepeatedMembers(Buffer.from(text), JSON.parse(text));
+const check = (text: string): boolean => {
+  const whole = `{"x":${text}}`;
+  return hasRepeatedMembers(RawObject.parse(Buffer.from(whole), OPEN), JSON.parse(whole));
+};
+
+const OPEN: ReadonlySet<string> = new Set(['x', 'a']);
 
 it('finds a member that stands twice, wherever and however it is spelled', () => {
   const long = 'x'.repeat(100);

@@ -46,11 +46,11 @@ function partsOf(name: string, { functions }: Scope) {
   return isGroup ? { group, member: name.slice(dot + 1) } : undefined;
 }
 
-/** A near function of the group, else one of that name elsewhere, else what the group has. */
+/** A near function of the group and one of that very name elsewhere, else what the group has. */
 function memberHint(group: string, name: string, scope: Scope): string {
   const own = scope.functions.flatMap(({ member }) => (member?.group === group ? [member.name] : []));
   const near = nearest(name, own.slice(0, MAX_COMPARED));
-  const other = elsewhere(name, scope);
+  const other = elsewhere(name, scope) ?? byFullName(group, name, scope);
   if (near !== undefined || other !== undefined) return meant([near && `${group}.${near}`, other]);
   const listed = own.slice(0, MAX_LISTED).join(', ');
   return `; it has ${listed}${own.length > MAX_LISTED ? ` and ${own.length - MAX_LISTED} others` : ''}`;
@@ -74,6 +74,12 @@ function toolHint(name: string, scope: Scope): string {
 function elsewhere(name: string, { functions }: Scope): string | undefined {
   const found = functions.find(({ member }) => member?.name === name);
   return found === undefined ? undefined : dotted(found);
+}
+
+/** A tool without a place in a group: one of the gateway itself, or one too many. */
+function byFullName(group: string, name: string, { find }: Scope): string | undefined {
+  const full = [`${group}_${name}`, name].find((each) => find(each) !== undefined);
+  return full === undefined ? undefined : `callTool(${JSON.stringify(full)})`;
 }
 
 function dotted({ member }: ScriptFunction): string | undefined {

@@ -62,10 +62,8 @@ export class RawObject {
 
   /** An object without members. */
   static empty(): RawObject {
-    return RawObject.#empty;
+    return EMPTY;
   }
-
-  static readonly #empty = new RawObject(Buffer.alloc(0), [], [], undefined);
 
   get(key: string): RawJson | undefined {
     const at = this.#keys.indexOf(key);
@@ -288,3 +286,4 @@ const FEW_KEYS = 16; // hostile objects have many: looking through them would be
 const NOTHING: ReadonlySet<string> = new Set();
 const BRACE_CLOSE = Buffer.from('}');
 const EMPTY_BYTES = Buffer.from('{}');
+const EMPTY = RawObject.parse(EMPTY_BYTES);

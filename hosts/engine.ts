@@ -1,8 +1,8 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Sets V8 up for a server of many short requests. To be called before anything else runs; {@link widenYoungGeneration}
- * is the other half, for when the first lists are read.
+ * Sets V8 up for a server of many short requests. To be called before other modules are loaded (`bin/toolmgr.js`);
+ * {@link widenYoungGeneration} is the other half, for when the first lists are read. Doing it twice changes nothing.
  *
  * Fails: nothing; a flag that a later V8 does not know is ignored with a line on stderr.
  */
@@ -19,7 +19,7 @@ const FLAGS = [
   '--wasm-lazy-compilation',
 ] as const;
 
-/** While lists are read, all that is made stays: to grow for it would take 15 MB that an idle gateway never uses. */
+/** While modules load and lists are read, all that is made stays: to grow for it takes 20 MB that an idle gateway never uses. */
 const GROWTH = { none: '--semi-space-growth-factor=1', double: '--semi-space-growth-factor=2' } as const;
 
 /**

@@ -2,13 +2,13 @@
 // JavaScript, so that nothing of the measuring strips types. Arguments: ERA NAME=URL...
 // Flags: --plugins SET (see plugin-sets.mjs), --issuer, --jwks and --audience of its tokens, --audit FILE.
 import { parseArgs } from 'node:util';
-import { createGateway } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
 import { prepareEngine, widenYoungGeneration } from '../../hosts/dist/engine.js';
-import { serveGateway } from '../../hosts/dist/http/listen.js';
 import { pluginSet } from './plugin-sets.mjs';
 
-prepareEngine();
+prepareEngine(); // before the rest is loaded, as bin/toolmgr.js does
+const { createGateway } = await import('@toolmgr/core');
+const { catalogue } = await import('@toolmgr/plugins');
+const { serveGateway } = await import('../../hosts/dist/http/listen.js');
 const startedMs = performance.now();
 const { values, positionals } = parseArgs({
   allowPositionals: true,

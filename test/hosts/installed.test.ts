@@ -1,0 +1,54 @@
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cli } from '../support/cli.ts';
+
+const LONG = 60_000;
+const ROOT = join(import.meta.dirname, '..', '..');
+const importing = (name: string): string =>
+  `--import=${pathToFileURL(join(ROOT, 'test', 'support', `${name}.ts`)).href}`;
+
+let folder: string;
+let script: string;
+/** What the package `toolmgr` installs: no sources, only the build. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-installed-'));
+  for (const part of ['bin', 'dist', 'package.json']) {
+    await cp(join(ROOT, 'hosts', part), join(folder, 'toolmgr', part), { recursive: true });
+  }
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  script = join(folder, 'toolmgr', 'bin', 'toolmgr.js');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the installed command line', () => {
+  it(
+    'sets the engine up before the house is loaded',
+    async () => {
+      const env = {
+        NODE_OPTIONS: `${importing('note-engine-flags')} ${importing('note-modules')}`,
+        XDG_CACHE_HOME: join(folder, 'cache-1'),
+      };
+      const { code, err } = await cli(['version'], { script, env });
+      expect(code).toBe(0);
+      const [narrowed, loaded] = ['semi-space-growth-factor=1', 'toolmgr/dist/cli.js'].map((text) => err.indexOf(text));
+      expect(narrowed).toBeGreaterThan(-1);
+      expect(loaded).toBeGreaterThan(narrowed ?? Number.POSITIVE_INFINITY);
+    },
+    LONG,
+  );
+
+  it(
+    'keeps what it compiled for the next start in the cache folder of the user, and starts without one too',
+    async () => {
+      const cache = join(folder, 'cache-2');
+      expect(await cli(['version'], { script, env: { XDG_CACHE_HOME: cache } })).toMatchObject({ code: 0, err: '' });
+      expect(await readdir(join(cache, 'toolmgr'))).toHaveLength(1);
+      const started = await cli(['version'], { script, env: { XDG_CACHE_HOME: '/dev/null' } });
+      expect(started).toMatchObject({ code: 0, err: '' });
+    },
+    LONG,
+  );
+});

@@ -2,6 +2,7 @@ import { type Core, explainCause, type JsonObject } from '@toolmgr/core';
 import type { AuditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
 import { type AuditLines, createAuditLines } from './line.ts';
+import { type Batch, createLinePages } from './line-pages.ts';
 import type { Sink } from './sink.ts';
 
 /** Bounds of a journal; a test makes them small. */
@@ -19,23 +20,19 @@ export interface JournalBounds {
 const BOUNDS: JournalBounds = { queueEvents: 20_000, queueBytes: 67_108_864, retryMs: 1_000, stopMs: 5_000 };
 /** Lines made in one go before the event loop gets its turn. */
 const BATCH_LINES = 250;
+/** Lines made ahead of a slow sink; what comes then waits as events, within their bounds. */
+const AHEAD_BYTES = 1_048_576;
 /** A line is written at most this long after its event, unless the sink is slow. */
 const GATHER_MS = 50;
 /** A sink that stays broken is told of in the log this often. */
 const REPORT_MS = 60_000;
 
-/** Takes events at once, writes their lines in batches later. */
+/** Takes events at once, makes their lines in the next turn of the event loop, writes them in batches later. */
 export interface Journal {
   add(event: AuditEvent): void;
   start(sink: Sink, config: AuditConfig): void;
   /** Writes what waits and closes the sink. */
   stop(): Promise<void>;
-}
-
-/** Bytes of lines that are not written yet, and how many lines they are. */
-interface Batch {
-  readonly bytes: Buffer;
-  readonly lines: number;
 }
 
 /** Makes a journal without a sink; events wait until it is started. */
@@ -44,10 +41,13 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
   let queue: AuditEvent[] = [];
   let queued = 0;
   let dropped = 0;
+  let making: NodeJS.Immediate | undefined;
   let gathering: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let open: { readonly sink: Sink; readonly lines: AuditLines } | undefined;
-  let unwritten: Batch | undefined;
+  const pages = createLinePages();
+  /** What is being written: the page, and what is left of it. */
+  let unwritten: { readonly page: Batch; rest: Buffer } | undefined;
   const tell = createTelling(log, now);
   let isStopping = false;
 
@@ -62,7 +62,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     writing ??= writeAll().then((isDone) => {
       writing = undefined;
       if (!isDone) wake(retryMs);
-      else if (queue.length > 0) wake(GATHER_MS);
+      else if (queue.length + pages.events > 0) wake(GATHER_MS);
     });
     return writing;
   };
@@ -75,14 +75,12 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       unwritten ??= nextBatch(lines);
       if (unwritten === undefined) return true;
       try {
-        while (unwritten.bytes.length > 0) {
-          const written = await sink.write(unwritten.bytes);
-          unwritten = { ...unwritten, bytes: unwritten.bytes.subarray(written) };
-        }
+        while (unwritten.rest.length > 0) unwritten.rest = unwritten.rest.subarray(await sink.write(unwritten.rest));
+        pages.done(unwritten.page);
         unwritten = undefined;
       } catch (cause) {
         tell.broken({
-          waiting: queue.length + (unwritten?.lines ?? 0),
+          waiting: waiting(),
           cause: explainCause(cause),
         });
         return false;
@@ -90,41 +88,60 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     }
   };
 
-  const nextBatch = (lines: AuditLines): Batch | undefined => {
-    if (queue.length === 0 && dropped === 0) return undefined;
-    const batch = queue.length > BATCH_LINES ? queue.slice(0, BATCH_LINES) : queue;
-    queue = queue.length > BATCH_LINES ? queue.slice(BATCH_LINES) : [];
-    let text = '';
-    for (const event of batch) {
-      queued -= weightOf(event);
-      text += lineOf(event, lines);
-    }
+  const nextBatch = (lines: AuditLines): typeof unwritten => {
+    if (pages.events === 0) makeLines(lines);
     const lost = dropped;
     dropped = 0;
-    if (lost > 0) text += lines.dropped(lost, now());
+    if (lost > 0) pages.add(lines.dropped(lost, now()), 0);
     tell.dropped(lost);
-    return { bytes: Buffer.from(text), lines: batch.length };
+    const page = pages.take();
+    return page && { page, rest: page.bytes };
   };
 
+  /** Makes lines of the oldest events, as many as may be made in one go. */
+  const makeLines = (lines: AuditLines): void => {
+    const batch = queue.length > BATCH_LINES ? queue.slice(0, BATCH_LINES) : queue;
+    queue = queue.length > BATCH_LINES ? queue.slice(BATCH_LINES) : [];
+    for (const event of batch) {
+      queued -= weightOf(event);
+      const line = lineOf(event, lines);
+      if (line !== undefined) pages.add(line);
+    }
+  };
+
+  /** In the turn after their calls: events that wait longer outlive collections. */
+  const makeSoon = (): void => {
+    if (making !== undefined || open === undefined || pages.bytes >= AHEAD_BYTES) return;
+    making = setImmediate(() => {
+      making = undefined;
+      if (open === undefined) return;
+      makeLines(open.lines);
+      if (queue.length > 0) makeSoon();
+    });
+  };
+
+  const waiting = (): number => queue.length + pages.events + (unwritten?.page.events ?? 0);
+
   /** One event that cannot be written must not hold up the others. */
-  const lineOf = (event: AuditEvent, lines: AuditLines): string => {
+  const lineOf = (event: AuditEvent, lines: AuditLines): string | undefined => {
     try {
       return lines.of(event);
     } catch (cause) {
       dropped++;
       tell.broken({ type: event.type, cause: explainCause(cause) });
-      return '';
+      return undefined;
     }
   };
 
   return {
     add(event) {
       const weight = weightOf(event);
-      if (queue.length >= queueEvents || queued + weight > queueBytes) dropped++;
+      if (waiting() >= queueEvents || queued + weight > queueBytes) dropped++;
       else {
         queue.push(event);
         queued += weight;
       }
+      makeSoon();
       wake(GATHER_MS);
     },
     start(sink, config) {
@@ -136,7 +153,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       isStopping = true;
       const { sink } = open;
       await withinTime(flush().then(flush), stopMs);
-      const left = queue.length + (unwritten?.lines ?? 0) + dropped;
+      const left = waiting() + dropped;
       tell.end();
       if (left > 0) log.error('the gateway stops with audit events that could not be written', { lost: left });
       open = undefined;

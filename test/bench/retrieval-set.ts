@@ -46,6 +46,25 @@ export function ownSet(): RetrievalSet {
   };
 }
 
+/**
+ * Steps of the public set whose tool does something else: a step is paired with the tool at its place in the list, and in
+ * these tasks the lists do not run side by side, or a step is work that no tool of the task does. A judgement by reading
+ * all pairs, found and missed ones; they stay in `step` and are left out of `fitting step`.
+ */
+const UNFITTING: ReadonlySet<string> = new Set([
+  'calculate the daily percentage change => get_stock_market_cap',
+  'get market capitalization => calculate',
+  'write a report => get-smzdm-rank',
+  'Generate a report => reverse_geocode',
+  'Write the report. => reverse_geocode',
+  'make a report => get_news',
+  'Get news => get_cashflow',
+  'categorize financial news => get-bbc-news',
+  'extract key entities and events => get-nytimes-news',
+  'filter the trendings => get-zhihu-trending',
+  'determine travel plans based on weather conditions => reverse_geocode',
+]);
+
 /** The public set, or `undefined` where it is not there. It is read where it lies and not copied. */
 export function publicSet(folder: string): RetrievalSet | undefined {
   if (!existsSync(join(folder, 'tools.json'))) return undefined;
@@ -55,6 +74,9 @@ export function publicSet(folder: string): RetrievalSet | undefined {
     .split('\n')
     .map((line) => JSON.parse(line) as { task: string; steps: string[]; tools: string[] });
   const aligned = queries.filter(({ steps, tools: wanted }) => steps.length === wanted.length);
+  const steps = aligned.flatMap(({ steps: texts, tools: wanted }) =>
+    texts.map((text, at) => ({ text, wanted: wanted.slice(at, at + 1) })),
+  );
   return {
     name: 'public',
     tools,
@@ -64,9 +86,8 @@ export function publicSet(folder: string): RetrievalSet | undefined {
         text: [task, ...steps].join('\n'),
         wanted,
       })),
-      step: aligned.flatMap(({ steps, tools: wanted }) =>
-        steps.map((text, at) => ({ text, wanted: wanted.slice(at, at + 1) })),
-      ),
+      step: steps,
+      'fitting step': steps.filter(({ text, wanted: [tool] }) => !UNFITTING.has(`${text} => ${tool}`)),
     },
     nameIn: ({ name }) => name,
   };

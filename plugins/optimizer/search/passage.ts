@@ -1,8 +1,8 @@
 import type { ToolEntry } from '@toolmgr/core';
 import { textsOf } from './read-tool.ts';
 
-/** Models read some hundred words and drop the rest; the beginning of a description says what the tool is for. */
-const MAX_PASSAGE = 1_000;
+/** The beginning of a description says what the tool is for; what follows takes the meaning elsewhere, and longer to embed. */
+const MAX_PASSAGE = 500;
 
 /** What is embedded of a tool: its backend, its name in words, its description. */
 export function passageOf(tool: ToolEntry): string {

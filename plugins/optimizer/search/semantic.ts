@@ -19,7 +19,7 @@ const ONE = 32_767;
 /** More than a product is wrong by: a tool at exactly the distance is still within it. */
 const ROUNDING = 1e-4;
 
-/** Modules by width, compiled when first needed: 300 bytes, well under a millisecond. */
+/** Modules by width, compiled when first needed: some hundred bytes, under a millisecond. */
 const modules = new Map<number, WebAssembly.Module>();
 
 /** Puts vectors into one block. @throws RangeError vectors of different lengths */

@@ -6,13 +6,14 @@ import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Log } from '../extension/plugin.ts';
 import { CODE } from '../protocol/errors.ts';
+import { joinParts, type Part } from '../protocol/join-parts.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { META } from '../protocol/meta.ts';
 import { decode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
 import { Roster } from '../protocol/roster.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked, Exchange, Link, LinkEvents, Wire, WireSink } from './link.ts';
-import { answerBody, errorOf, errorText, idFrom, innerOf, joinParts, type Part, withoutHopMeta } from './message.ts';
+import { answerBody, errorOf, errorText, idFrom, innerOf, withoutHopMeta } from './message.ts';
 import { BackendError } from './room.ts';
 import { Underway } from './underway.ts';
 
@@ -21,8 +22,8 @@ const MAX_OPEN_ASKS = 64;
 
 const EMPTY_PARAMS = Buffer.from('{}');
 
-/** The members of a result are looked at too: one pass finds both. */
-const READ_THROUGH: ReadonlySet<string> = new Set(['result']);
+/** The members of a result or of params are looked at too: one pass finds both. */
+const READ_THROUGH: ReadonlySet<string> = new Set(['result', 'params']);
 
 /** What a conversation is made with. */
 export interface ConversationOptions {
@@ -150,9 +151,10 @@ export class Conversation implements Link, WireSink {
     // What comes on the stream of a request after its answer is nobody's any more.
     const source = via?.settled === true ? undefined : (via as Underway | undefined);
     if (id !== undefined) return this.#asked(name, id, params, source);
-    if (params[0] !== 0x7b || !isUtf8(params)) return;
+    const members = params === EMPTY_PARAMS ? RawObject.empty() : message.object('params');
+    if (members === undefined || !isUtf8(params)) return;
     try {
-      this.#told(name, RawObject.parse(params), source);
+      this.#told(name, members, source);
     } catch (cause) {
       if (cause instanceof RawJsonError) throw cause;
       // A listener above that fails must not end the stream it listens to.

@@ -4,9 +4,9 @@ import type { Caller } from '../contract/caller.ts';
 import type { Cancellation } from '../contract/cancellation.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { Part } from '../protocol/join-parts.ts';
 import type { RawObject } from '../protocol/raw-json.ts';
 import type { LinkFailure } from './failure.ts';
-import type { Part } from './message.ts';
 
 /** Who a link is for. Read each time: the caller's token may be another than when the link was opened. */
 export interface LinkHolder {

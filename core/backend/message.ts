@@ -1,20 +1,8 @@
 import type { AskAnswer } from '../contract/call.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
+import { joinParts, type Part } from '../protocol/join-parts.ts';
 import { endToEndMeta } from '../protocol/meta.ts';
 import { decode, type RawObject } from '../protocol/raw-json.ts';
-
-/** A piece of a message: text that is still to be encoded, or bytes that pass as they are. */
-export type Part = string | Buffer;
-
-/** Joins parts into one buffer with one allocation. */
-export function joinParts(parts: readonly Part[]): Buffer {
-  let size = 0;
-  for (const part of parts) size += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
-  const joined = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const part of parts) at += typeof part === 'string' ? joined.write(part, at) : part.copy(joined, at);
-  return joined;
-}
 
 /** The members of a value as parts, without its braces. */
 export function partsFromValue(value: JsonObject): readonly Part[] {

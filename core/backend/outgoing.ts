@@ -3,9 +3,9 @@ import type { Era } from '../contract/era.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { MirroredParam } from '../contract/tool.ts';
 import { encodeHeaderValue } from '../protocol/header-value.ts';
+import type { Part } from '../protocol/join-parts.ts';
 import { encode, RawObject } from '../protocol/raw-json.ts';
 import type { Asked } from './link.ts';
-import type { Part } from './message.ts';
 import { mirrorArguments } from './mirrored-params.ts';
 
 /** What a call waits for at most, and what the fresh list says about its mirrored arguments. */

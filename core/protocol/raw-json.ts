@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
+import { joinParts, type Part } from './join-parts.ts';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -150,15 +151,13 @@ export class RawObject {
   }
 
   #joined(): RawJson {
-    const parts: Buffer[] = [];
-    let separator = '{';
+    if (this.#keys.length === 0) return EMPTY_BYTES;
+    const parts: Part[] = [];
     for (let at = 0; at < this.#keys.length; at++) {
-      parts.push(Buffer.from(`${separator}${JSON.stringify(this.#keys[at])}:`), this.#valueAt(at));
-      separator = ',';
+      parts.push(`${at === 0 ? '{' : ','}${JSON.stringify(this.#keys[at])}:`, this.#valueAt(at));
     }
-    if (parts.length === 0) return EMPTY_BYTES;
-    parts.push(BRACE_CLOSE);
-    return Buffer.concat(parts);
+    parts.push('}');
+    return joinParts(parts);
   }
 
   #valueAt(at: number): RawJson {
@@ -284,6 +283,5 @@ class KeyIndex {
 const FEW_KEYS = 16; // hostile objects have many: looking through them would be quadratic
 
 const NOTHING: ReadonlySet<string> = new Set();
-const BRACE_CLOSE = Buffer.from('}');
 const EMPTY_BYTES = Buffer.from('{}');
 const EMPTY = RawObject.parse(EMPTY_BYTES);

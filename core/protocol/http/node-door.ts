@@ -81,17 +81,7 @@ export class NodeResponder implements Responder {
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {
     if (this.#isAnswered) return CLOSED_STREAM;
     this.#isAnswered = true;
-    const response = this.#response;
-    response.writeHead(status, headers);
-    response.flushHeaders();
-    return {
-      write: (chunk) => response.write(chunk),
-      onDrain: (listener) => void response.on('drain', listener),
-      end: () => void response.end(),
-      get pendingBytes() {
-        return response.writableLength;
-      },
-    };
+    return new NodeStream(this.#response, status, headers);
   }
 
   onGone(listener: () => void): void {
@@ -110,6 +100,55 @@ export class NodeResponder implements Responder {
       if (!response.writableFinished) for (const each of gone) each();
     });
   }
+}
+
+/** An event stream over a Node response. What is written in one turn of the event loop goes out in one piece. */
+class NodeStream implements ResponseStream {
+  readonly #response: ServerResponse;
+  #isGathering = false;
+
+  constructor(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>) {
+    this.#response = response;
+    this.#gather();
+    response.writeHead(status, headers);
+    response.flushHeaders(); // with what comes in this turn, or alone
+  }
+
+  write(chunk: Buffer | string): boolean {
+    this.#gather();
+    return this.#response.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#response.on('drain', listener);
+  }
+
+  end(): void {
+    this.#isGathering = false; // ending lets everything go
+    this.#response.end();
+  }
+
+  get pendingBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  letGo(): void {
+    if (!this.#isGathering) return;
+    this.#isGathering = false;
+    this.#response.socket?.uncork();
+  }
+
+  #gather(): void {
+    if (this.#isGathering || this.#response.socket === null) return;
+    this.#isGathering = true;
+    // The socket, not the response: Node 24 ends a corked response before its last chunk.
+    this.#response.socket.cork();
+    setImmediate(letGo, this);
+  }
+}
+
+function letGo(stream: NodeStream): void {
+  stream.letGo();
 }
 
 /** Small answers go out as one buffer; large ones as they are, written in one go. */

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createDirectory } from '../../../core/backend/directory.ts';
 import { Gate } from '../../../core/backend/gate.ts';
-import { innerOf, joinParts } from '../../../core/backend/message.ts';
+import { innerOf } from '../../../core/backend/message.ts';
 import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/backend/mirrored-params.ts';
 import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { Cancel } from '../../../core/protocol/cancel.ts';
+import { joinParts } from '../../../core/protocol/join-parts.ts';
 import { proves } from '../../support/proves.ts';
 
 /** The events of a stream cut into chunks of `size` bytes. */

@@ -127,10 +127,13 @@ export class RawObject {
 
   /** A copy without the members named; the same object when it has none of them. */
   without(...keys: readonly string[]): RawObject {
-    const kept: string[] = [];
-    const ranges: number[] = [];
-    let values: (RawJson | undefined)[] | undefined;
-    for (let at = 0; at < this.#keys.length; at++) {
+    let at = 0;
+    while (at < this.#keys.length && !keys.includes(this.#keys[at] as string)) at++;
+    if (at === this.#keys.length) return this;
+    const kept = this.#keys.slice(0, at);
+    const ranges = this.#ranges.slice(0, at * 2);
+    let values = this.#values?.slice(0, at);
+    for (; at < this.#keys.length; at++) {
       const key = this.#keys[at] as string;
       if (keys.includes(key)) continue;
       const known = this.#values?.[at];
@@ -141,7 +144,7 @@ export class RawObject {
       kept.push(key);
       ranges.push(this.#ranges[at * 2] as number, this.#ranges[at * 2 + 1] as number);
     }
-    return kept.length === this.#keys.length ? this : new RawObject(this.#source, kept, ranges, values);
+    return new RawObject(this.#source, kept, ranges, values);
   }
 
   /** The object as JSON. Unchanged objects give their own bytes back. */

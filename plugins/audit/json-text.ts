@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { JsonObject } from '@toolmgr/core';
 import { redactedText } from './redact.ts';
 
@@ -7,6 +8,8 @@ export interface Texts {
   member(name: string, text: string | undefined, most: number): string;
   /** The members of an object without its braces; texts among them are cut and masked. */
   members(given: JsonObject, most: number): string;
+  /** The beginning of a text's SHA-256, in hex. */
+  digest(text: string): string;
   /** Epoch milliseconds as RFC 3339 in UTC. */
   time(ms: number): string;
 }
@@ -14,6 +17,7 @@ export interface Texts {
 export function createTexts(): Texts {
   /** The same names of tools, backends and clients come in every line. */
   const known = new Map<string, string>();
+  const digests = new Map<string, string>();
   let lastMs = Number.NaN;
   let lastTime = '';
 
@@ -42,6 +46,15 @@ export function createTexts(): Texts {
       }
       return json;
     },
+    digest(text) {
+      let known = digests.get(text);
+      if (known === undefined) {
+        known = hash('sha256', text).slice(0, DIGEST_CHARACTERS);
+        if (digests.size >= MAX_KNOWN) digests.clear();
+        digests.set(text, known);
+      }
+      return known;
+    },
     time(ms) {
       if (ms !== lastMs) {
         lastMs = ms;
@@ -52,6 +65,7 @@ export function createTexts(): Texts {
   };
 }
 
+const DIGEST_CHARACTERS = 16;
 const MAX_KNOWN = 4096;
 const SHORT = 128; // under every cut
 const LOOK_AHEAD = 4096; // a longer text is cut before it is looked at

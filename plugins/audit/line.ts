@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Caller, JsonObject, JsonValue } from '@toolmgr/core';
 import type { Captured } from './capture.ts';
 import type { AuditConfig } from './config.ts';
@@ -10,7 +10,6 @@ import { redacted } from './redact.ts';
 
 const WORDS = 256; // vmcp endpoint: jsonrpc_error_message is cut here, and so is what a client says of itself
 const NAME_CHARACTERS = 1024; // of a tool, prompt or resource
-const SESSION_HASH_CHARACTERS = 16;
 
 /** Writes lines of one audit trail, each with its line break. */
 export interface AuditLines {
@@ -94,8 +93,7 @@ function sourceOf(requestId: string, origin: Origin | undefined, texts: Texts): 
   if (origin === undefined) return `{"type":"local",${request}}}`;
   const { address, userAgent, forwardedFor, sessionId } = origin;
   const value = address === undefined ? '' : `,"value":${JSON.stringify(address.replace(IPV4_MAPPED, ''))}`;
-  const session =
-    sessionId === undefined ? '' : `,"session_id":"${hash('sha256', sessionId).slice(0, SESSION_HASH_CHARACTERS)}"`;
+  const session = sessionId === undefined ? '' : `,"session_id":"${texts.digest(sessionId)}"`;
   const said = texts.member('user_agent', userAgent, WORDS) + texts.member('forwarded_for', forwardedFor, WORDS);
   return `{"type":"network"${value},${request}${said}${session}}}`;
 }

@@ -62,14 +62,14 @@ export async function perform(journey: Journey, asked: Call, curated = false): P
     const record: CallRecord = {
       call,
       outcome,
-      ...(refusal === undefined ? {} : { refusal }),
-      ...(error === undefined ? {} : { error }),
-      ...(cause === undefined ? {} : { cause }),
+      refusal,
+      error,
+      cause,
       startedMs,
       durationMs: rooms.now() - startedMs,
       rounds: call.round,
       resultBytes: result?.bytes.length ?? 0,
-      ...(result === undefined || isPaused ? {} : { result }),
+      result: isPaused ? undefined : result,
     };
     if (isPaused) rounds.pause(record);
     else rooms.settle(record);

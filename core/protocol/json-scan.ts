@@ -1,4 +1,5 @@
 import type { RawJson } from '../contract/json.ts';
+import { recurringText } from './recurring-text.ts';
 
 /** Nesting deeper than this is refused: V8's own parser recurses, and no MCP message is near it. */
 export const MAX_JSON_DEPTH = 256;
@@ -33,17 +34,17 @@ const BYTE_KIND = (() => {
   return kinds;
 })();
 
-/** The member name between two quotes, decoded. */
-export function readKey(bytes: RawJson, start: number, end: number): string {
+/** The text of a string from its opening quote to behind its closing one: a member name, or a value that comes often. */
+export function readString(bytes: RawJson, start: number, end: number): string {
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at] as number;
     if (byte === BACKSLASH) return JSON.parse(bytes.toString('utf8', start, end)) as string;
-    if (byte > 0x7f) return readWideKey(bytes, start, end);
+    if (byte > 0x7f) return readWideString(bytes, start, end);
   }
-  return bytes.toString('latin1', start + 1, end - 1);
+  return recurringText(bytes, start + 1, end - 1);
 }
 
-function readWideKey(bytes: RawJson, start: number, end: number): string {
+function readWideString(bytes: RawJson, start: number, end: number): string {
   const text = bytes.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }

@@ -12,7 +12,7 @@ import {
   passed,
   QUOTE,
   RawJsonError,
-  readKey,
+  readString,
   skipSpace,
   skipString,
   skipValue,
@@ -96,8 +96,15 @@ export class RawObject {
 
   /** The member when it is a string, else `undefined`. */
   string(key: string): string | undefined {
-    const raw = this.get(key);
-    if (raw === undefined || raw[0] !== QUOTE) return undefined;
+    const at = this.#keys.indexOf(key);
+    if (at === -1) return undefined;
+    if (this.#values?.[at] === undefined) {
+      const [start, end] = [this.#ranges[at * 2] as number, this.#ranges[at * 2 + 1] as number];
+      if (this.#source[start] !== QUOTE) return undefined;
+      if (end - start <= SHORT_STRING) return readString(this.#source, start, end);
+    }
+    const raw = this.#valueAt(at);
+    if (raw[0] !== QUOTE) return undefined;
     const text = raw.toString('utf8', 1, raw.length - 1);
     return text.includes('\\') ? (decode(raw) as string) : text;
   }
@@ -185,7 +192,7 @@ export class RawObject {
     while (bytes[at] !== CLOSE_BRACE) {
       if (bytes[at] !== QUOTE) throw new RawJsonError('expected a member name', at);
       const keyEnd = skipString(bytes, at);
-      const key = readKey(bytes, at, keyEnd);
+      const key = readString(bytes, at, keyEnd);
       at = skipSpace(bytes, keyEnd);
       if (bytes[at] !== COLON) throw new RawJsonError('expected :', at);
       at = skipSpace(bytes, at + 1);
@@ -285,6 +292,7 @@ class KeyIndex {
 
 const FEW_KEYS = 16; // hostile objects have many: looking through them would be quadratic
 
+const SHORT_STRING = 64; // bytes; names are shorter, texts are longer
 const NOTHING: ReadonlySet<string> = new Set();
 const EMPTY_BYTES = Buffer.from('{}');
 const EMPTY = RawObject.parse(EMPTY_BYTES);

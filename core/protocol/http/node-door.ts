@@ -96,7 +96,7 @@ export class NodeResponder implements Responder {
     }
     const gone = [listener];
     this.#gone = gone;
-    response.once('close', () => {
+    response.on('close', () => {
       if (!response.writableFinished) for (const each of gone) each();
     });
   }

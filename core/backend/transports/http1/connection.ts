@@ -161,7 +161,7 @@ export class Connection {
     }
     this.#partial = undefined;
     const next = at + end + HEAD_END.length - known;
-    this.#begin(readResponseHead(bytes.toString('latin1', 0, end)), next < given.length);
+    this.#begin(readResponseHead(bytes.subarray(0, end)), next < given.length);
     return next;
   }
 

@@ -1,3 +1,4 @@
+import { recurringText } from '../../../protocol/recurring-text.ts';
 import { MalformedResponse } from './malformed.ts';
 
 /** The answer's status and those of its headers that somebody here reads. */
@@ -23,35 +24,80 @@ export const UNTIL_CLOSE = -2;
 /**
  * Reads the head of an answer (RFC 9112 §4, §5, §6.3), strictly: what two readers could take for different messages
  * is refused.
- * @param text Latin-1, without the empty line
+ * @param bytes up to the empty line, without it
  * @throws MalformedResponse
  */
-export function readResponseHead(text: string): ResponseHead {
-  if (!STATUS_LINE.test(text)) throw new MalformedResponse('the answer does not begin with a status line');
-  if (STRAY_BREAK.test(text)) throw new MalformedResponse('a header of the answer has a stray line break or NUL');
-  const head = new Fields(Number(text.slice(9, 12)), text.charCodeAt(7) === ONE);
-  let at = text.indexOf('\r\n');
-  while (at !== -1) {
+export function readResponseHead(bytes: Buffer): ResponseHead {
+  let at = statusLineEnd(bytes);
+  const status = (digit(bytes, 9) * 10 + digit(bytes, 10)) * 10 + digit(bytes, 11);
+  const head = new Fields(status, bytes[7] === ZERO + 1);
+  while (at < bytes.length) {
     const start = at + 2;
-    at = text.indexOf('\r\n', start);
-    const end = at === -1 ? text.length : at;
-    const colon = text.indexOf(':', start);
-    if (colon === -1 || colon >= end) throw new MalformedResponse('a header of the answer has no colon');
-    const name = text.slice(start, colon);
-    const take = TAKERS.get(name) ?? TAKERS.get(name.toLowerCase());
-    if (take !== undefined) take(head, text.slice(colon + 1, end));
-    else if (!TOKEN.test(name)) throw new MalformedResponse('a header of the answer has a name that is none');
+    let colon = start;
+    while (TOKEN[bytes[colon] as number] === 1) colon++;
+    if (colon === start || bytes[colon] !== COLON) {
+      throw new MalformedResponse('a header of the answer has a name that is none');
+    }
+    at = lineEnd(bytes, colon + 1);
+    TAKERS.get(recurringText(bytes, start, colon).toLowerCase())?.(head, valueOf(bytes, colon + 1, at));
   }
   head.settle();
   return head;
 }
 
-const STATUS_LINE = /^HTTP\/1\.[01] [1-5]\d\d(?: |\r\n|$)/;
-const STRAY_BREAK = /[^\r]\n|\r(?!\n)|\0/;
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** `HTTP/1.1 200 OK`, the reason left out or not. */
+function statusLineEnd(bytes: Buffer): number {
+  for (let n = 0; n < VERSION.length; n++) if (bytes[n] !== VERSION[n]) throw noStatusLine();
+  const minor = digit(bytes, 7);
+  const isSound = minor <= 1 && bytes[8] === SPACE && digit(bytes, 9) >= 1 && digit(bytes, 9) <= 5;
+  if (!isSound || digit(bytes, 10) > 9 || digit(bytes, 11) > 9) throw noStatusLine();
+  if (bytes.length > 12 && bytes[12] !== SPACE && bytes[12] !== CR) throw noStatusLine();
+  return lineEnd(bytes, 12);
+}
+
+/** Where the line ends: at its CR, or with the head. */
+function lineEnd(bytes: Buffer, from: number): number {
+  let at = from;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === CR && bytes[at + 1] === LF && at + 2 < bytes.length) return at;
+    if (byte === CR || byte === LF || byte === 0) {
+      throw new MalformedResponse('a header of the answer has a stray line break or NUL');
+    }
+  }
+  return at;
+}
+
+/** Without the white space around it. */
+function valueOf(bytes: Buffer, from: number, to: number): string {
+  let [start, end] = [from, to];
+  while (start < end && isBlank(bytes[start])) start++;
+  while (end > start && isBlank(bytes[end - 1])) end--;
+  return recurringText(bytes, start, end);
+}
+
+/** More than 9 for what is no digit. */
+function digit(bytes: Buffer, at: number): number {
+  const value = (bytes[at] ?? 0) - ZERO;
+  return value >= 0 && value <= 9 ? value : 10;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB;
+}
+
+function noStatusLine(): MalformedResponse {
+  return new MalformedResponse('the answer does not begin with a status line');
+}
+
+const VERSION = Buffer.from('HTTP/1.');
+const [TAB, LF, CR, SPACE, ZERO, COLON] = [0x09, 0x0a, 0x0d, 0x20, 0x30, 0x3a];
+/** Bytes of a header name (RFC 9110 §5.6.2). */
+const TOKEN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
 const DIGITS = /^\d{1,15}$/;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})/i;
-const ONE = 0x31;
 
 class Fields implements ResponseHead {
   readonly status: number;
@@ -104,29 +150,36 @@ class Fields implements ResponseHead {
   }
 }
 
-/** What is read of a head: by name, in lower case and as most servers write it, so that no text is made to look one up. */
-const TAKERS: ReadonlyMap<string, (head: Fields, raw: string) => void> = new Map(
-  Object.entries({
-    'Content-Length': (head: Fields, raw: string) => head.declare(raw.trim()),
-    'Transfer-Encoding': (head: Fields, raw: string) => head.encode(raw.trim()),
-    Connection: (head: Fields, raw: string) => head.connect(raw.toLowerCase()),
-    'Keep-Alive': (head: Fields, raw: string) => {
-      head.idleMs = idleFrom(raw);
+/** What is read of a head, by name. */
+const TAKERS: ReadonlyMap<string, (head: Fields, value: string) => void> = new Map([
+  ['content-length', (head, value) => head.declare(value)],
+  ['transfer-encoding', (head, value) => head.encode(value)],
+  ['connection', (head, value) => head.connect(value.toLowerCase())],
+  [
+    'keep-alive',
+    (head, value) => {
+      head.idleMs = idleFrom(value);
     },
-    'Content-Type': (head: Fields, raw: string) => {
-      head.contentType ??= raw.trim();
+  ],
+  [
+    'content-type',
+    (head, value) => {
+      head.contentType ??= value;
     },
-    Location: (head: Fields, raw: string) => {
-      head.location ??= raw.trim();
+  ],
+  [
+    'location',
+    (head, value) => {
+      head.location ??= value;
     },
-    'Mcp-Session-Id': (head: Fields, raw: string) => {
-      head.sessionId ??= raw.trim();
+  ],
+  [
+    'mcp-session-id',
+    (head, value) => {
+      head.sessionId ??= value;
     },
-  }).flatMap(([name, take]) => [
-    [name, take],
-    [name.toLowerCase(), take],
-  ]),
-);
+  ],
+]);
 
 function idleFrom(raw: string): number | undefined {
   const seconds = KEEP_ALIVE_TIMEOUT.exec(raw)?.[1];

@@ -123,7 +123,7 @@ describe('a backend that breaks HTTP', () => {
     fc.assert(
       fc.property(line, (rest) => {
         try {
-          const head = readResponseHead(`HTTP/1.1 200 OK\r\n${rest}`);
+          const head = readResponseHead(Buffer.from(`HTTP/1.1 200 OK\r\n${rest}`));
           return head.status === 200 && Number.isInteger(head.length);
         } catch (cause) {
           return cause instanceof MalformedResponse;

@@ -48,14 +48,18 @@ export function createTargetDispatch(room: Pick<BackendRoom, 'send'>): Dispatch 
  * modern x legacy: the call is parked between requests. legacy x legacy: `asker.ask` does it, nothing to add.
  */
 export function createBridge(parts: DispatchParts, dispatch: Dispatch): Dispatch {
-  return async (call) => {
+  return (call) => {
     if (call.parent !== undefined) return answered(parts, dispatch, call); // for the one who made it, not for the client
     if (call.asker.era === '2025-11-25') return legacyAsker(parts, dispatch, call);
     const { parked } = call as Call & Parking;
     if (parked !== undefined) return resumed(parts, call, parked);
     if (mayAsk(parts, call)) return parkable(parts, dispatch, call);
-    return modernRelay(parts, call, await dispatch(call));
+    return relayed(parts, dispatch, call);
   };
+}
+
+async function relayed(parts: DispatchParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  return modernRelay(parts, call, await dispatch(call));
 }
 
 /** Only a legacy backend, or a virtual entry, asks in the middle of a call. */

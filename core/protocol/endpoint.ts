@@ -169,7 +169,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const edge = desk.edgeFor(inbound, message);
     if ('code' in edge) return refuse(responder, 400, edge, {}, message.kind === 'request' ? message.id : NULL_ID);
     visitOf(inbound)?.speaks(edge.era);
-    return edge.post(exchange, message);
+    await edge.post(exchange, message); // returned, it would cost two more turns of the microtask queue
   }
 
   async function stopNow(): Promise<void> {

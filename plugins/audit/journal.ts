@@ -62,7 +62,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     writing ??= writeAll().then((isDone) => {
       writing = undefined;
       if (!isDone) wake(retryMs);
-      else if (queue.length + pages.events > 0) wake(GATHER_MS);
+      else if (waiting() + dropped > 0) wake(GATHER_MS);
     });
     return writing;
   };
@@ -71,9 +71,12 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
   const writeAll = async (): Promise<boolean> => {
     if (open === undefined) return true;
     const { sink, lines } = open;
-    for (;;) {
+    // What comes meanwhile waits for its own turn, or a busy gateway would write a few lines at a time without end.
+    let due = waiting() + dropped;
+    while (due > 0 || isStopping) {
       unwritten ??= nextBatch(lines);
       if (unwritten === undefined) return true;
+      due -= Math.max(unwritten.page.events, 1);
       try {
         while (unwritten.rest.length > 0) unwritten.rest = unwritten.rest.subarray(await sink.write(unwritten.rest));
         pages.done(unwritten.page);
@@ -86,6 +89,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
         return false;
       }
     }
+    return true;
   };
 
   const nextBatch = (lines: AuditLines): typeof unwritten => {

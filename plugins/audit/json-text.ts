@@ -10,6 +10,8 @@ export interface Texts {
   members(given: JsonObject, most: number): string;
   /** The beginning of a text's SHA-256, in hex. */
   digest(text: string): string;
+  /** An IP address as a JSON string; a mapped one as the IPv4 address that it is. */
+  address(text: string): string;
   /** Epoch milliseconds as RFC 3339 in UTC. */
   time(ms: number): string;
 }
@@ -17,7 +19,6 @@ export interface Texts {
 export function createTexts(): Texts {
   /** The same names of tools, backends and clients come in every line. */
   const known = new Map<string, string>();
-  const digests = new Map<string, string>();
   let lastMs = Number.NaN;
   let lastTime = '';
 
@@ -46,15 +47,8 @@ export function createTexts(): Texts {
       }
       return json;
     },
-    digest(text) {
-      let known = digests.get(text);
-      if (known === undefined) {
-        known = hash('sha256', text).slice(0, DIGEST_CHARACTERS);
-        if (digests.size >= MAX_KNOWN) digests.clear();
-        digests.set(text, known);
-      }
-      return known;
-    },
+    digest: remembered((text) => hash('sha256', text).slice(0, DIGEST_CHARACTERS)),
+    address: remembered((text) => JSON.stringify(text.replace(IPV4_MAPPED, ''))),
     time(ms) {
       if (ms !== lastMs) {
         lastMs = ms;
@@ -65,6 +59,20 @@ export function createTexts(): Texts {
   };
 }
 
+/** The same with what it made for up to {@link MAX_KNOWN} texts kept. */
+function remembered(make: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const made = make(text);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(text, made);
+    return made;
+  };
+}
+
+const IPV4_MAPPED = /^::ffff:(?=\d+\.)/i;
 const DIGEST_CHARACTERS = 16;
 const MAX_KNOWN = 4096;
 const SHORT = 128; // under every cut

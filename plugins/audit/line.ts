@@ -92,13 +92,11 @@ function sourceOf(requestId: string, origin: Origin | undefined, texts: Texts): 
   const request = `"extra":{"request_id":${JSON.stringify(requestId)}`;
   if (origin === undefined) return `{"type":"local",${request}}}`;
   const { address, userAgent, forwardedFor, sessionId } = origin;
-  const value = address === undefined ? '' : `,"value":${JSON.stringify(address.replace(IPV4_MAPPED, ''))}`;
+  const value = address === undefined ? '' : `,"value":${texts.address(address)}`;
   const session = sessionId === undefined ? '' : `,"session_id":"${texts.digest(sessionId)}"`;
   const said = texts.member('user_agent', userAgent, WORDS) + texts.member('forwarded_for', forwardedFor, WORDS);
   return `{"type":"network"${value},${request}${said}${session}}}`;
 }
-
-const IPV4_MAPPED = /^::ffff:(?=\d+\.)/i;
 
 function extraOf({ origin, durationMs, errorCode, errorMessage, extra, trace }: AuditEvent, texts: Texts): string {
   const took = durationMs === undefined ? '' : `,"duration_ms":${Math.round(durationMs * 1000) / 1000}`;

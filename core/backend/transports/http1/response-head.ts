@@ -39,7 +39,7 @@ export function readResponseHead(bytes: Buffer): ResponseHead {
       throw new MalformedResponse('a header of the answer has a name that is none');
     }
     at = lineEnd(bytes, colon + 1);
-    TAKERS.get(recurringText(bytes, start, colon).toLowerCase())?.(head, valueOf(bytes, colon + 1, at));
+    TAKERS.get(recurringText(bytes, start, colon).toLowerCase())?.(head, trimmed(bytes, colon + 1, at));
   }
   head.settle();
   return head;
@@ -69,7 +69,7 @@ function lineEnd(bytes: Buffer, from: number): number {
 }
 
 /** Without the white space around it. */
-function valueOf(bytes: Buffer, from: number, to: number): string {
+function trimmed(bytes: Buffer, from: number, to: number): string {
   let [start, end] = [from, to];
   while (start < end && isBlank(bytes[start])) start++;
   while (end > start && isBlank(bytes[end - 1])) end--;

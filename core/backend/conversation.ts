@@ -1,24 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import type { BackendHello } from '../contract/backend.ts';
-import type { Ask } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Log } from '../extension/plugin.ts';
-import { CODE } from '../protocol/errors.ts';
-import { joinParts, type Part } from '../protocol/join-parts.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { META } from '../protocol/meta.ts';
 import { decode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
 import { Roster } from '../protocol/roster.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked, Exchange, Link, LinkEvents, Wire, WireSink } from './link.ts';
-import { answerBody, errorOf, errorText, idFrom, innerOf, withoutHopMeta } from './message.ts';
+import { errorOf, idFrom, withoutHopMeta } from './message.ts';
+import { type Asking, OpenQuestions } from './open-questions.ts';
+import { RequestBodies } from './request-bodies.ts';
 import { BackendError } from './room.ts';
 import { Underway } from './underway.ts';
-
-/** Questions of one backend that may wait for people at once; more are answered with an error. */
-const MAX_OPEN_ASKS = 64;
 
 const EMPTY_PARAMS = Buffer.from('{}');
 
@@ -40,15 +36,15 @@ export interface ConversationOptions {
  * JSON-RPC with one backend over any wire: own ids and progress tokens, answers to requests, questions and
  * notifications to whoever should hear them.
  */
-export class Conversation implements Link, WireSink {
+export class Conversation implements Link, WireSink, Asking {
   readonly workload: string;
   readonly limits: Limits;
   usedAtMs: number;
   readonly #options: ConversationOptions;
   readonly #wire: Wire;
   readonly #pending = new Roster<number | string, Underway>();
-  readonly #asks = new Map<string, AbortController>();
-  readonly #envelopes = new WeakMap<JsonObject, string>();
+  readonly #bodies: RequestBodies;
+  readonly #questions = new OpenQuestions(this);
   #nextId = 1;
   #alive = true;
   #retired = false;
@@ -62,6 +58,7 @@ export class Conversation implements Link, WireSink {
     this.workload = options.workload;
     this.limits = options.limits;
     this.usedAtMs = options.now();
+    this.#bodies = new RequestBodies(options.clientInfo);
     this.#wire = makeWire(this);
   }
 
@@ -85,8 +82,20 @@ export class Conversation implements Link, WireSink {
     return this.#pending.size;
   }
 
+  get log(): Log {
+    return this.#options.log;
+  }
+
   now(): number {
     return this.#options.now();
+  }
+
+  underway(): readonly Underway[] {
+    return this.#pending.values();
+  }
+
+  post(body: Buffer, method: string, caller: Caller | undefined): Promise<void> {
+    return this.#wire.post(body, method, caller);
   }
 
   /** Both sides know each other: later messages carry what the era asks for. */
@@ -107,7 +116,7 @@ export class Conversation implements Link, WireSink {
       const exchange = new Underway(this, id, asked, resolve, reject);
       this.#pending.set(id, exchange);
       this.usedAtMs = exchange.startedMs;
-      this.#wire.send(this.#body(id, asked, era), exchange, era);
+      this.#wire.send(this.#bodies.of(id, asked, era), exchange, era);
     });
   }
 
@@ -158,7 +167,7 @@ export class Conversation implements Link, WireSink {
     } catch (cause) {
       if (cause instanceof RawJsonError) throw cause;
       // A listener above that fails must not end the stream it listens to.
-      this.#options.log.error('listener of a backend notification failed', this.#about(cause));
+      this.#options.log.error('listener of a backend notification failed', this.about(cause));
     }
   }
 
@@ -184,38 +193,7 @@ export class Conversation implements Link, WireSink {
     const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
     this.#wire
       .post(Buffer.from(body), 'notifications/cancelled', exchange.asked.caller)
-      .catch((cause: unknown) => this.#options.log.debug('cancel not delivered', this.#about(cause)));
-  }
-
-  #body(id: number | string, asked: Asked, era: Era): Buffer {
-    const parts: Part[] = [
-      `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(asked.method)},"params":{`,
-      ...asked.params,
-    ];
-    let meta = era === '2026-07-28' ? this.#envelope(asked) : '';
-    if (asked.hearer?.progressToken !== undefined) {
-      meta += `${meta === '' ? '' : ','}"progressToken":${JSON.stringify(id)}`;
-    }
-    const own = asked.meta === undefined ? undefined : innerOf(asked.meta);
-    if (meta === '' && own === undefined) {
-      parts.push('}}');
-      return joinParts(parts);
-    }
-    parts.push(`${asked.params.length === 0 ? '' : ','}"_meta":{${meta}`);
-    if (own !== undefined) parts.push(meta === '' ? '' : ',', own);
-    parts.push('}}}');
-    return joinParts(parts);
-  }
-
-  #envelope(asked: Asked): string {
-    let text = this.#envelopes.get(asked.capabilities);
-    if (text === undefined) {
-      text =
-        `"${META.protocolVersion}":"2026-07-28","${META.clientInfo}":${JSON.stringify(this.#options.clientInfo)},` +
-        `"${META.clientCapabilities}":${JSON.stringify(asked.capabilities)}`;
-      this.#envelopes.set(asked.capabilities, text);
-    }
-    return asked.logLevel === undefined ? text : `${text},"${META.logLevel}":${JSON.stringify(asked.logLevel)}`;
+      .catch((cause: unknown) => this.#options.log.debug('cancel not delivered', this.about(cause)));
   }
 
   #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {
@@ -266,7 +244,7 @@ export class Conversation implements Link, WireSink {
 
   #cancelled(params: RawObject): void {
     const id = params.get('requestId');
-    if (id !== undefined) this.#asks.get(id.toString('utf8'))?.abort();
+    if (id !== undefined) this.#questions.cancel(id);
   }
 
   #logged(params: RawObject, via: Underway | undefined): void {
@@ -298,58 +276,18 @@ export class Conversation implements Link, WireSink {
   }
 
   #asked(method: string, id: RawJson, params: RawJson, via: Underway | undefined): void {
-    const caller = via?.asked.caller;
+    const isModern = this.#era === '2026-07-28';
     // 2026-07-28 has no requests to clients and no POST that would carry an answer.
-    if (this.#era === '2026-07-28' && this.#wire.closingCancels) return;
-    if (method === 'ping') return this.#respond(id, caller, '"result":{}');
+    if (isModern && this.#wire.closingCancels) return;
     const about = via ?? this.#sole();
-    const ask = about?.asked.hearer?.ask ?? this.#options.events.ask;
-    if (ask === undefined || this.#era === '2026-07-28' || !QUESTIONS.has(method)) {
-      return this.#respond(id, caller, errorText(CODE.methodNotFound, `nobody can be asked for ${method} here`));
-    }
-    if (this.#asks.size >= MAX_OPEN_ASKS) {
-      return this.#respond(id, caller, errorText(CODE.internalError, 'too many questions are open'));
-    }
-    this.#putQuestion({ method, id, params, about, caller }, ask).catch((cause: unknown) =>
-      this.#options.log.warn('answer to a backend not delivered', this.#about(cause)),
-    );
-  }
-
-  async #putQuestion(question: Question, ask: Ask): Promise<void> {
-    const { id, about, caller } = question;
-    const key = id.toString('utf8');
-    const open = new AbortController();
-    this.#asks.set(key, open);
-    const giveUp = setTimeout(() => open.abort(), this.limits.askTimeoutMs);
-    giveUp.unref();
-    // A person thinks longer than a backend works: the clocks of the requests it may belong to stand meanwhile.
-    const waiting = about === undefined ? this.#pending.values() : [about];
-    for (const exchange of waiting) exchange.pause(open);
-    try {
-      const params = withoutHopMeta(RawObject.parse(question.params));
-      const answer = await ask(question.method, params, open.signal);
-      if (this.#alive) await this.#wire.post(answerBody(id, answer), question.method, caller);
-    } catch (cause) {
-      this.#options.log.debug('question of a backend failed', this.#about(cause));
-      if (this.#alive) this.#respond(id, caller, errorText(CODE.internalError, 'the question got no answer'));
-    } finally {
-      clearTimeout(giveUp);
-      this.#asks.delete(key);
-      for (const exchange of waiting) exchange.resume(open);
-    }
-  }
-
-  #respond(id: RawJson, caller: Caller | undefined, member: string): void {
-    const body = joinParts(['{"jsonrpc":"2.0","id":', id, ',', member, '}']);
-    this.#wire
-      .post(body, 'response', caller)
-      .catch((cause: unknown) => this.#options.log.debug('response not delivered', this.#about(cause)));
+    const ask = isModern ? undefined : (about?.asked.hearer?.ask ?? this.#options.events.ask);
+    this.#questions.take({ method, id, params, about, caller: via?.asked.caller }, ask);
   }
 
   #end(cause: LinkFailure): void {
     this.#alive = false;
     this.failAll(cause);
-    for (const open of this.#asks.values()) open.abort();
+    this.#questions.cancelAll();
   }
 
   #closed(notRun: boolean): LinkFailure {
@@ -363,20 +301,11 @@ export class Conversation implements Link, WireSink {
     return new LinkFailure('BACKEND_PROTOCOL', this.workload, sentence, { category });
   }
 
-  #about(cause: unknown): JsonObject {
+  /** Fields of a log line about this backend. */
+  about(cause: unknown): JsonObject {
     return { backend: this.workload, cause: cause instanceof Error ? cause.message : String(cause) };
   }
 }
-
-interface Question {
-  readonly method: string;
-  readonly id: RawJson;
-  readonly params: RawJson;
-  readonly about: Underway | undefined;
-  readonly caller: Caller | undefined;
-}
-
-const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 const LIST_CHANGES: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
   'notifications/tools/list_changed': 'tools',

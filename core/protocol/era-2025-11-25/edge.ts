@@ -9,6 +9,7 @@ import { capabilityClass, relayableCapabilities } from '../capabilities.ts';
 import type { Edge, EdgeParts, Exchange } from '../edge.ts';
 import { errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
+import { HOUSE_METHODS } from '../house-methods.ts';
 import { acceptsStream } from '../http/media.ts';
 import { visitOf } from '../http/visit.ts';
 import type { Answer, House, ListsChanged } from '../intent.ts';
@@ -172,17 +173,6 @@ async function answerRequest(room: Room, exchange: Exchange, session: Session, m
     waiting.error({ ...INTERNAL, status: 500 });
   }
 }
-
-const HOUSE_METHODS: ReadonlySet<string> = new Set([
-  'tools/call',
-  'tools/list',
-  'prompts/get',
-  'prompts/list',
-  'resources/read',
-  'resources/list',
-  'resources/templates/list',
-  'completion/complete',
-]);
 
 function unknownMethod(method: string) {
   return wireError(CODE.methodNotFound, `method ${method} is not served`);

@@ -4,6 +4,7 @@ import { explainCause } from '../../errors.ts';
 import type { Edge, EdgeParts, Exchange } from '../edge.ts';
 import { errorBytes, errorFromRefusal, INTERNAL, resultParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
+import { HOUSE_METHODS } from '../house-methods.ts';
 import type { Answer, Intent } from '../intent.ts';
 import type { Message, RequestMessage } from '../message.ts';
 import { encode, isObject, RawObject } from '../raw-json.ts';
@@ -119,18 +120,7 @@ const discover: Serve = (room, { responder }, message, intent) => {
 const listen: Serve = (room, exchange, message, intent) =>
   openListen(room, exchange, message, intent, room.serverInfo());
 
-/** What the house answers. Served is this and {@link OWN_METHODS}; the rest is 404, removed methods of older revisions too. */
-const HOUSE_METHODS: ReadonlySet<string> = new Set([
-  'tools/call',
-  'tools/list',
-  'prompts/get',
-  'prompts/list',
-  'resources/read',
-  'resources/list',
-  'resources/templates/list',
-  'completion/complete',
-]);
-
+/** Served is this and {@link HOUSE_METHODS}; the rest is 404, removed methods of older revisions too. */
 const OWN_METHODS: ReadonlyMap<string, Serve> = new Map([
   ['server/discover', discover],
   ['subscriptions/listen', listen],

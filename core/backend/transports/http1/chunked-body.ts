@@ -41,7 +41,8 @@ export class ChunkedBody {
       at = end;
       if (this.#left === 0) this.#state = 'dataEnd';
     }
-    if (size > 0) taken(data.subarray(0, size));
+    // Little data between long extensions must not keep the memory of all that was read.
+    if (size > 0) taken(size < data.length / 2 ? Buffer.from(data.subarray(0, size)) : data.subarray(0, size));
     return at;
   }
 

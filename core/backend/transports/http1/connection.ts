@@ -61,10 +61,6 @@ export class Connection {
     this.#connecting.unref();
   }
 
-  get busy(): boolean {
-    return this.#current !== undefined;
-  }
-
   get usable(): boolean {
     return this.#error === undefined && this.#socket.writable;
   }

@@ -24,7 +24,7 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /**
  * Opens a socket whose bytes go to `read`, which must copy what it keeps: they lie in one buffer that all connections
- * share, since Node reads into it and calls back in one go. `ready` is called once, when the socket may be written to.
+ * share, since Node reads into it and calls back in one go.
  */
 export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: Buffer) => void): Dialled {
   const { hostname: host, port } = origin;

@@ -157,8 +157,7 @@ export class Conversation implements Link, WireSink, Asking {
     const name = message.string('method');
     if (name === undefined) return;
     const params = message.get('params') ?? EMPTY_PARAMS;
-    // What comes on the stream of a request after its answer is nobody's any more.
-    const source = via?.settled === true ? undefined : (via as Underway | undefined);
+    const source = via as Underway | undefined;
     if (id !== undefined) return this.#asked(name, id, params, source);
     const members = params === EMPTY_PARAMS ? RawObject.empty() : message.object('params');
     if (members === undefined || !isUtf8(params)) return;
@@ -228,8 +227,9 @@ export class Conversation implements Link, WireSink, Asking {
     const changed = LIST_CHANGES[method];
     if (changed !== undefined) return this.#options.events.listChanged(changed);
     if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
-    const hearer = (via ?? this.#sole())?.asked.hearer;
-    hearer?.tell(method, withoutHopMeta(params));
+    const hearer = this.#concerned(via)?.asked.hearer;
+    if (hearer === undefined) return this.#options.events.told(method, withoutHopMeta(params));
+    hearer.tell(method, withoutHopMeta(params));
   }
 
   #progressed(params: RawObject, via: Underway | undefined): void {
@@ -248,17 +248,26 @@ export class Conversation implements Link, WireSink, Asking {
   }
 
   #logged(params: RawObject, via: Underway | undefined): void {
-    const hearer = (via ?? this.#sole())?.asked.hearer;
+    const hearer = this.#concerned(via)?.asked.hearer;
     const plain = withoutHopMeta(params);
     if (hearer === undefined) return this.#options.events.logged(plain);
     hearer.tell('notifications/message', plain);
   }
 
   #listenOf(params: RawObject, via: Underway | undefined): Underway | undefined {
-    if (via !== undefined) return via;
+    if (via !== undefined && !via.settled) return via;
     const meta = params.object('_meta');
     const id = idFrom(meta?.get(META.subscriptionId));
     return id === undefined ? undefined : this.#pending.get(id);
+  }
+
+  /**
+   * The request that a message belongs to, as far as anybody can say. What comes on the stream of a request after its
+   * answer belongs to no other.
+   */
+  #concerned(via: Underway | undefined): Underway | undefined {
+    if (via === undefined) return this.#sole();
+    return via.settled ? undefined : via;
   }
 
   /**
@@ -279,7 +288,7 @@ export class Conversation implements Link, WireSink, Asking {
     const isModern = this.#era === '2026-07-28';
     // 2026-07-28 has no requests to clients and no POST that would carry an answer.
     if (isModern && this.#wire.closingCancels) return;
-    const about = via ?? this.#sole();
+    const about = this.#concerned(via);
     const ask = isModern ? undefined : (about?.asked.hearer?.ask ?? this.#options.events.ask);
     this.#questions.take({ method, id, params, about, caller: via?.asked.caller }, ask);
   }

@@ -79,6 +79,8 @@ export interface LinkEvents {
   /** `params` without reserved `_meta`. */
   updated(params: RawJson): void;
   logged(params: RawJson): void;
+  /** Any other notification that belongs to no request. */
+  told(method: string, params: RawJson): void;
   /** Absent when nobody can be asked. */
   readonly ask?: Ask;
   /** The link ended by itself. Told once, and not after `close`. */

@@ -205,6 +205,7 @@ export class Seat {
       listChanged: (kind) => this.#options.listChanged(this, kind),
       updated: (params) => this.#updated(params),
       logged: (params) => owner?.sink?.logged(workload, params),
+      told: (method, params) => owner?.sink?.told?.(workload, method, params),
       get ask() {
         return owner?.sink?.ask;
       },

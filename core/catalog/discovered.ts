@@ -2,14 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { BackendListing, ListedItem } from '../backend/room.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogDraft, CatalogEntry, EntryKind } from '../contract/tool.ts';
-import { isPerHop } from '../protocol/meta.ts';
-import { decodeObject, RawJsonError, RawObject } from '../protocol/raw-json.ts';
+import { decodeObject, RawJsonError } from '../protocol/raw-json.ts';
 
 /**
  * Everything that backends listed, under their own names: workloads sorted, items in backend order.
  *
- * Reserved per-hop `_meta` of an item belongs to the hop it came over and is dropped. A name that one backend lists
- * twice counts once, an item that is not a JSON object not at all; both give a warning.
+ * A name that one backend lists twice counts once, an item that is not a JSON object not at all; both give a warning.
+ * Reserved `_meta` of an item stays: a definition is data about the tool, not an envelope of the hop it came over.
  */
 export function draftFromListings(listings: ReadonlyMap<string, BackendListing>): CatalogDraft {
   const warnings: string[] = [];
@@ -55,9 +54,8 @@ function entryFrom<K extends EntryKind>(
 ): CatalogEntry<K> | undefined {
   const found = known.get(item);
   if (found?.kind === kind && found.workload === workload && found.era === era) return found as CatalogEntry<K>;
-  const definition = cleanDefinition(item.definition);
-  if (definition === undefined) return undefined;
-  const { key, mirrored } = item;
+  const { key, mirrored, definition } = item;
+  if (!isJsonObject(definition)) return undefined;
   const entry: CatalogEntry<K> = {
     kind,
     key,
@@ -72,21 +70,12 @@ function entryFrom<K extends EntryKind>(
   return entry;
 }
 
-/**
- * The definition without per-hop `_meta`, its bytes untouched when there is none; `undefined` when it is no JSON.
- * It is decoded once to be sure: one torn item in a page would cost clients the lists of all backends.
- */
-function cleanDefinition(definition: RawJson): RawJson | undefined {
+/** An item is decoded once to be sure: one torn item in a page would cost clients the lists of all backends. */
+function isJsonObject(definition: RawJson): boolean {
   try {
-    if (!isUtf8(definition) || decodeObject(definition) === undefined) return undefined;
-    const members = RawObject.parse(definition);
-    const meta = members.object('_meta');
-    const perHop = [...(meta?.keys() ?? [])].filter(isPerHop);
-    if (meta === undefined || perHop.length === 0) return definition;
-    const kept = meta.without(...perHop);
-    return (kept.size === 0 ? members.without('_meta') : members.with('_meta', kept.toBytes())).toBytes();
+    return isUtf8(definition) && decodeObject(definition) !== undefined;
   } catch (cause) {
-    if (cause instanceof RawJsonError || cause instanceof SyntaxError) return undefined;
+    if (cause instanceof RawJsonError || cause instanceof SyntaxError) return false;
     throw cause;
   }
 }

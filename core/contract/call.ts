@@ -129,6 +129,8 @@ export interface LinkOwner {
 export interface LinkSink {
   resourceUpdated(workload: string, params: RawJson): void;
   logged(workload: string, params: RawJson): void;
+  /** A notification of any other kind, e.g. `notifications/elicitation/complete`; absent where nobody listens for any. */
+  told?(workload: string, method: string, params: RawJson): void;
   /** A question outside any call; absent when nobody can be asked. */
   readonly ask?: Ask;
 }

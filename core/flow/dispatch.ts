@@ -163,9 +163,12 @@ async function answered(parts: DispatchParts, dispatch: Dispatch, call: Call): P
   throw new CallError(wireError(CODE.internalError, end.unanswered));
 }
 
-/** Legacy clients take objects only as `structuredContent`; the listed output schema is wrapped the same way. */
+/**
+ * Modern servers may give any value as `structuredContent`, legacy clients take objects only: it is wrapped as the listed
+ * output schema is. What a legacy server gives is in the client's own revision, whatever it is, and stays.
+ */
 function withObjectContent(call: Call, result: CallResult): CallResult {
-  if (call.method !== 'tools/call') return result;
+  if (call.method !== 'tools/call' || call.target.era === '2025-11-25') return result;
   const members = membersOf(result);
   const structured = members.get('structuredContent');
   if (structured === undefined || (structured[0] === OPEN_BRACE && !needsWrapping(call.target))) return result;

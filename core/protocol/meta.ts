@@ -24,7 +24,7 @@ const END_TO_END: ReadonlySet<string> = new Set([
  * Whether a `_meta` key belongs to one hop and is dropped on the next.
  * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`).
  */
-export function isPerHop(key: string): boolean {
+function isPerHop(key: string): boolean {
   if (OWN_KEYS.has(key)) return true;
   const slash = key.indexOf('/');
   if (slash === -1) return false;

@@ -1,6 +1,7 @@
 import { aggregation } from './choices/aggregation.ts';
 import { authorization } from './choices/authorization.ts';
 import { codeMode } from './choices/code-mode.ts';
+import { foreign } from './choices/foreign.ts';
 import { house } from './choices/house.ts';
 import { limits } from './choices/limits.ts';
 import { oidc } from './choices/oidc.ts';
@@ -21,6 +22,7 @@ export const choices = [
   ...passing,
   ...aggregation,
   ...codeMode,
+  ...foreign,
   ...house,
   ...limits,
   ...oidc,

@@ -4,7 +4,7 @@ import type { Session } from '../../session/session.ts';
 import { canAnswer } from '../bridge/questions.ts';
 import { notificationParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
-import { DROPPABLE } from '../http/event-writer.ts';
+import { DROPPABLE, MUST } from '../http/event-writer.ts';
 import { withoutPerHop } from '../passing.ts';
 import { RawObject } from '../raw-json.ts';
 import { isLogWanted } from '../wanted-logs.ts';
@@ -33,6 +33,10 @@ export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
       if (!isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
       session.standalone.push(DROPPABLE, notificationParts('notifications/message', withoutPerHop(params)));
     },
+    told(_workload, method, params) {
+      if (!OUTSIDE_CALLS.has(method)) return;
+      session.standalone.push(MUST, notificationParts(method, withoutPerHop(params)));
+    },
     async ask(method, params, signal) {
       const question = questionFor(session, method, params);
       if ('error' in question) return question;
@@ -40,6 +44,9 @@ export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
     },
   };
 }
+
+/** What a server may tell long after the call that it is about (MCP 2025-11-25, elicitation in URL mode). */
+const OUTSIDE_CALLS: ReadonlySet<string> = new Set(['notifications/elicitation/complete']);
 
 /** A backend speaks for its own resources: the one that was subscribed, or one below it (MCP resources, updated). */
 function isWatched(session: Session, workload: string, uri: string): boolean {

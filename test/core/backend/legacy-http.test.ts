@@ -319,6 +319,39 @@ describe('messages on the stream of a call', () => {
     expect(posted?.headers['mcp-session-id']).toBe('s2');
   });
 
+  proves(
+    'choice.legacy.message-after-answer',
+    'that come after its answer are told to the session, not to another call',
+    async () => {
+      const open: Got[] = [];
+      const server = await httpServer(
+        legacyAnswers({
+          before: (got) => {
+            if (!isCall(got)) return false;
+            open.push(got);
+            openStream(got.response);
+            return true;
+          },
+        }),
+      );
+      const { room } = await roomWith([httpBackend(server.url)]);
+      const { owner, logged } = testOwner('session:1');
+      const first = callOf({ ...CALL, owner });
+      const second = callOf({ ...CALL, owner });
+      const ended = [first, second].map(({ call }) => room.send(call));
+      await until(() => open.length === 2);
+      const [one, other] = open as [Got, Got];
+      const late = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'late' } };
+      const answered = { jsonrpc: '2.0', id: one.message?.id, result: { content: [] } };
+      one.response.write(`data: ${JSON.stringify(answered)}\n\ndata: ${JSON.stringify(late)}\n\n`);
+      await ended[0];
+      await until(() => logged.length === 1);
+      event(other.response, { jsonrpc: '2.0', id: other.message?.id, result: { content: [] } });
+      await Promise.all(ended);
+      expect([...first.told, ...second.told]).toEqual([]);
+    },
+  );
+
   it('are refused when nobody can be asked, and a ping is answered', async () => {
     const server = await httpServer(
       legacyAnswers({

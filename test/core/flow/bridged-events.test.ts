@@ -104,3 +104,21 @@ describe('a legacy client of a modern backend', () => {
     },
   );
 });
+
+describe('a legacy client of a legacy backend', () => {
+  proves('choice.legacy.elicitation-complete', 'hears that a page was finished, long after its call', async () => {
+    const server = fakeServer(['2025-11-25']).tool('work', 'done');
+    await using kit = await testGateway({ backends: { far: server } });
+    const session = await legacySession(kit.gateway);
+    const stream = await session.stream();
+    expect(await session.request('tools/call', { name: 'work', arguments: {} })).toHaveProperty('result');
+    server.notify('notifications/unheard', {});
+    server.notify('notifications/elicitation/complete', { elicitationId: 'e1' });
+    const { message } = (await stream.next()) ?? {};
+    expect(message).toMatchObject({
+      method: 'notifications/elicitation/complete',
+      params: { elicitationId: 'e1' },
+    });
+    await stream.close();
+  });
+});

@@ -341,6 +341,21 @@ describe('a legacy client of a modern backend', () => {
   );
 
   proves(
+    'choice.bridge.legacy-to-legacy-structured',
+    'gets structuredContent of a legacy backend as it is, whatever it is',
+    async () => {
+      const schema = { type: 'array', items: { type: 'integer' } };
+      const server = fakeServer(['2025-11-25']).tool('list', () => text('x', { structuredContent: [1, 2] }), {
+        outputSchema: schema,
+      });
+      await using at = await cell('2025-11-25', server);
+      expect((await at.near.callTool('list')).structuredContent).toEqual([1, 2]);
+      const { result } = await at.near.request('tools/list');
+      expect(result?.tools).toMatchObject([{ outputSchema: schema }]);
+    },
+  );
+
+  proves(
     'choice.bridge.legacy-to-modern-cannot-ask',
     'that cannot be asked gets a tool failure that says why',
     async () => {

@@ -40,7 +40,7 @@ export interface GatewayOptions {
  *
  * Backends are opened in the background; `gateway.settled()` says when they have answered. When a step fails, what was
  * started is stopped again in reverse order.
- * @throws GatewayFault PLAN_*, PLUGIN_*, SLOT_*, AUTH_STRATEGY_INVALID, SECRET_MISSING
+ * @throws GatewayFault PLAN_*, PLUGIN_*, SLOT_*, AUTH_STRATEGY_INVALID, SECRET_MISSING; a successor also CATALOG_CONFLICT
  */
 export async function createGateway(input: PlanInput, options: GatewayOptions = {}): Promise<Gateway> {
   const plan = readPlan(input);
@@ -86,7 +86,10 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   try {
     await hooks.starting.promise();
     await joined.open();
-    if (options.successorOf !== undefined) await joined.gateway.settled(); // with all lists: nobody waits, none seem lost
+    if (options.successorOf !== undefined) {
+      await joined.gateway.settled(); // with all lists: nobody waits, none seem lost
+      joined.gateway.catalog(); // one that cannot be made would answer no list: the gateway before stays
+    }
     joined.takeOver();
   } catch (cause) {
     await joined.gateway.stop();

@@ -7,7 +7,6 @@ import type { Caller } from '../contract/caller.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import { explainCause } from '../errors.ts';
-import type { Log } from '../extension/plugin.ts';
 import type { AnswerParts } from '../flow/answer.ts';
 import { createBridge, createTargetDispatch, type DispatchParts, withUrlQuestions } from '../flow/dispatch.ts';
 import type { Journey } from '../flow/perform.ts';
@@ -136,7 +135,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
       .then(() => room.settled())
       .then(() => {
         isSettled = true;
-        checkCatalog(catalogs, log);
+        checkCatalog(catalogs);
       });
     await sources.first(limits.discoveryMs);
   };
@@ -236,10 +235,10 @@ function missingLists(room: BackendRoom, owner: LinkOwner): Promise<void> | unde
 }
 
 /** Conflicts are said at the start, not only when the first client lists. */
-function checkCatalog(catalogs: Catalogs, log: Log): void {
+function checkCatalog(catalogs: Catalogs): void {
   try {
     catalogs.of('');
-  } catch (cause) {
-    log.error('the catalogue could not be made', { cause: explainCause(cause) });
+  } catch {
+    // the build has logged why, and every list says it again
   }
 }

@@ -13,6 +13,7 @@ import {
   workloadDir,
 } from '@toolmgr/plugins';
 import { widenYoungGeneration } from '../engine.ts';
+import { hearRejections } from '../hear-rejections.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { VERSION } from '../version.ts';
@@ -50,6 +51,7 @@ interface Claim {
  * workload that another live proxy has is left alone.
  */
 export async function runProxy(run: ProxyRun): Promise<ProxyEnd> {
+  using _ = hearRejections(run.log);
   const claim = await claimWorkload(run);
   if ('status' in claim) return claim;
   const end = await serveUntilEnd(run, claim).catch(

@@ -6,6 +6,7 @@ import { createGateway, createLog, explainCause, type Gateway, GatewayFault } fr
 import { catalogue } from '@toolmgr/plugins';
 import { connect } from '../client/mcp-client.ts';
 import { prepareEngine, widenYoungGeneration } from '../engine.ts';
+import { hearRejections } from '../hear-rejections.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
@@ -38,6 +39,7 @@ async function start(argv: readonly string[]): Promise<void> {
   const plan = await startPlan(scratch.path, resolve(import.meta.dirname, '..', '..'));
   stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
   const log = createLog('error', (line) => process.stderr.write(line));
+  using _ = hearRejections(log);
   const gateway = await createGateway(plan, { catalogue, log });
   await using door = createSwitch(gateway);
   await using served = await serveGateway(door, {

@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { createGateway, createLog, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { widenYoungGeneration } from '../engine.ts';
+import { hearRejections } from '../hear-rejections.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
@@ -37,6 +38,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
 
   const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
+  using _ = hearRejections(log);
   const servers = createClientServers(first);
   const plan = upPlan(isLoopbackHost(options.host));
   const { limits } = readPlan(plan);

@@ -1,7 +1,16 @@
 import { dirname, resolve } from 'node:path';
-import { createGateway, explainCause, type Gateway, type Log, type Plan, readPlan } from '@toolmgr/core';
+import {
+  createGateway,
+  explainCause,
+  type Gateway,
+  type Log,
+  type Plan,
+  readPlan,
+  type ToolEntry,
+} from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { widenYoungGeneration } from '../engine.ts';
+import { hearRejections } from '../hear-rejections.ts';
 import { createSwitch, type GatewaySwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
 import type { HostRoute } from '../http/mount.ts';
@@ -37,6 +46,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const source = await sourceOf(options);
   const log = createTunableLog((line) => process.stderr.write(line));
   log.setLevel(levelOf(options, source.config));
+  using _ = hearRejections(log);
   const flags: PlanFlags = {
     loopback: isLoopbackHost(options.host),
     ...(options.enableAudit ? { audit: true } : {}),
@@ -166,7 +176,7 @@ const WITHOUT_PROOF: ReadonlySet<string> = new Set(['incoming-auth/anonymous', '
 async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
   await gateway.settled();
   widenYoungGeneration();
-  const tools = gateway.catalog().allTools();
+  const tools = toolsOf(gateway);
   for (const { backend, status, era, cause } of gateway.backends()) {
     const fields = {
       backend: backend.name,
@@ -175,6 +185,15 @@ async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
     };
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
     else log.warn('backend away', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
+  }
+}
+
+/** None while there is no catalogue, e.g. because names collide: the log has said why. */
+function toolsOf(gateway: Gateway): readonly ToolEntry[] {
+  try {
+    return gateway.catalog().allTools();
+  } catch {
+    return [];
   }
 }
 

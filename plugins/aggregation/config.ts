@@ -98,6 +98,7 @@ function strategyProblems({ conflictResolution, conflictResolutionConfig, tools 
   if (conflictResolution === 'manual' && tools.length === 0) {
     return [{ path: ['tools'], message: 'conflictResolution manual needs overrides in tools' }];
   }
+  if (conflictResolution === 'manual' && priorityOrder === undefined) return repeatedNames(tools);
   if (conflictResolution === 'priority') {
     const isOrdered = priorityOrder !== undefined && priorityOrder.length > 0;
     return isOrdered ? [] : [{ path, message: 'conflictResolution priority needs at least one workload here' }];
@@ -105,6 +106,25 @@ function strategyProblems({ conflictResolution, conflictResolutionConfig, tools 
   return priorityOrder === undefined
     ? []
     : [{ path, message: `only conflictResolution priority uses it, got ${conflictResolution}` }];
+}
+
+/** Overrides that give two tools one name: under `manual` a conflict for sure, whatever the backends list. */
+function repeatedNames(tools: readonly z.output<typeof workloadTools>[]): Problem[] {
+  const givenBy = new Map<string, string>();
+  return tools.flatMap(({ workload, overrides }, index) =>
+    Object.entries(overrides).flatMap(([original, { name: given }]) => {
+      if (given === undefined) return [];
+      const first = givenBy.get(given);
+      if (first === undefined) {
+        givenBy.set(given, `${workload}.${original}`);
+        return [];
+      }
+      const path = ['tools', index, 'overrides', original, 'name'];
+      return [
+        { path, message: `${first} is named "${given}" already; conflictResolution manual needs distinct names` },
+      ];
+    }),
+  );
 }
 
 function prefixProblems({ conflictResolutionConfig }: z.output<typeof fields>): Problem[] {

@@ -121,6 +121,10 @@ describe('a vmcp file that changes while it is served', () => {
       await running.printed(/the configuration before it stays.*did you mean/s);
       await write({ one: server.url }, { plugins: [{ use: './missing.mjs' }] });
       await running.printed(/the configuration before it stays.*missing\.mjs/s);
+      const manual = { aggregation: { conflictResolution: 'manual', tools: [{ workload: 'one' }] } };
+      await write({ one: server.url, two: server.url }, manual);
+      await running.printed(/the configuration before it stays.*unresolved tool name conflicts/s);
+      expect(reloads(running)).toBe(0);
       const echo = request('tools/call', { name: 'one_echo', arguments: { message: 'still' } });
       expect((await send(url, id, echo)).text).toContain('echo: still');
       expect(stream.hasEnded).toBe(false);
@@ -141,6 +145,53 @@ describe('a vmcp file that changes while it is served', () => {
       await running.printed(/client sessions end.*limits changed/);
       await until(() => reloads(running) === 1, 10_000);
       expect((await send(url, session ?? '', request('ping'))).status).toBe(404);
+    },
+    LONG,
+  );
+});
+
+describe('a vmcp process whose configuration is troubled', () => {
+  proves(
+    'choice.process.conflict-stays-up',
+    'says that tool names collide, answers lists with an error, and is mended by the next file',
+    async () => {
+      await using server = await recordingServer();
+      const manual = { aggregation: { conflictResolution: 'manual', tools: [{ workload: 'one' }] } };
+      await write({ one: server.url, two: server.url }, manual);
+      await using running = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const [, url = ''] = await running.printed(/serves (http:\S+)/);
+      await running.printed(/no catalogue.*CATALOG_CONFLICT.*\[one, two\]/);
+      await running.printed(/backend ready/);
+      const { session } = await send(url, undefined, INITIALIZE);
+      expect((await send(url, session ?? '', request('tools/list'))).text).toContain('-32603');
+      await write({ one: server.url, two: server.url });
+      await until(() => reloads(running) === 1, 20_000);
+      expect((await send(url, session ?? '', request('tools/list'))).text).toContain('two_echo');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.process.rejection-heard',
+    'logs a promise of a plugin that is rejected unheard, and goes on',
+    async () => {
+      await using server = await recordingServer();
+      await writeFile(
+        join(folder, 'careless.ts'),
+        `export default {
+          address: 'test/careless',
+          config: { parse: () => ({}), safeParse: () => ({ success: true, data: {} }) },
+          apply: (core) => core.hooks.callSettled.tap('test/careless', () => void Promise.reject(new Error('nobody listens'))),
+        };`,
+      );
+      await write({ one: server.url }, { plugins: [{ use: './careless.ts' }] });
+      const { running, url } = await started();
+      await using _ = running;
+      const { session } = await send(url, undefined, INITIALIZE);
+      const echo = request('tools/call', { name: 'one_echo', arguments: { message: 'still' } });
+      await send(url, session ?? '', echo);
+      await running.printed(/a promise was rejected and nobody listened.*nobody listens.*careless\.ts/);
+      expect((await send(url, session ?? '', echo)).text).toContain('echo: still');
     },
     LONG,
   );

@@ -50,6 +50,7 @@ const PROVES: Readonly<Record<string, readonly RequirementId[]>> = {
   'manual.yaml': ['choice.aggregation.manual-resolved', 'choice.aggregation.manual-unique-kept'],
   'manual-unresolved.yaml': ['choice.aggregation.manual-unresolved'],
   'manual-duplicate-override.yaml': ['choice.aggregation.manual-duplicate-override'],
+  'manual-override-takes-name.yaml': ['choice.aggregation.manual-unresolved'],
   'manual-swap.yaml': ['choice.aggregation.manual-swap', 'choice.aggregation.override-original-called'],
   'override.yaml': [
     'choice.aggregation.override-annotation-fields',

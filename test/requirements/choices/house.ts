@@ -19,6 +19,13 @@ export const house = [
     },
   },
   {
+    source: 'ask: nothing ends the process unseen',
+    says: {
+      'choice.process.rejection-heard': 'a promise that is rejected while nobody listens is logged and ends no gateway',
+      'choice.process.conflict-stays-up': 'a gateway whose tool names collide at the start says so and stays up',
+    },
+  },
+  {
     source: 'choice: standalone',
     says: {
       'choice.standalone.yaml-is-config': 'the YAML file is the shape of spec.config at top level',

@@ -90,6 +90,7 @@ export class Keeper {
       signal,
       credentialsRefused: (caller) => this.credentialsRefused(caller),
       looking: () => this.#presence.attempt,
+      unchanged: ({ owner }, kinds) => owner?.sink?.listsChanged?.(workload, kinds),
       note,
     });
     this.#changes = new ListChanges({
@@ -159,7 +160,7 @@ export class Keeper {
    */
   linkFor(owner: LinkOwner): Conversation | Promise<Conversation> {
     if (this.#presence.isAside) throw this.#presence.away();
-    const link = this.#pool.find(owner)?.link;
+    const link = this.#pool.find(owner)?.ready;
     if (link !== undefined) return link;
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
     const { hopeful } = this.#presence;

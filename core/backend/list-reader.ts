@@ -27,6 +27,8 @@ export interface ListReaderOptions {
   credentialsRefused(caller: Caller): boolean;
   /** A look at the backend that is under way: it reads the base lists itself. Never rejects. */
   looking(): Promise<void> | undefined;
+  /** A seat's backend told of a change, and the lists of its class are what they were. */
+  unchanged(seat: Seat, kinds: readonly ListKind[]): void;
   note(what: string, cause: unknown): void;
 }
 
@@ -46,6 +48,7 @@ export class ListReader {
     this.#relists = new Relists({
       coalesceMs: options.limits.coalesceMs,
       read: (seat, kinds) => this.#relist(seat, kinds),
+      unchanged: options.unchanged,
       failed: (cause) => options.note('changed lists not read', cause),
     });
   }
@@ -94,7 +97,7 @@ export class ListReader {
     this.#relists.stop();
   }
 
-  async #relist(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<void> {
+  async #relist(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<boolean> {
     const { pool, lists, looking } = this.#options;
     // The look that is under way reads everything; what it misses comes after it.
     if (seat === pool.base) await looking();
@@ -103,7 +106,7 @@ export class ListReader {
     const read = await this.#authorized(seat, async () => readListing(await seat.take(), this.#errand(seat), wanted));
     // Other lists may have been read meanwhile: only what was asked for is replaced.
     const before = lists.byClass.get(capabilityClass);
-    lists.store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
+    return lists.store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
   }
 
   /** Runs what a backend may refuse by 401 for a credential that has gone stale: once more when it is made anew. */

@@ -11,8 +11,10 @@ const MAX_TRIES = 5;
 export interface RelistsOptions {
   /** Changes within this time reach clients as one notification; the reading takes part of it. */
   readonly coalesceMs: number;
-  /** Reads these lists through the seat. */
-  read(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<void>;
+  /** Reads these lists through the seat; resolves with whether they are other ones than before. */
+  read(seat: Seat, kinds: ReadonlySet<ListKind>): Promise<boolean>;
+  /** The seat told of a change that its class does not show. */
+  unchanged(seat: Seat, kinds: readonly ListKind[]): void;
   failed(cause: unknown): void;
 }
 
@@ -26,11 +28,20 @@ const IN_TURN = 0.5;
 interface Relist {
   seat: Seat;
   kinds: Set<ListKind>;
+  /** Who told of which change and when, until it was read. */
+  told: Map<Seat, Told>;
+  /** When a reading last found another list; those who share the class hear of it within `coalesceMs`. */
+  changedAt: number;
   tries: number;
   isRunning: boolean;
   /** On the monotonic clock, milliseconds. */
   readAt: number;
   timer: NodeJS.Timeout | undefined;
+}
+
+interface Told {
+  readonly kinds: Set<ListKind>;
+  at: number;
 }
 
 /** Reads changed lists again: per capability class one reading at a time, changes meanwhile gathered for the next. */
@@ -49,6 +60,8 @@ export class Relists {
     const relist = known ?? {
       seat,
       kinds: new Set(),
+      told: new Map(),
+      changedAt: Number.NEGATIVE_INFINITY,
       tries: 0,
       isRunning: false,
       readAt: Number.NEGATIVE_INFINITY,
@@ -57,7 +70,13 @@ export class Relists {
     this.#relists.set(seat.capabilityClass, relist);
     relist.seat = seat;
     relist.tries = 0;
-    for (const kind of kinds) relist.kinds.add(kind);
+    const told = relist.told.get(seat) ?? { kinds: new Set(), at: 0 };
+    relist.told.set(seat, told);
+    told.at = performance.now();
+    for (const kind of kinds) {
+      relist.kinds.add(kind);
+      told.kinds.add(kind);
+    }
     this.#schedule(relist, this.#pauseMs(relist));
   }
 
@@ -83,22 +102,34 @@ export class Relists {
 
   async #run(relist: Relist): Promise<void> {
     // Without a link nothing can be read; its lists are read when it comes back.
-    if (relist.seat.link === undefined) return;
-    const kinds = relist.kinds;
+    if (relist.seat.link === undefined) return relist.told.clear();
+    const { kinds, told } = relist;
     relist.kinds = new Set();
+    relist.told = new Map();
     relist.isRunning = true;
     relist.readAt = performance.now();
     try {
-      await this.#options.read(relist.seat, kinds);
+      const isOther = await this.#options.read(relist.seat, kinds);
       relist.tries = 0;
+      if (isOther) relist.changedAt = performance.now();
+      else this.#tellUnchanged(relist, told);
     } catch (cause) {
       if (!this.#isStopped) this.#options.failed(cause);
       for (const kind of kinds) relist.kinds.add(kind);
+      for (const [seat, one] of told) if (!relist.told.has(seat)) relist.told.set(seat, one);
       relist.tries++;
     }
     relist.isRunning = false;
     if (relist.kinds.size === 0 || relist.tries > MAX_TRIES) return;
     const ms = relist.tries === 0 ? this.#pauseMs(relist) : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
     this.#schedule(relist, ms);
+  }
+
+  /** A session may show its own client another list: its word counts there, unless the class has just been told. */
+  #tellUnchanged(relist: Relist, told: ReadonlyMap<Seat, Told>): void {
+    if (this.#isStopped) return;
+    for (const [seat, { kinds, at }] of told) {
+      if (at - relist.changedAt >= this.#options.coalesceMs) this.#options.unchanged(seat, [...kinds]);
+    }
   }
 }

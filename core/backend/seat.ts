@@ -47,11 +47,18 @@ export class Seat {
   #link: Conversation | undefined;
   #opening: Promise<Conversation> | undefined;
   #level: string | undefined;
+  /** A level that the backend has not taken yet: calls wait for it, so that none runs at another level. */
+  #levelling: Promise<void> | undefined;
   #reopening: NodeJS.Timeout | undefined;
 
   constructor(options: SeatOptions) {
     this.key = options.key;
     this.#options = options;
+  }
+
+  /** The link, when it lives and nothing has to be waited for. */
+  get ready(): Conversation | undefined {
+    return this.#levelling === undefined ? this.link : undefined;
   }
 
   /** The link, when it lives. */
@@ -66,6 +73,10 @@ export class Seat {
   get caller(): Caller {
     // an owner's token may have been renewed since the seat was made
     return this.#options.owner?.caller ?? this.#options.caller;
+  }
+
+  get owner(): LinkOwner | undefined {
+    return this.#options.owner;
   }
 
   get purpose(): 'discovery' | 'session' {
@@ -94,8 +105,8 @@ export class Seat {
   /** The living link, or a promise of one. @throws GatewayFault */
   take(): Conversation | Promise<Conversation> {
     const link = this.#link;
-    if (link?.alive === true) return link;
-    return this.open();
+    if (link?.alive !== true) return this.open();
+    return this.#levelling === undefined ? link : this.#levelling.then(() => this.take());
   }
 
   /** Opens a new link when none lives; all who ask meanwhile share the attempt. */
@@ -187,6 +198,7 @@ export class Seat {
     }
     this.#link = link;
     if (link.era === '2025-11-25') this.#restore(link);
+    await this.#levelling;
     return link;
   }
 
@@ -241,19 +253,29 @@ export class Seat {
   #sendLevel(link: Conversation): void {
     const level = this.#level;
     if (level === undefined || link.era !== '2025-11-25' || link.hello.capabilities.logging === undefined) return;
-    this.#ask(link, 'logging/setLevel', { level }).catch((cause: unknown) => this.#note('log level', cause));
+    const sent = this.#ask(link, 'logging/setLevel', { level }, this.#options.limits.helloMs)
+      .catch((cause: unknown) => this.#note('log level', cause))
+      .finally(() => {
+        if (this.#levelling === sent) this.#levelling = undefined;
+      });
+    this.#levelling = sent;
   }
 
-  async #ask(link: Link, method: string, params: JsonObject): Promise<void> {
-    const { capabilities, limits } = this.#options;
+  async #ask(
+    link: Link,
+    method: string,
+    params: JsonObject,
+    timeoutMs = this.#options.limits.callTimeoutMs,
+  ): Promise<void> {
+    const { capabilities } = this.#options;
     await link.request({
       method,
       params: partsFromValue(params),
       caller: this.caller,
       purpose: 'session',
       capabilities,
-      timeoutMs: limits.callTimeoutMs,
-      totalMs: limits.callTimeoutMs,
+      timeoutMs,
+      totalMs: timeoutMs,
       signal: this.#closing.signal,
     });
   }

@@ -38,16 +38,25 @@ interface Sending {
 async function once(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
   const { call, keeper, timeoutMs, limits } = sending;
   const found = keeper.linkFor(call.asker.owner);
-  const link = found instanceof Promise ? await opened(sending, found) : found;
+  const first = found instanceof Promise ? await opened(sending, found) : found;
+  const levelled = first.era === '2025-11-25' ? withLevel(sending) : undefined;
+  const link = levelled instanceof Promise ? await opened(sending, levelled) : (levelled ?? first);
   const { era } = link;
-  if (era === '2025-11-25' && call.asker.era === '2026-07-28' && call.asker.logLevel !== undefined) {
-    // Legacy levels belong to the session: the most verbose one asked for, filtered per request above.
-    keeper.setLogLevel(call.asker.owner, call.asker.logLevel, true);
-  }
   const mirrors = era === '2026-07-28' && keeper.backend.transport !== 'stdio';
   const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
   const members = await link.request(askedFrom(call, facts));
   return resultFrom(members, link, keeper);
+}
+
+/**
+ * Legacy levels belong to the session: the most verbose one that a modern request asked for, filtered per request above.
+ * The link to call over is there when the backend has taken the level.
+ */
+function withLevel({ call, keeper }: Sending): Conversation | Promise<Conversation> | undefined {
+  const { era, logLevel, owner } = call.asker;
+  if (era === '2025-11-25' || logLevel === undefined) return undefined;
+  keeper.setLogLevel(owner, logLevel, true);
+  return keeper.linkFor(owner);
 }
 
 function opened({ call, timeoutMs, keeper }: Sending, found: Promise<Conversation>): Promise<Conversation> {

@@ -54,17 +54,18 @@ export class ShownLists {
     return isOld && this.#callerTimes.mayTry(listClass) ? 'old' : 'known';
   }
 
-  /** Lists were read. */
-  store(listClass: string, listing: BackendListing): void {
-    if (this.#isStopped) return;
+  /** Lists were read; says whether they are other ones than before. */
+  store(listClass: string, listing: BackendListing): boolean {
+    if (this.#isStopped) return false;
     const before = this.#byClass.get(listClass);
     this.#stale.delete(listClass);
     this.#byClass.set(listClass, listing);
     if (sharedClass(listClass) !== listClass) {
       for (const name of this.#callerTimes.read(listClass)) this.#drop(name);
     }
-    if (before !== undefined && sameListing(before, listing)) return;
+    if (before !== undefined && sameListing(before, listing)) return false;
     this.#options.changed(listClass);
+    return true;
   }
 
   /** Lists could not be read. */

@@ -129,6 +129,8 @@ export interface LinkOwner {
 export interface LinkSink {
   resourceUpdated(workload: string, params: RawJson): void;
   logged(workload: string, params: RawJson): void;
+  /** The backend told this session that lists changed, and those that are kept for its class are what they were. */
+  listsChanged?(workload: string, kinds: readonly ('tools' | 'prompts' | 'resources')[]): void;
   /** A notification of any other kind, e.g. `notifications/elicitation/complete`; absent where nobody listens for any. */
   told?(workload: string, method: string, params: RawJson): void;
   /** A question outside any call; absent when nobody can be asked. */

@@ -5,8 +5,9 @@ import { canAnswer } from '../bridge/questions.ts';
 import { notificationParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
 import { DROPPABLE, MUST } from '../http/event-writer.ts';
+import type { ListsChanged } from '../intent.ts';
 import { withoutPerHop } from '../passing.ts';
-import { RawObject } from '../raw-json.ts';
+import { encode, RawObject } from '../raw-json.ts';
 import { isLogWanted } from '../wanted-logs.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 
@@ -33,6 +34,7 @@ export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
       if (!isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
       session.standalone.push(DROPPABLE, notificationParts('notifications/message', withoutPerHop(params)));
     },
+    listsChanged: (_workload, kinds) => pushListsChanged(session, kinds),
     told(_workload, method, params) {
       if (!OUTSIDE_CALLS.has(method)) return;
       session.standalone.push(MUST, notificationParts(method, withoutPerHop(params)));
@@ -44,6 +46,16 @@ export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
     },
   };
 }
+
+/** Tells the client that lists changed; what it has not fetched yet is not repeated. */
+export function pushListsChanged(session: Session, kinds: ListsChanged['kinds']): void {
+  for (const kind of kinds) {
+    const method = `notifications/${kind}/list_changed`;
+    session.standalone.push({ latest: method }, notificationParts(method, EMPTY_PARAMS));
+  }
+}
+
+const EMPTY_PARAMS = encode({});
 
 /** What a server may tell long after the call that it is about (MCP 2025-11-25, elicitation in URL mode). */
 const OUTSIDE_CALLS: ReadonlySet<string> = new Set(['notifications/elicitation/complete']);

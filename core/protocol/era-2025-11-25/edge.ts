@@ -7,7 +7,7 @@ import type { SessionBook } from '../../session/session-book.ts';
 import { createSessions, type Sessions } from '../../session/sessions.ts';
 import { capabilityClass, relayableCapabilities } from '../capabilities.ts';
 import type { Edge, EdgeParts, Exchange } from '../edge.ts';
-import { errorFromRefusal, INTERNAL, notificationParts, resultParts } from '../envelope.ts';
+import { errorFromRefusal, INTERNAL, resultParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
 import { HOUSE_METHODS } from '../house-methods.ts';
 import { acceptsStream } from '../http/media.ts';
@@ -18,7 +18,7 @@ import { META } from '../meta.ts';
 import { withoutPerHop } from '../passing.ts';
 import { encode } from '../raw-json.ts';
 import { RequestIntent } from '../request-intent.ts';
-import { sessionAsker, sessionSink } from './asking.ts';
+import { pushListsChanged, sessionAsker, sessionSink } from './asking.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import { findSession, isSpoken, refuse, refuseMissing } from './find-session.ts';
 import { connectStream } from './get-stream.ts';
@@ -235,11 +235,6 @@ function tellListsChanged(sessions: Sessions, { capabilityClass: changed, kinds 
   for (const session of sessions.all()) {
     const { capabilityClass: shared, listClass } = session.owner;
     if (shared !== changed && listClass !== changed) continue;
-    for (const kind of kinds) {
-      const method = `notifications/${kind}/list_changed`;
-      session.standalone.push({ latest: method }, notificationParts(method, EMPTY_PARAMS));
-    }
+    pushListsChanged(session, kinds);
   }
 }
-
-const EMPTY_PARAMS = encode({});

@@ -61,6 +61,9 @@ export function createListenHub(): ListenHub {
         if (listeners === undefined || uri === undefined) return;
         for (const each of listeners) each.resourceUpdated(workload, uri, params);
       },
+      listsChanged(_workload, kinds) {
+        for (const each of byOwner.get(ownerKey) ?? []) for (const kind of kinds) each.listChanged(kind);
+      },
       logged() {
         // Outside a call no request asked for a level, so nothing may be sent (MCP 2026-07-28, logging).
       },

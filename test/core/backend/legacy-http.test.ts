@@ -160,6 +160,59 @@ describe('a legacy session over streamable HTTP', () => {
     expect(listed).toHaveLength(2);
   });
 
+  proves(
+    'choice.legacy.own-list-change',
+    'that tells of changed lists is believed for its own client, where the lists of its class are the same',
+    async () => {
+      const streams = new Map<unknown, Got['response']>();
+      const answers = legacyAnswers();
+      const server = await httpServer((got) => {
+        if (got.method !== 'GET') return answers(got);
+        streams.set(got.headers['mcp-session-id'], got.response);
+        openStream(got.response);
+      });
+      const { room, listed } = await roomWith([httpBackend(server.url)]);
+      const [one, other] = [testOwner('session:1'), testOwner('session:2')];
+      await send(room, { ...CALL, owner: one.owner });
+      await send(room, { ...CALL, owner: other.owner });
+      await until(() => streams.size === 3);
+      const own = streams.get('s2') as Got['response'];
+      event(own, { jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+      event(own, { jsonrpc: '2.0', method: 'notifications/prompts/list_changed' });
+      await until(() => one.changed.length === 2);
+      expect(one.changed).toEqual(['tools', 'prompts']);
+      expect(other.changed).toEqual([]);
+      expect(listed).toEqual(['far/']);
+    },
+  );
+
+  proves('choice.legacy.level-first', 'runs no call at another log level than the one that was set', async () => {
+    let level = 'none';
+    const levels: string[] = [];
+    const server = await httpServer(
+      legacyAnswers({
+        capabilities: { tools: {}, logging: {} },
+        before: (got) => {
+          if (isCall(got)) levels.push(level);
+          if (got.message?.method !== 'logging/setLevel') return false;
+          setTimeout(() => {
+            level = String(got.message?.params?.level);
+            answer(got, {});
+          }, 50);
+          return true;
+        },
+      }),
+    );
+    const { room } = await roomWith([httpBackend(server.url)]);
+    const { owner } = testOwner('session:levels');
+    room.setLogLevel(owner, 'error');
+    await send(room, { ...CALL, owner });
+    room.setLogLevel(owner, 'info');
+    await Promise.all([send(room, { ...CALL, owner }), send(room, { ...CALL, owner })]);
+    await send(room, { ...CALL, owner, asker: { era: '2026-07-28', logLevel: 'debug' } });
+    expect(levels).toEqual(['error', 'info', 'info', 'debug']);
+  });
+
   it.each([
     ['closes its GET stream at once and says not to wait', 'retry: 0\n\n'],
     ['closes its GET stream without a word', ''],

@@ -15,7 +15,9 @@ async function readsOf(changes: Readonly<Record<number, 'tools' | 'prompts'>>, c
     async read(_seat, kinds) {
       reads.push([Math.round(performance.now() - startedAt), [...kinds].join('+')]);
       await new Promise((resolve) => setTimeout(resolve, readMs));
+      return true;
     },
+    unchanged() {},
     failed: (cause) => {
       throw cause;
     },
@@ -46,6 +48,30 @@ describe('changed lists', () => {
     async () => {
       const changes = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [n * 10, 'tools' as const]));
       expect((await readsOf(changes)).length).toBeLessThanOrEqual(2 * (3_000 / 150) + 2);
+    },
+  );
+
+  proves(
+    'choice.backend.one-notification',
+    'are not told once more to a session that speaks of a change after all of its class have heard of it',
+    async () => {
+      const told: unknown[] = [];
+      const findings = [true, false, false];
+      const relists = new Relists({
+        coalesceMs: 150,
+        read: async () => findings.shift() === true,
+        unchanged: (seat, kinds) => void told.push(seat, ...kinds),
+        failed() {},
+      });
+      const [base, own] = [{ capabilityClass: '', link: {} } as Seat, { capabilityClass: '', link: {} } as Seat];
+      relists.add(base, ['tools']);
+      setTimeout(() => relists.add(own, ['tools']), 40);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(told).toEqual([]);
+      relists.add(own, ['tools']);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(told).toEqual([own, 'tools']);
+      relists.stop();
     },
   );
 });

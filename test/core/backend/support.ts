@@ -86,6 +86,7 @@ const CALLER = { issuer: '', subject: 'tester', key: '\u0000tester', claims: {} 
 export function testOwner(key: string, capabilities: JsonObject = {}, ask?: Ask) {
   const updated: string[] = [];
   const logged: string[] = [];
+  const changed: string[] = [];
   const owner: LinkOwner = {
     key,
     caller: CALLER,
@@ -94,10 +95,11 @@ export function testOwner(key: string, capabilities: JsonObject = {}, ask?: Ask)
     sink: {
       resourceUpdated: (_, params) => void updated.push(params.toString()),
       logged: (_, params) => void logged.push(params.toString()),
+      listsChanged: (_, kinds) => void changed.push(...kinds),
       ...(ask === undefined ? {} : { ask }),
     },
   };
-  return { owner, updated, logged };
+  return { owner, updated, logged, changed };
 }
 
 /** What a test sends. */

@@ -91,7 +91,8 @@ export const passing = [
       'choice.backend.http-framing':
         'an answer whose end is ambiguous is refused, and its connection is never used again',
       'choice.backend.http-headers': 'a header that would make another request of a request is not sent',
-      'choice.backend.unchanged-suppressed': 'a change that leaves the visible list as it was is not notified',
+      'choice.backend.unchanged-suppressed':
+        'a change that leaves the visible list as it was is not notified to those whose session did not tell of it',
       'choice.backend.definition-hash': 'a change of any field of a backend takes effect',
       'choice.backend.concurrency': 'calls in flight per backend are bounded',
       'choice.backend.line-limit': 'a line of a stdio backend is bounded',

@@ -120,3 +120,5 @@ export { recordOf } from './protocol/http/visit.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './protocol/result.ts';
+export { networkOf, shareOf } from './protocol/share.ts';
+export { Shares } from './protocol/shares.ts';

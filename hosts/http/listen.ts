@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from 'node:net';
-import { DEFAULT_LIMITS, type Gateway, GatewayFault } from '@toolmgr/core';
+import { DEFAULT_LIMITS, type Gateway, GatewayFault, type Limits } from '@toolmgr/core';
+import { boundConnections } from './connections.ts';
 import { answerHostRoutes, type HostRoute } from './mount.ts';
 
 // By `import`, Node would read every name of the module, and one of them loads the whole of its own undici: 60 ms and 14 MB.
@@ -16,11 +17,14 @@ export interface ListenOptions {
   readonly routes?: readonly HostRoute[];
   /** Names that the `Host` header of a host route may have; any when absent. */
   readonly allowedHosts?: readonly string[];
-  /** Largest request head in bytes; over it 431. */
-  readonly headerBytes?: number;
+  /** What a listener bounds before it knows a caller; the defaults of the plan when absent. */
+  readonly limits?: Partial<ListenerLimits>;
   /** Closes the listener when aborted. */
   readonly signal?: AbortSignal;
 }
+
+/** The limits of a plan that its listener applies. */
+export type ListenerLimits = Pick<Limits, 'headerBytes' | 'headerTimeoutMs' | 'connections' | 'connectionsPerAddress'>;
 
 /** A served gateway. */
 export interface Served extends AsyncDisposable {
@@ -31,7 +35,7 @@ export interface Served extends AsyncDisposable {
   close(graceMs?: number): Promise<void>;
 }
 
-const HEADER_TIMEOUT_MS = 10_000; // a request head that trickles in is cut
+const HEADER_CHECK_MS = 1_000; // how late a request head that trickles in is cut
 const KEEP_ALIVE_MS = 65_000; // longer than the 60 s of usual proxies in front, so that they close first
 const CLOSE_GRACE_MS = 2_000;
 const REAP_MS = 20;
@@ -48,7 +52,7 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
   const routes = options.routes ?? [];
   const ofHost = new Set(routes.map(({ path }) => path));
   const answerHostRoute = answerHostRoutes(routes, options.allowedHosts);
-  const server = createListener(options.headerBytes ?? DEFAULT_LIMITS.headerBytes, (request, response) => {
+  const server = createListener({ ...DEFAULT_LIMITS, ...options.limits }, (request, response) => {
     if (ofHost.has(pathOf(request.url))) answerHostRoute(request, response);
     else gateway.handle(request, response);
   });
@@ -76,11 +80,19 @@ export async function refuseTakenPort({ host, port }: Pick<ListenOptions, 'host'
   await once(trial, 'close');
 }
 
-function createListener(maxHeaderSize: number, listener: RequestListener): Server {
-  return createServer(
-    { maxHeaderSize, headersTimeout: HEADER_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+function createListener(limits: ListenerLimits, listener: RequestListener): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headerTimeoutMs,
+      connectionsCheckingInterval: HEADER_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requestTimeout: 0,
+    },
     listener,
   );
+  boundConnections(server, limits);
+  return server;
 }
 
 function pathOf(target = '/'): string {

@@ -49,7 +49,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   await using served = await serveGateway(door, {
     host: options.host,
     port: options.port,
-    headerBytes: limits.headerBytes,
+    limits,
     ...(isLoopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
     routes: statusRoutes(gateway, {
       version: VERSION,

@@ -73,7 +73,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     port: options.port,
     routes: hostRoutes(door, now),
     ...(flags.loopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
-    headerBytes: limits.headerBytes,
+    limits,
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
   void greetBackends(door.current, log);

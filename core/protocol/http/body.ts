@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Bounded, Deadlines } from '../deadlines.ts';
+import { Gathering } from './gathering.ts';
 
 /** Why there is no body: too long, too slow, or the client went away. */
 export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone';
@@ -38,8 +39,7 @@ class Arriving implements Bounded {
   readonly dueMs: number;
   readonly #most: number;
   readonly #resolve: (end: Buffer | BodyFault) => void;
-  #first: Buffer | undefined;
-  #more: Buffer[] | undefined;
+  #arrived: Gathering | undefined = new Gathering();
   #bytes = 0;
   #isSettled = false;
 
@@ -54,16 +54,12 @@ class Arriving implements Bounded {
     this.#bytes += chunk.length;
     if (this.#isSettled) return;
     if (this.#bytes > this.#most * DRAIN_FACTOR) this.settle('tooLarge');
-    else if (this.#bytes > this.#most) this.#more = [];
-    else if (this.#first === undefined) this.#first = chunk;
-    else if (this.#more === undefined) this.#more = [chunk];
-    else this.#more.push(chunk);
+    else if (this.#bytes > this.#most) this.#arrived = undefined;
+    else this.#arrived?.add(chunk);
   }
 
   ended(): void {
-    if (this.#bytes > this.#most) return this.settle('tooLarge');
-    const first = this.#first ?? NO_BODY;
-    this.settle(this.#more === undefined ? first : Buffer.concat([first, ...this.#more], this.#bytes));
+    this.settle(this.#arrived?.whole() ?? 'tooLarge');
   }
 
   expire(): void {
@@ -73,12 +69,11 @@ class Arriving implements Bounded {
   settle(end: Buffer | BodyFault): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    this.#arrived = undefined;
     bodies.delete(this);
     this.#resolve(end);
   }
 }
-
-const NO_BODY = Buffer.alloc(0);
 
 /** Collects the body of a web-standard request within the same bounds. */
 export async function readWebBody(request: Request, limits: BodyLimits): Promise<Buffer | BodyFault> {
@@ -87,15 +82,13 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
   const reader = request.body.getReader();
   const late = deadline(limits.bodyTimeoutMs);
   try {
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
+    const arrived = new Gathering();
     for (;;) {
       const step = await Promise.race([reader.read(), late.passed]);
       if (step === 'tooSlow') return abandon(reader, step);
-      if (step.done) return Buffer.concat(chunks, bytes);
-      bytes += step.value.length;
-      if (bytes > limits.bodyBytes) return abandon(reader, 'tooLarge');
-      chunks.push(step.value);
+      if (step.done) return arrived.whole();
+      if (arrived.bytes + step.value.length > limits.bodyBytes) return abandon(reader, 'tooLarge');
+      arrived.add(step.value);
     }
   } catch {
     return 'gone'; // the stream of the body failed: its sender is not there any more

@@ -140,14 +140,14 @@ describe('the listener', () => {
     ['ask.limit.header', 'choice.http.header-limit'],
     'answers 431 to a request head over its limit, and serves one below it',
     async () => {
-      expect(DEFAULT_LIMITS.headerBytes).toBe(1024 * 1024);
-      const { port } = await serve(echo, { headerBytes: 2048 });
+      expect(DEFAULT_LIMITS.headerBytes).toBe(32 * 1024);
+      const { port } = await serve(echo, { limits: { headerBytes: 2048 } });
       const head = (bytes: number) =>
         `GET /mcp HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-long: ${'a'.repeat(bytes)}\r\n\r\n`;
       expect(await raw(port, head(4000))).toMatch(/^HTTP\/1\.1 431 /);
       expect(await raw(port, head(1000))).toMatch(/^HTTP\/1\.1 200 /);
       const byDefault = await serveGateway({ handle: echo }, { host: '127.0.0.1', port: 0 });
-      expect(await raw(byDefault.port, head(1_000_000))).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await raw(byDefault.port, head(30_000))).toMatch(/^HTTP\/1\.1 200 /);
       expect(await raw(byDefault.port, head(DEFAULT_LIMITS.headerBytes + 1000))).toMatch(/^HTTP\/1\.1 431 /);
       await byDefault.close(0);
     },

@@ -29,7 +29,11 @@ export const wire = [
     source: 'choice: http limits',
     says: {
       'choice.http.body-limit': 'a body above the limit of 8 MiB answers 413 with -32600',
-      'choice.http.header-limit': 'headers are limited to 1 MiB',
+      'choice.http.header-limit': 'headers are limited to 32 KiB',
+      'choice.http.head-time': 'a request head that trickles in is cut within a second of its time',
+      'choice.http.connections':
+        'connections are bounded together and per address, and the oldest of the one with the most makes room',
+      'choice.http.small-pieces': 'a body takes about its own size in memory, however small the pieces it arrives in',
       'choice.http.result-limit': 'a backend answer is limited to 100 MiB',
       'choice.http.batch-refused': 'a JSON array body answers 400 with -32600',
       'choice.http.get-not-acceptable': 'GET without Accept text/event-stream answers 406 with -32600',

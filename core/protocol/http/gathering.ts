@@ -1,0 +1,59 @@
+/**
+ * Bytes that arrive in pieces, in memory of about their own size: pieces are copied together, because each one by itself
+ * costs some hundred bytes however little it holds.
+ */
+export class Gathering {
+  #first: Buffer | undefined;
+  #full: Buffer[] | undefined;
+  #tail: Buffer | undefined;
+  #filled = 0;
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes a piece; one that comes alone is kept as it is. */
+  add(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    if (this.#first === undefined) this.#first = asBuffer(piece);
+    else this.#copy(piece);
+  }
+
+  /** What has arrived, in one piece. */
+  whole(): Buffer {
+    if (this.#tail === undefined) return this.#first ?? NOTHING;
+    return Buffer.concat([this.#first ?? NOTHING, ...(this.#full ?? []), this.#tail], this.#bytes);
+  }
+
+  #copy(piece: Uint8Array): void {
+    for (let from = 0; from < piece.length; ) {
+      const tail = this.#room();
+      const take = Math.min(piece.length - from, tail.length - this.#filled);
+      tail.set(piece.subarray(from, from + take), this.#filled);
+      this.#filled += take;
+      from += take;
+    }
+  }
+
+  /** A tail that is not full. */
+  #room(): Buffer {
+    const tail = this.#tail;
+    if (tail !== undefined && this.#filled < tail.length) return tail;
+    if (tail !== undefined) {
+      this.#full ??= [];
+      this.#full.push(tail);
+    }
+    this.#filled = 0;
+    this.#tail = Buffer.allocUnsafeSlow(tail === undefined ? FIRST_TAIL_BYTES : TAIL_BYTES);
+    return this.#tail;
+  }
+}
+
+function asBuffer(piece: Uint8Array): Buffer {
+  return Buffer.isBuffer(piece) ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+}
+
+const NOTHING = Buffer.alloc(0);
+const FIRST_TAIL_BYTES = 4_096; // most bodies that come in several pieces come in two
+const TAIL_BYTES = 65_536;

@@ -6,10 +6,11 @@ import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createOutage } from './outage.ts';
+import { createPlaces, NoPlace } from './places.ts';
 import { createFetchKeys, plainIssuer } from './provider-keys.ts';
 import { createResourceFace } from './resource-metadata.ts';
 import { createTokenDesk, type TokenDesk } from './token-desk.ts';
-import { jwtHeader, verifyJwt } from './verify-jwt.ts';
+import { jwtHeader, type Patience, verifyJwt } from './verify-jwt.ts';
 
 /** The door of one gateway: closed until `open`. */
 export interface Door {
@@ -26,6 +27,10 @@ export interface Door {
 
 const PROVIDER_TIMEOUT_MS = 5_000;
 const PROVIDER_MAX_BYTES = 256 * 1024;
+const MAX_INTROSPECTIONS = 256;
+const MAX_INTROSPECTIONS_PER_NETWORK = 128;
+const MAX_WAITING_FOR_KEYS = 1_024; // one fetch serves them all
+const MAX_WAITING_FOR_KEYS_PER_NETWORK = 512;
 
 /** Joins the parts of `incoming-auth/oidc`. */
 export function createDoor(core: Pick<Core, 'log' | 'now'>, config: OidcConfig, env: NodeJS.ProcessEnv): Door {
@@ -65,16 +70,19 @@ function openDesk(
   clientSecret: Secret | undefined,
   ca: string | undefined,
 ): Opened {
-  const http = createRemoteHttp({
+  const remote = {
     ...remoteRules(config),
     timeoutMs: PROVIDER_TIMEOUT_MS,
     maxBytes: PROVIDER_MAX_BYTES,
     ...(ca === undefined ? {} : { ca }),
-  });
+  };
+  // apart: the keys never wait for a connection behind introspection
+  const keysHttp = createRemoteHttp(remote);
+  const http = createRemoteHttp(remote);
   const stopped = new AbortController();
   const rules = { issuer: plainIssuer(config.issuer), audience: config.audience };
   const ring = createKeyRing({
-    fetch: createFetchKeys(config, http),
+    fetch: createFetchKeys(config, keysHttp),
     now,
     outage: createOutage('the keys of the identity provider', log, now),
     onWithdrawn: () => desk.forget(),
@@ -82,21 +90,28 @@ function openDesk(
   const { introspectionUrl, clientId } = config;
   const asking = introspectionUrl === undefined ? undefined : { url: introspectionUrl, clientId, clientSecret, http };
   const introspection = createOutage('the introspection of tokens', log, now);
+  // apart: a token that only needs the keys never waits behind tokens that the provider is asked about
+  const forIntrospection = createPlaces(MAX_INTROSPECTIONS, MAX_INTROSPECTIONS_PER_NETWORK);
+  const forKeys = createPlaces(MAX_WAITING_FOR_KEYS, MAX_WAITING_FOR_KEYS_PER_NETWORK);
   const desk = createTokenDesk({
     issuer: rules.issuer,
     now,
     challenge,
     onKnown: ring.freshen,
-    async judge(token) {
+    async judge(token, network) {
       const header = jwtHeader(token);
-      if (header !== undefined) return { verdict: await verifyJwt(token, header, rules, ring, now()), isLookup: false };
+      if (header !== undefined) {
+        const patience: Patience = (work) => forKeys.within(network, work);
+        return { verdict: await verifyJwt(token, header, rules, ring, now(), patience), isLookup: false };
+      }
       if (asking === undefined) return { verdict: 'opaque', isLookup: true };
       try {
-        const verdict = await introspect(token, asking, rules, now(), stopped.signal);
+        const ask = () => introspect(token, asking, rules, now(), stopped.signal);
+        const verdict = await forIntrospection.within(network, ask);
         introspection.over();
         return { verdict, isLookup: true };
       } catch (cause) {
-        introspection.failed(cause);
+        if (!(cause instanceof NoPlace)) introspection.failed(cause);
         throw cause;
       }
     },
@@ -107,7 +122,7 @@ function openDesk(
     async close() {
       stopped.abort();
       ring.stop();
-      await http.close();
+      await Promise.all([keysHttp.close(), http.close()]);
     },
   };
 }

@@ -13,6 +13,8 @@ export interface Keys {
 
 /** The provider's keys, fetched when needed: never twice at once, never more often than the pauses below allow. */
 export interface KeyRing {
+  /** The keys that are there now, if they count; old ones are renewed behind the scenes. */
+  present(): Keys | undefined;
   /**
    * The keys. Waits only while there are none; old ones are renewed behind the scenes.
    * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE; at once during the pause after a failure
@@ -82,11 +84,13 @@ export function createKeyRing({ fetch, now, outage, onWithdrawn }: KeyRingParts)
   }
 
   const ring: KeyRing = {
-    async current() {
-      const ageMs = keys === undefined ? Number.POSITIVE_INFINITY : now() - keys.fetchedAtMs;
-      if (keys === undefined || ageMs > DROP_AFTER_MS) return loadOnce();
+    present() {
+      if (keys === undefined || now() - keys.fetchedAtMs > DROP_AFTER_MS) return undefined;
       ring.freshen();
       return keys;
+    },
+    async current() {
+      return ring.present() ?? loadOnce();
     },
     async renewed() {
       const isPausing = fetching === undefined && now() - triedAtMs < UNKNOWN_KEY_PAUSE_MS;

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { type Caller, GatewayFault, type Inbound, type JsonObject, type Refusal } from '@toolmgr/core';
+import { type Caller, GatewayFault, type Inbound, type JsonObject, networkOf, type Refusal } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
 import { readBearer } from './bearer.ts';
 import { callerFromClaims } from './caller-from-claims.ts';
+import { NoPlace } from './places.ts';
 import { type Objection, refusalOf, UNDECIDED } from './refusals.ts';
 import { CLOCK_LEEWAY_S } from './verify-jwt.ts';
 
@@ -12,8 +13,14 @@ export interface DeskParts {
   now(): number;
   /** The challenge of a refusal to this request. */
   challenge(inbound: Inbound): string;
-  /** Claims or the objection; fails with a REMOTE_ fault when nobody can tell. `isLookup`: the answer may change before the token expires. */
-  judge(token: string): Promise<{ readonly verdict: JsonObject | Objection; readonly isLookup: boolean }>;
+  /**
+   * Claims or the objection. `network`: where the token came from. `isLookup`: the answer may change before the token expires.
+   * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE, NoPlace when nobody can tell
+   */
+  judge(
+    token: string,
+    network: string,
+  ): Promise<{ readonly verdict: JsonObject | Objection; readonly isLookup: boolean }>;
   /** Told with every known token: cheap, and the one thing that runs when all tokens are known. */
   onKnown(): void;
 }
@@ -28,7 +35,6 @@ export interface TokenDesk {
 }
 
 const MAX_TOKENS = 10_000;
-const MAX_UNDERWAY = 256;
 const LOOKUP_MS = 60_000; // how late a revoked opaque token is noticed
 
 const AWAY: ReadonlySet<string> = new Set(['REMOTE_REFUSED', 'REMOTE_UNAVAILABLE']);
@@ -42,16 +48,17 @@ interface Known {
  * Makes a desk.
  *
  * Only tokens that were let in are remembered, by their SHA-256: refused ones cost their sender a verification each, and
- * cannot push others out. The same token is verified once, however many requests bring it at the same time.
+ * cannot push others out. The same token is verified once, however many requests bring it at the same time. What waits for the
+ * provider is bounded in `judge`; what is verified here and now is not, it ends within milliseconds.
  */
 export function createTokenDesk(parts: DeskParts): TokenDesk {
   const tokens = new LRUCache<string, Known>({ max: MAX_TOKENS });
   const underway = new Map<string, Promise<Caller | Objection>>();
   let generation = 0;
 
-  async function look(token: string, digest: string, challenge: string): Promise<Caller | Objection> {
+  async function look(token: string, network: string, digest: string, challenge: string): Promise<Caller | Objection> {
     const asked = generation;
-    const { verdict, isLookup } = await parts.judge(token);
+    const { verdict, isLookup } = await parts.judge(token, network);
     if (typeof verdict === 'string') return verdict;
     const caller = callerFromClaims(verdict, parts.issuer, token, challenge);
     if (typeof caller === 'string') return caller;
@@ -76,14 +83,15 @@ export function createTokenDesk(parts: DeskParts): TokenDesk {
       const digest = digestOf(bearer.token);
       let looking = underway.get(digest);
       if (looking === undefined) {
-        if (underway.size >= MAX_UNDERWAY) return UNDECIDED;
-        looking = look(bearer.token, digest, challenge).finally(() => underway.delete(digest));
+        const network = networkOf(inbound.remoteAddress);
+        looking = look(bearer.token, network, digest, challenge).finally(() => underway.delete(digest));
         underway.set(digest, looking);
       }
       try {
         const outcome = await looking;
         return typeof outcome === 'string' ? refusalOf(outcome, challenge) : outcome;
       } catch (cause) {
+        if (cause instanceof NoPlace) return UNDECIDED;
         if (cause instanceof GatewayFault && AWAY.has(cause.code)) return UNDECIDED; // told where it happened
         throw cause;
       }

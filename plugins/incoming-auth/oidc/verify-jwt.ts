@@ -41,10 +41,14 @@ export interface JwtRules {
   readonly audience: string;
 }
 
+/** Does what has to wait for the provider, in a bounded place. */
+export type Patience = <T>(work: () => Promise<T>) => Promise<T>;
+
 /**
  * The claims of a JWT whose signature, issuer, audience and times hold, or the objection to it.
  *
  * A key that the ring does not have is looked for once more at the provider, as often as the ring allows.
+ * While the ring has keys nothing is waited for but the computation.
  * @throws what the ring throws while the keys cannot be had
  * Source: RFC 7519 §7.2, RFC 8725 §3, RFC 9068 §4.
  */
@@ -54,6 +58,7 @@ export async function verifyJwt(
   rules: JwtRules,
   ring: KeyRing,
   nowMs: number,
+  patience: Patience,
 ): Promise<JsonObject | Objection> {
   if (typeof header.alg !== 'string' || !ALGORITHMS.includes(header.alg)) return 'algorithm';
   if (header.typ !== undefined && !TYPES.has(String(header.typ).toLowerCase())) return 'type';
@@ -65,8 +70,11 @@ export async function verifyJwt(
     currentDate: new Date(nowMs),
     requiredClaims: ['exp'],
   };
-  const first = await attempt(token, await ring.current(), options);
-  return first === UNKNOWN_KEY ? verifiedAgain(await attempt(token, await ring.renewed(), options)) : first;
+  const keys = ring.present() ?? (await patience(() => ring.current()));
+  const first = await attempt(token, keys, options);
+  if (first !== UNKNOWN_KEY) return first;
+  const renewed = await patience(() => ring.renewed());
+  return renewed === keys ? 'signature' : verifiedAgain(await attempt(token, renewed, options));
 }
 
 const UNKNOWN_KEY = Symbol('no key of the ring fits');

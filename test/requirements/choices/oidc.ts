@@ -24,7 +24,10 @@ export const oidc = [
         'RFC 9728 metadata is served at the well-known path and with the path of the endpoint behind it',
       'choice.oidc.size': 'a token above 16 KiB is refused before anybody looks into it',
       'choice.oidc.sessions': 'a session belongs to issuer and subject: another caller with its id gets 404',
-      'choice.oidc.underway': 'at most 256 tokens are verified at once; what comes on top is answered 503 at once',
+      'choice.oidc.underway':
+        'the provider is asked about 256 opaque tokens at once, 128 of one network; what comes on top is answered 503 at once',
+      'choice.oidc.jwt-apart':
+        'a JWT never waits behind introspection: while the keys are known nothing but its own verification is waited for',
       'choice.oidc.bound-tokens': 'a token that is bound to a key of its sender is no bearer token and is refused',
     },
   },

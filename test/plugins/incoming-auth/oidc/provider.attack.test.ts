@@ -127,6 +127,14 @@ describe('a provider that answers badly', () => {
   }, 30_000);
 });
 
+const CLOSE_BY = {
+  issuer: 'https://issuer.example',
+  clientId: 'gateway',
+  audience: AUDIENCE,
+  insecureAllowHttp: true,
+  jwksAllowPrivateIp: true,
+} as const;
+
 describe('introspection that answers oddly', () => {
   const ask = async (answer: object | string, status = 200) => {
     await using server = await loopbackServer((_request, response) => {
@@ -165,38 +173,95 @@ describe('introspection that answers oddly', () => {
     }
   });
 
-  proves('choice.oidc.underway', 'cannot make the gateway wait for more than 256 answers', async () => {
-    const held: (() => void)[] = [];
-    await using server = await loopbackServer((_request, response) => {
-      held.push(() => response.end(JSON.stringify(good)));
-      if (isReleased) release();
-    });
+  proves(
+    'choice.oidc.underway',
+    'cannot make the gateway wait for more than 256 answers, 128 of a network',
+    async () => {
+      const held: (() => void)[] = [];
+      await using server = await loopbackServer((_request, response) => {
+        held.push(() => response.end(JSON.stringify(good)));
+        if (isReleased) release();
+      });
+      let isReleased = false;
+      const release = (): void => {
+        isReleased = true;
+        for (const answer of held.splice(0)) answer();
+      };
+      const core = await bootPlugin(oidc, {
+        ...CLOSE_BY,
+        introspectionUrl: server.url,
+        jwksUrl: `${server.url}/none`,
+      });
+      core.clock.nowMs = Date.now();
+      const refused: string[] = [];
+      const askFrom = (address: string) =>
+        Array.from({ length: 150 }, async (_, index) => {
+          const answer = await core.hooks.authenticate.promise(
+            inboundWith(`Bearer opaque-${address.replaceAll(':', '.')}-${index}`, address),
+          );
+          if (answer !== undefined && 'refused' in answer && answer.status === 503) refused.push(address);
+          return answer;
+        });
+      const asked = ['10.0.0.1', '2001:db8::1', '2001:db8::2', '10.0.0.2'].flatMap(askFrom);
+      await until(() => refused.length === 600 - 256);
+      release();
+      const answers = await Promise.all(asked);
+      const refusedOf = (address: string) => refused.filter((each) => each === address).length;
+      // the two IPv6 addresses are of one network
+      expect([refusedOf('10.0.0.1'), refusedOf('2001:db8::1') + refusedOf('2001:db8::2')]).toEqual([22, 172]);
+      expect(answers.filter((answer) => answer !== undefined && 'subject' in answer)).toHaveLength(256);
+      await core.hooks.stopping.promise();
+    },
+  );
+
+  proves('choice.oidc.jwt-apart', 'holds up no JWT, however many opaque tokens wait for it', async () => {
+    await using idp = await identityProvider();
+    const rubbish: (() => void)[] = [];
     let isReleased = false;
-    const release = (): void => {
-      isReleased = true;
-      for (const answer of held.splice(0)) answer();
-    };
-    const core = await bootPlugin(oidc, {
-      issuer: 'https://issuer.example',
-      clientId: 'gateway',
-      audience: AUDIENCE,
-      introspectionUrl: server.url,
-      jwksUrl: `${server.url}/none`,
-      insecureAllowHttp: true,
-      jwksAllowPrivateIp: true,
+    await using silent = await loopbackServer((_request, response) => {
+      if (isReleased) response.end('{}');
+      else rubbish.push(() => response.end('{}'));
     });
+    const core = await bootPlugin(oidc, { ...CLOSE_BY, issuer: idp.issuer, introspectionUrl: silent.url });
     core.clock.nowMs = Date.now();
-    let refused = 0;
-    const asked = Array.from({ length: 300 }, async (_, index) => {
-      const answer = await core.hooks.authenticate.promise(inboundWith(`Bearer opaque-${index}`));
-      if (answer !== undefined && 'refused' in answer && answer.status === 503) refused++;
-      return answer;
+    const judge = (token: string) => core.hooks.authenticate.promise(inboundWith(`Bearer ${token}`, '10.0.0.1'));
+    await judge(idp.sign({ sub: 'first', aud: AUDIENCE })); // the keys are there
+    const asked = Array.from({ length: 400 }, (_, index) => judge(`rubbish-${index}`));
+    await until(() => rubbish.length > 0);
+    for (let n = 0; n < 20; n++) {
+      expect(await judge(idp.sign({ sub: `user-${n}`, aud: AUDIENCE }))).toMatchObject({ subject: `user-${n}` });
+    }
+    isReleased = true;
+    for (const answer of rubbish) answer();
+    for (const answer of await Promise.all(asked)) expect(answer).toMatchObject({ refused: true });
+    await core.hooks.stopping.promise();
+  });
+
+  it('holds up no JWT of a known key either while others name keys that it publishes slowly', async () => {
+    await using idp = await identityProvider();
+    let isSlow = false;
+    const waiting: (() => void)[] = [];
+    await using keys = await loopbackServer(async (_request, response) => {
+      const set = await (await fetch(`${idp.issuer}/jwks`)).text();
+      if (isSlow) waiting.push(() => response.end(set));
+      else response.end(set);
     });
-    await until(() => refused > 0);
-    release();
-    const answers = await Promise.all(asked);
-    expect(refused).toBe(300 - 256);
-    expect(answers.filter((answer) => answer !== undefined && 'subject' in answer)).toHaveLength(256);
+    const core = await bootPlugin(oidc, { ...CLOSE_BY, issuer: idp.issuer, jwksUrl: `${keys.url}/jwks` });
+    const times = { exp: core.clock.nowMs / 1000 + 3600 };
+    const judge = (token: string) => core.hooks.authenticate.promise(inboundWith(`Bearer ${token}`, '10.0.0.1'));
+    await judge(idp.sign({ sub: 'first', aud: AUDIENCE, ...times }));
+    isSlow = true;
+    core.clock.nowMs += 20_000; // the pause after the first fetch is over
+    const forged = Array.from({ length: 600 }, (_, index) =>
+      judge(idp.sign({ sub: 'eve', aud: AUDIENCE, ...times }, { kid: `none-${index}` })),
+    );
+    await until(() => waiting.length === 1);
+    expect(await judge(idp.sign({ sub: 'ada', aud: AUDIENCE, ...times }))).toMatchObject({ subject: 'ada' });
+    for (const answer of waiting) answer();
+    const outcomes = await Promise.all(forged);
+    const statuses = outcomes.map((each) => (each !== undefined && 'refused' in each ? each.status : 200));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(512);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(88);
     await core.hooks.stopping.promise();
   });
 
@@ -220,12 +285,12 @@ function signedAs(issuer: string): string {
   return signedJwt({ alg: 'ES256', kid: 'a' }, claimsOf(issuer), privateKey);
 }
 
-function inboundWith(authorization: string) {
+function inboundWith(authorization: string, remoteAddress = '127.0.0.1') {
   return {
     method: 'POST',
     path: '/mcp',
     headers: { authorization },
-    remoteAddress: '127.0.0.1',
+    remoteAddress,
     signal: new AbortController().signal,
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject, RawJson } from './json.ts';
 
 /** Slot `sandboxes`: runs untrusted scripts. */
 export interface Sandbox {
@@ -18,8 +18,12 @@ export interface ScriptJob {
   /** What the script finds as `data`. */
   readonly data: JsonObject;
   readonly functions: readonly ScriptFunction[];
-  /** Makes a tool call for the script, by the name it gave to `callTool`. Never rejects. */
-  call(tool: string, given: JsonObject, signal: AbortSignal): Promise<ScriptAnswer>;
+  /**
+   * Makes a tool call for the script, by the name it gave to `callTool`. Never rejects.
+   *
+   * Shape: `given` is one JSON object, checked by the sandbox and not decoded: the name may be that of no tool.
+   */
+  call(tool: string, given: RawJson, signal: AbortSignal): Promise<ScriptAnswer>;
 }
 
 /** A function in the scope of a script that calls one tool. */

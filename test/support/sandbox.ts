@@ -1,5 +1,5 @@
 import type {
-  JsonObject,
+  RawJson,
   ScriptAnswer,
   ScriptFunction,
   ScriptJob,
@@ -51,8 +51,8 @@ export async function openSandbox(settings: object = {}): Promise<TestSandbox> {
 const ECHO: ScriptFunction = { flat: 'echo', member: { group: 'far', name: 'echo' }, tool: 'echo' };
 
 /** Answers every tool with the arguments it got. */
-export async function echo(_tool: string, given: JsonObject): Promise<ScriptAnswer> {
-  return { json: JSON.stringify(given) };
+export async function echo(_tool: string, given: RawJson): Promise<ScriptAnswer> {
+  return { json: given.toString('utf8') };
 }
 
 /** The value of a script that came to one; fails the test otherwise. */

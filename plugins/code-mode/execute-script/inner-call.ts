@@ -4,7 +4,6 @@ import {
   type Core,
   decode,
   isObject,
-  type JsonObject,
   type RawJson,
   RawObject,
   type Reply,
@@ -27,13 +26,13 @@ export interface InnerCallParts {
 
 /**
  * Makes one tool call of a script, under the tool's own name: decided, limited and recorded like any call of the caller.
- * Only what the caller's lists show is reached. Never rejects; an answer that is late is a TimeoutError, and the call is
- * cancelled.
+ * Only what the caller's lists show is reached. Arguments are not decoded here: a policy that reads them
+ * does. Never rejects; an answer that is late is a TimeoutError, and the call is cancelled.
  */
 export function callInside(
   { core, scope, unknown, parent, timeoutMs }: InnerCallParts,
   name: string,
-  given: JsonObject,
+  given: RawJson,
   signal: AbortSignal,
 ): Promise<ScriptAnswer> {
   const entry = scope.find(name);

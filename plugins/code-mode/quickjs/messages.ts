@@ -27,7 +27,13 @@ export type ToThread =
 /** From a thread. `run` tells a late word of one script from those of the next. */
 export type FromThread =
   | { readonly say: 'ready' }
-  | { readonly say: 'call'; readonly run: number; readonly call: number; readonly tool: string; readonly given: string }
+  | {
+      readonly say: 'call';
+      readonly run: number;
+      readonly call: number;
+      readonly tool: string;
+      readonly given: Uint8Array<ArrayBuffer>;
+    }
   | { readonly say: 'log'; readonly run: number; readonly line: string }
   | ({ readonly say: 'done'; readonly run: number } & ThreadOutcome);
 

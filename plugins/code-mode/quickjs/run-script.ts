@@ -1,21 +1,24 @@
 import type { ScriptAnswer } from '@toolmgr/core';
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten-core';
+import { callArguments } from './call-arguments.ts';
 import { GUEST } from './guest.ts';
 import { type Instance, isFull } from './instance.ts';
-import { jsonDepth } from './json-depth.ts';
+import { jsonSize } from './json-size.ts';
 import type { Assignment, ThreadOutcome } from './messages.ts';
 
 /** Steps between two polls of the engine (JS_INTERRUPT_COUNTER_INIT of QuickJS). */
 export const STEPS_PER_POLL = 10_000;
 const STACK_BYTES = 524_288; // of the engine; deep recursion ends as an error of the script while the thread has room
 const JOBS_PER_TURN = 64; // microtasks between two looks at the clock
-const MAX_ARGUMENT_BYTES = 1_048_576; // of one call: the gateway decodes them between the requests of others
-const MAX_DEPTH = 200; // of arguments and results; the gateway's own codec ends at 256
+/** Arguments of calls that wait for one of the script's calls in flight; they lie outside the thread's heap. */
+const MAX_WAITING_BYTES = 33_554_432;
+const MAX_TOOL_NAME = 4_096; // characters; no tool has a longer name
+const MAX_DEPTH = 200; // of a result; the gateway's own codec ends at 256
 const MAX_LOG_LINES = 1_000;
 
 /** What a script reaches outside: the gateway's side of the bridge. */
 export interface Outside {
-  call(call: number, tool: string, given: string): void;
+  call(call: number, tool: string, given: Uint8Array<ArrayBuffer>): void;
   log(line: string): void;
   /** Once, and last. */
   end(outcome: ThreadOutcome): void;
@@ -51,7 +54,8 @@ class Run implements ScriptRun {
   #isEnded = false;
   #calls = 0;
   #inFlight = 0;
-  readonly #waiting: { readonly call: number; readonly tool: string; readonly given: string }[] = [];
+  readonly #waiting: { readonly call: number; readonly tool: string; readonly given: Uint8Array<ArrayBuffer> }[] = [];
+  #waitingBytes = 0;
   #logBytes = 0;
   #logLines = 0;
 
@@ -70,7 +74,10 @@ class Run implements ScriptRun {
     if (this.#isEnded) return;
     this.#inFlight--;
     const next = this.#waiting.shift();
-    if (next !== undefined) this.#send(next.call, next.tool, next.given);
+    if (next !== undefined) {
+      this.#waitingBytes -= next.given.byteLength;
+      this.#send(next.call, next.tool, next.given);
+    }
     const [kind, said] = kindOf(answer);
     this.#guarded(() => {
       const { undefined: nothing } = this.#vm;
@@ -203,16 +210,24 @@ class Run implements ScriptRun {
   #called(call: number, tool: string, given: string): string | undefined {
     const { limits } = this.#assignment;
     if (this.#calls >= limits.calls) return `a script may make ${limits.calls} tool calls`;
-    if (Buffer.byteLength(given) > MAX_ARGUMENT_BYTES)
-      return `the arguments are larger than ${MAX_ARGUMENT_BYTES} bytes`;
-    if (jsonDepth(given, MAX_DEPTH) > MAX_DEPTH) return `the arguments are nested deeper than ${MAX_DEPTH}`;
+    const checked = callArguments(given);
+    if ('problem' in checked) return checked.problem;
+    const { bytes } = checked;
+    const waits = this.#inFlight >= limits.concurrency;
+    if (waits && this.#waitingBytes + bytes.byteLength > MAX_WAITING_BYTES) {
+      return `the arguments of the calls that wait are larger than ${MAX_WAITING_BYTES} bytes`;
+    }
     this.#calls++;
-    if (this.#inFlight < limits.concurrency) this.#send(call, tool, given);
-    else this.#waiting.push({ call, tool, given });
+    const name = tool.slice(0, MAX_TOOL_NAME);
+    if (!waits) this.#send(call, name, bytes);
+    else {
+      this.#waitingBytes += bytes.byteLength;
+      this.#waiting.push({ call, tool: name, given: bytes });
+    }
     return undefined;
   }
 
-  #send(call: number, tool: string, given: string): void {
+  #send(call: number, tool: string, given: Uint8Array<ArrayBuffer>): void {
     this.#inFlight++;
     this.#outside.call(call, tool, given);
   }
@@ -228,7 +243,7 @@ class Run implements ScriptRun {
 
   #done(json: string): void {
     if (Buffer.byteLength(json) > this.#assignment.limits.resultBytes) return this.#tooLarge();
-    if (jsonDepth(json, MAX_DEPTH) > MAX_DEPTH) {
+    if (jsonSize(json, { depth: MAX_DEPTH, members: Number.POSITIVE_INFINITY }).depth > MAX_DEPTH) {
       return this.#end({ failure: 'result', message: `the result is nested deeper than ${MAX_DEPTH}` });
     }
     try {

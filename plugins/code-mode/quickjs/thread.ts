@@ -1,12 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import {
-  decodeObject,
-  type JsonObject,
-  type ScriptFailure,
-  type ScriptJob,
-  type ScriptLimits,
-  type ScriptOutcome,
-} from '@toolmgr/core';
+import type { ScriptFailure, ScriptJob, ScriptLimits, ScriptOutcome } from '@toolmgr/core';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
 import type { EngineModule } from './web-assembly.ts';
 
@@ -119,7 +112,7 @@ export class Thread {
     if (task.isSettled) return; // nobody waits any more: nothing more is done in its name
     task.calls++;
     const { signal } = task.cancelCalls;
-    const answer = await task.job.call(tool, objectFrom(given), signal).catch(() => {
+    const answer = await task.job.call(tool, Buffer.from(given.buffer), signal).catch(() => {
       return { error: 'the call failed', name: 'ToolError' } as const;
     });
     if (!task.isSettled) this.#tell({ say: 'answer', run: task.run, call, answer });
@@ -185,9 +178,4 @@ function started(worker: Worker): Promise<void> {
     const timer = setTimeout(() => fail(new Error(`a thread did not start within ${START_MS} ms`)), START_MS);
     worker.on('message', onReady).on('error', onError).on('exit', onExit);
   });
-}
-
-/** The guest's half of the bridge sends objects only; whatever else comes is none. */
-function objectFrom(given: string): JsonObject {
-  return decodeObject(Buffer.from(given)) ?? {};
 }

@@ -34,7 +34,7 @@ async function begin(said: Extract<ToThread, { say: 'run' }>): Promise<void> {
   running = { id: run, script: undefined };
   const instance = await (prepared ?? createInstance(engine, memoryBytes));
   const script = runScript(instance, said, {
-    call: (call, tool, given) => tell({ say: 'call', run, call, tool, given }),
+    call: (call, tool, given) => tell({ say: 'call', run, call, tool, given }, [given.buffer]),
     log: (line) => tell({ say: 'log', run, line }),
     isStopped: () => Atomics.load(stopped, 0) !== 0,
     end(outcome) {
@@ -46,8 +46,9 @@ async function begin(said: Extract<ToThread, { say: 'run' }>): Promise<void> {
   if (running?.id === run) running = { id: run, script };
 }
 
-function tell(said: FromThread): void {
-  parentPort?.postMessage(said);
+/** `moved` leaves this thread: the gateway gets it without a copy. */
+function tell(said: FromThread, moved: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(said, moved);
 }
 
 /** Only Linux has a niceness per thread; elsewhere this would slow the gateway itself. */

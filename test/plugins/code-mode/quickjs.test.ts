@@ -100,7 +100,8 @@ describe('a script in QuickJS', () => {
 
   it('waits for several calls at once, and gets each its own answer', async () => {
     const script = 'return Promise.all([1, 2, 3, 4, 5].map((n) => far.echo({ n })))';
-    const call = async (_: string, { n }: { readonly n?: unknown }) => {
+    const call = async (_: string, given: Buffer) => {
+      const { n } = JSON.parse(given.toString('utf8')) as { readonly n: number };
       await new Promise((resolve) => setTimeout(resolve, 60 - 10 * Number(n)));
       return { json: String(n) };
     };

@@ -26,6 +26,8 @@ export const codeMode = [
       'choice.code-mode.instance-per-script': 'every script has an engine and a memory of its own',
       'choice.code-mode.queue': 'threads and those who wait for one are bounded, and nobody fills the queue for others',
       'choice.code-mode.event-loop': 'scripts that spin hold up no call of others',
+      'choice.code-mode.arguments-undecoded':
+        'the gateway decodes no arguments of a call whose tool is unknown to the script',
       'choice.code-mode.declarations':
         'the description declares the tools of its caller as TypeScript within descriptionChars',
       'choice.code-mode.reserved-name': 'a tool of a backend named execute_tool_script is dropped with a warning',

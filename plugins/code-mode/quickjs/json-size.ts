@@ -1,17 +1,25 @@
+/** How deep a JSON text nests (0 for a scalar) and how many members its objects have, at any depth. */
+export interface JsonSize {
+  readonly depth: number;
+  readonly members: number;
+}
+
 /**
- * How deep a JSON text nests: 0 for a scalar. Counting stops at `max + 1`.
- * The text is JSON already; only its brackets are looked at.
+ * Measures a JSON text in one pass. Counting stops as soon as either number is above its maximum.
+ * The text is JSON already; only its brackets and colons are looked at.
  */
-export function jsonDepth(json: string, max: number): number {
+export function jsonSize(json: string, max: JsonSize): JsonSize {
   let depth = 0;
   let deepest = 0;
-  for (let at = 0; at < json.length && deepest <= max; at++) {
+  let members = 0;
+  for (let at = 0; at < json.length && deepest <= max.depth && members <= max.members; at++) {
     const code = json.charCodeAt(at);
     if (code === QUOTE) at = stringEnd(json, at);
+    else if (code === COLON) members++;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) deepest = Math.max(deepest, ++depth);
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
   }
-  return deepest;
+  return { depth: deepest, members };
 }
 
 function stringEnd(json: string, start: number): number {
@@ -22,6 +30,7 @@ function stringEnd(json: string, start: number): number {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;

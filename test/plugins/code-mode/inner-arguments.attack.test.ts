@@ -1,0 +1,74 @@
+import { describe, expect, it, vi } from 'vitest';
+import { fakeServer } from '../../../core/testing/index.ts';
+import { callArguments } from '../../../plugins/code-mode/quickjs/call-arguments.ts';
+import { proves } from '../../support/proves.ts';
+import { runScript, scriptedGateway } from '../../support/scripted-gateway.ts';
+
+const LONG = 60_000;
+const LARGE = 500_000; // characters
+/** An object of some 800 KB with 15,000 members. */
+const BIG = 'const big = {}; for (let i = 0; i < 15000; i++) big["k" + i] = "x".repeat(40);';
+
+describe('large arguments of inner calls', () => {
+  proves(
+    'choice.code-mode.arguments-undecoded',
+    'are decoded nowhere in the gateway when no tool has the name',
+    async () => {
+      await using kit = await scriptedGateway({ far: fakeServer().tool('echo') });
+      const client = await kit.client();
+      const decoded = await largeDecoded(async () => {
+        const script = `${BIG} let last; for (let i = 0; i < 20; i++) last = await callTool("nope" + i, big).catch((e) => e.message); return last`;
+        expect((await runScript(client, script)).value).toMatch(/^unknown tool "nope19"/);
+      });
+      expect(decoded).toBe(0);
+    },
+    LONG,
+  );
+
+  it(
+    'reach a tool as they are, undecoded where no policy reads them',
+    async () => {
+      let seen: unknown;
+      const far = fakeServer().tool('counts', ({ arguments: given }) => {
+        seen = given;
+        return { content: [{ type: 'text', text: String(Object.keys(given).length) }] };
+      });
+      await using kit = await scriptedGateway({ far });
+      const client = await kit.client();
+      expect((await runScript(client, `${BIG} return far.counts(big)`)).value).toBe(15_000);
+      expect(seen).toMatchObject({ k0: 'x'.repeat(40), k14999: 'x'.repeat(40) });
+    },
+    LONG,
+  );
+});
+
+/** The half of the bridge inside the sandbox is as good as the script: it may send any text. */
+describe('arguments as a script that broke out of its half of the bridge sends them', () => {
+  it.each([
+    ['no JSON', '{"a":', { problem: 'the arguments are no JSON object' }],
+    ['an array', '[1]', { problem: 'the arguments are no JSON object' }],
+    ['null', 'null', { problem: 'the arguments are no JSON object' }],
+    ['a member twice', '{"a":1,"a":2}', '{"a":2}'],
+    ['__proto__', '{"__proto__":{"a":1}}', '{"__proto__":{"a":1}}'],
+    ['brackets in a string', `{"a":"${'['.repeat(500)}"}`, `{"a":"${'['.repeat(500)}"}`],
+  ])('%s', (_, text, expected) => {
+    const read = callArguments(text);
+    expect('bytes' in read ? Buffer.from(read.bytes).toString() : read).toEqual(expected);
+  });
+});
+
+/** How many large texts this thread decodes meanwhile; scripts have threads of their own. */
+async function largeDecoded(run: () => Promise<void>): Promise<number> {
+  let count = 0;
+  const parse = JSON.parse;
+  const spy = vi.spyOn(JSON, 'parse').mockImplementation((text: string, reviver) => {
+    if (text.length > LARGE) count++;
+    return parse(text, reviver) as unknown;
+  });
+  try {
+    await run();
+  } finally {
+    spy.mockRestore();
+  }
+  return count;
+}

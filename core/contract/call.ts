@@ -176,8 +176,13 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   readonly hiddenBy?: HiddenBy;
   /** Clients reach it at one door only: `front` is the endpoint's own path, `direct` the second one. Absent: at both. */
   readonly servedAt?: 'front' | 'direct';
-  /** A virtual entry that only leads to others: policy decides the calls it makes inside, each under its real name. */
+  /**
+   * A virtual entry that only leads to others: policy decides the calls it makes inside, each under its real name, and of
+   * the entry itself only what forbids it by name.
+   */
   readonly isWayIn?: true;
+  /** Such an entry that makes one call at most: who counts calls has counted that one with it. */
+  readonly makesOneCall?: true;
   /** Stands for a name that nobody has, when `authorize` is asked about one; never listed, never run. */
   readonly isMissing?: true;
   /** What changed the entry on its way, in order, e.g. `['override.name', 'prefix']`; shown by `vmcp explain`. */

@@ -8,7 +8,7 @@ export type BucketsOf = (call: Call) => readonly Bucket[] | undefined;
 /** Buckets of one caller: those of the server, and by tool the same with the tool's own. */
 interface Drawn {
   readonly server: readonly Bucket[] | undefined;
-  readonly tools: ReadonlyMap<string, readonly Bucket[]>;
+  readonly tools: ReadonlyMap<string, { readonly own: readonly Bucket[]; readonly all: readonly Bucket[] }>;
 }
 
 /**
@@ -16,8 +16,8 @@ interface Drawn {
  *
  * Keys: `shared`, `shared:tool:TOOL`, `user:USER` and `user-tool:USER:TOOL`. USER is a SHA-256 of issuer and subject, so its
  * length is fixed and no caller can write the key of another; TOOL is a name of the configuration and stands last.
- * A tool counts under the name that clients see, however an inner call reached it. What only leads to others counts when
- * it is limited by its own name: its inner calls count anyhow.
+ * A tool counts under the name that clients see, however an inner call reached it. What only leads to others counts too.
+ * The one call that `call_tool` makes has taken from the buckets of the server already; only the tool's own are left.
  */
 export function bucketsOf(config: RateLimitConfig): BucketsOf {
   const { shared, perUser, tools } = config;
@@ -29,28 +29,30 @@ export function bucketsOf(config: RateLimitConfig): BucketsOf {
     return {
       server: server.length === 0 ? undefined : server,
       tools: new Map(
-        tools.map((tool) => [
-          tool.name,
-          [
-            ...(methods.has('tools/call') ? server : []),
+        tools.map((tool) => {
+          const own = [
             ...sized(`shared:tool:${tool.name}`, tool.shared),
             ...sized(`user-tool:${user}:${tool.name}`, tool.perUser),
-          ],
-        ]),
+          ];
+          return [tool.name, { own, all: [...(methods.has('tools/call') ? server : []), ...own] }];
+        }),
       ),
     };
   };
   const drawn = new WeakMap<Caller, Drawn>();
   const ofEverybody = isPersonal ? undefined : draw('');
-  return ({ method, target, caller }) => {
+  return ({ method, target, caller, parent }) => {
     const isLimitedTool = method === 'tools/call' && limitedTools.has(target.key);
-    if (!isLimitedTool && (target.isWayIn || !methods.has(method))) return undefined;
+    const isCounted = parent?.target.makesOneCall === true; // with its parent
+    if (!isLimitedTool && (isCounted || !methods.has(method))) return undefined;
     let of = ofEverybody ?? drawn.get(caller);
     if (of === undefined) {
       of = draw(hash('sha256', caller.key, 'base64url'));
       drawn.set(caller, of);
     }
-    return isLimitedTool ? of.tools.get(target.key) : of.server;
+    if (!isLimitedTool) return of.server;
+    const buckets = of.tools.get(target.key);
+    return isCounted ? buckets?.own : buckets?.all;
   };
 }
 

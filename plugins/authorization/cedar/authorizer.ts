@@ -44,7 +44,7 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
       named = policies.flatMap(namesIn);
       warnOfHazards(core.log, policies, entities);
       const engine = createEngine(policies, entities);
-      const decisions = createDecisions(engine, config, entities, core.server.name);
+      const decisions = createDecisions(engine, config, entities, core.server.name, policies);
       open = { engine, decisions, filter: createFilter(decisions, log.leftOut) };
     },
     stop() {

@@ -5,6 +5,8 @@ import { type CallerFacts, createCallerFacts } from './caller-facts.ts';
 import type { CedarConfig } from './config.ts';
 import type { Engine, Verdict } from './engine.ts';
 import { createEntryFacts, type EntryFacts } from './entry-facts.ts';
+import { explicitForbids } from './explicit-forbids.ts';
+import type { Policy } from './policies.ts';
 import type { StaticEntities } from './static-entities.ts';
 
 /** Decisions that are kept, and characters of their keys: some 20 MB when full. */
@@ -30,11 +32,13 @@ export function createDecisions(
   config: CedarConfig,
   entities: StaticEntities,
   gatewayName: string,
+  policies: readonly Policy[] = [],
 ): Decisions {
   const { mentions } = engine;
   const callerFacts = createCallerFacts(config, mentions, entities);
   const entryFacts = createEntryFacts(gatewayName, mentions);
   const argumentFacts = createArgumentFacts(mentions);
+  const forbidsOf = explicitForbids(policies, gatewayName);
   const kept = new LRUCache<string, Verdict>({
     max: KEPT,
     maxSize: KEPT_CHARACTERS,
@@ -68,15 +72,29 @@ export function createDecisions(
     return isCertain ? decide(facts, entry, undefined) : couldPass(facts, entry);
   };
 
+  /** What only leads to others is allowed by the feature that offers it, unless a policy forbids it by name. */
+  const ofWayIn = (entry: CatalogEntry, by: Caller, call: Call | undefined): Verdict => {
+    const forbids = forbidsOf(entry.key);
+    if (forbids.size === 0) return ALLOWED;
+    const caller = callerFacts(by);
+    const facts = entryFacts(entry);
+    const verdict = call === undefined ? ofEntry(caller, facts) : decide(caller, facts, call);
+    if (verdict.reason !== undefined) return verdict;
+    const decided = verdict.isAllowed ? [] : verdict.policies.filter((id) => forbids.has(id));
+    const errors = verdict.errors.filter(({ policy }) => forbids.has(policy));
+    return decided.length + errors.length === 0 ? ALLOWED : { isAllowed: false, policies: decided, errors };
+  };
+
   return {
     ofCall(call) {
-      if (call.target.isWayIn) return ALLOWED;
+      if (call.target.isWayIn) return ofWayIn(call.target, call.caller, call);
       const caller = callerFacts(call.caller);
       const entry = entryFacts(call.target, call.name);
       const hasArguments = call.method === 'tools/call' || call.method === 'prompts/get';
       return hasArguments ? decide(caller, entry, call) : ofEntry(caller, entry);
     },
-    ofEntry: (entry, caller) => (entry.isWayIn ? ALLOWED : ofEntry(callerFacts(caller), entryFacts(entry))),
+    ofEntry: (entry, caller) =>
+      entry.isWayIn ? ofWayIn(entry, caller, undefined) : ofEntry(callerFacts(caller), entryFacts(entry)),
     keyOf: (caller) => callerFacts(caller).key,
     get asked() {
       return asked;

@@ -17,7 +17,10 @@ const ADDRESS = 'optimizer/tools';
  * with a warning: it could be neither told apart nor called.
  */
 export function behindTwoTools(tools: TwoTools): (draft: CatalogDraft) => CatalogDraft {
-  const own = [entryOf(FIND_TOOL, FIND_DEFINITION, tools.find), entryOf(CALL_TOOL, CALL_DEFINITION, tools.call)];
+  const own: readonly ToolEntry[] = [
+    entryOf(FIND_TOOL, FIND_DEFINITION, tools.find),
+    { ...entryOf(CALL_TOOL, CALL_DEFINITION, tools.call), makesOneCall: true },
+  ];
   return (draft) => {
     const taken = draft.tools.filter((tool) => isTaken(tool));
     return {

@@ -28,7 +28,9 @@ export const authorization = [
       'choice.authorization.large-lists':
         'a list of 5,000 tools is filtered in turns, and kept: callers whom no policy tells apart share it',
       'choice.authorization.inner-calls':
-        'inner calls are decided under the real name; an entry that only leads to others is not decided itself',
+        'inner calls are decided under the real name; an entry that only leads to others needs no permit',
+      'choice.authorization.ways-in-forbidden':
+        'execute_tool_script, find_tool and call_tool are refused by a forbid that names them or looks at the caller alone',
     },
   },
 ] as const satisfies readonly Section[];

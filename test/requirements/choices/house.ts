@@ -204,7 +204,8 @@ export const house = [
       'choice.optimizer.slips': 'slips of models that have one meaning are read as meant',
       'choice.optimizer.errors': 'what the two tools cannot do is a failed tool result',
       'choice.optimizer.direct-path': 'optimizer.directPath serves the list of all tools at a second path',
-      'choice.optimizer.limits': 'the inner call is limited under its own name, the two tools are not',
+      'choice.optimizer.limits':
+        'the two tools are limited like others; what call_tool calls takes from its own buckets, not from the server again',
       'choice.optimizer.chosen-names':
         'call_tool reaches what a list would show its caller, by its listed name, and neither of the two tools',
       'choice.optimizer.with-elicitation': 'a composite that asks its user does so also through call_tool and scripts',

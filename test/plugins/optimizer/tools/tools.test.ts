@@ -244,21 +244,35 @@ describe('the optimizer with policies', () => {
 });
 
 describe('the optimizer with limits', () => {
-  proves('choice.optimizer.limits', 'spends the tokens of the tool that is called, none for a search', async () => {
+  proves('choice.optimizer.limits', 'counts a search as a call, and call_tool once with what it calls', async () => {
     const far = office();
     await using kit = await optimized(
       {},
       { far },
       {
-        uses: [{ use: 'stores/memory' }, { use: 'rate-limit', with: { shared: { maxTokens: 2, refillPeriod: '1h' } } }],
+        uses: [
+          { use: 'stores/memory' },
+          {
+            use: 'rate-limit',
+            with: {
+              shared: { maxTokens: 5, refillPeriod: '1h' },
+              tools: [{ name: 'write_file', shared: { maxTokens: 1, refillPeriod: '1h' } }],
+            },
+          },
+        ],
       },
     );
     const client = await sdkClient(kit);
-    for (let at = 0; at < 5; at++) await find(client, 'read a file');
     expect(await said(client, 'read_file', {})).toBe('did read_file');
     expect(await said(client, 'write_file', {})).toBe('did write_file');
-    expect(await said(client, 'read_file', {})).toMatch(/^rate limit exceeded; try again in \d+ s$/);
+    expect(await said(client, 'write_file', {})).toMatch(/^rate limit exceeded; try again in \d+ s$/);
     expect(await names(client, 'read a file')).toContain('read_file');
+    expect(await said(client, 'no_such_tool', {})).toMatch(/no_such_tool/);
+    // five tokens are spent: on two calls, a refused one, a search, and a tool that there is not
+    expect(
+      JSON.stringify(await client.callTool({ name: 'find_tool', arguments: { tool_description: 'read' } })),
+    ).toMatch(/Rate limit exceeded/);
+    expect(await said(client, 'read_file', {})).toMatch(/^Rate limit exceeded/);
   });
 });
 

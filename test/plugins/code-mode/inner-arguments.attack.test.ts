@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { fakeServer } from '../../../core/testing/index.ts';
 import { callArguments } from '../../../plugins/code-mode/quickjs/call-arguments.ts';
 import { proves } from '../../support/proves.ts';
+import { openSandbox, resultOf } from '../../support/sandbox.ts';
 import { runScript, scriptedGateway } from '../../support/scripted-gateway.ts';
 
 const LONG = 60_000;
@@ -37,6 +38,20 @@ describe('large arguments of inner calls', () => {
       const client = await kit.client();
       expect((await runScript(client, `${BIG} return far.counts(big)`)).value).toBe(15_000);
       expect(seen).toMatchObject({ k0: 'x'.repeat(40), k14999: 'x'.repeat(40) });
+    },
+    LONG,
+  );
+
+  it(
+    'are not kept without bound while they wait for the calls in flight',
+    async () => {
+      await using sandbox = await openSandbox();
+      const script = `const a = "x".repeat(1e6); let said;
+        for (let i = 0; i < 45; i++) echo({ a }).catch((e) => { said ??= e.message });
+        for (let i = 0; i < 100; i++) await null;
+        return said`;
+      const outcome = await sandbox.run(script, { call: () => new Promise(() => {}) }, { wallClockMs: LONG });
+      expect(resultOf(outcome)).toBe('the arguments of the calls that wait are larger than 33554432 bytes');
     },
     LONG,
   );

@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { pending } from './requirements/pending.ts';
 import { requirements } from './requirements.ts';
 import { coverageFaults } from './support/coverage.ts';
+import { type TestReport, unprovenLines } from './support/proven.ts';
 import { readTree } from './support/tree.ts';
 
 describe('the ledger', () => {
   it('agrees with the tests that cite it', () => {
-    const sources = new Map(
-      [...readTree()].filter(([path]) => /^test\/.*\.test\.ts$|^examples\/.*\/?story\.ts$/.test(path)),
-    );
+    const sources = new Map([...readTree()].filter(([path]) => /^test\/.*\.test\.ts$/.test(path)));
     expect(coverageFaults({ ledger: requirements, sources, pending })).toEqual([]);
   });
 
@@ -25,22 +24,45 @@ describe('the ledger', () => {
   });
 });
 
+describe('the check of a run', () => {
+  const ledger = [{ id: 'a.one' }, { id: 'a.one-more' }, { id: 'a.later', deferred: 'comes with spring' }];
+  const report = (...tests: readonly (readonly [string, string])[]): TestReport => ({
+    testResults: [{ assertionResults: tests.map(([title, status]) => ({ title, status })) }],
+  });
+
+  it('is silent when each line that is not deferred has a test that passed', () => {
+    expect(unprovenLines(ledger, report(['both [a.one, a.one-more]', 'passed']))).toEqual([]);
+    expect(unprovenLines(ledger, report(['[a] one [a.one]', 'passed'], ['more [a.one-more]', 'passed']))).toEqual([]);
+  });
+
+  it('names lines whose proofs were skipped or failed', () => {
+    const skipped = report(['one [a.one] (skipped: no Redis)', 'pending'], ['more [a.one-more]', 'failed']);
+    expect(unprovenLines(ledger, skipped)).toEqual(['a.one', 'a.one-more']);
+    expect(unprovenLines(ledger, report(['one [a.one-more]', 'passed'], ['a.one', 'passed']))).toEqual(['a.one']);
+  });
+});
+
 describe('the coverage check can fail', () => {
   const ledger = [{ id: 'a.one' }, { id: 'a.two' }, { id: 'a.later', deferred: 'comes with spring' }];
-  const faults = (text: string, pendingIds: readonly string[] = [], path = 'test/a.test.ts') =>
-    coverageFaults({ ledger, sources: new Map([[path, text]]), pending: pendingIds });
+  const faults = (text: string, pendingIds: readonly string[] = []) =>
+    coverageFaults({ ledger, sources: new Map([['test/a.test.ts', text]]), pending: pendingIds });
 
   it('is silent when every line is cited, deferred or pending', () => {
     expect(faults(`proves(['a.one', "a.two"], 'both', () => {});`)).toEqual([]);
     expect(faults(`proves.skipIf(isCold(), 'cold')('a.one', 'one', () => {});`, ['a.two'])).toEqual([]);
     expect(faults(`const rows = [['a.one'], ['a.two']]; for (const [id] of rows) proves(id, 'row', f);`)).toEqual([]);
-    expect(faults('// proves a.one, a.two\n', [], 'examples/b/story.ts')).toEqual([]);
   });
 
   it('names a line that nobody cites', () => {
     expect(faults(`proves('a.one', 'one', f);`)).toEqual(['a.two is neither cited nor deferred']);
     expect(faults(`// proves('a.one')\nit('a.two', f);`)).toEqual([
       'a.one is neither cited nor deferred',
+      'a.two is neither cited nor deferred',
+    ]);
+  });
+
+  it('does not take a string for a citation because it equals an id', () => {
+    expect(faults(`proves('a.one', 'one', f); const keys = ['a.two'];`)).toEqual([
       'a.two is neither cited nor deferred',
     ]);
   });

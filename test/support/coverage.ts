@@ -32,23 +32,23 @@ export function coverageFaults({ ledger, sources, pending }: CoverageInputs): re
 /** Ids of the ledger in full, as `coverageFaults` takes it. */
 export const ledger: CoverageInputs['ledger'] = requirements;
 
-interface Citation {
+export interface Citation {
   readonly path: string;
   readonly id: string;
 }
 
 /**
- * Reads the ids a file cites.
- *
- * Shape: in a file that calls `proves`, the ids of the first argument and every string equal to a known id (a table
- * of cases may hold them); in an example, a comment line `// proves ask.embedding.fastify, ask.testing.kit`.
+ * Reads the ids a file cites: those in the first argument of `proves`. Where that argument is or holds an expression
+ * (a table of cases), every string of the file that equals a known id counts as well; whether such a string really is
+ * the name of a test is seen after the run (`test/proven.ts`).
  */
-function citationsOf(path: string, text: string, known: ReadonlySet<string>): readonly Citation[] {
+export function citationsOf(path: string, text: string, known: ReadonlySet<string>): readonly Citation[] {
   const tokens = tokensOf(text);
   const calls = tokens.flatMap((token, index) => (isCall(tokens, token, index) ? [firstArgument(tokens, index)] : []));
-  const elsewhere = tokens.filter(({ kind, text }) => kind === 'string' && known.has(text)).map(({ text }) => text);
-  const ids = calls.length > 0 ? [...calls.flat(), ...elsewhere] : [];
-  return [...new Set([...ids, ...commented(path, text)])].map((id) => ({ path, id }));
+  const named = calls.flatMap((tokens) => tokens.flatMap(({ kind, text }) => (kind === 'string' ? [text] : [])));
+  const hasTable = calls.some((tokens) => tokens.some(({ kind }) => kind === 'word'));
+  const inTables = hasTable ? tokens.filter(({ kind, text }) => kind === 'string' && known.has(text)) : [];
+  return [...new Set([...named, ...inTables.map(({ text }) => text)])].map((id) => ({ path, id }));
 }
 
 function isCall(tokens: readonly Token[], token: Token, index: number): boolean {
@@ -56,13 +56,12 @@ function isCall(tokens: readonly Token[], token: Token, index: number): boolean 
   return tokens[index + 1]?.text === '(' || tokens[index + 2]?.text === 'skipIf';
 }
 
-function firstArgument(tokens: readonly Token[], index: number): readonly string[] {
+/** The tokens of the first argument of a call of `proves`. */
+function firstArgument(tokens: readonly Token[], index: number): readonly Token[] {
   const open = tokens[index + 1]?.text === '(' ? index + 1 : closing(tokens, index + 3) + 1;
   const first = tokens[open + 1];
-  if (first?.kind === 'string') return [first.text];
-  if (first?.text !== '[') return [];
-  const end = closing(tokens, open + 1);
-  return tokens.slice(open + 1, end).flatMap(({ kind, text }) => (kind === 'string' ? [text] : []));
+  if (first?.text !== '[') return first === undefined ? [] : [first];
+  return tokens.slice(open + 2, closing(tokens, open + 1));
 }
 
 function closing(tokens: readonly Token[], open: number): number {
@@ -75,11 +74,6 @@ function closing(tokens: readonly Token[], open: number): number {
     if (depth === 0) return at;
   }
   return tokens.length;
-}
-
-function commented(path: string, text: string): readonly string[] {
-  if (!path.endsWith('/story.ts')) return [];
-  return [...text.matchAll(/^\s*\/\/ proves (.+)$/gm)].flatMap(([, list = '']) => list.split(/[\s,]+/).filter(Boolean));
 }
 
 function repeated(ids: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -355,6 +355,15 @@ describe('toolmgr run', () => {
       const runId = await runIdOf('http');
       await toolmgr(state, 'stop', 'http');
       expect(await marked(runId)).toEqual([]);
+
+      await toolmgr(state, 'run', '--name', 'plain', MEMORY);
+      expect((await running('plain')).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+      // Only Linux gives loopback more addresses than one without setting them up.
+      if (process.platform !== 'linux') return;
+      await toolmgr(state, 'run', '--name', 'second', '--host', '127.0.0.2', MEMORY);
+      const second = await running('second');
+      expect(await listens('127.0.0.2', second.port ?? 0)).toBe(true);
+      expect(await listens('127.0.0.1', second.port ?? 0)).toBe(false);
     },
     LONG,
   );
@@ -455,6 +464,15 @@ describe('toolmgr run', () => {
     LONG,
   );
 });
+
+/** Whether something accepts connections at an address. */
+function listens(host: string, port: number): Promise<boolean> {
+  const socket = connect(port, host);
+  const answered = new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  });
+  return answered.finally(() => socket.destroy());
+}
 
 async function freePort(): Promise<number> {
   const server = await listenOn(0);

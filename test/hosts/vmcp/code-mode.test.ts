@@ -22,7 +22,7 @@ describe('codeMode of a vmcp file', () => {
         import.meta.dirname,
         '../../../node_modules/@modelcontextprotocol/server-memory/dist/index.js',
       );
-      const write = async (enabled: boolean): Promise<string> => {
+      const write = async (enabled: boolean | undefined): Promise<string> => {
         const file = join(folder, `${enabled}.yaml`);
         const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };
         const config = {
@@ -32,7 +32,7 @@ describe('codeMode of a vmcp file', () => {
           outgoingAuth: { source: 'inline' },
           aggregation: { conflictResolution: 'prefix' },
           backends: [{ name: 'memory', transport: 'stdio', command: { file: process.execPath, args: [memory], env } }],
-          codeMode: { enabled, scriptTimeout: '30s' },
+          codeMode: { ...(enabled === undefined ? {} : { enabled }), scriptTimeout: '30s' },
         };
         await writeFile(file, stringify(config));
         return file;
@@ -48,8 +48,10 @@ describe('codeMode of a vmcp file', () => {
       expect((await runScript(client, script, { names: ['ada', 'bob'] })).value).toEqual(['ada', 'bob']);
       const told = await cli(['vmcp', 'explain', 'execute_tool_script', '-c', file]);
       expect(told).toMatchObject({ code: 0, out: expect.stringContaining('code-mode/execute-script') });
-      const without = await cli(['vmcp', 'explain', 'execute_tool_script', '-c', await write(false)]);
-      expect(without.out + without.err).toMatch(/no tool is named execute_tool_script/);
+      for (const enabled of [false, undefined]) {
+        const without = await cli(['vmcp', 'explain', 'execute_tool_script', '-c', await write(enabled)]);
+        expect(without.out + without.err).toMatch(/no tool is named execute_tool_script/);
+      }
     },
     LONG,
   );

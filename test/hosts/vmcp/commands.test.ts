@@ -105,6 +105,20 @@ describe('toolmgr vmcp plan', () => {
       limits: { sessions: 10_000 },
     });
   });
+
+  proves('vmcp.config.group-ref', 'gives the group to the source of backends', async () => {
+    const sourceOf = async (config: object): Promise<unknown> => {
+      const { out } = await cli(['vmcp', 'plan', '-c', await write(config)]);
+      const { plugins } = parse(out) as { plugins: { use: string; with?: { group?: string } }[] };
+      return plugins.flatMap(({ use, with: given }) =>
+        use.startsWith('backend-sources/') ? [[use, given?.group]] : [],
+      );
+    };
+    expect(await sourceOf({ ...CONFIG, groupRef: 'mine' })).toEqual([['backend-sources/static', 'mine']]);
+    expect(await sourceOf({ ...CONFIG, groupRef: 'mine', backends: undefined })).toEqual([
+      ['backend-sources/group', 'mine'],
+    ]);
+  });
 });
 
 describe('toolmgr vmcp explain', () => {
@@ -260,7 +274,14 @@ describe('the command line', () => {
   proves('ask.vmcp.exit-codes', 'prints help and version with 0, and the exit codes in the help', async () => {
     const help = await cli(['--help']);
     expect(help.code).toBe(0);
-    expect(help.out).toMatch(/Exit codes:\n {2}0 {2}done/);
+    const codes = [...help.out.slice(help.out.indexOf('Exit codes:')).matchAll(/^ +(\d+) +(.+)$/gm)];
+    expect(codes.map(([, code, means]) => `${code} ${means?.split(/[:,;]/)[0]}`)).toEqual([
+      '0 done',
+      '1 wrong usage',
+      '2 run',
+      '5 call',
+      '130 Ctrl-C before it was done',
+    ]);
     for (const args of [['version'], ['--version']]) {
       expect(await cli(args)).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });
     }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { testClient } from '../../../core/testing/index.ts';
 import { cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
@@ -131,7 +131,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     ['vmcp.operational.timeouts-default', 'vmcp.operational.timeouts-per-workload'],
-    'gives up a call after the time of its workload, else the default time',
+    'gives up a call after the time of its workload, else the default time, 30 seconds unless set',
     async () => {
       await using server = await recordingServer();
       const operational = { timeouts: { default: '200ms', perWorkload: { patient: '20s' } } };
@@ -142,6 +142,9 @@ describe('toolmgr vmcp serve', () => {
       expect(hasty.code).toBe(5);
       expect(hasty.out + hasty.err).toMatch(/time|200/i);
       expect(await call(url, 'patient_slow')).toMatchObject({ code: 0, out: 'late\n' });
+      const unset = await write(configOf({ hasty: server.url }, { operational: { timeouts: {} } }));
+      const plan = parse((await cli(['vmcp', 'plan', '-c', unset])).out);
+      expect(plan).toMatchObject({ timeouts: { defaultMs: 30_000 } });
     },
     LONG,
   );
@@ -224,7 +227,8 @@ describe('toolmgr vmcp serve', () => {
       expect(lines.every((each) => JSON.parse(each).msg === 'audit_event')).toBe(true);
       expect(lines.filter((each) => each.includes('mcp_tool_call'))).toHaveLength(1);
 
-      await using silent = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--session-ttl', '0']);
+      const unsaid = await write(configOf({ one: server.url }, { audit: { includeRequestData: true } }));
+      await using silent = startCli(['vmcp', 'serve', '-c', unsaid, '--port', '0', '--session-ttl', '0']);
       await call(await endpointOf(silent), 'one_echo', 'message=hi');
       silent.signal('SIGTERM');
       expect((await silent.finished).out).toBe('');

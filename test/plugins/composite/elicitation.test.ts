@@ -81,7 +81,11 @@ describe('an elicitation step', () => {
             },
           },
         }));
-        await using kit = await composing([...flows, { name: 'silent', steps: [asks()] }]);
+        await using kit = await composing([
+          ...flows,
+          { name: 'silent', steps: [asks()] },
+          { name: 'empty', steps: [asks({ onDecline: {}, onCancel: {} })] },
+        ]);
         for (const [no, said] of [
           ['decline', 'declined by user'],
           ['cancel', 'cancelled by user'],
@@ -91,7 +95,12 @@ describe('an elicitation step', () => {
             isError: true,
             text: `Workflow execution failed: elicitation in step ask: ${said}`,
           });
-          expect(await kit.ask('silent', {}, client)).toMatchObject({ isError: true });
+          for (const name of ['silent', 'empty']) {
+            expect(await kit.ask(name, {}, client)).toMatchObject({
+              isError: true,
+              text: expect.stringContaining(said),
+            });
+          }
           expect((await kit.ask('continue', {}, client)).output).toEqual({
             action: no,
             skipped: false,

@@ -309,6 +309,8 @@ describe('the monitor', () => {
     expect(kit.judged.get('a')).toMatchObject({ consecutiveFailures: 1 });
     kit.tell('a', 'status', 'ready');
     expect(kit.statusOf()).toBe('degraded');
+    kit.settle({ outcome: 'fault', cause: timedOut() }); // sent, so it counts
+    expect(kit.statusOf()).toBe('unhealthy');
   });
 
   it('forgets a backend that is removed, and ends its probe', async () => {

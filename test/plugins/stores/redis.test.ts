@@ -69,8 +69,8 @@ describe.skipIf(redisMissing)('stores/redis', () => {
   }
 
   proves(
-    'vmcp.config.session-storage-key-prefix',
-    'begins its keys with the prefix and the name of the gateway',
+    ['vmcp.config.session-storage-key-prefix', 'vmcp.config.session-storage-db'],
+    'writes to the database it is given, to 0 without one, and begins its keys with the prefix and the name of the gateway',
     async () => {
       const { store } = await boot({ keyPrefix: 'acme', db: 3 });
       const plain = await boot();
@@ -97,7 +97,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     await store.take([{ key: 'short', capacity: 5, refillPeriodMs: 40_000 }], 0);
     const ttlMs = await admin.pttl('toolmgr:rl:{test-gateway}:short');
     expect(ttlMs).toBeLessThanOrEqual(80_000);
-    expect(ttlMs).toBeGreaterThan(50_000);
+    expect(ttlMs).toBeGreaterThan(75_000); // less the time since the call
   });
 
   proves('choice.store.redis-clock', 'goes by the clock of the server, whatever the gateway believes', async () => {

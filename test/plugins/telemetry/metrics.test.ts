@@ -57,7 +57,7 @@ describe('/metrics', () => {
     },
   );
 
-  it('is not there unless it was asked for', async () => {
+  proves('vmcp.telemetry.prometheus-path', 'is not there unless it was asked for', async () => {
     await using world = await observed({});
     expect((await world.kit.gateway.fetch(new Request('http://localhost/metrics'))).status).toBe(404);
   });

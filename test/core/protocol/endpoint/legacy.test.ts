@@ -189,7 +189,7 @@ describe('a legacy request', () => {
 });
 
 describe('the end of a session', () => {
-  proves(['ask.legacy.delete', 'choice.session.delete'], 'comes by DELETE', async () => {
+  proves(['ask.legacy.delete', 'choice.session.delete', 'choice.session.unknown-404'], 'comes by DELETE', async () => {
     await using open = await openEndpoint();
     const session = await openSession(open.url);
     const stream = await session.get();
@@ -202,18 +202,22 @@ describe('the end of a session', () => {
     expect(open.ended).toMatchObject([{ sessionId: session.id, reason: 'deleted' }]);
   });
 
-  proves('choice.session.ttl', 'comes when nobody used it for its time, which every use starts again', async () => {
-    await using open = await openEndpoint({ limits: { sessionIdleMs: 60_000 } });
-    const session = await openSession(open.url);
-    for (const aheadMs of [50_000, 100_000, 150_000]) {
-      open.clock.aheadMs = aheadMs;
-      expect((await session.request('ping')).status).toBe(200);
-    }
-    open.clock.aheadMs = 211_000;
-    expect((await session.request('ping')).status).toBe(404);
-    expect(open.ended).toMatchObject([{ reason: 'expired' }]);
-    expect(open.house.released).toHaveLength(1);
-  });
+  proves(
+    ['choice.session.ttl', 'choice.session.unknown-404'],
+    'comes when no request used it for its time, which every use starts again',
+    async () => {
+      await using open = await openEndpoint({ limits: { sessionIdleMs: 60_000 } });
+      const session = await openSession(open.url);
+      for (const aheadMs of [50_000, 100_000, 150_000]) {
+        open.clock.aheadMs = aheadMs;
+        expect((await session.request('ping')).status).toBe(200);
+      }
+      open.clock.aheadMs = 211_000;
+      for (const method of ['ping', 'tools/list']) expect((await session.request(method)).status).toBe(404);
+      expect(open.ended).toMatchObject([{ reason: 'expired' }]);
+      expect(open.house.released).toHaveLength(1);
+    },
+  );
 
   it('comes by itself, in the sweep, but not while a stream is open', async () => {
     await using open = await openEndpoint({ limits: { sessionIdleMs: 200 } });

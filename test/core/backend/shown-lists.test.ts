@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
+import type { BackendListing } from '../../../core/backend/room.ts';
+import { ShownLists } from '../../../core/backend/shown-lists.ts';
+import { limitsSchema } from '../../../core/protocol/limits.ts';
+import { proves } from '../../support/proves.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the lists of a backend that is away', () => {
+  proves('choice.backend.away-list-kept', 'are served for 60 seconds', () => {
+    const lists = new ShownLists({
+      limits: limitsSchema.parse({}),
+      inherited: undefined,
+      now: () => 0,
+      changed: () => {},
+      keepsCallers: () => false,
+    });
+    lists.store('', LISTING);
+    lists.startGrace();
+    vi.advanceTimersByTime(59_999);
+    expect(lists.of('')).toBeDefined();
+    vi.advanceTimersByTime(1);
+    expect(lists.of('')).toBeUndefined();
+  });
+});
+
+const LISTING: BackendListing = {
+  workload: 'far',
+  era: '2026-07-28',
+  hello: { info: {}, protocolVersion: '2026-07-28', capabilities: {}, instructions: undefined },
+  tools: [],
+  prompts: [],
+  resources: [],
+  templates: [],
+};

@@ -1,0 +1,153 @@
+// Breaks the sources one line at a time, each time in a copy of the project, and runs the proofs of the requirement
+// that the line serves: they must fail. Prints what survived; exit code 1 when anything did.
+// Flags: --only TEXT takes the mutations whose id or file contains TEXT; --record writes docs/mutation.json.
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { requirements } from '../requirements.ts';
+import { citationsOf } from '../support/coverage.ts';
+import { readTree } from '../support/tree.ts';
+import type { Mutation } from './mutation.ts';
+import { mutations } from './mutations.ts';
+
+type Outcome = 'killed' | 'survived' | 'broken';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const RECORD = join(ROOT, 'docs', 'mutation.json');
+const RUN_MS = 180_000; // of the proofs of one id; a mutation that makes them hang is killed by this
+const COPIES = Math.max(1, Math.min(4, availableParallelism()));
+const NOT_COPIED = new Set(['node_modules', '.git', 'dist', '.scratch', 'coverage']);
+
+const only = argumentAfter('--only');
+const chosen = mutations.filter(({ id, file }) => only === undefined || id.includes(only) || file.includes(only));
+const citing = filesByRequirement();
+const waiting = [...chosen];
+const outcomes = new Map<Mutation, Outcome>();
+await Promise.all(Array.from({ length: Math.min(COPIES, chosen.length) }, worker));
+report();
+
+/** Takes mutations until none is left, in a copy of its own. */
+async function worker(): Promise<void> {
+  const copy = copyOfProject();
+  try {
+    for (let mutation = waiting.shift(); mutation !== undefined; mutation = waiting.shift()) {
+      const outcome = await outcomeOf(mutation, copy);
+      outcomes.set(mutation, outcome);
+      console.log(`${outcome}: ${mutation.id} (${mutation.file}: ${mutation.from} -> ${mutation.to})`);
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** Runs the proofs of the id twice: unchanged they must pass, changed they must fail. */
+async function outcomeOf({ id, file, from, to }: Mutation, copy: string): Promise<Outcome> {
+  const path = join(copy, file);
+  const text = readFileSync(path, 'utf8');
+  if ((await resultOf(id, copy)) !== 'passed') return 'broken';
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  );
+  try {
+    return (await resultOf(id, copy)) === 'failed' ? 'killed' : 'survived';
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+/** Runs the proofs of an id in a copy; `nothing` when no test ran, because it was skipped or does not exist. */
+async function resultOf(id: string, copy: string): Promise<'passed' | 'failed' | 'nothing'> {
+  const titled = `[\\[ ]${id.replaceAll('.', '\\.')}[\\],]`;
+  const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
+  const report = join(copy, 'report.json');
+  rmSync(report, { force: true });
+  const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...(citing.get(id) ?? []), '-t', titled];
+  // a group of its own: what a hanging test started ends with it
+  const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', detached: true });
+  const timer = setTimeout(() => killGroup(child.pid), RUN_MS);
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', resolve);
+  }).finally(() => clearTimeout(timer));
+  if (code !== 0 || !existsSync(report)) return 'failed';
+  const { numPassedTests } = JSON.parse(readFileSync(report, 'utf8')) as { numPassedTests: number };
+  return numPassedTests > 0 ? 'passed' : 'nothing';
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has ended meanwhile
+  }
+}
+
+function copyOfProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'toolmgr-mutation-'));
+  const options = { recursive: true, filter: (path: string) => !NOT_COPIED.has(basename(path)) };
+  for (const name of readdirSync(ROOT)) if (!NOT_COPIED.has(name)) cpSync(join(ROOT, name), join(copy, name), options);
+  linkPackages(copy, '.');
+  for (const workspace of ['core', 'plugins', 'hosts']) linkPackages(copy, workspace);
+  return copy;
+}
+
+/** Links each installed package, and the workspaces to those of the copy. */
+function linkPackages(copy: string, folder: string): void {
+  const from = join(ROOT, folder, 'node_modules');
+  const to = join(copy, folder, 'node_modules');
+  if (!readdirSync(join(ROOT, folder)).includes('node_modules')) return;
+  mkdirSync(to);
+  for (const name of readdirSync(from)) if (name !== '@toolmgr') symlinkSync(join(from, name), join(to, name));
+  if (folder !== '.') return;
+  mkdirSync(join(to, '@toolmgr'));
+  for (const workspace of ['core', 'plugins']) symlinkSync(join(copy, workspace), join(to, '@toolmgr', workspace));
+}
+
+function filesByRequirement(): ReadonlyMap<string, readonly string[]> {
+  const known = new Set(requirements.map(({ id }) => id));
+  const files = new Map<string, string[]>();
+  for (const [path, text] of readTree()) {
+    if (!path.startsWith('test/') || !path.endsWith('.test.ts')) continue;
+    for (const { id } of citationsOf(path, text, known)) files.set(id, [...(files.get(id) ?? []), path]);
+  }
+  return files;
+}
+
+function report(): void {
+  const named = (outcome: Outcome) => chosen.filter((mutation) => outcomes.get(mutation) === outcome);
+  const [killed, survived, broken] = [named('killed'), named('survived'), named('broken')];
+  for (const { id } of broken) console.error(`the proofs of ${id} fail or are skipped without any change`);
+  for (const { id, file, from, to } of survived) console.error(`survived: ${id}: ${file}: ${from} -> ${to}`);
+  console.log(`mutations: ${killed.length} of ${chosen.length} killed by the proofs of their requirement`);
+  if (process.argv.includes('--record')) {
+    const date = new Date().toISOString().slice(0, 10);
+    const ids = (list: readonly Mutation[]) => list.map(({ id }) => id);
+    const record = {
+      date,
+      mutations: chosen.length,
+      killed: killed.length,
+      survived: ids(survived),
+      broken: ids(broken),
+    };
+    writeFileSync(RECORD, `${JSON.stringify(record, undefined, 2)}\n`);
+  }
+  if (killed.length < chosen.length) process.exitCode = 1;
+}
+
+function argumentAfter(flag: string): string | undefined {
+  const at = process.argv.indexOf(flag);
+  return at < 0 ? undefined : process.argv[at + 1];
+}

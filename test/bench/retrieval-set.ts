@@ -28,22 +28,51 @@ export interface RetrievalSet {
 
 const FOLDER = join(import.meta.dirname, 'retrieval-set');
 
-/** The set of this repository: written tools, the tools of published servers, requests in everyday words. */
+/** The set of this repository: written tools, the tools of published servers, requests in everyday words and in those of models. */
 export function ownSet(): RetrievalSet {
-  const written = linesOf('tools.txt');
-  const real = JSON.parse(readFileSync(join(FOLDER, 'real-servers.json'), 'utf8')) as readonly SetTool[];
-  const requests = linesOf('requests.txt')
-    .filter((line) => !line.startsWith('#'))
-    .map(requestOf);
+  const requests = requestsOf('requests.txt');
+  const ofModels = requestsOf('model-requests.txt');
   return {
     name: 'own',
-    tools: [...writtenTools(written), ...real],
+    tools: ownTools(),
     kinds: {
       request: requests.filter(({ text }) => !isTask(text)),
       task: requests.filter(({ text }) => isTask(text)),
+      'model request': ofModels.filter(({ wanted }) => wanted.length < MANY),
+      'model task': ofModels.filter(({ wanted }) => wanted.length >= MANY),
     },
     nameIn: ({ server, name }) => `${server}/${name}`,
   };
+}
+
+/** Tools that are described in Chinese, Russian and Japanese, among those of the own set, with requests in these languages. */
+export function foreignSet(): RetrievalSet {
+  const requests = requestsOf('foreign-requests.txt');
+  const of = (script: RegExp) => requests.filter(({ text }) => script.test(text));
+  return {
+    name: 'foreign',
+    tools: [...ownTools(), ...writtenTools(linesOf('foreign-tools.txt'))],
+    kinds: {
+      Chinese: of(/^[^\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Cyrillic}]+$/u),
+      Russian: of(/\p{sc=Cyrillic}/u),
+      Japanese: of(/[\p{sc=Hiragana}\p{sc=Katakana}]/u),
+    },
+    nameIn: ({ server, name }) => `${server}/${name}`,
+  };
+}
+
+/** Wanted tools from which on a request is a task; below, several are alternatives as well. */
+const MANY = 4;
+
+function ownTools(): readonly SetTool[] {
+  const real = JSON.parse(readFileSync(join(FOLDER, 'real-servers.json'), 'utf8')) as readonly SetTool[];
+  return [...writtenTools(linesOf('tools.txt')), ...real];
+}
+
+function requestsOf(file: string): readonly SetRequest[] {
+  return linesOf(file)
+    .filter((line) => !line.startsWith('# '))
+    .map(requestOf);
 }
 
 /**
@@ -137,7 +166,7 @@ function writtenTools(lines: readonly string[]): readonly SetTool[] {
 }
 
 function schemaOf(parameters: string): JsonObject {
-  const listed = [...parameters.matchAll(/(\w+)(?:: ((?:[^,]|, (?!\w+(?:[:,]|$)))+))?/g)];
+  const listed = [...parameters.matchAll(/([\p{L}\w]+)(?:: ((?:[^,]|, (?!\w+(?:[:,]|$)))+))?/gu)];
   const properties = Object.fromEntries(
     listed.map(([, name = '', description]) => [
       name,

@@ -1,5 +1,6 @@
-/** Parts of a query at most; further ones stay in the whole. */
+/** Parts of a query at most; where there are more, the shortest neighbours are asked for together. */
 export const MAX_PARTS = 8;
+const MAX_COMPARED = 64;
 const MIN_WORDS = 2;
 const MAX_TEXT = 4_000;
 const SENTENCES = /[.!?。！？;；]+(?:\s|$)|[。！？；]|\n+/u;
@@ -16,8 +17,33 @@ export function partsOf(text: string): readonly string[] {
   const whole = text.slice(0, MAX_TEXT).trim();
   const sentences = pieces(whole, SENTENCES);
   const parts = sentences.flatMap((sentence) => clauses(sentence));
-  const distinct = [...new Set(parts)].filter((part) => part !== whole).slice(0, MAX_PARTS);
+  const distinct = merged([...new Set(parts)].filter((part) => part !== whole));
   return [whole, ...(distinct.length > 1 ? distinct : [])];
+}
+
+/** Joins the two neighbours that are shortest together, until there are few enough: each word stays in a part. */
+function merged(parts: readonly string[]): readonly string[] {
+  const few = packed(parts);
+  while (few.length > MAX_PARTS) {
+    let shortest = 0;
+    for (let at = 1; at + 1 < few.length; at += 1) {
+      if (lengthOfPair(few, at) < lengthOfPair(few, shortest)) shortest = at;
+    }
+    few.splice(shortest, 2, `${few[shortest]}. ${few[shortest + 1]}`);
+  }
+  return few;
+}
+
+/** Of very many parts neighbours are joined as they come: looking for the shortest takes the square of their number. */
+function packed(parts: readonly string[]): string[] {
+  const inEach = Math.ceil(parts.length / MAX_COMPARED);
+  const bundles: string[] = [];
+  for (let at = 0; at < parts.length; at += inEach) bundles.push(parts.slice(at, at + inEach).join('. '));
+  return bundles;
+}
+
+function lengthOfPair(parts: readonly string[], at: number): number {
+  return (parts[at]?.length ?? 0) + (parts[at + 1]?.length ?? 0);
 }
 
 function clauses(sentence: string): readonly string[] {

@@ -31,7 +31,8 @@ function learnt(run: string, known: KnownRuns): readonly string[] {
 }
 
 const SPACELESS = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
-const RUN = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]+|[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu;
+const RUN =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]]+(?:['’]\p{L}+)?/gv;
 /** Where an identifier changes its step: aB, ABc, a1, 1a. */
 const STEPS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 const POSSESSIVE = /['’]\p{L}+$/u;

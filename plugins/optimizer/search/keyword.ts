@@ -2,6 +2,7 @@ import type { NearTerms } from './near-terms.ts';
 import { GRAMMAR_TERMS, INTERFACE_TERMS } from './passing-words.ts';
 import type { Postings } from './postings.ts';
 import type { Tuning } from './tuning.ts';
+import { withoutValues } from './values.ts';
 import { RELATIVES } from './word-families.ts';
 import { termsOf } from './words.ts';
 
@@ -61,14 +62,20 @@ interface Sums {
 }
 
 function weighedTerms(text: string, tuning: Tuning): ReadonlyMap<string, number> {
-  const all = termsOf(text.slice(0, MAX_QUERY_TEXT), MAX_QUERY_TERMS * 4);
-  const telling = all.filter((term) => !GRAMMAR_TERMS.has(term));
+  const [said, values] = withoutValues(text.slice(0, MAX_QUERY_TEXT));
   const weighed = new Map<string, number>();
-  for (const term of telling.length > 0 ? telling : all) {
-    if (weighed.size >= MAX_QUERY_TERMS) break;
-    weighed.set(term, INTERFACE_TERMS.has(term) ? tuning.interfaceWord : 1);
-  }
+  addTerms(weighed, said, 1, tuning);
+  addTerms(weighed, values, tuning.value, tuning);
   return weighed;
+}
+
+function addTerms(weighed: Map<string, number>, text: string, weight: number, tuning: Tuning): void {
+  const all = termsOf(text, MAX_QUERY_TERMS * 4);
+  const telling = all.filter((term) => !GRAMMAR_TERMS.has(term));
+  for (const term of telling.length > 0 || weighed.size > 0 ? telling : all) {
+    if (weighed.size >= MAX_QUERY_TERMS) return;
+    if (!weighed.has(term)) weighed.set(term, weight * (INTERFACE_TERMS.has(term) ? tuning.interfaceWord : 1));
+  }
 }
 
 function meanings(term: string, terms: ReadonlyMap<string, number>, near: NearTerms, tuning: Tuning): readonly Meant[] {

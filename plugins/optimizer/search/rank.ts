@@ -65,5 +65,8 @@ function scoresOf(ground: Ground, asked: Asked, text: string, meaning: Float32Ar
   const nearest = Math.max(0, highest(meaning) - 1);
   const { scores: words, certainty } =
     ratio < 1 ? keywordScores(text, ground, allowed) : { scores: new Float32Array(ground.postings.size), certainty: 0 };
-  return { scores: blend({ words, certainty, meaning }, ratio), strength: (1 - ratio) * certainty + ratio * nearest };
+  return {
+    scores: blend({ words, certainty, meaning }, ratio, ground.tuning.standsOut),
+    strength: (1 - ratio) * certainty + ratio * nearest,
+  };
 }

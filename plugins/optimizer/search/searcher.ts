@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Searcher, SearchIndex, SearchMatch, SearchQuery, ToolEntry } from '@toolmgr/core';
+import { highest } from './blend.ts';
 import { type ByName, byName, liftNamed } from './by-name.ts';
 import { MAX_QUERY_TEXT } from './keyword.ts';
 import { nearTerms } from './near-terms.ts';
@@ -61,9 +62,16 @@ function found(indexed: Indexed, query: SearchQuery): readonly SearchMatch[] {
   const allowed = query.allowed === undefined ? undefined : maskOf(indexed, query.allowed);
   const asked = { parts: [[whole, ...keywords].join(' '), ...parts], vectors, semanticRatio, maxDistance, allowed };
   const scores = rank(indexed, asked);
+  if (vectors !== undefined && semanticRatio > 0 && semanticRatio < 1) dropBelow(scores, indexed.tuning.least);
   if (semanticRatio < 1 || vectors === undefined) liftNamed(scores, text, indexed.names, allowed);
   const limit = Math.min(Math.max(query.limit, 0), MAX_LIMIT);
   return pick(scores, limit).map((tool) => ({ name: indexed.tools[tool]?.key ?? '', score: scores[tool] ?? 0 }));
+}
+
+/** Every tool is a little near to every question: what is far behind the best only fills the answer. */
+function dropBelow(scores: Float32Array, share: number): void {
+  const least = highest(scores) * share;
+  for (let tool = 0; tool < scores.length; tool += 1) if ((scores[tool] as number) < least) scores[tool] = 0;
 }
 
 function maskOf({ masks, tools }: Indexed, names: NonNullable<SearchQuery['allowed']>): Uint8Array {

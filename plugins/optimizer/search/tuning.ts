@@ -1,4 +1,4 @@
-/** What ranking depends on; chosen by the mean over both measured sets (docs/retrieval.md), never by one request. */
+/** What ranking depends on; chosen by the mean over the measured sets (docs/retrieval.md), never by one request. */
 export interface Tuning {
   /** What a word is worth by where it stands. */
   readonly weights: Readonly<Record<Field, number>>;
@@ -10,8 +10,14 @@ export interface Tuning {
   readonly relative: number;
   readonly misspelt: number;
   readonly interfaceWord: number;
+  /** What the words of a value in a query (file name, quote, address, id) are worth against the others. */
+  readonly value: number;
   /** Share of the whole query against its parts, where it has parts. */
   readonly whole: number;
+  /** How far the best meaning usually stands out, against the best of as many random numbers: there its vote is the ratio. */
+  readonly standsOut: number;
+  /** With words and meaning together, what scores below this share of the best is not found. */
+  readonly least: number;
 }
 
 /** The fields of a tool. */
@@ -24,6 +30,9 @@ export const TUNING: Tuning = {
   saturation: 1.4,
   relative: 0.3,
   misspelt: 0.6,
-  interfaceWord: 0.3,
+  interfaceWord: 0.6,
+  value: 0.3,
   whole: 0.7,
+  standsOut: 1.4,
+  least: 0.4,
 };

@@ -11,6 +11,10 @@ export const search = [
       'choice.search.without-vectors': 'without vectors of the query the words decide alone, whatever the ratio',
       'choice.search.by-name': 'a tool that the query calls by its name comes first',
       'choice.search.parts': 'a query that asks for several things brings the tools of each of them',
+      'choice.search.long-questions': 'a query of more parts than are looked up keeps all of its words in its parts',
+      'choice.search.values':
+        'what a query holds of values (quotes, addresses, names of files, ids) counts less than its other words',
+      'choice.search.far-behind': 'with words and meaning together, what scores under 0.4 of the best is left out',
       'choice.search.allowed':
         'one index serves all callers, and tools that a caller may not find do not press theirs down',
       'choice.search.order': 'equal scores are in the order of names, whatever the order of the catalogue',

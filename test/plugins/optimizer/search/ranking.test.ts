@@ -77,6 +77,19 @@ describe('ranking by words', () => {
     );
   });
 
+  proves('choice.search.long-questions', 'brings the tools of the last of many parts, too', () => {
+    const chores = ['water the garden', 'feed the cat', 'sweep the stairs', 'iron two shirts', 'peel some potatoes'];
+    const text = [...chores, ...chores.map((chore) => `${chore} again`), 'reserve a conference room'].join('. ');
+    expect(names(whole, { text }).slice(0, 3)).toContain('calendar_book_room');
+  });
+
+  proves('choice.search.values', 'does not take the values in a query for what is asked for', () => {
+    const found = (text: string) => names(whole, { text })[0];
+    expect(found('send an email with the subject "invoice payment refund charge"')).toBe('mailbox_send_email');
+    expect(found('read the text file /home/calendar/event/booking.txt')).toMatch(/^filesystem_read/);
+    expect(found('transcribe https://video.example/clips/captions/subtitles')).toBe('audio_transcribe');
+  });
+
   it('gives nothing to whoever may find nothing, and to others only theirs, best first', () => {
     expect(names(whole, { text: 'calendar', allowed: new Set() })).toEqual([]);
     fc.assert(
@@ -126,6 +139,25 @@ describe('ranking by meaning', () => {
     expect([...mixed].sort()).toEqual(['alpha', 'gamma']);
   });
 
+  proves(
+    'choice.search.far-behind',
+    'leaves out what is far behind the best of words and meaning together',
+    async () => {
+      const far = [...TOOLS, { name: 'epsilon' }];
+      const index = await searcher.index(far.map(toolEntry), [...VECTORS, asVector(0.2, 1, 0)]);
+      const query = { text: 'x', vectors, maxDistance: 2 };
+      expect(names(index, { ...query, semanticRatio: 1 })).toEqual(['alpha', 'beta', 'epsilon', 'gamma']);
+      expect(names(index, { ...query, semanticRatio: 0.5 })).toEqual(['alpha', 'beta']);
+      // a tool that is called by its name does not drive the others out
+      expect(names(index, { ...query, text: 'alpha', semanticRatio: 0.9 })).toEqual(['alpha', 'beta']);
+    },
+  );
+
+  it('counts the only tool within the distance in full', () => {
+    const [first] = greek.find({ ...WORDS, text: 'x', vectors, semanticRatio: 0.5, maxDistance: 0.1 });
+    expect(first).toEqual({ name: 'alpha', score: 0.5 });
+  });
+
   it('finds a tool without a vector by its words', () => {
     expect(names(greek, { text: 'delta', vectors, semanticRatio: 0.5 })).toContain('delta');
   });
@@ -150,6 +182,26 @@ describe('taking a query apart', () => {
     ['read v1.2 of notes.txt', ['read v1.2 of notes.txt']],
   ])('%s', (text, parts) => {
     expect(partsOf(text)).toEqual(parts);
+  });
+
+  it('loses no word of a question of many parts', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z]{3,9} [a-z]{3,9}$/), { minLength: 9, maxLength: 60 }), (asked) => {
+        const [, ...parts] = partsOf(asked.join('. '));
+        expect(asked.filter((each) => !parts.some((part) => part.includes(each)))).toEqual([]);
+        expect(parts.length).toBeLessThanOrEqual(8);
+      }),
+    );
+  });
+
+  it('asks for the shortest neighbours together', () => {
+    const long = Array.from({ length: 7 }, (_, at) => `look at the very long matter number ${'i'.repeat(at + 1)}`);
+    const [first = '', ...rest] = long;
+    expect(partsOf([first, 'feed cats', 'walk dogs', ...rest].join('. ')).slice(1)).toEqual([
+      first,
+      'feed cats. walk dogs',
+      ...rest,
+    ]);
   });
 
   it('gives the whole and at most eight parts for any text', () => {

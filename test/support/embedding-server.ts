@@ -16,8 +16,8 @@ export interface EmbeddingServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly EmbeddingRequest[];
-  /** What `GET /info` says, and how long the vectors are; change it to play another model. */
-  model: { id: string; dimensions: number; maxBatch?: number };
+  /** What `GET /info` says, how long vectors are, and texts that it knows to mean the same; change it to play another model. */
+  model: { id: string; dimensions: number; maxBatch?: number; alike?: readonly (readonly string[])[] };
   /** Answers instead of the server, when it returns `true`. */
   misbehave: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
 }
@@ -42,7 +42,7 @@ export async function embeddingServer(port = 0): Promise<EmbeddingServer> {
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
     const texts = (body.inputs ?? body.input) as string[];
     requests.push({ path, headers: request.headers, body, texts });
-    const vectors = texts.map((text) => vectorOf(text, server.model.dimensions));
+    const vectors = texts.map((text) => vectorOf(spokenFor(text, server.model.alike), server.model.dimensions));
     if (path === '/embed') return reply(vectors);
     // last first: the order of the answer means nothing, `index` does
     reply({
@@ -64,6 +64,12 @@ export async function embeddingServer(port = 0): Promise<EmbeddingServer> {
     },
   };
   return server;
+}
+
+/** A text in Latin letters, the same for all that mean the same; other letters this model cannot read. */
+function spokenFor(text: string, alike: readonly (readonly string[])[] = []): string {
+  const known = alike.findIndex((texts) => texts.includes(text));
+  return known < 0 ? text : `meaning number ${'i'.repeat(known + 1)}`;
 }
 
 /** Words that mean the same, so that a search by meaning finds what no word of it says. */

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Embedder, explainCause, type Log } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
+import type { Script } from './paraphrases.ts';
+import { probesOf, readsBy, scriptOf } from './reading.ts';
 import { openVectorCache, type VectorCache } from './vector-cache.ts';
 
 /** The vectors of passages and questions, and whether there are any to be had. */
@@ -9,7 +11,10 @@ export interface Meaning {
   known(passages: readonly string[]): readonly (Float32Array | undefined)[];
   /** Embeds passages in the background; `done` hears of it, and again when the model has become another. */
   want(passages: readonly string[], done: (vectors: readonly Float32Array[]) => void): void;
-  /** Vectors of the texts of one question, or why there are none. Never rejects. */
+  /**
+   * Vectors of the texts of one question, the whole first, or why there are none: also when the model cannot read the
+   * script of the question, which is found out once per model. Never rejects.
+   */
   question(
     texts: readonly string[],
     signal: AbortSignal,
@@ -46,9 +51,13 @@ const BUSY = 'too many searches are being embedded';
 /**
  * Embeds in the background, keeps what it got, and stands back while the service is away: searches do not wait for one that
  * is known to be silent, it is asked again after 500 ms, then less and less often, up to every 30 s, until it answers.
+ *
+ * What a model makes of a script it was not trained on looks like vectors and means nothing, yet it would have the half of
+ * every vote. So with the first question in a script some paraphrases in it are embedded (`readsBy`).
  */
 export function createMeaning({ embedder, folder, log, now, signal }: MeaningParts): Meaning {
   const questions = new LRUCache<string, Float32Array>({ max: MAX_QUESTIONS });
+  const readable = new Map<Script, boolean>();
   const waiting: Wish[] = [];
   const served: Wish[] = [];
   let cache: VectorCache | undefined;
@@ -72,6 +81,7 @@ export function createMeaning({ embedder, folder, log, now, signal }: MeaningPar
   const startOver = (): void => {
     log.info('the embedding model has changed: tools are embedded again');
     questions.clear();
+    readable.clear();
     waiting.unshift(...served.splice(0));
   };
 
@@ -136,10 +146,18 @@ export function createMeaning({ embedder, folder, log, now, signal }: MeaningPar
     awaySinceMs = undefined;
   };
 
-  const ask = async (texts: readonly string[], given: AbortSignal) => {
+  const learn = (script: Script, vectors: readonly Float32Array[]): void => {
+    const isRead = readsBy(vectors);
+    readable.set(script, isRead);
+    if (!isRead) log.warn('the embedding model cannot read a script: words alone decide searches in it', { script });
+  };
+
+  const ask = async (texts: readonly string[], script: Script | undefined, given: AbortSignal) => {
+    const probes = script === undefined || readable.has(script) ? [] : probesOf(script);
     asking += 1;
     try {
-      const vectors = await embedder.embed(texts, AbortSignal.any([signal, given]));
+      const all = await embedder.embed([...texts, ...probes], AbortSignal.any([signal, given]));
+      const vectors = all.slice(0, texts.length);
       const length = cache?.dimensions();
       if (length !== undefined && vectors[0]?.length !== length) {
         cache?.clear(); // the same name, another model
@@ -147,6 +165,8 @@ export function createMeaning({ embedder, folder, log, now, signal }: MeaningPar
         void work();
         return { away: OTHER };
       }
+      if (script !== undefined && probes.length > 0) learn(script, all.slice(texts.length));
+      if (script !== undefined && readable.get(script) === false) return { away: unread(script) };
       for (const [at, vector] of vectors.entries()) questions.set(texts[at] ?? '', vector);
       return { vectors };
     } catch (cause) {
@@ -168,11 +188,17 @@ export function createMeaning({ embedder, folder, log, now, signal }: MeaningPar
       void work();
     },
     async question(texts, given) {
+      const script = scriptOf(texts[0] ?? '');
+      if (script !== undefined && readable.get(script) === false) return { away: unread(script) };
       const kept = texts.flatMap((text) => questions.get(text) ?? []);
       if (kept.length === texts.length) return { vectors: kept };
       if (awaySinceMs !== undefined) return { away: AWAY };
-      return asking >= MAX_ASKING ? { away: BUSY } : ask(texts, given);
+      return asking >= MAX_ASKING ? { away: BUSY } : ask(texts, script, given);
     },
     away: () => (awaySinceMs === undefined ? undefined : AWAY),
   };
+}
+
+function unread(script: Script): string {
+  return `the embedding model cannot read ${script} script`;
 }

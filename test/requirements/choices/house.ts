@@ -216,6 +216,8 @@ export const house = [
       'choice.optimizer.bounded-questions': 'a search text has at most 4000 characters and 32 keywords',
       'choice.optimizer.degrades':
         'without an answering embedder words decide, the answer says so, and it recovers by itself',
+      'choice.optimizer.unread-script':
+        'a search in a script that the embedding model cannot read is decided by words, found out once per model and script',
       'choice.optimizer.words-only-said-once': 'without an embedder the ratio falls to words, said once at the start',
       'choice.optimizer.cache': 'vectors are kept by content hash over restarts, mode 0600, bounded',
       'choice.optimizer.embedder-bounds': 'embedders batch, bound, check and retry what they ask a service',

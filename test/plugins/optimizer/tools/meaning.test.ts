@@ -4,6 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type FakeServer, fakeServer, type TestGateway } from '../../../../core/testing/index.ts';
 import search from '../../../../plugins/optimizer/search/index.ts';
 import tools from '../../../../plugins/optimizer/tools/index.ts';
+import { PARAPHRASES } from '../../../../plugins/optimizer/tools/paraphrases.ts';
+import { probesOf } from '../../../../plugins/optimizer/tools/reading.ts';
 import { type EmbeddingServer, embeddingServer } from '../../../support/embedding-server.ts';
 import { find, names, optimized, type Settings, STATE, sdkClient } from '../../../support/optimized-gateway.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';
@@ -76,6 +78,40 @@ describe('the search by meaning', () => {
       expect(await names(it.client, 'correspondence')).not.toContain('send_letter');
       expect((await names(it.client, 'draws a chart'))[0]).toBe('draw_chart');
     },
+  );
+
+  proves(
+    'choice.optimizer.unread-script',
+    'leaves searches to the words in a script that the model cannot read, and finds that out once',
+    async () => {
+      const far = office().tool('shanchu', 'x', { description: '删除一个文件' });
+      const probed = ({ requests }: EmbeddingServer) =>
+        requests.flatMap(({ texts }) => texts).filter((text) => text === probesOf('Han')[0]).length;
+      await using server = await embeddingServer();
+      {
+        await using it = await served(server, {}, far);
+        await embedded(it.client);
+        for (const text of ['把文件删除', '删除行', '把文件删除']) {
+          const { tools, notice } = await find(it.client, text);
+          expect(tools.map(({ name }) => name)).toEqual(['shanchu']);
+          expect(notice).toBe('found by words only, not by meaning: the embedding model cannot read Han script');
+        }
+        expect(probed(server)).toBe(1);
+        expect(it.kit.logged.join()).toMatch(/cannot read a script/);
+        const asked = server.requests.length;
+        await find(it.client, '删除所有文件');
+        expect(server.requests.length).toBe(asked);
+        expect((await find(it.client, 'correspondence')).notice).toBeUndefined();
+      }
+      server.model = { id: 'of all languages', dimensions: 64, alike: PARAPHRASES.Han };
+      await using it = await served(server, {}, far);
+      await embedded(it.client);
+      expect((await find(it.client, '把文件删除')).notice).toBeUndefined();
+      expect((await find(it.client, '删除行')).notice).toBeUndefined();
+      expect(probed(server)).toBe(2);
+      expect((await find(it.client, 'удали файл')).notice).toMatch(/cannot read Cyrillic script/);
+    },
+    LONG,
   );
 
   proves(

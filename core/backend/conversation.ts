@@ -278,7 +278,10 @@ export class Conversation implements Link, WireSink, Asking {
     let sole: Underway | undefined;
     for (const exchange of this.#pending.values()) {
       if (exchange.asked.hearer === undefined) continue;
-      if (sole !== undefined) return undefined;
+      if (sole !== undefined) {
+        this.#options.events.unclear();
+        return undefined;
+      }
       sole = exchange;
     }
     return sole;

@@ -1,6 +1,6 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend, BackendHealth, BackendState } from '../contract/backend.ts';
-import type { LinkOwner } from '../contract/call.ts';
+import type { Asker, LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
@@ -14,6 +14,7 @@ import { Gate } from './gate.ts';
 import { ALL_KINDS, ListChanges } from './list-changes.ts';
 import { ListReader, type ReadLists } from './list-reader.ts';
 import { ModernWatches } from './modern-watches.ts';
+import { OwnSessions } from './own-sessions.ts';
 import { OwnerLists } from './owner-lists.ts';
 import { LinkPool } from './pool.ts';
 import { Presence } from './presence.ts';
@@ -50,8 +51,11 @@ export class Keeper {
   readonly #owners: OwnerLists;
   readonly #changes: ListChanges;
   readonly #watches: ModernWatches;
+  readonly #ownSessions: OwnSessions;
   readonly #stopping = new AbortController();
   #doubtedVerdict = false;
+  /** Something of this backend could not be given to the call that it belongs to. */
+  #isUnclear: boolean;
 
   constructor(options: KeeperOptions) {
     const { backend, authorizer, limits, log, now, events, inherited } = options;
@@ -79,6 +83,9 @@ export class Keeper {
       now,
       listChanged: (seat, kind) => this.#reader.changed(seat, [kind]),
       lost: (seat, cause) => this.#lost(seat, cause),
+      unclear: () => {
+        this.#isUnclear = true;
+      },
     });
     const { base } = this.#pool;
     this.#reader = new ListReader({
@@ -99,6 +106,18 @@ export class Keeper {
       limits,
       log,
       changed: (kinds) => this.#reader.changed(base, kinds),
+    });
+    this.#isUnclear = backend.transport !== 'streamable-http';
+    this.#ownSessions = new OwnSessions({
+      workload,
+      perOwner: limits.sessionsPerAskedCaller,
+      isIdle: (owner, number) => {
+        const link = this.#pool.find(owner, number)?.link;
+        return link === undefined ? number === 0 : link.inFlight === 0;
+      },
+      link: (owner, number) => this.linkFor(owner, number),
+      waiting: () =>
+        log.info('calls of one caller wait for one another: each needs a session alone', { backend: workload }),
     });
     this.#watches = new ModernWatches({ workload, limits, log, link: (owner) => this.linkFor(owner) });
     this.#presence = new Presence({
@@ -158,13 +177,26 @@ export class Keeper {
    * The link for an owner's requests; a promise while one is being opened.
    * @throws GatewayFault at once while the backend is known to be away
    */
-  linkFor(owner: LinkOwner): Conversation | Promise<Conversation> {
+  linkFor(owner: LinkOwner, number = 0): Conversation | Promise<Conversation> {
     if (this.#presence.isAside) throw this.#presence.away();
-    const link = this.#pool.find(owner)?.ready;
+    const link = this.#pool.find(owner, number)?.ready;
     if (link !== undefined) return link;
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
     const { hopeful } = this.#presence;
-    return hopeful === undefined ? this.#openFor(owner) : hopeful.then(() => this.#openFor(owner));
+    return hopeful === undefined ? this.#openFor(owner, number) : hopeful.then(() => this.#openFor(owner, number));
+  }
+
+  /**
+   * The sessions from which a call must have one alone, or nobody could say what of the backend's questions and log
+   * messages is its own; `undefined` when it may share.
+   *
+   * Clients of 2025-11-25 have sessions of their own, in which any of their calls may be asked. Those of 2026-07-28 are
+   * asked by the answer of one call, so it must be known which.
+   */
+  ownSessionsFor({ era, owner, logLevel }: Asker): OwnSessions | undefined {
+    if (!this.#isUnclear || era !== '2026-07-28' || !this.#pool.isOwn(owner)) return undefined;
+    const mayBeTold = owner.capabilityClass !== '' || logLevel !== undefined;
+    return mayBeTold || this.#ownSessions.isSharedHeld(owner) ? this.#ownSessions : undefined;
   }
 
   /** The backend answered 401: says whether the credentials are made anew, so that the request may be sent once more. */
@@ -230,8 +262,8 @@ export class Keeper {
   }
 
   /** `atLeast` never makes a session quieter than it is. */
-  setLogLevel(owner: LinkOwner, level: string, atLeast = false): void {
-    this.#pool.setLevel(owner, level, atLeast);
+  setLogLevel(owner: LinkOwner, level: string, atLeast = false, number = 0): void {
+    this.#pool.setLevel(owner, level, atLeast, number);
   }
 
   rootsChanged(owner: LinkOwner): void {
@@ -255,10 +287,10 @@ export class Keeper {
     await this.#connector.close();
   }
 
-  #openFor(owner: LinkOwner): Conversation | Promise<Conversation> {
+  #openFor(owner: LinkOwner, number: number): Conversation | Promise<Conversation> {
     const { status } = this.#presence;
     if (status === 'unavailable' || status === 'unknown') throw this.#presence.away();
-    return this.#pool.seatFor(owner).take();
+    return this.#pool.seatFor(owner, number).take();
   }
 
   #look(): Promise<ReadLists> {

@@ -81,6 +81,8 @@ export interface LinkEvents {
   logged(params: RawJson): void;
   /** Any other notification that belongs to no request. */
   told(method: string, params: RawJson): void;
+  /** Something came while several calls were in flight, and did not say to which it belongs. */
+  unclear(): void;
   /** Absent when nobody can be asked. */
   readonly ask?: Ask;
   /** The link ended by itself. Told once, and not after `close`. */

@@ -22,6 +22,8 @@ export interface PoolOptions {
   now(): number;
   listChanged(seat: Seat, kind: ListKind): void;
   lost(seat: Seat, cause: LinkFailure): void;
+  /** Something that a backend said in the middle of calls could not be given to one of them. */
+  unclear(): void;
 }
 
 /**
@@ -46,21 +48,22 @@ export class LinkPool {
     this.#sweeping.unref();
   }
 
-  /** The seat that serves an owner now, if it has been made. */
-  find(owner: LinkOwner): Seat | undefined {
+  /** The seat that serves an owner now, if it has been made; `number` says which, where it may have several. */
+  find(owner: LinkOwner, number = 0): Seat | undefined {
     const key = this.#keyOf(owner);
-    return key === '' ? this.base : this.#seats.get(key);
+    return key === '' ? this.base : this.#seats.get(numbered(key, number));
   }
 
   /** The seat that serves an owner. @throws LinkFailure BACKEND_BUSY when all links are in use */
-  seatFor(owner: LinkOwner): Seat {
-    const found = this.find(owner);
+  seatFor(owner: LinkOwner, number = 0): Seat {
+    const found = this.find(owner, number);
     if (found !== undefined) return found;
     this.#makeRoom();
-    const key = this.#keyOf(owner);
+    const own = this.#keyOf(owner);
+    const key = numbered(own, number);
     const { caller, capabilities } = owner;
     const capabilityClass = this.#options.perCaller ? listClassOf(owner) : owner.capabilityClass;
-    const only = key === owner.key ? owner : undefined;
+    const only = own === owner.key ? owner : undefined;
     const seat = this.#seat({ key, caller, capabilities, capabilityClass, purpose: 'session', owner: only });
     this.#seats.set(key, seat);
     const level = this.#levels.get(owner.key);
@@ -69,14 +72,19 @@ export class LinkPool {
   }
 
   /** Sets the log level of an owner's link, now and when it opens later. A shared link only gets more verbose. */
-  setLevel(owner: LinkOwner, level: string, atLeast: boolean): void {
+  setLevel(owner: LinkOwner, level: string, atLeast: boolean, number = 0): void {
     if (!atLeast) this.#levels.set(owner.key, level);
-    this.find(owner)?.setLevel(level, atLeast || this.#keyOf(owner) !== owner.key);
+    this.find(owner, number)?.setLevel(level, atLeast || this.#keyOf(owner) !== owner.key);
   }
 
   /** Whether an owner's link sees the same lists as the gateway's own. */
   sharesBase(owner: LinkOwner): boolean {
     return this.#keyOf(owner) === '';
+  }
+
+  /** Whether an owner's links are its own, so that it may have several. */
+  isOwn(owner: LinkOwner): boolean {
+    return this.#keyOf(owner) === owner.key;
   }
 
   /** A living link of a class, to read its lists through. */
@@ -123,8 +131,8 @@ export class LinkPool {
   }
 
   #seat(about: Pick<ConstructorParameters<typeof Seat>[0], SeatKeys>): Seat {
-    const { backend, connector, limits, log, listChanged, lost } = this.#options;
-    return new Seat({ ...about, workload: backend.name, connector, limits, log, listChanged, lost });
+    const { backend, connector, limits, log, listChanged, lost, unclear } = this.#options;
+    return new Seat({ ...about, workload: backend.name, connector, limits, log, listChanged, lost, unclear });
   }
 
   #makeRoom(): void {
@@ -151,6 +159,10 @@ export class LinkPool {
     this.#seats.delete(seat.key);
     seat.close().catch(() => undefined);
   }
+}
+
+function numbered(key: string, number: number): string {
+  return number === 0 ? key : `${key}#${number}`;
 }
 
 type SeatKeys = 'key' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner';

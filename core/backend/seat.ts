@@ -30,6 +30,7 @@ export interface SeatOptions {
   readonly log: Log;
   listChanged(seat: Seat, kind: ListKind): void;
   lost(seat: Seat, cause: LinkFailure): void;
+  unclear(): void;
 }
 
 /** Someone who watches resources through a seat, and how often each. */
@@ -218,6 +219,7 @@ export class Seat {
       updated: (params) => this.#updated(params),
       logged: (params) => owner?.sink?.logged(workload, params),
       told: (method, params) => owner?.sink?.told?.(workload, method, params),
+      unclear: () => this.#options.unclear(),
       get ask() {
         return owner?.sink?.ask;
       },

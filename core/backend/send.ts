@@ -37,26 +37,33 @@ interface Sending {
 
 async function once(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
   const { call, keeper, timeoutMs, limits } = sending;
-  const found = keeper.linkFor(call.asker.owner);
-  const first = found instanceof Promise ? await opened(sending, found) : found;
-  const levelled = first.era === '2025-11-25' ? withLevel(sending) : undefined;
-  const link = levelled instanceof Promise ? await opened(sending, levelled) : (levelled ?? first);
-  const { era } = link;
-  const mirrors = era === '2026-07-28' && keeper.backend.transport !== 'stdio';
-  const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
-  const members = await link.request(askedFrom(call, facts));
-  return resultFrom(members, link, keeper);
+  const { owner } = call.asker;
+  const found = keeper.linkFor(owner);
+  const shared = found instanceof Promise ? await opened(sending, found) : found;
+  const { era } = shared;
+  const isMixed = era === '2025-11-25' && call.asker.era === '2026-07-28';
+  const own = isMixed ? await keeper.ownSessionsFor(call.asker)?.take(owner, timeoutMs, call.cancel) : undefined;
+  try {
+    const link = isMixed ? await levelled(sending, own?.link ?? shared, own?.number) : shared;
+    const mirrors = era === '2026-07-28' && keeper.backend.transport !== 'stdio';
+    const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
+    const members = await link.request(askedFrom(call, facts));
+    return resultFrom(members, link, keeper);
+  } finally {
+    own?.release();
+  }
 }
 
 /**
  * Legacy levels belong to the session: the most verbose one that a modern request asked for, filtered per request above.
  * The link to call over is there when the backend has taken the level.
  */
-function withLevel({ call, keeper }: Sending): Conversation | Promise<Conversation> | undefined {
-  const { era, logLevel, owner } = call.asker;
-  if (era === '2025-11-25' || logLevel === undefined) return undefined;
-  keeper.setLogLevel(owner, logLevel, true);
-  return keeper.linkFor(owner);
+async function levelled(sending: Sending, link: Conversation, number?: number): Promise<Conversation> {
+  const { owner, logLevel } = sending.call.asker;
+  if (logLevel === undefined) return link;
+  sending.keeper.setLogLevel(owner, logLevel, true, number);
+  const found = sending.keeper.linkFor(owner, number);
+  return found instanceof Promise ? opened(sending, found) : found;
 }
 
 function opened({ call, timeoutMs, keeper }: Sending, found: Promise<Conversation>): Promise<Conversation> {

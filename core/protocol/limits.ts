@@ -42,6 +42,13 @@ export const limitsSchema = z.strictObject({
     .describe('calls that may wait for one backend; over it the oldest of the caller with the most is BACKEND_BUSY'),
   linksPerBackend: z.int().min(1).default(6000).describe('backend sessions kept open to one HTTP backend'),
   processesPerBackend: z.int().min(1).default(32).describe('processes of one stdio backend, one per client session'),
+  sessionsPerAskedCaller: z
+    .int()
+    .min(1)
+    .default(8)
+    .describe(
+      'sessions with one 2025-11-25 backend for calls of one 2026-07-28 caller that may be asked, a session each, where the transport does not say which call is asked; more wait',
+    ),
   linkIdleMs: z.int().min(1000).default(300_000).describe('a backend session without calls for this long is closed'),
   streamsPerCaller: z.int().min(1).default(64).describe('event streams one caller may hold open; over it 429'),
   streamBufferBytes: z.int().min(1024).default(1_048_576).describe('unsent bytes of a stream before logs are dropped'),

@@ -22,7 +22,7 @@ function talkTo(line: string): Conversation {
     clientInfo: {},
     limits: DEFAULT_LIMITS,
     log: QUIET,
-    events: { listChanged() {}, updated() {}, logged() {}, told() {}, lost() {} },
+    events: { listChanged() {}, updated() {}, logged() {}, told() {}, unclear() {}, lost() {} },
     now: Date.now,
   };
   const wired = { backend, limits: DEFAULT_LIMITS, log: QUIET, tally: { processes: 0 } };

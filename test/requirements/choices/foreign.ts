@@ -14,6 +14,16 @@ export const foreign = [
       'choice.legacy.message-after-answer': 'what comes on the stream of an answered call is told to no other call',
       'choice.legacy.elicitation-complete':
         'notifications/elicitation/complete outside a call reaches the legacy client of the session',
+      'choice.bridge.question-of-its-call':
+        'a question of a legacy stdio or SSE backend reaches the modern call that it is about, whatever else is in flight',
+      'choice.bridge.log-of-its-call':
+        'a log message of a legacy stdio or SSE backend reaches the modern call that it is about',
+      'choice.bridge.no-stranger': 'no call waits for the answer to a question that another call is asked',
+      'choice.bridge.own-sessions-pooled': 'a session that a call had alone serves the calls after it',
+      'choice.bridge.own-sessions-bounded':
+        'sessions that calls have alone are bounded per caller; more calls wait in turn',
+      'choice.limit.sessions-per-asked-caller':
+        'sessionsPerAskedCaller bounds the sessions with one backend for calls that may be asked',
     },
   },
 ] as const satisfies readonly Section[];

@@ -20,7 +20,7 @@ export type {
   HealthStatus,
   Outbound,
 } from './contract/backend.ts';
-export type { BackendSource } from './contract/backend-source.ts';
+export type { BackendSource, ExpectedBackend, PushBackends } from './contract/backend-source.ts';
 export type {
   Ask,
   AskAnswer,

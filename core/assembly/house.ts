@@ -5,11 +5,12 @@ import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import { type AnswerParts, answer } from '../flow/answer.ts';
 import { type Denial, denialOf, denialOfMissing } from '../flow/conceal.ts';
+import { LISTS } from '../flow/list.ts';
 import { resolveCall } from '../flow/resolve.ts';
 import type { Rooms } from '../flow/rooms.ts';
 import { replyFromFault } from '../flow/wire-faults.ts';
 import { listClassOf } from '../protocol/capabilities.ts';
-import type { House } from '../protocol/intent.ts';
+import type { House, Intent } from '../protocol/intent.ts';
 import { RawObject } from '../protocol/raw-json.ts';
 import { RequestIntent } from '../protocol/request-intent.ts';
 import type { FaceMaker } from './face.ts';
@@ -27,6 +28,8 @@ export interface HouseParts {
   /** Whether every backend has its first lists or an error. */
   isSettled(): boolean;
   settled(): Promise<void>;
+  /** Resolves when backends that were added later have their first lists or an error; `undefined` when there are none. */
+  settling(): Promise<void> | undefined;
 }
 
 /** Joins the client edges to the flow, the catalogues and the far side. */
@@ -38,11 +41,18 @@ export function createHouse(parts: HouseParts): House {
     if (parts.isSettled()) return welcome;
     return welcome === undefined ? parts.settled() : Promise.all([welcome, parts.settled()]);
   };
+  /** Lists wait for backends that were added a moment ago too; a call of what is there does not. */
+  const readyFor = (intent: Intent): Promise<unknown> | undefined => {
+    const waiting = ready(intent.asker);
+    if (!parts.isSettled() || !LISTS.has(intent.method)) return waiting;
+    const added = parts.settling();
+    return waiting === undefined || added === undefined ? (waiting ?? added) : Promise.all([waiting, added]);
+  };
   return {
     identify: rooms.identify,
     answer(intent) {
       // The first lists are worth a bounded wait: a list that is empty because a backend was a second late lies.
-      const waiting = ready(intent.asker);
+      const waiting = readyFor(intent);
       return waiting === undefined ? answer(answering, intent) : waiting.then(() => answer(answering, intent));
     },
     face: faces.face,

@@ -3,6 +3,7 @@ import { sameBackend } from '../backend/directory.ts';
 import type { BackendRoom } from '../backend/room.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
+import type { ExpectedBackend } from '../contract/backend-source.ts';
 import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
@@ -28,8 +29,12 @@ export interface JoinParts {
   before?: Estate | undefined;
 }
 
-/** The far side and what is known of it. */
-export function joinFarSide(parts: JoinParts, serverInfo: { name: string; version: string }) {
+/** The far side and what is known of it. `expected`: backends that their source has not described yet. */
+export function joinFarSide(
+  parts: JoinParts,
+  serverInfo: { name: string; version: string },
+  expected: () => readonly ExpectedBackend[],
+) {
   const { plan, hooks, log, now, authorizers, wishes, spawn } = parts;
   const { limits } = plan;
   const adopted = new Set<string>();
@@ -75,6 +80,6 @@ export function joinFarSide(parts: JoinParts, serverInfo: { name: string; versio
     onRebuilt: (rebuilt) => hooks.catalogRebuilt.call(rebuilt),
   });
   const faces = createFace(serverInfo, room, limits.instructionsBytes, wishes.eras);
-  const gaps = createGaps(room);
+  const gaps = createGaps({ room, expected, now });
   return { room, catalogs, faces, gaps, isAdopted: (name: string) => adopted.has(name) };
 }

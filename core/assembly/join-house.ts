@@ -2,10 +2,12 @@ import { createDirectory } from '../backend/directory.ts';
 import type { BackendRoom } from '../backend/room.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { pageOf } from '../catalog/pages.ts';
+import type { ExpectedBackend } from '../contract/backend-source.ts';
 import type { Asker, LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
+import type { JsonValue } from '../contract/json.ts';
 import { explainCause } from '../errors.ts';
 import type { AnswerParts } from '../flow/answer.ts';
 import { createBridge, createTargetDispatch, type DispatchParts, withUrlQuestions } from '../flow/dispatch.ts';
@@ -25,7 +27,7 @@ import { type JoinParts, joinFarSide } from './join-far-side.ts';
 import { mountedRoutes } from './mounted-routes.ts';
 import { createPerforming, type Performing } from './perform-inner.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
-import { watchSources } from './sources.ts';
+import { type Sources, watchSources } from './sources.ts';
 import { type Estate, isSameDoor, listsThatDiffer, noteEstate, sharedRounds, whyNotMoved } from './succession.ts';
 
 /** The house, closed but joined. `open` lets the backends in. */
@@ -45,7 +47,9 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const serverInfo = { name: plan.name, version: plan.version };
   const stopped = new AbortController();
 
-  const { room, catalogs, faces, gaps, isAdopted } = joinFarSide(parts, serverInfo);
+  let sources: Sources | undefined;
+  const expected = () => sources?.expected() ?? NOTHING_EXPECTED;
+  const { room, catalogs, faces, gaps, isAdopted } = joinFarSide(parts, serverInfo, expected);
   const doormen = hooks.authenticate.tapNames();
   const why =
     parts.before && whyNotMoved(parts.before, { plan, doormen, perCaller: parts.authorizers.perCaller, wishes });
@@ -61,7 +65,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   };
   const target = withUrlQuestions(dispatching, createTargetDispatch(room));
   const frozen = freezeRooms(hooks, target, now);
-  const rooms = { ...frozen, dispatch: createBridge(dispatching, frozen.dispatch) };
+  const rooms = { ...frozen, dispatch: createBridge(dispatching, frozen.dispatch), starting: () => gaps.starting() };
   const shared = before?.rounds ?? sharedRounds(limits.requestStateTtlMs, now);
   const { rounds } = shared;
   if (before === undefined) shared.settle = rooms.settle;
@@ -95,11 +99,15 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     catalog: ({ asker, inbound }) => viewFor(asker, inbound),
     passthrough: createPassthrough(plan.passthroughHeaders),
     incomplete: ({ asker }) => gaps.inLists(listClassOf(asker.owner)),
-    pageOf: (entries, kind, era, cursor) => pageOf(entries, kind, era, cursor, { serverInfo, limits }),
+    lacking: ({ asker }) => gaps.lacking(listClassOf(asker.owner)) as JsonValue | undefined,
+    pageOf: (entries, kind, era, cursor, meta) =>
+      pageOf(entries, kind, era, cursor, { serverInfo, limits, ...(meta === undefined ? {} : { meta }) }),
   };
 
   let isSettled = false;
   let firstLists: Promise<void> = Promise.resolve();
+  /** Lists of backends that were added are in the catalogues before anybody who waited for them is answered. */
+  const settling = (): Promise<void> | undefined => room.settling()?.then(() => catalogs.catchUp());
   const house = createHouse({
     rooms,
     room,
@@ -110,6 +118,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
     ...(listClass === undefined ? {} : { listClass }),
     isSettled: () => isSettled,
     settled: () => firstLists,
+    settling,
   });
   const face = {
     house,
@@ -129,15 +138,16 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const open = async (): Promise<void> => {
     const directory = createDirectory((backends) => room.replace(backends), log);
     const watched = new Map(slots.backendSources.names().map((name) => [name, slots.backendSources.get(name)]));
-    const sources = watchSources(watched, (name, snapshot) => directory.update(name, snapshot), log, stopped.signal);
-    firstLists = sources
-      .first(limits.discoveryMs)
-      .then(() => room.settled())
+    const begun = watchSources(watched, (name, snapshot) => directory.update(name, snapshot), log, stopped.signal);
+    sources = begun;
+    firstLists = begun
+      .complete(limits.discoveryMs)
+      .then(settling)
       .then(() => {
         isSettled = true;
         checkCatalog(catalogs);
       });
-    await sources.first(limits.discoveryMs);
+    await begun.first(limits.discoveryMs);
   };
 
   // Whose the door is: the gateway before has it until this one takes it over, and the next one may take it away.
@@ -222,6 +232,7 @@ function listsOfCaller(capabilityClass: string, caller: Caller): string {
 }
 
 const SWEEP_MS = 1_000;
+const NOTHING_EXPECTED: readonly ExpectedBackend[] = [];
 
 /** The sessions of all replicas, when the plan names a store for them. @throws GatewayFault SLOT_UNKNOWN */
 function bookOf({ plan, slots, log, now }: JoinParts): SessionBook | undefined {

@@ -1,5 +1,5 @@
 import type { Backend } from '../contract/backend.ts';
-import type { BackendSource } from '../contract/backend-source.ts';
+import type { BackendSource, ExpectedBackend, PushBackends } from '../contract/backend-source.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 
@@ -7,6 +7,10 @@ import type { Log } from '../extension/plugin.ts';
 export interface Sources {
   /** Resolves when every source has pushed once, or after `ms`. */
   first(ms: number): Promise<void>;
+  /** Resolves when every source has pushed a snapshot that expects nothing more but what has failed, or after `ms`. */
+  complete(ms: number): Promise<void>;
+  /** What sources expect and have not described yet. */
+  expected(): readonly ExpectedBackend[];
 }
 
 /**
@@ -19,30 +23,49 @@ export function watchSources(
   log: Log,
   signal: AbortSignal,
 ): Sources {
-  const firsts = [...sources].map(
-    ([name, source]) =>
-      new Promise<void>((resolve) => {
-        const onSnapshot = (snapshot: readonly Backend[]): void => {
-          if (signal.aborted) return;
-          push(name, snapshot);
-          resolve();
-        };
-        void keepWatching(name, source, onSnapshot, log, signal).then(resolve);
-      }),
-  );
+  const expectedOf = new Map<string, readonly ExpectedBackend[]>();
+  let expected: readonly ExpectedBackend[] = [];
+  const begun = [...sources].map(([name, source]) => {
+    const first = Promise.withResolvers<void>();
+    const complete = Promise.withResolvers<void>();
+    const onSnapshot: PushBackends = (snapshot, stillExpected = []) => {
+      if (signal.aborted) return;
+      expectedOf.set(name, stillExpected);
+      expected = [...expectedOf.values()].flat();
+      push(name, snapshot);
+      first.resolve();
+      if (stillExpected.every(({ hasFailed }) => hasFailed === true)) complete.resolve();
+    };
+    void keepWatching(name, source, onSnapshot, log, signal).then(() => {
+      first.resolve();
+      complete.resolve();
+    });
+    return { first: first.promise, complete: complete.promise };
+  });
+  const within = async (all: readonly Promise<void>[], ms: number): Promise<void> => {
+    const late = timer(ms, signal);
+    await Promise.race([Promise.all(all), late.done]);
+    late.clear();
+  };
   return {
-    async first(ms) {
-      const late = timer(ms, signal);
-      await Promise.race([Promise.all(firsts), late.done]);
-      late.clear();
-    },
+    first: (ms) =>
+      within(
+        begun.map(({ first }) => first),
+        ms,
+      ),
+    complete: (ms) =>
+      within(
+        begun.map(({ complete }) => complete),
+        ms,
+      ),
+    expected: () => expected,
   };
 }
 
 async function keepWatching(
   name: string,
   source: BackendSource,
-  push: (snapshot: readonly Backend[]) => void,
+  push: PushBackends,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {

@@ -36,7 +36,9 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
   const { limits, timeouts, events } = options;
   const keepers = new Map<string, Keeper>();
   const leaving = new Set<Promise<void>>();
-  let first: Promise<unknown> = Promise.resolve();
+  /** First looks at backends, each for a bounded time. */
+  const arriving = new Set<Promise<void>>();
+  let settling: Promise<void> | undefined;
   let isStopped = false;
 
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
@@ -56,6 +58,20 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
     keepers.set(name, keeper);
     events.changed({ name, change: 'added', state: keeper.state });
     for (const capabilityClass of keeper.listings.keys()) events.listed(name, capabilityClass);
+  };
+
+  const arrives = (look: Promise<void>): void => {
+    const arrival = within(look, limits.discoveryMs).finally(() => arriving.delete(arrival));
+    arriving.add(arrival);
+  };
+
+  /** Backends that are added meanwhile count too, as long as the time of this wait lasts. */
+  const allArrived = async (): Promise<void> => {
+    while (arriving.size > 0) await Promise.all(arriving);
+  };
+  const untilSettled = async (): Promise<void> => {
+    await within(allArrived(), limits.discoveryMs);
+    settling = undefined;
   };
 
   /** Work that a stop waits for and nobody else does. */
@@ -87,19 +103,18 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       if (isStopped) return;
       const wanted = new Map(backends.map((backend) => [backend.name, backend]));
       for (const keeper of [...keepers.values()]) if (!wanted.has(keeper.backend.name)) remove(keeper);
-      const started: Promise<void>[] = [];
       for (const backend of wanted.values()) {
         const known = keepers.get(backend.name);
         if (known !== undefined && sameBackend(known.backend, backend)) continue;
         if (known !== undefined) track(letGo(known, options));
         const lent = known === undefined ? options.lent?.(backend) : undefined;
         if (lent !== undefined) adopt(lent);
-        else started.push(begin(backend, known?.listings));
+        else arrives(begin(backend, known?.listings));
       }
-      if (started.length > 0) first = Promise.all([first, within(Promise.all(started), limits.discoveryMs)]);
     },
-    async settled() {
-      await first;
+    settling() {
+      if (settling === undefined && arriving.size > 0) settling = untilSettled();
+      return settling;
     },
     states: () => sorted().map((keeper) => keeper.state),
     eraOf: (workload) => keepers.get(workload)?.era,

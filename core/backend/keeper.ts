@@ -124,6 +124,7 @@ export class Keeper {
       workload,
       connector: this.#connector,
       base,
+      isProgram: backend.transport === 'stdio',
       signal,
       now,
       look: () => this.#look(),

@@ -20,6 +20,8 @@ export interface PresenceOptions {
   readonly connector: Connector;
   /** The gateway's own link. */
   readonly base: Seat;
+  /** A program of this machine: its first start may install it. */
+  readonly isProgram: boolean;
   /** Aborts when the backend is not kept any more. */
   readonly signal: AbortSignal;
   now(): number;
@@ -53,6 +55,8 @@ export class Presence {
   #isAside = false;
   #isDoubted = false;
   #attempt: Promise<void> | undefined;
+  #attemptSinceMs = 0;
+  #hasBeenFound = false;
   #failures = 0;
   #quickDeaths = 0;
   #readyAtMs = 0;
@@ -85,13 +89,21 @@ export class Presence {
     return this.#failures === 0 ? this.#attempt : undefined;
   }
 
+  /** A program that has never answered is being started: since when. */
+  get startingSinceMs(): number | undefined {
+    const isFirst = this.#options.isProgram && !this.#hasBeenFound && this.#attempt !== undefined;
+    return isFirst ? this.#attemptSinceMs : undefined;
+  }
+
   get facts(): Omit<BackendState, 'backend'> {
+    const { startingSinceMs } = this;
     const cause = this.#cause;
     return {
       status: this.#status,
       era: this.era,
       cause: cause === undefined ? undefined : { category: categoryOf(cause), message: messageOf(cause) },
       sinceMs: this.#sinceMs,
+      ...(startingSinceMs === undefined ? {} : { startingSinceMs }),
       hello: this.#hello,
       ...(this.#health === undefined ? {} : { health: this.#health }),
     };
@@ -108,7 +120,9 @@ export class Presence {
   /** One look at the backend; all who ask meanwhile share it. Never rejects. */
   discover(): Promise<void> {
     clearTimeout(this.#retry);
-    this.#attempt ??= this.#options
+    if (this.#attempt !== undefined) return this.#attempt;
+    this.#attemptSinceMs = this.#options.now();
+    this.#attempt = this.#options
       .look()
       .then((lists) => this.#ready(lists))
       .catch((cause: unknown) => this.#failed(cause))
@@ -199,6 +213,7 @@ export class Presence {
   #ready(lists: ReadLists): void {
     const { link } = lists;
     this.#failures = 0;
+    this.#hasBeenFound = true;
     this.#isDoubted = false;
     this.#readyAtMs = this.#options.now();
     this.#hello = link.hello;

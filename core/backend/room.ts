@@ -38,8 +38,11 @@ export interface Kept {
 export interface BackendRoom {
   /** Replaces the set of backends: new ones are opened, gone ones closed, equal ones left alone. */
   replace(backends: readonly Backend[]): void;
-  /** Resolves when every backend has its first lists or an error, or `limits.discoveryMs` has passed. */
-  settled(): Promise<void>;
+  /**
+   * Resolves when no backend is new any more, at most after `limits.discoveryMs`; `undefined` when none is now. A backend
+   * is new until it has its first lists or an error, and no longer than that time.
+   */
+  settling(): Promise<void> | undefined;
   /** Sorted by name. */
   states(): readonly BackendState[];
   /** The era a backend was found to speak; `undefined` for an unknown one and until it answered. */

@@ -41,6 +41,8 @@ export interface Catalogs {
   of(capabilityClass: string): Catalog;
   /** A backend's lists changed for one class (`''` = for every class): rebuild, compare, tell, coalesced. */
   changed(workload: string, capabilityClass: string): void;
+  /** Rebuilds what has changed now, without waiting for more changes. */
+  catchUp(): void;
   onChanged(listener: (change: CatalogChange) => void): () => void;
   /** Classes that were asked for. */
   classes(): readonly string[];

@@ -104,6 +104,11 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
       // Not started again by later changes: a backend that changes all the time must not keep others' changes back.
       timer ??= setTimeout(rebuildPending, limits.coalesceMs).unref();
     },
+    catchUp() {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      rebuildPending();
+    },
     onChanged(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -11,6 +11,8 @@ import { itemBytes } from './definition.ts';
 export interface PageParts {
   readonly serverInfo: JsonObject;
   readonly limits: Pick<Limits, 'pageSize'>;
+  /** Further members of the page's `_meta`. */
+  readonly meta?: JsonObject;
 }
 
 /**
@@ -37,7 +39,7 @@ function pageFrom(
   kind: EntryKind,
   era: Era,
   start: number,
-  { serverInfo, limits }: PageParts,
+  { serverInfo, limits, meta }: PageParts,
 ): RawJson {
   const size = era === '2026-07-28' ? limits.pageSize : limits.pageSize * LEGACY_PAGE_FACTOR;
   const end = Math.min(entries.length, start + size);
@@ -47,10 +49,10 @@ function pageFrom(
     parts.push(itemBytes(entry, era));
   }
   const nextCursor = end < entries.length ? { nextCursor: cursorAfter(kind, entries, end - 1) } : {};
-  const hints =
+  const hints: JsonObject =
     era === '2026-07-28'
-      ? { ttlMs: 0, cacheScope: 'private', resultType: 'complete', _meta: { [META.serverInfo]: serverInfo } }
-      : {};
+      ? { ttlMs: 0, cacheScope: 'private', resultType: 'complete', _meta: { [META.serverInfo]: serverInfo, ...meta } }
+      : { ...(meta === undefined ? {} : { _meta: meta }) };
   const rest = encode({ ...nextCursor, ...hints }).subarray(1);
   parts.push(rest.length === 1 ? LIST_END : LIST_END_MORE, rest);
   return Buffer.concat(parts);

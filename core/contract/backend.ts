@@ -42,6 +42,8 @@ export interface BackendState {
   readonly cause: { readonly category: string; readonly message: string } | undefined;
   /** Epoch milliseconds of the last status change. */
   readonly sinceMs: number;
+  /** A program that has never answered is being started, perhaps installed: since when. Epoch milliseconds. */
+  readonly startingSinceMs?: number;
   /** `serverInfo`, `capabilities` and `instructions` of its last hello. */
   readonly hello: BackendHello | undefined;
   /** What a monitor makes of it; absent without one. Where there is one, status pages show this. */

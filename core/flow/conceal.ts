@@ -10,7 +10,7 @@ import { notFound } from './wire-faults.ts';
 /** Why a call is not made. */
 export type Denial = Exclude<Reply, { readonly result: unknown }>;
 
-type Deciding = Pick<Rooms, 'authorize' | 'advertise'>;
+type Deciding = Pick<Rooms, 'authorize' | 'advertise' | 'starting'>;
 
 /**
  * What a caller hears about a call that was refused: of an entry that its lists show, the refusal; of any other, what
@@ -31,7 +31,8 @@ export async function denialOf(rooms: Deciding, call: Call, refusal: Refusal): P
 /** A policy is asked about a name that nobody has as about any other; only where it has no objection is it "unknown". */
 export async function denialOfMissing(rooms: Deciding, call: Call): Promise<Denial> {
   const refusal = await rooms.authorize(call);
-  return refusal === undefined ? { error: notFound(call) } : { refusal: challenged(refusal, call.caller) };
+  if (refusal === undefined) return { error: notFound(call, rooms.starting?.()) };
+  return { refusal: challenged(refusal, call.caller) };
 }
 
 /** The entry that stands for a name nobody has, so that policy can decide about the name. Never listed, never run. */

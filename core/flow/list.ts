@@ -1,10 +1,10 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
-import type { RawJson } from '../contract/json.ts';
+import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Answer, Intent } from '../protocol/intent.ts';
+import { LACKING } from '../protocol/meta.ts';
 import type { Rooms } from './rooms.ts';
 
 /** The list methods and what they list. */
@@ -21,8 +21,16 @@ export interface ListParts {
   catalog(intent: Intent): Catalog;
   /** Why a list would be incomplete and must not be answered, `undefined` when it may be (`partialFailureMode: fail`). */
   incomplete(intent: Intent): string | undefined;
-  /** One page of entries that a plugin filtered. */
-  pageOf(entries: readonly CatalogEntry[], kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
+  /** Backends that a list lacks although it is answered, for its `_meta`; `undefined` when it lacks none. */
+  lacking(intent: Intent): JsonValue | undefined;
+  /** One page that is made for this list: a plugin filtered its entries, or `_meta` says what it lacks. */
+  pageOf(
+    entries: readonly CatalogEntry[],
+    kind: EntryKind,
+    era: Era,
+    cursor: string | undefined,
+    meta: JsonObject | undefined,
+  ): RawJson | undefined;
 }
 
 /** Answers a list: the ready page when nobody filters, otherwise what this caller may see. */
@@ -31,23 +39,36 @@ export async function answerList(parts: ListParts, intent: Intent, kind: EntryKi
   if (cursor !== undefined && cursor[0] !== QUOTE) return badCursor();
   const text = cursor === undefined ? undefined : intent.params.string('cursor');
   const missing = parts.incomplete(intent);
-  if (missing !== undefined) return { error: wireError(CODE.internalError, missing) };
+  if (missing !== undefined) {
+    noteAsked(parts, intent);
+    return { error: wireError(CODE.internalError, missing) };
+  }
   const catalog = parts.catalog(intent);
   const { era } = intent.asker;
   const { advertise } = parts.rooms;
+  const lacking = parts.lacking(intent);
+  const meta = lacking === undefined ? undefined : { [LACKING]: lacking };
+  const entries = catalog.visible(kind);
   const page =
-    advertise === undefined
+    advertise === undefined && meta === undefined
       ? catalog.page(kind, era, text)
-      : parts.pageOf(await advertised(advertise, catalog.visible(kind), intent.caller), kind, era, text);
+      : parts.pageOf(
+          advertise === undefined ? entries : await advertise(entries, intent.caller),
+          kind,
+          era,
+          text,
+          meta,
+        );
   return page === undefined ? badCursor() : { ready: page };
 }
 
-function advertised(
-  advertise: NonNullable<Rooms['advertise']>,
-  entries: readonly CatalogEntry[],
-  caller: Caller,
-): Promise<readonly CatalogEntry[]> {
-  return advertise(entries, caller);
+/** Who was refused a list is told when it changes: changes are told of catalogues that were asked for. */
+function noteAsked(parts: ListParts, intent: Intent): void {
+  try {
+    parts.catalog(intent);
+  } catch {
+    // without a catalogue there is nothing to tell of; its fault has been logged
+  }
 }
 
 function badCursor(): Answer {

@@ -23,6 +23,8 @@ export interface Rooms {
     | ((entries: readonly CatalogEntry[], caller: Caller) => Promise<readonly CatalogEntry[]>)
     | undefined;
   settle(record: CallRecord): void;
+  /** Backends that are still starting, in words; `undefined` or absent when there are none. */
+  starting?(): string | undefined;
   /** Absent when nobody listens: then no record is kept. */
   readonly requests: RequestListener | undefined;
   now(): number;

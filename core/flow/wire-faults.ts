@@ -61,8 +61,14 @@ export class CallError extends Error {
   }
 }
 
-/** The error for a name that is not in the catalogue. */
-export function notFound(call: Pick<Call, 'method' | 'name' | 'asker'>): WireError {
+/** The error for a name that is not in the catalogue. `starting`: backends that may bring it yet, in words. */
+export function notFound(call: Pick<Call, 'method' | 'name' | 'asker'>, starting?: string): WireError {
+  const error = unknown(call);
+  if (starting === undefined) return error;
+  return { ...error, message: `${error.message}; perhaps it comes with a backend that is still starting: ${starting}` };
+}
+
+function unknown(call: Pick<Call, 'method' | 'name' | 'asker'>): WireError {
   if (call.method === 'resources/read' || call.method === 'resources/subscribe') {
     const code = call.asker.era === '2025-11-25' ? CODE.legacyResourceNotFound : CODE.invalidParams;
     return wireError(code, `resource not found: ${call.name}`, { uri: call.name });

@@ -12,6 +12,9 @@ export const META = {
   progressToken: 'progressToken',
 } as const;
 
+/** In `_meta` of a list that lacks the entries of some backends: `[{ name, status, seconds }]`. */
+export const LACKING = 'dev.toolmgr/lacking';
+
 const OWN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
 
 /** Reserved keys that belong to the conversation end to end, not to one hop. */

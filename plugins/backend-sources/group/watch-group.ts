@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import type { Backend } from '@toolmgr/core';
+import type { Backend, ExpectedBackend, PushBackends } from '@toolmgr/core';
 import { readWorkloads, type WorkloadRecord, workloadsDir } from '../../shared/workload-record.ts';
 
 /** What to watch and whom to tell. */
@@ -8,13 +8,14 @@ export interface GroupWatch {
   /** The state folder. */
   readonly state: string;
   readonly group: string;
-  readonly push: (snapshot: readonly Backend[]) => void;
+  readonly push: PushBackends;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
 }
 
 /**
- * Pushes the group's running workloads now and after each change, until `signal` aborts.
+ * Pushes the group's running workloads now and after each change, until `signal` aborts. Those that are being started
+ * are pushed as expected.
  *
  * The writer touches a file in the watched folder with every change; the poll finds what the system does not tell
  * (a proxy that was killed, network file systems). An equal snapshot is not pushed again.
@@ -27,9 +28,11 @@ export async function watchGroup({ state, group, push, signal, pollMs = POLL_MS 
   try {
     while (!signal.aborted) {
       const changed = changes.next();
-      const snapshot = (await readWorkloads(state)).flatMap((record) => backendFrom(record, group));
-      const description = JSON.stringify(snapshot);
-      if (description !== last && !signal.aborted) push(snapshot);
+      const records = await readWorkloads(state);
+      const snapshot = records.flatMap((record) => backendFrom(record, group));
+      const expected = records.flatMap((record) => expectedFrom(record, group));
+      const description = JSON.stringify([snapshot, expected]);
+      if (description !== last && !signal.aborted) push(snapshot, expected);
       last = description;
       await changed;
     }
@@ -42,6 +45,12 @@ export async function watchGroup({ state, group, push, signal, pollMs = POLL_MS 
 function backendFrom({ name, config, status, alive }: WorkloadRecord, group: string): Backend[] {
   if (!alive || config?.group !== group || status.status !== 'running' || status.url === undefined) return [];
   return [{ name, transport: 'streamable-http', url: status.url, metadata: { group } }];
+}
+
+/** A workload of the group that is being started; nothing for any other. */
+function expectedFrom({ name, config, status, alive }: WorkloadRecord, group: string): ExpectedBackend[] {
+  if (!alive || config?.group !== group || status.status !== 'starting') return [];
+  return [{ name, sinceMs: status.updatedAtMs }];
 }
 
 /** `next()` resolves with the first change after it was called, after `pollMs`, or on abort. */

@@ -50,6 +50,7 @@ export default definePlugin({
           runtimes: slots.workloadRuntimes,
           log,
           push,
+          now: core.now,
           signal: until,
         });
         running.add(serving);

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Backend,
+  type ExpectedBackend,
   explainCause,
   type Log,
+  type PushBackends,
   type Registry,
   type WorkloadHandle,
   type WorkloadRuntime,
@@ -16,12 +18,20 @@ export interface Serving {
   /** Time a workload has to end by itself. */
   readonly stopMs: number;
   readonly log: Log;
-  readonly push: (snapshot: readonly Backend[]) => void;
+  readonly push: PushBackends;
+  now(): number;
   readonly signal: AbortSignal;
 }
 
+/** Where one workload stands: reached, expected since a time, or neither once its runtime gave it up. */
+interface Standing {
+  backend: Backend | undefined;
+  expected: ExpectedBackend | undefined;
+}
+
 /**
- * Starts every workload, pushes those that can be reached, and stops them all when `signal` aborts.
+ * Starts every workload, pushes those that can be reached, and stops them all when `signal` aborts. Those that are
+ * being started are pushed as expected.
  *
  * One that cannot be started is tried again with growing waits and delays no other; one that its runtime gave up
  * leaves the snapshot.
@@ -30,21 +40,35 @@ export interface Serving {
 export async function serveWorkloads(serving: Serving): Promise<void> {
   const { workloads, runtimes, push } = serving;
   const chosen = workloads.map((spec) => ({ spec, runtime: runtimes.get(spec.runtime) }));
-  const reached = new Map<string, Backend>();
-  const tell = (): void => push(workloads.flatMap(({ name }) => reached.get(name) ?? []));
-  await Promise.all(chosen.map(({ spec, runtime }) => serveOne(spec, runtime, serving, reached, tell)));
+  const all = chosen.map(({ spec, runtime }) => {
+    const standing: Standing = { backend: undefined, expected: { name: spec.name, sinceMs: serving.now() } };
+    return { spec, runtime, standing };
+  });
+  const tell = (): void =>
+    push(
+      all.flatMap(({ standing }) => standing.backend ?? []),
+      all.flatMap(({ standing }) => standing.expected ?? []),
+    );
+  tell();
+  await Promise.all(all.map(({ spec, runtime, standing }) => serveOne(spec, runtime, serving, standing, tell)));
 }
 
 async function serveOne(
   spec: WorkloadSpec,
   runtime: WorkloadRuntime,
   { signal, stopMs, log }: Serving,
-  reached: Map<string, Backend>,
+  standing: Standing,
   tell: () => void,
 ): Promise<void> {
-  const handle = await startUntil(spec, runtime, signal, log);
+  const hasFailed = (): void => {
+    if (standing.expected === undefined || standing.expected.hasFailed) return;
+    standing.expected = { ...standing.expected, hasFailed: true };
+    tell();
+  };
+  const handle = await startUntil(spec, runtime, signal, log, hasFailed);
+  standing.expected = undefined;
   if (handle === undefined) return;
-  reached.set(spec.name, { name: spec.name, ...handle.reach, metadata: { group: spec.group } });
+  standing.backend = { name: spec.name, ...handle.reach, metadata: { group: spec.group } };
   if (!signal.aborted) tell();
   const last = await Promise.race([handle.ended, aborted(signal)]);
   if (last === undefined) {
@@ -52,7 +76,7 @@ async function serveOne(
     return;
   }
   log.error('workload ended for good', { workload: spec.name, status: last.status, reason: last.message });
-  reached.delete(spec.name);
+  standing.backend = undefined;
   tell();
   await aborted(signal);
 }
@@ -63,12 +87,14 @@ async function startUntil(
   runtime: WorkloadRuntime,
   signal: AbortSignal,
   log: Log,
+  hasFailed: () => void,
 ): Promise<WorkloadHandle | undefined> {
   for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
       return await runtime.start(spec, signal);
     } catch (cause) {
       if (signal.aborted) return undefined;
+      hasFailed();
       log.error('workload cannot be started', { workload: spec.name, reason: explainCause(cause), nextTryMs: waitMs });
     }
     await delay(waitMs, undefined, { signal }).catch(() => {});

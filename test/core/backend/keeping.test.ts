@@ -115,7 +115,7 @@ describe('the set of backends', () => {
     const server = await httpServer(legacyAnswers());
     const { room, listed, changed } = testRoom();
     room.replace([httpBackend(server.url)]);
-    await room.settled();
+    await room.settling();
     room.replace([{ url: server.url, transport: 'streamable-http', name: 'far' }]);
     expect(server.of('initialize')).toHaveLength(1);
     room.replace([httpBackend(server.url, { era: 'legacy' })]);

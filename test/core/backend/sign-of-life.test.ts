@@ -208,7 +208,7 @@ describe('a backend that a monitor calls unhealthy', () => {
     const { room } = await roomWith([httpBackend(one.url)]);
     room.judge('far', health('unhealthy'));
     room.replace([httpBackend(other.url)]);
-    await room.settled();
+    await room.settling();
     expect(room.states()[0]).not.toHaveProperty('health');
     await send(room, { workload: 'far', original: 'echo' });
   });

@@ -76,7 +76,7 @@ export function testRoom(overrides: RoomOverrides = {}): TestRoom {
 export async function roomWith(backends: readonly Backend[], overrides: RoomOverrides = {}): Promise<TestRoom> {
   const test = testRoom(overrides);
   test.room.replace(backends);
-  await test.room.settled();
+  await test.room.settling();
   return test;
 }
 

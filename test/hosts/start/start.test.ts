@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
+import { modernRequest } from '../../support/endpoint-door.ts';
 import { processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -55,6 +56,30 @@ describe('npm start', () => {
         out: expect.stringContaining('nothing is left running'),
       });
       await until(() => processesWith(scratch).length === 0);
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.first-lists.wait',
+    'gives the tools of all three servers to the very first list, however early it comes',
+    async () => {
+      const holder = createServer();
+      await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+      const { port } = holder.address() as AddressInfo;
+      await new Promise((resolve) => holder.close(resolve));
+      await using _started = startCli(['--port', String(port)], { script });
+      const { headers, body } = modernRequest('tools/list');
+      const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers };
+      const asked = { method: 'POST', headers: all, body: JSON.stringify(body) };
+      let first: Response | undefined;
+      await until(async () => {
+        first = await fetch(`http://127.0.0.1:${port}/mcp`, asked).catch(() => undefined);
+        return first !== undefined;
+      }, LONG);
+      const { result } = (await first?.json()) as { result: { tools: readonly { name: string }[] } };
+      const servers = new Set(result.tools.map(({ name }) => name.slice(0, name.indexOf('_'))));
+      expect([...servers].sort()).toEqual(['everything', 'filesystem', 'memory']);
     },
     LONG,
   );

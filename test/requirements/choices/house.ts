@@ -39,6 +39,18 @@ export const house = [
     },
   },
   {
+    source: 'choice: lists at the start',
+    says: {
+      'choice.first-lists.wait':
+        'the first lists wait, bounded, for the first snapshot of every source and the first answer of every backend',
+      'choice.first-lists.after-reload':
+        'lists wait in the same way for backends that a change of the configuration adds',
+      'choice.first-lists.bounded': 'a slow backend delays the lists of others by limits.discoveryMs at most',
+      'choice.first-lists.incomplete':
+        'a list that lacks backends names them in its _meta or is refused by their names, and a notification follows',
+    },
+  },
+  {
     source: 'choice: ordering hazards',
     says: {
       'choice.order.rename-decided-again':

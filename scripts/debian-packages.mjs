@@ -2,7 +2,7 @@
 // says so and is skipped; in CI (`CI` is set) it fails instead.
 import { spawnSync } from 'node:child_process';
 
-const PROGRAMS = { 'redis-server': 'redis-server' };
+const PROGRAMS = { 'redis-server': 'redis-server', wrk: 'wrk' };
 const INSTALL_MS = 300_000;
 
 const isThere = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;

@@ -13,6 +13,7 @@ export interface LoadRequest {
 
 /** What one run of the load tool gave. */
 export interface LoadResult {
+  readonly requests: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -40,6 +41,7 @@ export async function measure(
     const summary = JSON.parse(out.slice(out.lastIndexOf('RESULT ') + 7)) as Record<string, number>;
     const { requests = 0, duration = 1, p50 = 0, p99 = 0, failures = 0 } = summary;
     return {
+      requests,
       requestsPerSecond: requests / (duration / 1e6),
       p50Ms: p50 / 1000,
       p99Ms: p99 / 1000,

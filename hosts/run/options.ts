@@ -68,8 +68,6 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     ...['--otel-sampling-rate', '--otel-tracing-enabled', '--otel-metrics-enabled'],
     ...['--otel-enable-prometheus-metrics-path', '--otel-custom-attributes', '--otel-env-vars'],
     '--otel-use-legacy-attributes',
-  ]),
-  ...later('policy plugins', [
     ...['--enable-audit', '--audit-config', '--authz-config', '--oidc-issuer', '--oidc-audience', '--oidc-client-id'],
     ...['--oidc-client-secret', '--oidc-introspection-url', '--oidc-jwks-url', '--oidc-scopes'],
     ...['--oidc-insecure-allow-http', '--jwks-allow-private-ip', '--jwks-auth-token-file', '--resource-url'],

@@ -73,7 +73,7 @@ describe('the options of run', () => {
         for (const written of [[name], [name, 'value'], [`${name}=value`]]) {
           expect(await refusal(...written, 'npx://x'), name).toMatch(
             new RegExp(
-              `^${name} is not available yet: it comes with (container workloads|the complete run command|policy plugins|remote authentication)$`,
+              `^${name} is not available yet: it comes with (container workloads|the complete run command|remote authentication)$`,
             ),
           );
         }

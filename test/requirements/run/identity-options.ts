@@ -4,7 +4,7 @@ import type { Section } from '../section.ts';
 export const identityOptions = [
   {
     source: 'run spec §4 incoming authentication',
-    deferred: 'comes with policy plugins',
+    deferred: 'comes with the complete run command',
     says: {
       'run.option.oidc-issuer': '--oidc-issuer is the issuer URL',
       'run.option.oidc-audience': '--oidc-audience is the audience a token must have',
@@ -93,7 +93,7 @@ export const identityOptions = [
   },
   {
     source: 'run spec §5 authentication',
-    deferred: 'comes with policy plugins',
+    deferred: 'comes with the complete run command',
     says: {
       'run.authentication.three-kinds':
         'the command configures caller authentication, authentication to a remote server and token exchange',

@@ -48,7 +48,7 @@ export const proxyOptions = [
   },
   {
     source: 'run spec §4 audit and authorization',
-    deferred: 'comes with policy plugins',
+    deferred: 'comes with the complete run command',
     says: {
       'run.option.enable-audit':
         '--enable-audit is a boolean, false by default, and audits with the default configuration',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalogs } from '../catalog/catalog.ts';
-import type { Asker, Call, LinkOwner, Reply } from '../contract/call.ts';
+import type { Asker, Call, LinkOwner, Reply, WireError } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { ToolEntry } from '../contract/tool.ts';
@@ -10,7 +10,9 @@ import { missingEntry } from '../flow/conceal.ts';
 import { type Journey, performResolved } from '../flow/perform.ts';
 import { Cancel, cancellationOf } from '../protocol/cancel.ts';
 import { listClassOf } from '../protocol/capabilities.ts';
-import { encode, RawObject } from '../protocol/raw-json.ts';
+import { CODE, wireError } from '../protocol/errors.ts';
+import { decodeObject, encode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
+import { hasRepeatedMembers } from '../protocol/repeated-members.ts';
 
 /** How plugins and embedders call tools: down the same rooms as a client's call. */
 export interface Performing {
@@ -47,8 +49,10 @@ export function createPerforming(journey: Journey, catalogs: Catalogs, callers?:
       const catalog = catalogs.of(listClassOf(asker.owner));
       const found = isChosen ? catalog.direct().find('tool', name) : catalog.findInside(name);
       const target = found ?? missingEntry('tool', name);
+      const fields = toolCall(target.key, given);
+      if ('error' in fields) return fields;
       const call = createCall({
-        ...toolCall(target.key, given),
+        ...fields,
         target,
         caller: caller ?? parent.caller,
         asker,
@@ -65,8 +69,10 @@ export function createPerforming(journey: Journey, catalogs: Catalogs, callers?:
       await callers?.missing(asker.owner);
       const catalog = catalogs.of(listClassOf(asker.owner));
       const target = catalog.direct().find('tool', name) ?? catalog.find('tool', name) ?? missingEntry('tool', name);
+      const fields = toolCall(name, given ?? {});
+      if ('error' in fields) return fields;
       const call = createCall({
-        ...toolCall(name, given ?? {}),
+        ...fields,
         target,
         caller,
         asker,
@@ -91,18 +97,33 @@ function depthOf(call: Call): number {
   return depth;
 }
 
+/** -32602 for bytes that a client's own request would be refused for. */
 function toolCall(name: string, given: JsonObject | RawJson) {
   const raw = Buffer.isBuffer(given) ? given : encode(given);
-  const members = RawObject.empty().with('name', encode(name)).with('arguments', raw);
+  const read = Buffer.isBuffer(given) ? readArguments(given) : { decoded: undefined };
+  if ('error' in read) return read;
   return {
     method: 'tools/call',
     name,
-    members,
+    members: RawObject.empty().with('name', encode(name)).with('arguments', raw),
+    decoded: read.decoded,
     meta: undefined,
     round: 1,
     backendState: undefined,
     inputResponses: undefined,
   } as const;
+}
+
+function readArguments(raw: RawJson): { readonly decoded: JsonObject } | { readonly error: WireError } {
+  try {
+    const members = RawObject.parse(raw); // before it is decoded: it bounds depth and members
+    const decoded = decodeObject(raw) ?? {};
+    if (!hasRepeatedMembers(members, decoded)) return { decoded };
+    return { error: wireError(CODE.invalidParams, 'the arguments name a member twice') };
+  } catch (cause) {
+    if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
+    return { error: wireError(CODE.invalidParams, 'the arguments are no JSON object') };
+  }
 }
 
 /** An asker in code: it hears nothing on the way and cannot be asked. */

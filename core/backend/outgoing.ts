@@ -1,10 +1,9 @@
 import type { Call } from '../contract/call.ts';
 import type { Era } from '../contract/era.ts';
-import type { RawJson } from '../contract/json.ts';
 import type { MirroredParam } from '../contract/tool.ts';
 import { encodeHeaderValue } from '../protocol/header-value.ts';
 import type { Part } from '../protocol/join-parts.ts';
-import { encode, RawObject } from '../protocol/raw-json.ts';
+import { FORWARDED } from '../protocol/known-params.ts';
 import type { Asked } from './link.ts';
 import { mirrorArguments } from './mirrored-params.ts';
 
@@ -20,8 +19,8 @@ export interface OutgoingFacts {
 }
 
 /**
- * A call as a link takes it: the backend's own name in place of the advertised one, the rest of the params as they came.
- * Members of a finished round go only to the era that has them.
+ * A call as a link takes it: the backend's own name in place of the advertised one, the rest of what is
+ * forwarded as it came. Members of a finished round go only to the era that has them.
  */
 export function askedFrom(call: Call, facts: OutgoingFacts): Asked {
   const { asker } = call;
@@ -50,18 +49,16 @@ const NAMED_BY: Readonly<Record<string, 'name' | 'uri'>> = {
   'resources/subscribe': 'uri',
 };
 
-/** Per-hop members: those of the asker were checked above and come back as fields of the call. */
-const ROUND_MEMBERS: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'requestState']);
-
 function paramsFor(call: Call, era: Era): Part[] {
   const { members } = call;
   const naming = NAMED_BY[call.method];
+  const forwarded = FORWARDED[call.method];
   const parts: Part[] = [];
   let text = naming === undefined ? '' : `"${naming}":${JSON.stringify(targetOf(call))}`;
   for (const key of members.keys()) {
     const raw = members.get(key);
-    if (raw === undefined || key === naming || ROUND_MEMBERS.has(key)) continue;
-    const value = key === 'ref' && call.method === 'completion/complete' ? refFor(call, raw) : raw;
+    if (raw === undefined || key === naming || !forwarded.has(key)) continue;
+    const value = key === 'ref' && call.method === 'completion/complete' ? refFor(call) : raw;
     const comma = text === '' && parts.length === 0 ? '' : ',';
     parts.push(`${text}${comma}${JSON.stringify(key)}:`, value);
     text = '';
@@ -83,11 +80,12 @@ function targetOf(call: Call): string {
   return call.target.kind === 'template' ? call.name : call.target.original;
 }
 
-function refFor(call: Call, raw: RawJson): RawJson {
-  if (raw[0] !== 0x7b) return raw;
-  const ref = RawObject.parse(raw);
-  const member = ref.string('type') === 'ref/prompt' ? 'name' : 'uri';
-  return ref.with(member, encode(call.target.original)).toBytes();
+/** Made anew: what else a `ref` says no policy has seen. */
+function refFor(call: Call): string {
+  const named = JSON.stringify(call.target.original);
+  return call.target.kind === 'prompt'
+    ? `{"type":"ref/prompt","name":${named}}`
+    : `{"type":"ref/resource","uri":${named}}`;
 }
 
 function mirroredFor(call: Call, facts: OutgoingFacts): Readonly<Record<string, string>> | undefined {

@@ -24,10 +24,13 @@ export interface CallFields {
   readonly backendState: string | undefined;
   readonly inputResponses: RawJson | undefined;
   readonly cancel: Cancellation;
+  /** `params.arguments` decoded, where that was done already. */
+  readonly decoded?: JsonObject | undefined;
 }
 
 /** What a tap may change about a call. New `arguments` are encoded once; everything else of the params stays raw. */
-export interface CallChanges extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent' | 'inbound'>> {
+export interface CallChanges
+  extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent' | 'inbound' | 'decoded'>> {
   readonly arguments?: JsonObject;
   readonly signal?: AbortSignal;
 }
@@ -58,6 +61,7 @@ export function callWith(call: Call, changes: CallChanges): Call {
     cancel: signal === undefined ? call.cancel : cancellationOf(signal),
     ...rest,
     members,
+    decoded: argumentsValue === undefined && call instanceof CallValue ? call.decoded : undefined,
   });
 }
 
@@ -96,6 +100,12 @@ class CallValue implements Call {
     this.backendState = fields.backendState;
     this.inputResponses = fields.inputResponses;
     this.cancel = fields.cancel;
+    this.#arguments = fields.decoded;
+  }
+
+  /** The arguments as far as they were decoded. */
+  get decoded(): JsonObject | undefined {
+    return this.#arguments;
   }
 
   get signal(): AbortSignal {

@@ -4,9 +4,10 @@ import type { CatalogEntry } from '../contract/tool.ts';
 import type { Intent } from '../protocol/intent.ts';
 import { callWith } from './call-value.ts';
 import { denialOf, denialOfMissing } from './conceal.ts';
+import { ambiguousArguments } from './declared-arguments.ts';
 import type { Rooms } from './rooms.ts';
 import type { Rounds } from './rounds.ts';
-import { replyFromFault, UnknownEntry } from './wire-faults.ts';
+import { CallError, replyFromFault, UnknownEntry } from './wire-faults.ts';
 
 /** What one call needs besides the rooms. */
 export interface Journey {
@@ -46,6 +47,8 @@ export async function perform(journey: Journey, asked: Call, curated = false): P
       outcome = 'refused';
       return await denialOf(rooms, call, refusal);
     }
+    const ambiguous = ambiguousArguments(call); // after authorize: it tells the names that the tool declares
+    if (ambiguous !== undefined) throw new CallError(ambiguous);
     const answered = rooms.rewriteResult(await rooms.dispatch(call), call);
     result = answered instanceof Promise ? await answered : answered;
     outcome = result.isError ? 'toolError' : 'ok';

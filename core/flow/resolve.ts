@@ -6,9 +6,10 @@ import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import type { RoundState, StateSeal } from '../protocol/bridge/request-state.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Intent } from '../protocol/intent.ts';
+import { FORWARDED } from '../protocol/known-params.ts';
 import { endToEndMembers } from '../protocol/meta.ts';
 import type { Passthrough } from '../protocol/passthrough-headers.ts';
-import { decodeObject, type RawObject } from '../protocol/raw-json.ts';
+import { decodeObject, isObject, type RawObject } from '../protocol/raw-json.ts';
 import { createCall } from './call-value.ts';
 import { missingEntry } from './conceal.ts';
 import type { Parking } from './dispatch.ts';
@@ -31,12 +32,14 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   const { params } = intent;
   const named = NAMED[method](params);
   if ('error' in named) return named;
-  const { name } = named;
   const inputResponses = params.get('inputResponses');
   if (inputResponses !== undefined && inputResponses[0] !== OPEN_BRACE) {
     return invalid(`${method}: params.inputResponses must be an object`);
   }
-  const target = findTarget(parts.catalog(intent), method, name, params) ?? missingEntry(kindOf(method, params), name);
+  const target =
+    findTarget(parts.catalog(intent), method, named.name, params) ?? missingEntry(kindOf(method, params), named.name);
+  // what is completed is a template's own variable: the template is what policy decides, whatever URI was named
+  const name = method === 'completion/complete' && target.kind === 'template' ? target.key : named.name;
   const round = roundOf(parts, intent, method, name, target);
   if ('error' in round) return round;
   const call = createCall({
@@ -44,7 +47,8 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
     method,
     name,
     target,
-    members: params.without('_meta', 'inputResponses', 'requestState'),
+    members: params.only(FORWARDED[method]),
+    decoded: isObject(intent.given?.arguments) ? intent.given.arguments : undefined,
     meta: endToEndMembers(params.object('_meta')),
     caller: intent.caller,
     asker: intent.asker,
@@ -95,12 +99,19 @@ const NAMED: Readonly<Record<CallMethod, (params: RawObject) => Named>> = {
   'resources/subscribe': (params) => memberNamed(params, 'uri', 'resources/subscribe'),
   'completion/complete': (params) => {
     const ref = params.object('ref');
-    const name = ref?.string('name') ?? ref?.string('uri');
+    const member = REFERENCES.get(ref?.string('type') ?? '');
+    const name = member === undefined ? undefined : ref?.string(member);
     return name === undefined
-      ? invalid('completion/complete: params.ref must be a ref/prompt or ref/resource')
+      ? invalid('completion/complete: params.ref must be a ref/prompt with a name or a ref/resource with a uri')
       : { name };
   },
 };
+
+/** The member of a `ref` that names what is completed, by its type. */
+const REFERENCES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+  ['ref/prompt', 'name'],
+  ['ref/resource', 'uri'],
+]);
 
 function memberNamed(params: RawObject, member: 'name' | 'uri', method: string): Named {
   const name = params.string(member);

@@ -13,6 +13,8 @@ export interface Intent {
   readonly method: string;
   /** The params object, `_meta` included; empty when the request had none. */
   readonly params: RawObject;
+  /** The params decoded, where that was done already. */
+  readonly given?: JsonObject | undefined;
   readonly caller: Caller;
   readonly asker: Asker;
   readonly inbound: Inbound;

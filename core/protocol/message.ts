@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { WireError } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import { CODE, wireError } from './errors.ts';
+import { lookAlikeParam } from './known-params.ts';
 import { decode, isObject, RawJsonError, RawObject, rawElements } from './raw-json.ts';
 import { hasRepeatedMembers } from './repeated-members.ts';
 
@@ -47,7 +48,8 @@ export const NULL_ID: RawJson = Buffer.from('null');
  *
  * Fails as a value: -32700 for what is not UTF-8 or JSON, or nested too deeply; -32600 for JSON that is not a single
  * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number; -32602 for params that name a member
- * twice, at any depth: what a policy reads must be what a backend reads.
+ * twice, at any depth, or one that differs from a known one only by case: what a policy reads must be what a backend
+ * reads.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
 export function readMessage(body: RawJson): Message | Misread {
@@ -83,6 +85,11 @@ function messageFrom(members: RawObject, value: JsonObject): Message | Misread {
   if (!isKey) return { kind: 'notification', method, given };
   const raw = members.object('params') ?? RawObject.empty();
   if (hasRepeatedMembers(raw, given)) return misread(CODE.invalidParams, 'params name a member twice', echo);
+  const alike = lookAlikeParam(method, given);
+  if (alike !== undefined) {
+    const names = `${JSON.stringify(alike.name)} differs from "${alike.other}"`;
+    return misread(CODE.invalidParams, `params: ${names} only by case`, echo);
+  }
   return { kind: 'request', id: echo, key: id, method, params: raw, given };
 }
 

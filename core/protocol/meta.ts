@@ -1,5 +1,6 @@
 import type { RawJson } from '../contract/json.ts';
-import { RawObject } from './raw-json.ts';
+import { foldCase } from './fold-case.ts';
+import { type Names, RawObject } from './raw-json.ts';
 
 /** The per-hop keys of `_meta` (MCP 2026-07-28, request envelope and results). */
 export const META = {
@@ -25,16 +26,21 @@ const END_TO_END: ReadonlySet<string> = new Set([
 
 /**
  * Whether a `_meta` key belongs to one hop and is dropped on the next.
- * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`).
+ * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`), whatever its
+ * case: some servers read names without regard to it.
  */
 function isPerHop(key: string): boolean {
   if (OWN_KEYS.has(key)) return true;
   const slash = key.indexOf('/');
-  if (slash === -1) return false;
+  if (slash === -1) return key.length === META.progressToken.length && foldCase(key) === PROGRESS_TOKEN;
   const label = key.slice(0, slash).split('.', 3)[1];
-  if (label !== 'modelcontextprotocol' && label !== 'mcp') return false;
+  if (label === undefined || !RESERVED.has(foldCase(label))) return false;
   return !END_TO_END.has(key);
 }
+
+const PER_HOP: Names = { has: isPerHop };
+const PROGRESS_TOKEN = foldCase(META.progressToken);
+const RESERVED: ReadonlySet<string> = new Set(['modelcontextprotocol', 'mcp'].map(foldCase));
 
 /** `_meta` without its per-hop members; `undefined` when nothing is left or it is not an object. */
 export function endToEndMeta(meta: RawJson | undefined): RawJson | undefined {
@@ -45,12 +51,6 @@ export function endToEndMeta(meta: RawJson | undefined): RawJson | undefined {
 /** As {@link endToEndMeta}, of a `_meta` whose members are known already. */
 export function endToEndMembers(meta: RawObject | undefined): RawJson | undefined {
   if (meta === undefined) return undefined;
-  let perHop: string[] | undefined;
-  for (const key of meta.keys()) {
-    if (!isPerHop(key)) continue;
-    if (perHop === undefined) perHop = [key];
-    else perHop.push(key);
-  }
-  if (perHop === undefined) return meta.size === 0 ? undefined : meta.toBytes();
-  return perHop.length === meta.size ? undefined : meta.without(...perHop).toBytes();
+  const kept = meta.omit(PER_HOP);
+  return kept.size === 0 ? undefined : kept.toBytes();
 }

@@ -2,6 +2,7 @@ import type { Asker } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Cancellation } from '../contract/cancellation.ts';
 import type { Inbound } from '../contract/inbound.ts';
+import type { JsonObject } from '../contract/json.ts';
 import { cancellationOf } from './cancel.ts';
 import type { Intent } from './intent.ts';
 import type { RawObject } from './raw-json.ts';
@@ -15,6 +16,7 @@ import type { RawObject } from './raw-json.ts';
 export class RequestIntent implements Intent {
   readonly method: string;
   readonly params: RawObject;
+  readonly given: JsonObject | undefined;
   readonly caller: Caller;
   readonly asker: Asker;
   readonly inbound: Inbound;
@@ -22,13 +24,14 @@ export class RequestIntent implements Intent {
 
   /** Without a `cancel` of its own a request is cancelled when its connection is gone. */
   constructor(
-    { method, params }: { readonly method: string; readonly params: RawObject },
+    { method, params, given }: { readonly method: string; readonly params: RawObject; readonly given?: JsonObject },
     { caller, inbound }: { readonly caller: Caller; readonly inbound: Inbound },
     asker: Asker,
     cancel?: Cancellation,
   ) {
     this.method = method;
     this.params = params;
+    this.given = given;
     this.caller = caller;
     this.asker = asker;
     this.inbound = inbound;

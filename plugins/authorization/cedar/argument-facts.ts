@@ -1,5 +1,5 @@
 import type { CedarValueJson } from '@cedar-policy/cedar-wasm/nodejs';
-import type { JsonObject, JsonValue } from '@toolmgr/core';
+import { foldCase, type JsonObject, type JsonValue } from '@toolmgr/core';
 import type { Mentions } from './expression.ts';
 import { cedarValue, UNREADABLE } from './values.ts';
 
@@ -24,7 +24,10 @@ export const NO_ARGUMENTS: ArgumentFacts = { attributes: {}, undecidable: undefi
 export function createArgumentFacts({ attributes, wholeContext }: Mentions) {
   const wanted = [...attributes].filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
   if (wanted.length === 0 && !wholeContext) return undefined;
+  const lookAlike = createLookAlike(wanted);
   return (given: JsonObject): ArgumentFacts => {
+    const alike = lookAlike(given);
+    if (alike !== undefined) return { attributes: {}, undecidable: alike };
     const names = wholeContext ? Object.keys(given).flatMap((name) => [name, name + PRESENT]) : wanted;
     if (wholeContext && names.length > MAX_ARGUMENTS * 2) {
       return { attributes: {}, undecidable: `there are more than ${MAX_ARGUMENTS} arguments` };
@@ -33,12 +36,32 @@ export function createArgumentFacts({ attributes, wholeContext }: Mentions) {
     for (const name of names) {
       const value = argumentNamed(given, name);
       if (value === UNREADABLE) {
-        return { attributes: {}, undecidable: `the argument ${JSON.stringify(name.slice(0, 64))} is no Cedar value` };
+        return { attributes: {}, undecidable: `${shown(name)} is no Cedar value` };
       }
       if (value !== undefined) read.push([PREFIX + name, value]);
     }
     return { attributes: Object.fromEntries(read), undecidable: undefined };
   };
+}
+
+/** A backend may read `Path` as `path`; a policy does not. What a policy reads must come under its own name. */
+function createLookAlike(wanted: readonly string[]) {
+  const exact = new Set(
+    wanted.flatMap((name) => (name.endsWith(PRESENT) ? [name, name.slice(0, -PRESENT.length)] : [name])),
+  );
+  const folded = new Map([...exact].map((name) => [foldCase(name), name]));
+  return (given: JsonObject): string | undefined => {
+    for (const name in given) {
+      if (exact.has(name)) continue;
+      const other = folded.get(foldCase(name));
+      if (other !== undefined) return `${shown(name)} differs only by case from ${shown(other)}, which a policy reads`;
+    }
+    return undefined;
+  };
+}
+
+function shown(name: string): string {
+  return `the argument ${JSON.stringify(name.slice(0, 64))}`;
 }
 
 const PREFIX = 'arg_';

@@ -1,7 +1,8 @@
 import {
   type Call,
   type Core,
-  decodeObject,
+  decode,
+  hasRepeatedMembers,
   nearest,
   type RawJson,
   RawObject,
@@ -39,8 +40,7 @@ function askedFor({ members }: Call): Asked {
   const raw = members.get('arguments');
   const outer = raw === undefined ? RawObject.empty() : RawObject.parse(raw);
   const parameters = objectIn(outer);
-  if (parameters === undefined)
-    return { problem: 'parameters must be an object that fits the inputSchema of the tool' };
+  if ('problem' in parameters) return parameters;
   const named = outer.string('tool_name');
   if (named !== undefined && named !== '') return { name: named, given: parameters.toBytes() };
   const inside = parameters.string('tool_name');
@@ -54,20 +54,27 @@ function askedFor({ members }: Call): Asked {
 
 const OPEN_BRACE = 0x7b;
 
-function objectIn(outer: RawObject): RawObject | undefined {
+function objectIn(outer: RawObject): RawObject | { readonly problem: string } {
   const given = outer.get('parameters');
   if (given === undefined || given.equals(NULL)) return RawObject.empty();
   if (given[0] === OPEN_BRACE) return RawObject.parse(given);
   const text = outer.string('parameters')?.trim();
-  if (text === undefined) return undefined;
-  if (text === '') return RawObject.empty();
+  if (text === undefined) return { problem: NO_OBJECT };
+  return text === '' ? RawObject.empty() : objectFromText(Buffer.from(text));
+}
+
+/** What the message around it was checked for holds for JSON inside a text too. */
+function objectFromText(text: Buffer): RawObject | { readonly problem: string } {
   try {
-    return decodeObject(Buffer.from(text)) === undefined ? undefined : RawObject.parse(Buffer.from(text));
+    const members = RawObject.parse(text); // first: it bounds what the decoder gets
+    const repeats = hasRepeatedMembers(members, decode(text));
+    return repeats ? { problem: 'parameters name a member twice' } : members;
   } catch {
-    return undefined; // some other text
+    return { problem: NO_OBJECT }; // some other text
   }
 }
 
+const NO_OBJECT = 'parameters must be an object that fits the inputSchema of the tool';
 const NULL = Buffer.from('null');
 
 /** In words that a model can act upon; of a tool that the caller may not use no more than its direct call would tell. */

@@ -166,7 +166,7 @@ describe('what goes to a modern server', () => {
       const mirrored = room.listings('').get('far')?.tools[0]?.mirrored ?? [];
       const target = { ...callOf({ workload: 'far', original: 'größe' }).call.target, mirrored };
       const params =
-        '{"arguments":{"region":"Zürich","n":42},"name":"x_größe","requestState":"forged","big":12345678901234567890}';
+        '{"arguments":{"region":"Zürich","n":42,"big":12345678901234567890},"name":"x_größe","requestState":"forged","x":1}';
       const meta = '{"traceparent":"00-a"}';
       await send(room, {
         workload: 'far',
@@ -188,7 +188,7 @@ describe('what goes to a modern server', () => {
       });
       expect(got?.headers['mcp-session-id']).toBeUndefined();
       expect(got?.body).toContain(
-        '"name":"größe","arguments":{"region":"Zürich","n":42},"big":12345678901234567890,"_meta"',
+        '"params":{"name":"größe","arguments":{"region":"Zürich","n":42,"big":12345678901234567890},"_meta"',
       );
       expect(got?.message?.params).not.toHaveProperty('requestState');
       expect(got?.message?.params?._meta).toEqual({

@@ -86,7 +86,7 @@ describe('a stdio backend that misbehaves', () => {
     const { room } = await roomWith([odd().backend]);
     await send(room, call('pid'));
     const marks = ['a', 'b', 'c'].map((mark) =>
-      send(room, call('reversed', { params: `{"name":"x","mark":"${mark}"}` })),
+      send(room, call('reversed', { params: `{"name":"x","arguments":{"mark":"${mark}"}}` })),
     );
     expect((await Promise.all(marks)).map(textOf)).toEqual(['a', 'b', 'c']);
   });

@@ -15,6 +15,8 @@ export const authorization = [
         'claims, arguments, names, origin and hints are attributes as the entity model has them',
       'choice.authorization.entities':
         'principals, actions, resources and their parents are as the entity model has them; a request wins over entitiesJson',
+      'choice.authorization.look-alike-argument-denies':
+        'an argument whose name differs only by case from one that a policy reads denies the call',
       'choice.authorization.unreadable-denies':
         'a claim or argument that a policy reads and Cedar cannot hold denies; nothing is rounded or cut',
       'choice.authorization.lists-unknown-arguments':

@@ -60,6 +60,8 @@ export const house = [
       'choice.order.refusal-everywhere': 'a refusing plugin is heard on every transport, method and inner call',
       'choice.order.calls-tell-no-more-than-lists':
         'a call of what a caller may not see is answered like a call of what does not exist',
+      'choice.order.look-alike-arguments':
+        'arguments that differ only by case from each other or from declared ones answer -32602 after policy has decided',
       'choice.order.no-buffering': 'no hook forces a stream to be buffered',
       'choice.order.denied-spends-nothing': 'a denied call spends no token of a limit',
       'choice.order.settle-always': 'every call settles, also a refused and a failed one',

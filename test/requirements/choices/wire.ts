@@ -58,6 +58,9 @@ export const wire = [
       'choice.wire.parse-error': 'a body that is not JSON answers 400 with -32700',
       'choice.wire.repeated-members':
         'params that name a member twice, at any depth, answer 400 with -32602, so that policy and backend read the same',
+      'choice.wire.look-alike-params':
+        'params with a member that differs from a known one only by case answer 400 with -32602',
+      'choice.wire.forwarded-params': 'of the params of a call only the members that policy knows reach a backend',
       'choice.wire.not-single-message': 'JSON that is no single JSON-RPC message answers 400 with -32600',
       'choice.wire.modern-in-array': 'a modern element inside an array is refused',
       'choice.wire.initialize-without-claim': 'initialize without a modern claim is legacy',

@@ -111,6 +111,30 @@ describe('values that are not what they seem', () => {
     },
   );
 
+  proves(
+    'choice.authorization.look-alike-argument-denies',
+    'come under the name that the policy reads, or under none that some server takes for it',
+    async () => {
+      const { ask } = await judge([
+        '@id("all") permit(principal, action, resource);',
+        '@id("path") forbid(principal, action, resource) when { context has arg_path && context.arg_path like "*secret*" };',
+        '@id("task") forbid(principal, action, resource) when { context has arg_task_present };',
+      ]);
+      const reason = (name: string, read: string) =>
+        `the argument ${JSON.stringify(name)} differs only by case from the argument "${read}", which a policy reads`;
+      for (const [name, read] of [
+        ['Path', 'path'],
+        ['PATH', 'path'],
+        ['taſk', 'task'],
+        ['tas\u212a', 'task'],
+      ] as const) {
+        const judged = await ask({ rawArguments: JSON.stringify({ [name]: { a: 'secret' } }) });
+        expect([judged.isAllowed, judged.reason]).toEqual([false, reason(name, read)]);
+      }
+      expect((await ask({ rawArguments: '{"path":"open","Other":1,"pathology":2}' })).isAllowed).toBe(true);
+    },
+  );
+
   it('are the same word only when they are the same characters', async () => {
     const composed = 'caf\u00e9';
     const { ask } = await judge([

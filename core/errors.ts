@@ -79,12 +79,17 @@ export function faultFrom(cause: unknown, code: FaultCode, message: string): Gat
 
 /** One line that says what went wrong, innermost causes last, for logs. */
 export function explainCause(cause: unknown): string {
+  return causesOf(cause).join(' <- ');
+}
+
+/** What went wrong and why, one sentence each, innermost cause last. */
+export function causesOf(cause: unknown): string[] {
   const lines: string[] = [];
   for (let at: unknown = cause, depth = 0; at !== undefined && depth < MAX_CAUSE_DEPTH; depth++) {
     lines.push(at instanceof Error ? at.message : String(at));
     at = at instanceof Error ? at.cause : undefined;
   }
-  return lines.join(' <- ');
+  return lines;
 }
 
 const MAX_CAUSE_DEPTH = 8;

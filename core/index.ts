@@ -1,7 +1,7 @@
 // The public words of the core; named exports only.
 export { createGateway, type GatewayOptions } from './assembly/assemble.ts';
+export { type Catalogue, findPlugin, type PluginPlaces } from './assembly/find-plugin.ts';
 export type { Gateway } from './assembly/gateway.ts';
-export type { Catalogue } from './assembly/load-plugins.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
 export { signOfLife, signOfState } from './backend/sign-of-life.ts';
 export { insideNames } from './catalog/build.ts';
@@ -96,7 +96,7 @@ export type {
   ToolEntry,
 } from './contract/tool.ts';
 export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } from './contract/workload-runtime.ts';
-export { explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
+export { causesOf, explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
 export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';
 export type { Hooks } from './extension/hooks.ts';

@@ -1,4 +1,4 @@
-import { explainCause, GatewayFault } from '@toolmgr/core';
+import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
 import { Command, CommanderError } from 'commander';
 import { addClientCommands } from './client/main.ts';
 import { prepareEngine } from './engine.ts';
@@ -70,12 +70,21 @@ function report(cause: unknown): number {
   }
   if (cause instanceof GatewayFault) {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
-    if (process.env.TOOLMGR_DEBUG) stderr.line(stderr.dim(`${cause.code}: ${explainCause(cause)}`));
+    for (const reason of reasonsOf(cause)) stderr.line(`  because: ${reason}`);
+    if (process.env.TOOLMGR_DEBUG) stderr.line(stderr.dim(`${cause.code}: ${cause.stack ?? ''}`));
     return EXIT_CODES.failed.code;
   }
   stderr.line(`${stderr.red('toolmgr:')} ${explainCause(cause)}`);
   if (cause instanceof Error && cause.stack !== undefined) stderr.line(stderr.dim(cause.stack));
   return EXIT_CODES.failed.code;
+}
+
+/** The causes of a fault, outermost first, without those that the sentences before them tell already. */
+function reasonsOf(fault: GatewayFault): string[] {
+  const [first = '', ...causes] = causesOf(fault);
+  const told = [first];
+  for (const cause of causes) if (!told.some((sentence) => sentence.includes(cause))) told.push(cause);
+  return told.slice(1);
 }
 
 // `toolmgr logs x | head` closes our output early: that is no error, and nobody reads what would follow

@@ -6,9 +6,10 @@ import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
 import { prepareAuthorizers } from './authorizers.ts';
 import { createDoor } from './door.ts';
+import type { Catalogue } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
 import { joinHouse } from './join-house.ts';
-import { type Catalogue, type Loaded, loadPlugins } from './load-plugins.ts';
+import { type Loaded, loadPlugins } from './load-plugins.ts';
 import type { Performing } from './perform-inner.ts';
 import { type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
@@ -67,7 +68,8 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     toolsFor: (call) => (performing === undefined ? Promise.reject(tooEarly()) : performing.toolsFor(call)),
   };
   const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
-  applyAll(core, await loadPlugins(plan, catalogue, plugins, baseDir));
+  const loaded = await loadPlugins(plan, { catalogue, inline: plugins, baseDir });
+  applyAll(core, loaded);
   requireAuthentication(hooks, log);
   const authorizers = await prepareAuthorizers(plan, slots);
   const joined = joinHouse({
@@ -78,6 +80,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     now,
     authorizers,
     wishes: door.wishes(),
+    foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
     before: options.successorOf && estateOf(options.successorOf),
   });

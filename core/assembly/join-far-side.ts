@@ -24,6 +24,8 @@ export interface JoinParts {
   readonly authorizers: Authorizers;
   /** What plugins said about the endpoint. */
   readonly wishes: DoorWishes;
+  /** Addresses in the plan of plugins that are neither of the catalogue nor given as objects. */
+  readonly foreign: ReadonlySet<string>;
   readonly spawn?: Spawn;
   /** What the gateway before leaves; let go of when it is taken over, or each would hold on to all before it. */
   before?: Estate | undefined;
@@ -44,7 +46,7 @@ export function joinFarSide(
       const keeper = before?.room.lend(backend.name);
       if (before === undefined || keeper === undefined || !sameBackend(keeper.backend, backend)) return undefined;
       // a monitor that has set it aside is not there any more: the backend is looked at anew
-      if (keeper.state.health?.status === 'unhealthy' || !mayBeKept(before.plan, plan, backend.name)) return undefined;
+      if (keeper.state.health?.status === 'unhealthy' || !mayBeKept(before, parts, backend.name)) return undefined;
       adopted.add(backend.name);
       return keeper;
     },

@@ -207,6 +207,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   };
   noteEstate(gateway, {
     plan,
+    foreign: parts.foreign,
     doormen,
     perCaller: parts.authorizers.perCaller,
     wishes,

@@ -24,7 +24,10 @@ export const planSchema = z.strictObject({
   plugins: z
     .array(
       z.strictObject({
-        use: z.string().min(1).describe('catalogue address, or a path to a module for a custom plugin'),
+        use: z
+          .string()
+          .min(1)
+          .describe('catalogue address; for a custom plugin a path to its module, or the name of an installed package'),
         with: z.unknown().optional().describe("the plugin's configuration"),
       }),
     )

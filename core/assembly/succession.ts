@@ -16,6 +16,8 @@ import type { Plan } from './plan.ts';
 /** What a gateway leaves to the one that takes its place. */
 export interface Estate {
   readonly plan: Plan;
+  /** See `JoinParts`. */
+  readonly foreign: ReadonlySet<string>;
   /** Addresses of the plugins that say who callers are. */
   readonly doormen: readonly string[];
   /** Lists may depend on who asks: credentials towards a backend do. */
@@ -105,18 +107,24 @@ export function isSameDoor(before: Plan, after: Plan, doormen: readonly string[]
 }
 
 /** Whether a backend of this name may go on as it is: reached as before, with the same credentials. */
-export function mayBeKept(before: Plan, after: Plan, workload: string): boolean {
-  const credentials = ({ outgoingAuth }: Plan) => outgoingAuth.backends[workload] ?? outgoingAuth.default;
-  const farSide = ({ name, version, limits, plugins }: Plan) => [
+export function mayBeKept(
+  before: Pick<Estate, 'plan' | 'foreign'>,
+  after: Pick<Estate, 'plan' | 'foreign'>,
+  workload: string,
+): boolean {
+  const credentials = ({ plan: { outgoingAuth } }: Pick<Estate, 'plan'>) =>
+    outgoingAuth.backends[workload] ?? outgoingAuth.default;
+  const touches = (use: string) => TOUCHES_BACKENDS.test(use) || before.foreign.has(use) || after.foreign.has(use);
+  const farSide = ({ plan: { name, version, limits, plugins } }: Pick<Estate, 'plan'>) => [
     [name, version, limits],
-    plugins.filter(({ use }) => TOUCHES_BACKENDS.test(use)),
+    plugins.filter(({ use }) => touches(use)),
   ];
   return (
     isDeepStrictEqual(credentials(before), credentials(after)) && isDeepStrictEqual(farSide(before), farSide(after))
   );
 }
 
-/** Plugins that may have to do with links to backends: strategies, monitors, and whatever is not ours. */
-const TOUCHES_BACKENDS = /^(?:outgoing-auth\/|health$|\.{0,2}\/)/;
+/** Plugins that may have to do with links to backends: strategies and monitors. What is foreign may do anything. */
+const TOUCHES_BACKENDS = /^(?:outgoing-auth\/|health$)/;
 
 const configsOf = ({ plugins }: Plan, address: string) => plugins.filter(({ use }) => use === address);

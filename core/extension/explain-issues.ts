@@ -7,6 +7,8 @@ import { nearest } from './nearest.ts';
  * Unknown keys name the nearest key that the schema knows at that place. Values are not repeated: they may be secret.
  */
 export function explainIssues(where: string, schema: z.ZodType, error: z.ZodError): string[] {
+  // a plugin of somebody else may have a reader of its own, whose errors know nothing of issues
+  if (!Array.isArray(error?.issues)) return [`${where}: ${error instanceof Error ? error.message : 'does not fit'}`];
   return error.issues.flatMap((issue) => explainIssue(where, schema, issue));
 }
 

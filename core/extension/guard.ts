@@ -1,5 +1,6 @@
 import type { AsyncHook, FullTap, Hook } from 'tapable';
 import { GatewayFault } from '../errors.ts';
+import { missingPackage } from './missing-package.ts';
 
 /** What stops when a tap fails: the whole stage, or only that tap. */
 export type Blast = 'stage' | 'tap';
@@ -38,7 +39,9 @@ export function guard<H extends Hook<any, any> | AsyncHook<any, any>>(
     const fault =
       cause instanceof GatewayFault
         ? cause
-        : new GatewayFault('PLUGIN_FAILED', `${tap.name} failed in ${stage}`, { cause });
+        : new GatewayFault('PLUGIN_FAILED', `${tap.name} failed in ${stage}`, {
+            cause: missingPackage(cause) ?? cause,
+          });
     if (blast === 'stage') throw fault;
     report(fault);
   };

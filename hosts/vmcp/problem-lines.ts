@@ -10,6 +10,8 @@ export function problemsFrom(
   value: unknown,
   prefix: Problem['path'] = [],
 ): Problem[] {
+  if (!Array.isArray(error?.issues))
+    return [{ path: prefix, message: afterPlace(explainIssues('', schema, error)[0] ?? '') }];
   return error.issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))];
     const given = valueAt(value, issue.path);
@@ -30,6 +32,12 @@ export function problemsFrom(
       message: afterPlace(sentence),
     }));
   });
+}
+
+/** What a schema objects to in a value that stands at `prefix`. */
+export function check(schema: z.ZodType, value: unknown, prefix: Problem['path']): Problem[] {
+  const read = schema.safeParse(value);
+  return read.success ? [] : problemsFrom(schema, read.error, value, prefix);
 }
 
 /** `file:line: path: message`, sorted by line. */

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import {
   type Catalogue,
   explainCause,
+  findPlugin,
   GatewayFault,
   isObject,
   limitsSchema,
   nearest,
   type Plugin,
+  type PluginPlaces,
 } from '@toolmgr/core';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { z } from 'zod';
@@ -15,8 +18,10 @@ import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { unavailable, unknownWorkloads } from './not-yet.ts';
 import { longProbes, silentTelemetry } from './odd-settings.ts';
 import { credentialsOfPrograms, openSecrets, ownedOptions, strategyUse, widePassthrough } from './outgoing-auth.ts';
+import { planFromConfig } from './plan.ts';
+import { pluginProblems, whyAbsent } from './plugin-problems.ts';
 import type { Problem } from './problem.ts';
-import { problemLines, problemsFrom } from './problem-lines.ts';
+import { check, problemLines, problemsFrom } from './problem-lines.ts';
 import { anonymousUsers, unusedStorage } from './storage-and-limits.ts';
 
 /** A file that was read, and what is odd about it but not wrong. */
@@ -49,6 +54,7 @@ export async function readConfigText(file: string): Promise<string> {
  * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
  */
 export async function readConfig(text: string, file: string, catalogue: Catalogue): Promise<ReadConfig> {
+  const places = { catalogue, baseDir: dirname(resolve(file)) };
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
     throw new GatewayFault('PLAN_INVALID', `${file}: larger than ${MAX_FILE_BYTES} bytes`);
   }
@@ -72,7 +78,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   if (given === null || given === undefined) throw new GatewayFault('PLAN_INVALID', `${file}:1: the file is empty`);
   const read = configSchema.safeParse(given);
   const problems = read.success ? [] : problemsFrom(configSchema, read.error, given);
-  problems.push(...(await ownedProblems(given, catalogue)));
+  problems.push(...(await ownedProblems(given, places)));
   if (!read.success) return fail(problems);
   const config = read.data as VmcpConfig;
   problems.push(...(await strategyProblems(config, catalogue)));
@@ -83,7 +89,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   const isSound = (section: string): boolean => !problems.some(({ path }) => path[0] === section);
   if (isSound('backends')) problems.push(...credentialsOfPrograms(config));
   if (isSound('rateLimiting')) problems.push(...anonymousUsers(config));
-  if (problems.length === 0) problems.push(...unknownWorkloads(config));
+  if (problems.length === 0) problems.push(...unknownWorkloads(config), ...(await absentPlugins(config, catalogue)));
   if (problems.length > 0) return fail(problems);
   return {
     config,
@@ -121,12 +127,14 @@ export const OWNERS = {
   sessionStorage: 'stores/redis', // the memory store takes nothing from the file
   telemetry: 'telemetry',
   'operational.failureHandling': 'health',
+  'incomingAuth.oidc': 'incoming-auth/oidc',
 } as const;
 
 /** The plugin behind `incomingAuth.authz`. */
 const AUTHORIZER = 'authorization/cedar';
 
-async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {
+async function ownedProblems(given: unknown, places: PluginPlaces): Promise<Problem[]> {
+  const { catalogue } = places;
   if (typeof given !== 'object' || given === null) return [];
   const sections = given as Readonly<Record<string, unknown>>;
   const problems: Problem[] = [];
@@ -134,16 +142,13 @@ async function ownedProblems(given: unknown, catalogue: Catalogue): Promise<Prob
     const path = place.split('.');
     const section = sectionAt(given, path);
     if (section === undefined) continue;
-    const plugin = await load(catalogue, address);
+    const plugin = await load(catalogue, address).catch(whyAbsent);
     if (plugin === undefined) problems.push({ path, message: `the plugin ${address} is not installed` });
+    else if (typeof plugin === 'string') problems.push({ path, message: `needs the plugin ${address}: ${plugin}` });
     else problems.push(...sectionProblems(path, plugin, section));
   }
-  if (isObject(sections.incomingAuth) && sections.incomingAuth.oidc !== undefined) {
-    const oidc = await load(catalogue, 'incoming-auth/oidc');
-    if (oidc !== undefined) problems.push(...check(oidc.config, sections.incomingAuth.oidc, ['incomingAuth', 'oidc']));
-  }
   if (sections.limits !== undefined) problems.push(...check(limitsSchema, sections.limits, ['limits']));
-  problems.push(...(await pluginProblems(sections.plugins, catalogue)));
+  problems.push(...(await pluginProblems(sections.plugins, places)));
   return problems;
 }
 
@@ -168,11 +173,6 @@ function hosted(key: string, config: z.ZodObject, section: unknown): z.ZodType {
   return needed.safeExtend({ provider: z.enum(['memory', 'redis']) });
 }
 
-function check(schema: z.ZodType, value: unknown, prefix: Problem['path']): Problem[] {
-  const read = schema.safeParse(value);
-  return read.success ? [] : problemsFrom(schema, read.error, value, prefix);
-}
-
 async function strategyProblems(config: VmcpConfig, catalogue: Catalogue): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const { path, use, plugin } of ownedOptions(config)) {
@@ -188,7 +188,9 @@ async function authzProblems({ incomingAuth }: VmcpConfig, catalogue: Catalogue)
   const { authz } = incomingAuth ?? {};
   if (authz === undefined) return [];
   const path = ['incomingAuth', 'authz'];
-  const schema = (await load(catalogue, AUTHORIZER))?.config;
+  const plugin = await load(catalogue, AUTHORIZER).catch(whyAbsent);
+  if (typeof plugin === 'string') return [{ path, message: `needs the plugin ${AUTHORIZER}: ${plugin}` }];
+  const schema = plugin?.config;
   if (!(schema instanceof z.ZodObject)) return [{ path, message: `the plugin ${AUTHORIZER} is not installed` }];
   const { type, ...settings } = authz;
   const hosted = schema.safeExtend({ type: z.literal(type) }); // so that a slip in `type` is compared with it too
@@ -201,39 +203,18 @@ async function authzProblems({ incomingAuth }: VmcpConfig, catalogue: Catalogue)
   return check(hosted, { ...rest, type, policies: ['permit(principal, action, resource);'] }, path);
 }
 
-/** Configurations under `plugins:`; an address that nobody has is left to the start unless it looks like a slip. */
-async function pluginProblems(given: unknown, catalogue: Catalogue): Promise<Problem[]> {
-  if (!Array.isArray(given)) return [];
-  const problems: Problem[] = [];
-  const seen = new Set<string>();
-  for (const [index, entry] of (given as unknown[]).entries()) {
-    const use = typeof entry === 'object' && entry !== null && 'use' in entry ? entry.use : undefined;
-    if (typeof use !== 'string') continue;
-    if (seen.has(use)) problems.push({ path: ['plugins', index, 'use'], message: `${use} stands twice` });
-    seen.add(use);
-    if (/^(\.\.?)?\//.test(use)) continue;
-    const plugin = await load(catalogue, use);
-    if (plugin === undefined) {
-      problems.push({
-        path: ['plugins', index, 'use'],
-        message: unknownAddress(use, Object.keys(catalogue)),
-      });
-      continue;
-    }
-    const config: unknown = 'with' in (entry as object) ? (entry as { readonly with: unknown }).with : {};
-    problems.push(...check(plugin.config, config ?? {}, ['plugins', index, 'with']));
-  }
-  return problems;
+/** Plugins of the plan that no section of the file names, such as the one that runs scripts. */
+async function absentPlugins(config: VmcpConfig, catalogue: Catalogue): Promise<Problem[]> {
+  const planned = planFromConfig(config).plugins.filter(({ use }) => Object.hasOwn(catalogue, use));
+  const found = await Promise.all(planned.map(({ use }) => load(catalogue, use).catch(whyAbsent)));
+  return found.flatMap((plugin, at) =>
+    typeof plugin === 'string' ? [{ path: [], message: `needs the plugin ${planned[at]?.use}: ${plugin}` }] : [],
+  );
 }
 
-function unknownAddress(use: string, known: readonly string[]): string {
-  const hint = nearest(use, known);
-  return `no plugin has the address ${use}${hint === undefined ? '' : `, did you mean "${hint}"?`} (a custom plugin is a path that starts with ./ or ../)`;
-}
-
+/** @throws GatewayFault PLUGIN_UNKNOWN when a package that it needs is not installed */
 async function load(catalogue: Catalogue, address: string): Promise<Plugin | undefined> {
-  const loader = Object.hasOwn(catalogue, address) ? catalogue[address] : undefined;
-  return loader === undefined ? undefined : (await loader()).default;
+  return Object.hasOwn(catalogue, address) ? findPlugin(address, { catalogue, baseDir: '' }) : undefined;
 }
 
 /** Names in the aggregation that no static backend has: only odd, since the group may get one. */

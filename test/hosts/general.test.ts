@@ -28,6 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
+const MINE = join(import.meta.dirname, 'vmcp/fixture/lenient.ts');
 const HEAD = {
   name: 'dev',
   groupRef: 'dev',
@@ -123,14 +124,14 @@ describe('what is ours in a file', () => {
         limits: { sessions: 5 },
         endpoint: { path: '/tools' },
         maxToolNameLength: 64,
-        plugins: [{ use: './mine.ts' }],
+        plugins: [{ use: MINE }],
       };
       const plain = planFromConfig((await read(spec)).config);
       const { limits, endpoint, maxToolNameLength, plugins, ...rest } = planFromConfig((await read(extended)).config);
       expect({ ...rest, plugins: plugins.slice(0, -1) }).toEqual(plain);
       expect({ limits, endpoint, maxToolNameLength, added: plugins.at(-1) }).toMatchObject({
         ...{ limits: extended.limits, endpoint: extended.endpoint, maxToolNameLength: 64 },
-        added: { use: './mine.ts' },
+        added: { use: MINE },
       });
     },
   );

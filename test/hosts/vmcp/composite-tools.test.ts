@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
@@ -60,7 +61,7 @@ describe('compositeTools of a vmcp file', () => {
       await expect(read(file)).rejects.toThrow(
         'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
       );
-      const { config } = await read(`${file}plugins: [{ use: ./noon.ts }]\n`);
+      const { config } = await read(`${file}plugins: [{ use: ${join(import.meta.dirname, 'fixture/lenient.ts')} }]\n`);
       expect(planFromConfig(config).plugins.map(({ use }) => use)).toContain('composite/engine');
     },
   );

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { planAsYaml } from '../../../hosts/vmcp/print-plan.ts';
@@ -5,13 +6,15 @@ import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 
+const CALLERS = join(import.meta.dirname, 'fixture/lenient.ts');
+
 /** A file whose callers come with tokens, through a plugin of its own. */
 const file = (outgoingAuth: unknown, rest: Record<string, unknown> = {}): string =>
   JSON.stringify({
     name: 'gateway',
     groupRef: 'dev',
     aggregation: {},
-    plugins: [{ use: './callers.ts' }],
+    plugins: [{ use: CALLERS }],
     outgoingAuth,
     ...rest,
   });

@@ -15,7 +15,7 @@ const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 
 describe('the plan of a vmcp file', () => {
   it.each(files)('%s is as it was agreed', async (file) => {
-    const { config } = await readConfig(readFileSync(join(folder, file), 'utf8'), file, catalogue);
+    const { config } = await readConfig(readFileSync(join(folder, file), 'utf8'), join(folder, file), catalogue);
     const plan = planFromConfig(config);
     const golden = join(folder, file.replace(/\.yaml$/, '.json'));
     if (process.env.UPDATE_GOLDEN) writeFileSync(golden, `${JSON.stringify(plan, undefined, 2)}\n`);
@@ -23,7 +23,7 @@ describe('the plan of a vmcp file', () => {
   });
 
   it.each(files)('%s is a plan that the core reads', async (file) => {
-    const { config } = await readConfig(readFileSync(join(folder, file), 'utf8'), file, catalogue);
+    const { config } = await readConfig(readFileSync(join(folder, file), 'utf8'), join(folder, file), catalogue);
     expect(readPlan(planFromConfig(config)).name).toBe(config.name);
   });
 

@@ -300,7 +300,7 @@ backends:
       /plugins\.0\.use: no plugin has the address stores\/memry, did you mean "stores\/memory"/,
     ],
     ['', 'plugins: [{ use: stores/memory, with: { maxKey: 5 } }]', /plugins\.0\.with\.maxKey: unknown key .*"maxKeys"/],
-    ['', 'plugins: [{ use: ./a.ts }, { use: ./a.ts }]', /plugins\.1\.use: \.\/a\.ts stands twice/],
+    ['', 'plugins: [{ use: health }, { use: health }]', /plugins\.1\.use: health stands twice/],
     ['', 'operational: { timeouts: { default: 30 } }', /timeouts\.default: expected a Go duration such as 30s/],
     ['', 'operational: { timeouts: { default: 0s } }', /timeouts\.default: expected a duration above zero/],
   ])('refuses what cannot work, by its name and line: %s%s', async (replaced, section, sentence) => {

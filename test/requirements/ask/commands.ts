@@ -90,4 +90,14 @@ export const commands = [
       'ask.testing.scaffold-green': 'a new plugin is green in under a minute',
     },
   },
+  {
+    source: 'ask: custom plugins and starts that fail',
+    says: {
+      'ask.custom-plugin.told-with-line':
+        'a custom plugin that cannot be loaded or configured is told with the line of the file by validate, plan and serve',
+      'ask.custom-plugin.by-package': 'use takes the name of an installed package',
+      'ask.start.cause-shown': 'a start that fails shows why, down to the first cause',
+      'ask.start.peer-install': 'an optional package that is missing is named with the command that installs it',
+    },
+  },
 ] as const satisfies readonly Section[];

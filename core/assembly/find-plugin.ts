@@ -1,0 +1,90 @@
+import { isBuiltin } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { faultFrom, GatewayFault } from '../errors.ts';
+import { missingPackage } from '../extension/missing-package.ts';
+import { nearest } from '../extension/nearest.ts';
+import type { Plugin } from '../extension/plugin.ts';
+import { whyNotLoaded } from './why-not-loaded.ts';
+
+/** Addresses to plugins, each loaded only when a plan uses it. */
+export type Catalogue = Readonly<Record<string, () => Promise<{ readonly default: Plugin }>>>;
+
+/** Where plugins are looked for. */
+export interface PluginPlaces {
+  readonly catalogue: Catalogue;
+  /** Plugins given as objects; they go before the catalogue. */
+  readonly inline?: readonly Plugin[];
+  /** Folder of relative paths, and where packages are looked for as `import` in a file there would. */
+  readonly baseDir: string;
+}
+
+/**
+ * The plugin of an address: one given as an object, a file (`./x.js`, `../x.ts`, an absolute path), one of the catalogue, or
+ * an installed package (`toolmgr-plugin-x`, `@acme/x`), in this order.
+ * @throws GatewayFault PLUGIN_UNKNOWN saying why it could not be loaded, PLUGIN_INVALID when what is there is no plugin
+ */
+export async function findPlugin(use: string, { catalogue, inline = [], baseDir }: PluginPlaces): Promise<Plugin> {
+  const given = inline.find((plugin) => plugin.address === use);
+  if (given !== undefined) return given;
+  if (isPath(use)) return pluginAt(resolve(baseDir, use));
+  const load = Object.hasOwn(catalogue, use) ? catalogue[use] : undefined;
+  if (load === undefined) return pluginAt(await fileOfPackage(use, { catalogue, inline, baseDir }));
+  try {
+    return (await load()).default;
+  } catch (cause) {
+    const missing = missingPackage(cause);
+    if (missing !== undefined) throw new GatewayFault('PLUGIN_UNKNOWN', missing);
+    throw faultFrom(cause, 'PLUGIN_UNKNOWN', 'it could not be loaded');
+  }
+}
+
+/** Whether an address is a file rather than a name. */
+export function isPath(use: string): boolean {
+  return use.startsWith('./') || use.startsWith('../') || isAbsolute(use);
+}
+
+async function pluginAt(path: string): Promise<Plugin> {
+  let module: { readonly default?: unknown };
+  try {
+    module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+  } catch (cause) {
+    throw faultFrom(cause, 'PLUGIN_UNKNOWN', whyNotLoaded(cause, path));
+  }
+  if (isPlugin(module.default)) return module.default;
+  throw new GatewayFault(
+    'PLUGIN_INVALID',
+    `the default export of ${path} must be a plugin: { address, config, apply } with a schema as config`,
+  );
+}
+
+function isPlugin(value: unknown): value is Plugin {
+  if (typeof value !== 'object' || value === null) return false;
+  const { address, config, apply } = value as Partial<Plugin>;
+  return typeof address === 'string' && typeof config?.safeParse === 'function' && typeof apply === 'function';
+}
+
+/** The main file of a package as `import` resolves it from `baseDir`: Node resolves from the importing file only. */
+async function fileOfPackage(use: string, { catalogue, inline, baseDir }: Required<PluginPlaces>): Promise<string> {
+  const known = [...Object.keys(catalogue), ...inline.map(({ address }) => address)];
+  const hint = nearest(use, known);
+  const advice = hint === undefined ? '' : `, did you mean "${hint}"?`;
+  const unknown = `no plugin has the address ${use}${advice}`;
+  if (!PACKAGE_NAME.test(use) || isBuiltin(use)) {
+    throw new GatewayFault('PLUGIN_UNKNOWN', `${unknown} (a file is a path that starts with ./ or ../)`);
+  }
+  const { resolve: resolveFrom } = await import('import-meta-resolve');
+  try {
+    return fileURLToPath(resolveFrom(use, pathToFileURL(join(baseDir, 'plan.js')).href));
+  } catch (cause) {
+    const isThere = cause instanceof Error && 'code' in cause && cause.code !== 'ERR_MODULE_NOT_FOUND';
+    if (isThere) throw new GatewayFault('PLUGIN_UNKNOWN', `${use}: ${cause.message}`, { cause });
+    throw new GatewayFault(
+      'PLUGIN_UNKNOWN',
+      `${unknown} (no package of that name is installed for ${baseDir}; a file is a path that starts with ./ or ../)`,
+    );
+  }
+}
+
+/** `name`, `@scope/name`, and a subpath of either. */
+const PACKAGE_NAME = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:\/[\w.-]+)*$/;

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { basename, dirname } from 'node:path';
+import { explainCause } from '../errors.ts';
+import { missingPackage } from '../extension/missing-package.ts';
+import { nearest } from '../extension/nearest.ts';
+
+/** Why `import` of the file of a plugin failed: one sentence, with `FILE:LINE` where the engine or its compiler tells it. */
+export function whyNotLoaded(cause: unknown, path: string): string {
+  if (!(cause instanceof Error)) return `${path} threw ${explainCause(cause)}`;
+  const said = 'code' in cause && typeof cause.code === 'string' ? SENTENCES[cause.code] : undefined;
+  if (cause.message.startsWith(`Cannot find module '${path}'`)) return `there is no file ${path}${fileMeant(path)}`;
+  if (said !== undefined) return `${path} ${said}`;
+  const missing = missingPackage(cause);
+  if (missing !== undefined) return missing;
+  const place = placeOf(cause) ?? (cause instanceof SyntaxError ? placeBySyntax(path) : undefined);
+  return `${place ?? path}: ${cause.name}: ${explainCause(cause)}`;
+}
+
+const NO_MODULE = 'is no module of JavaScript or TypeScript (.js, .mjs, .cjs, .ts, .mts)';
+
+/** By code of Node's error. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  ERR_UNSUPPORTED_DIR_IMPORT: 'is a folder; name the file in it, e.g. ./my-plugin/index.ts',
+  ERR_UNKNOWN_FILE_EXTENSION: NO_MODULE,
+  ERR_IMPORT_ATTRIBUTE_MISSING: NO_MODULE,
+  ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING:
+    'is TypeScript inside node_modules, which Node does not run; the package has to come as JavaScript',
+};
+
+/** The nearest name in the folder of a file that is not there. */
+function fileMeant(path: string): string {
+  try {
+    const meant = nearest(basename(path), readdirSync(dirname(path)));
+    return meant === undefined ? '' : `, did you mean ${meant}?`;
+  } catch {
+    return ''; // the folder is not there either
+  }
+}
+
+/** Where an error happened: the line that it begins with, or the first file among its callers. */
+function placeOf({ stack = '' }: Error): string | undefined {
+  const [, file, line] = /^(?:file:\/\/)?(\/[^\n]+|[A-Za-z]:[^\n]+):(\d+)\n/.exec(stack) ?? [];
+  if (file !== undefined) return `${file}:${line}`;
+  return /\bfile:\/\/([^\s()]+:\d+):\d+\)?$/m.exec(stack)?.[1];
+}
+
+/** Node keeps the place of a syntax error in JavaScript to itself; its parser of TypeScript tells it. */
+function placeBySyntax(path: string): string | undefined {
+  const { emitWarning } = process;
+  process.emitWarning = () => {}; // that the parser is experimental is not what the reader asked
+  try {
+    stripTypeScriptTypes(readFileSync(path, 'utf8'), { sourceUrl: path });
+    return undefined; // the error is in another file
+  } catch (cause) {
+    return cause instanceof Error ? placeOf(cause) : undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

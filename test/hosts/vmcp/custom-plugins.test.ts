@@ -1,0 +1,223 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { cli, startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+
+const LONG = 90_000;
+const REFUSING = `
+  import { z } from ${JSON.stringify(import.meta.resolve('zod'))};
+  export default {
+    address: 'refuse',
+    config: z.strictObject({ word: z.string().default('no') }),
+    apply: (core, { word }) => core.hooks.authorize.tap('refuse', () => ({ refused: true, status: 403, reason: word })),
+  };`;
+let folder: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-custom-')));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function put(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+/** Line 8 is `use`, line 9 `with`. */
+const gatewayOf = (use: string, given: object = {}, backends: object[] = []): string =>
+  `name: dev
+groupRef: dev
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline }
+aggregation: {}
+backends: ${JSON.stringify(backends)}
+plugins:
+  - use: ${JSON.stringify(use)}
+    with: ${JSON.stringify(given)}
+`;
+
+/** What each command that reads a file says about one, from another folder than its own. */
+async function saidOf(use: string, given: object = {}): Promise<string> {
+  await put({ 'vmcp.yaml': gatewayOf(use, given) });
+  const file = join(folder, 'vmcp.yaml');
+  const commands = [['validate'], ['plan'], ['serve', '--port', '0']];
+  const ended = await Promise.all(commands.map(([name = '', ...more]) => cli(['vmcp', name, '-c', file, ...more])));
+  const [first = ''] = ended.map(({ err }) => err);
+  for (const { code, err } of ended) expect([code, err]).toEqual([1, first]);
+  return first.replaceAll(`${folder}/`, '');
+}
+
+describe('a custom plugin that cannot be used', () => {
+  proves(
+    'ask.custom-plugin.told-with-line',
+    'is told by validate, plan and serve in the same words, with the line of the file and the cause',
+    async () => {
+      await put({
+        'syntax.mjs': "export default {\n  address: 'x'\n  config: 1,\n};",
+        'syntax.ts': 'export default {\n  apply(core { }\n};',
+        'throws.mjs': 'const nothing = undefined;\nnothing.there();\nexport default {};',
+        'needs.mjs': "import there from 'not-there-at-all';\nexport default there;",
+        'package.json': '{ "dependencies": { "not-there-at-all": "^2.1.0" } }',
+        'empty.mjs': 'export default { address: 1 };',
+        'notes.txt': 'no module',
+        'refuse.mjs': REFUSING,
+      });
+      expect(await saidOf('./refusee.mjs')).toBe(
+        'toolmgr: vmcp.yaml:8: plugins.0.use: there is no file refusee.mjs, did you mean refuse.mjs?\n',
+      );
+      expect(await saidOf('./syntax.mjs')).toContain('vmcp.yaml:8: plugins.0.use: syntax.mjs:3: SyntaxError: ');
+      expect(await saidOf('./syntax.ts')).toContain('vmcp.yaml:8: plugins.0.use: syntax.ts:2: SyntaxError: ');
+      expect(await saidOf('./throws.mjs')).toContain('throws.mjs:2: TypeError: Cannot read properties of undefined');
+      expect(await saidOf('./needs.mjs')).toContain(
+        'the package not-there-at-all, which needs.mjs imports, is not installed; install it: npm install not-there-at-all@^2.1.0',
+      );
+      expect(await saidOf('./empty.mjs')).toContain('the default export of empty.mjs must be a plugin');
+      expect(await saidOf('./notes.txt')).toContain('notes.txt is no module of JavaScript or TypeScript');
+      expect(await saidOf('.')).toContain('no plugin has the address .');
+      expect(await saidOf('./')).toContain('is a folder; name the file in it');
+      expect(await saidOf('./refuse.mjs', { words: 'x' })).toBe(
+        'toolmgr: vmcp.yaml:9: plugins.0.with.words: unknown key "words", did you mean "word"?\n',
+      );
+      expect(await saidOf('./refuse.mjs', { word: 7 })).toContain(
+        'vmcp.yaml:9: plugins.0.with.word: expected a string, got a number',
+      );
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.start.cause-shown',
+    'has the cause shown when the start fails, once',
+    async () => {
+      await put({
+        'fails.mjs': `export default {
+          address: 'fails',
+          config: { safeParse: () => ({ success: true, data: {} }) },
+          apply: (core) => core.hooks.starting.tapPromise('fails', async () => {
+            throw new Error('the vault is shut', { cause: new Error('its key is bent') });
+          }),
+        };`,
+        'vmcp.yaml': gatewayOf('./fails.mjs'),
+      });
+      const { code, err } = await cli(['vmcp', 'serve', '-c', join(folder, 'vmcp.yaml'), '--port', '0']);
+      expect([code, err]).toEqual([
+        1,
+        'toolmgr: fails failed in starting\n  because: the vault is shut\n  because: its key is bent\n',
+      ]);
+    },
+    LONG,
+  );
+
+  it(
+    'may read its configuration without zod, and is told what that says',
+    async () => {
+      await put({
+        'own.mjs': `export default {
+          address: 'own',
+          config: { safeParse: () => ({ success: false, error: new Error('expected a moon') }) },
+          apply() {},
+        };`,
+      });
+      expect(await saidOf('./own.mjs')).toBe('toolmgr: vmcp.yaml:9: plugins.0.with: expected a moon\n');
+    },
+    LONG,
+  );
+});
+
+describe('a plugin that comes as a package', () => {
+  proves(
+    'ask.custom-plugin.by-package',
+    'is used by its name, found from the folder of the file, and its configuration is read',
+    async () => {
+      await using server = await recordingServer();
+      const manifest = (name: string, exports: unknown) => JSON.stringify({ name, type: 'module', exports });
+      await put({
+        // what `require` cannot resolve: a package for import alone
+        'node_modules/toolmgr-plugin-refuse/package.json': manifest('toolmgr-plugin-refuse', { import: './main.js' }),
+        'node_modules/toolmgr-plugin-refuse/main.js': REFUSING,
+        'node_modules/@acme/plugins/package.json': manifest('@acme/plugins', { './refuse': './refuse.js' }),
+        'node_modules/@acme/plugins/refuse.js': REFUSING,
+        'node_modules/typed/package.json': manifest('typed', './index.ts'),
+        'node_modules/typed/index.ts': REFUSING,
+      });
+      expect(await saidOf('toolmgr-plugin-refuse', { words: '' })).toContain('did you mean "word"?');
+      expect(await saidOf('@acme/plugins')).toContain('No "exports" main defined');
+      expect(await saidOf('typed')).toContain('typed/index.ts is TypeScript inside node_modules');
+      expect(await saidOf('agregation')).toContain('no plugin has the address agregation, did you mean "aggregation"?');
+      expect(await saidOf('toolmgr-plugin-absent')).toContain('no package of that name is installed for');
+      expect(await saidOf('fs')).toContain('no plugin has the address fs');
+
+      const backends = [{ name: 'one', url: server.url, transport: 'streamable-http' }];
+      for (const use of ['toolmgr-plugin-refuse', '@acme/plugins/refuse']) {
+        await put({ 'vmcp.yaml': gatewayOf(use, { word: `said by ${use}` }, backends) });
+        await using running = startCli(['vmcp', 'serve', '-c', join(folder, 'vmcp.yaml'), '--port', '0'], { cwd: '/' });
+        const [, url = ''] = await running.printed(/serves (http:\S+)/);
+        const called = await cli(['call', 'one_echo', '--url', url]);
+        expect(called.err).toContain(`said by ${use} (403)`);
+      }
+      expect(server.calls).toEqual([]);
+    },
+    LONG,
+  );
+});
+
+describe('a package that a first-party plugin needs and that nobody installed', () => {
+  const NEEDS: Readonly<Record<string, [wanted: string, section: object]>> = {
+    ioredis: ['ioredis@^', { sessionStorage: { provider: 'redis', address: '127.0.0.1:1' } }],
+    ajv: ['ajv@^', { compositeTools: [{ name: 'x', steps: [{ id: 's', tool: 'a.b' }] }] }],
+    'quickjs-emscripten-core': ['quickjs-emscripten-core@^', { codeMode: { enabled: true } }],
+    '@opentelemetry/sdk-trace': [
+      '@opentelemetry/sdk-trace@^',
+      { telemetry: { tracingEnabled: true, endpoint: '127.0.0.1:1' } },
+    ],
+    '@cedar-policy/cedar-wasm': [
+      '@cedar-policy/cedar-wasm@^',
+      {
+        incomingAuth: {
+          type: 'anonymous',
+          authz: { type: 'cedar', policies: ['permit(principal, action, resource);'] },
+        },
+      },
+    ],
+    jose: [
+      'jose@^',
+      { incomingAuth: { type: 'oidc', oidc: { issuer: 'https://127.0.0.1:1', clientId: 'a', audience: 'b' } } },
+    ],
+  };
+
+  proves(
+    'ask.start.peer-install',
+    'is named by the start with the command that installs it in the right version',
+    async () => {
+      // hides a package from the resolution of a real process, in the words of Node
+      await put({
+        'hide.mjs': `import { registerHooks } from 'node:module';
+          import { fileURLToPath } from 'node:url';
+          const name = process.env.HIDDEN;
+          registerHooks({ resolve(specifier, context, next) {
+            if (specifier !== name && !specifier.startsWith(name + '/')) return next(specifier, context);
+            const from = fileURLToPath(context.parentURL);
+            throw Object.assign(new Error("Cannot find package '" + name + "' imported from " + from), { code: 'ERR_MODULE_NOT_FOUND' });
+          } });`,
+      });
+      const head = {
+        name: 'dev',
+        groupRef: 'dev',
+        incomingAuth: { type: 'anonymous' },
+        outgoingAuth: { source: 'inline' },
+      };
+      for (const [name, [wanted, section]] of Object.entries(NEEDS)) {
+        await put({ 'vmcp.yaml': stringify({ ...head, aggregation: {}, ...section }) });
+        const env = { HIDDEN: name, NODE_OPTIONS: `--import ${join(folder, 'hide.mjs')}` };
+        const { code, err } = await cli(['vmcp', 'serve', '-c', join(folder, 'vmcp.yaml'), '--port', '0'], { env });
+        expect([code, err]).toEqual([1, expect.stringContaining(`npm install ${wanted}`)]);
+      }
+    },
+    LONG,
+  );
+});

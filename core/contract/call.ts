@@ -81,6 +81,8 @@ export type Dispatch = (call: Call) => Promise<CallResult>;
 /** The asking side of a call: what it declared, and how a backend's messages reach it before the result. */
 export interface Asker {
   readonly era: Era;
+  /** The revision that a legacy session speaks, which may be older than its era is called; absent where there is no session. */
+  readonly protocolVersion?: string;
   /** The capabilities the client declared (session or request), decoded. */
   readonly capabilities: JsonObject;
   /** `clientInfo` as declared; for display and logs only. */

@@ -11,7 +11,7 @@ export interface Cost {
   readonly definitions: number;
   /** Names and arguments, which the model writes. */
   readonly calls: number;
-  /** Content of the results, which the model reads. */
+  /** The structured content of results, or their content where there is none, which the model reads. */
   readonly results: number;
   /** All of the above: what stands in the model's context at the end. */
   readonly context: number;
@@ -46,7 +46,7 @@ export async function metered(endpoint: URL): Promise<Metered> {
     async call(name, args) {
       const result = await client.callTool({ name, arguments: args });
       calls += tokens({ name, arguments: args });
-      results += tokens(result.content);
+      results += tokens(result.structuredContent ?? result.content);
       read += definitions + calls + results;
       return contentOf(result, name);
     },

@@ -73,6 +73,7 @@ function isWatched(session: Session, workload: string, uri: string): boolean {
 export function sessionAsker(session: Session): Asker {
   return {
     era: '2025-11-25',
+    protocolVersion: session.protocolVersion,
     capabilities: session.capabilities,
     clientInfo: session.clientInfo,
     owner: session.owner,

@@ -193,6 +193,7 @@ function settle(message: RequestMessage, waiting: WaitingAnswer, answer: Answer)
 function callAsker(session: Session, waiting: WaitingAnswer, progressToken: Buffer | undefined): Asker {
   return {
     era: '2025-11-25',
+    protocolVersion: session.protocolVersion,
     capabilities: session.capabilities,
     clientInfo: session.clientInfo,
     owner: session.owner,

@@ -2,15 +2,14 @@ import {
   type Call,
   type Core,
   type Era,
-  encode,
   itemBytes,
   type JsonObject,
-  resultFromBytes,
   type Searcher,
   type ToolEntry,
   toolFailure,
 } from '@toolmgr/core';
 import type { OptimizerConfig } from './config.ts';
+import { foundAnswer } from './found-answer.ts';
 import type { Meaning } from './meaning.ts';
 import type { Shelves } from './shelves.ts';
 import type { Answered } from './sought.ts';
@@ -35,8 +34,8 @@ interface Wanted {
 }
 
 /**
- * Makes the answer of `find_tool`: the best of the tools that the caller may use, as a list would show them, and what the
- * caller saves by not having all of them in the list.
+ * Makes the answer of `find_tool`: the best of the tools that the caller may use, and what the caller saves by not having
+ * all of them in the list.
  */
 export function createFinder(parts: FinderParts): (call: Call) => Promise<Answered> {
   const { core, config, shelves, meaning } = parts;
@@ -69,7 +68,8 @@ export function createFinder(parts: FinderParts): (call: Call) => Promise<Answer
       maxDistance,
     });
     const found = matches.flatMap(({ name }) => view.byName.get(name) ?? []);
-    return answer(found, view, call.asker.era, asked !== undefined && 'away' in asked ? asked.away : undefined);
+    const away = asked !== undefined && 'away' in asked ? asked.away : undefined;
+    return foundAnswer({ found, baselineBytes: view.bytes, away }, call.asker);
   };
 }
 
@@ -114,31 +114,4 @@ interface View {
 
 function bytesOf(tools: readonly ToolEntry[], era: Era): number {
   return tools.reduce((sum, tool) => sum + itemBytes(tool, era).length, 0);
-}
-
-/** Text and structured content say the same; the tools' definitions are handed on by their bytes. */
-function answer(found: readonly ToolEntry[], view: View, era: Era, away?: string): Answered {
-  const baseline = tokens(view.bytes);
-  const returned = tokens(bytesOf(found, era));
-  const savings = baseline === 0 ? 0 : Math.round((1 - returned / baseline) * 10_000) / 100;
-  const metrics = { baseline_tokens: baseline, returned_tokens: returned, savings_percent: savings };
-  const notice = away === undefined ? {} : { notice: `found by words only, not by meaning: ${away}` };
-  const items = found.flatMap((tool, at) => (at === 0 ? [itemBytes(tool, era)] : [COMMA, itemBytes(tool, era)]));
-  const rest = encode({ token_metrics: metrics, ...notice }).subarray(1);
-  const structured = Buffer.concat([TOOLS, ...items, TOOLS_END, rest]);
-  const content = encode([{ type: 'text', text: structured.toString('utf8') }]);
-  const result = resultFromBytes(
-    Buffer.concat([Buffer.from('{"content":'), content, Buffer.from(',"structuredContent":'), structured, CLOSE]),
-  );
-  return { result, found: found.length, savingsPercent: savings };
-}
-
-const TOOLS = Buffer.from('{"tools":[');
-const TOOLS_END = Buffer.from('],');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from('}');
-
-/** The usual rule of thumb: four bytes of JSON are a token. */
-function tokens(bytes: number): number {
-  return Math.ceil(bytes / 4);
 }

@@ -9,9 +9,9 @@ import type { ToolEntry } from '../../../core/contract/tool.ts';
 import { encode } from '../../../core/protocol/raw-json.ts';
 import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config.ts';
 import { declarationsOf } from '../../../plugins/code-mode/execute-script/declarations.ts';
-import { typeOfSchema } from '../../../plugins/code-mode/execute-script/schema-type.ts';
 import { scopeOf } from '../../../plugins/code-mode/execute-script/scope.ts';
 import { toolDefinition } from '../../../plugins/code-mode/execute-script/tool-definition.ts';
+import { typeOfSchema } from '../../../plugins/shared/schema-type.ts';
 import { proves } from '../../support/proves.ts';
 
 const ROOMY = 100_000;

@@ -214,6 +214,9 @@ export const house = [
       'choice.optimizer.with-policy': 'only permitted tools are found and callable',
       'choice.optimizer.metrics':
         'tokens are estimated as bytes of JSON by four; the baseline is what the caller may use',
+      'choice.optimizer.lean-answer': 'found tools come without outputSchema and execution, which no call needs',
+      'choice.optimizer.said-once':
+        'the text of a search does not repeat its structuredContent; clients of revisions without it get all as text',
       'choice.optimizer.call-unchanged': 'call_tool hands arguments and results on by their bytes',
       'choice.optimizer.slips': 'slips of models that have one meaning are read as meant',
       'choice.optimizer.errors': 'what the two tools cannot do is a failed tool result',

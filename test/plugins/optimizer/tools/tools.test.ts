@@ -62,6 +62,73 @@ describe('the optimizer', () => {
     },
   );
 
+  describe('an answer to a search', () => {
+    const NESTED = {
+      type: 'object',
+      properties: {
+        to: { type: 'string', description: 'an address' },
+        parts: {
+          type: 'array',
+          items: { type: 'object', properties: { page: { type: 'integer' } }, required: ['page'] },
+        },
+      },
+      required: ['to'],
+    };
+    const described = 'Sends a letter to somebody. '.repeat(20);
+    const post = () =>
+      fakeServer().tool('send_letter', 'x', {
+        description: described,
+        inputSchema: NESTED,
+        outputSchema: { type: 'object', properties: { stamp: { type: 'string' } } },
+        annotations: { openWorldHint: true },
+        execution: { taskSupport: 'optional' },
+      } as never);
+    const asked = { name: 'find_tool', arguments: { tool_description: 'send a letter' } };
+
+    proves(
+      ['choice.optimizer.lean-answer', 'choice.optimizer.said-once'],
+      'holds definitions without what no call needs, and a line of text for each',
+      async () => {
+        await using kit = await optimized({}, { far: post() });
+        const { content, structuredContent } = await (await sdkClient(kit)).callTool(asked);
+        const { tools } = structuredContent as unknown as { tools: object[] };
+        expect(tools).toEqual([
+          { name: 'send_letter', description: described, inputSchema: NESTED, annotations: { openWorldHint: true } },
+        ]);
+        expect(content).toEqual([
+          {
+            type: 'text',
+            text: expect.stringMatching(
+              /^Best first.*\n- send_letter\(\{ to: string; parts\?: \{ page: number \}\[\] \}\): Sends a letter to [^\n]{1,90}…$/,
+            ),
+          },
+        ]);
+        expect(JSON.stringify(content).length).toBeLessThan(JSON.stringify(structuredContent).length / 3);
+      },
+    );
+
+    proves(
+      'choice.optimizer.said-once',
+      'is all text for clients of revisions that know no structured content',
+      async () => {
+        await using kit = await optimized({}, { far: post() });
+        const { structuredContent } = await (await sdkClient(kit, { version: '2025-06-18' })).callTool(asked);
+        expect(structuredContent).toMatchObject({ tools: [{ name: 'send_letter' }] });
+        for (const version of ['2025-03-26', '2024-11-05']) {
+          const old = await (await sdkClient(kit, { version })).callTool(asked);
+          expect(old.structuredContent).toBeUndefined();
+          expect(JSON.parse((old.content as { text: string }[])[0]?.text ?? '')).toEqual(structuredContent);
+        }
+      },
+    );
+
+    it('says in words when no tool fits', async () => {
+      await using kit = await optimized({}, { far: post() });
+      const { content } = await (await sdkClient(kit)).callTool({ ...asked, arguments: { tool_description: 'zzz' } });
+      expect(content).toEqual([{ type: 'text', text: 'No tool fits.' }]);
+    });
+  });
+
   proves('choice.optimizer.call-unchanged', 'hands arguments and results on as they are', async () => {
     const raw = '{"content":[{"type":"text","text":"x"}],"structuredContent":{"id":90071992547409931234},"x-more":1}';
     const far = fakeServer()

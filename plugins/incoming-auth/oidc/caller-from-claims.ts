@@ -10,7 +10,8 @@ const NAMES = ['name', 'preferred_username', 'email'] as const;
 /**
  * The caller of verified claims, or the objection to them.
  *
- * The subject is `sub`, for a program without one its `client_id` (RFC 9068 §2.2). A token that is bound to a key (DPoP,
+ * The subject is `sub`. A program's token may have none (RFC 7662 §2.2): then it is {@link CLIENT} and the `client_id`, which
+ * no `sub` may begin with, so that no client is taken for the user of that name. A token that is bound to a key (DPoP,
  * mutual TLS) is no bearer token: whoever holds it has to prove more than that.
  */
 export function callerFromClaims(
@@ -20,9 +21,8 @@ export function callerFromClaims(
   challenge: string,
 ): Caller | Objection {
   if (claims.cnf !== undefined) return 'bound';
-  const subject = claims.sub ?? claims.client_id;
-  if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_LENGTH) return 'claims';
-  if (CONTROL.test(subject)) return 'claims';
+  const subject = claims.sub === undefined ? clientSubject(claims.client_id) : userSubject(claims.sub);
+  if (subject === undefined) return 'claims';
   const name = NAMES.map((key) => claims[key]).find((value) => typeof value === 'string' && value !== '');
   return {
     issuer,
@@ -33,4 +33,19 @@ export function callerFromClaims(
     token: secretOf(token),
     challenge,
   };
+}
+
+/** How the subject of a token begins that names its client and no user. */
+const CLIENT = 'client_id:';
+
+function userSubject(sub: unknown): string | undefined {
+  return isName(sub) && !sub.startsWith(CLIENT) ? sub : undefined;
+}
+
+function clientSubject(id: unknown): string | undefined {
+  return isName(id) ? `${CLIENT}${id}` : undefined;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_SUBJECT_LENGTH && !CONTROL.test(value);
 }

@@ -1,4 +1,4 @@
-import { GatewayFault, type JsonObject, type Secret } from '@toolmgr/core';
+import { GatewayFault, isObject, type JsonObject, type Secret } from '@toolmgr/core';
 import { plainUrl, type RemoteHttp } from '../../shared/remote-http.ts';
 import { plainIssuer } from './provider-keys.ts';
 import type { Objection } from './refusals.ts';
@@ -15,7 +15,8 @@ export interface IntrospectionParts {
 /**
  * The claims of an opaque token that its provider calls active and meant for this gateway, or the objection to it.
  *
- * An answer without audience is refused: nobody would know whom the token is for.
+ * An answer without audience is refused: nobody would know whom the token is for. Status 400 is the provider's word about the
+ * token, unless it names the gateway as the client that it does not know.
  * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE when there is no such answer
  * Source: RFC 7662 §2; RFC 6749 §2.3.1 for the credentials.
  */
@@ -34,11 +35,24 @@ export async function introspect(
   if (clientSecret === undefined) form.set('client_id', clientId);
   else headers.authorization = basic(clientId, clientSecret);
   const answer = await http.send(url, { method: 'POST', headers, body: form.toString(), signal });
-  if (answer.status === 401 || answer.status === 403) {
+  const isAboutClient = answer.status === 400 && CLIENT_ERRORS.has(errorOf(answer.body));
+  if (answer.status === 401 || answer.status === 403 || isAboutClient) {
     const message = `${plainUrl(url)}: refused the gateway's own credentials (status ${answer.status})`;
     throw new GatewayFault('REMOTE_UNAVAILABLE', message);
   }
+  if (answer.status === 400) return 'rejected';
   return judge(http.json(answer, url), rules, Math.floor(nowMs / 1000));
+}
+
+const CLIENT_ERRORS: ReadonlySet<unknown> = new Set(['invalid_client', 'unauthorized_client']); // RFC 6749 §5.2
+
+function errorOf(body: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return isObject(value) ? value.error : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function judge(answer: JsonObject, rules: JwtRules, nowS: number): JsonObject | Objection {

@@ -21,6 +21,7 @@ const OBJECTIONS = {
   audience: { error: 'invalid_token', words: 'the token is meant for somebody else' },
   claims: { error: 'invalid_token', words: 'the token lacks a claim or has one of the wrong kind' },
   bound: { error: 'invalid_token', words: 'the token is bound to a key that its sender has to prove' },
+  rejected: { error: 'invalid_token', words: 'the identity provider does not take the token' },
   inactive: { error: 'invalid_token', words: 'the token is not active' },
 } as const satisfies Record<string, { readonly error: string | undefined; readonly words: string }>;
 

@@ -12,6 +12,10 @@ export const oidc = [
         'a verified token is remembered by its SHA-256 until it expires, in a bounded store; refused ones are not',
       'choice.oidc.caller':
         'the caller is bound to issuer and subject, has the verified claims, and its token never stands in a log',
+      'choice.oidc.client-subject':
+        'a token without sub is the client client_id:ID, never the user of that name; a sub that begins so is refused',
+      'choice.oidc.introspection-400':
+        'status 400 of the introspection endpoint is a bad token, 401; an error that names the client is an outage, 503',
       'choice.oidc.rotation':
         'a token with an unknown key makes the gateway look for new keys, at most every 10 seconds',
       'choice.oidc.withdrawn': 'a key that is no longer published takes back the tokens it signed',

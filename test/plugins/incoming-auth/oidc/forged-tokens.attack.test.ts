@@ -192,6 +192,22 @@ describe('a good signature is not enough', () => {
     expect(await gateway.status(idp.sign({ ...CLAIMS, aud: ['https://a.example', AUDIENCE] }))).toBe(200);
   });
 
+  proves('choice.oidc.client-subject', 'to be the user whose name a client has', async () => {
+    await using pair = await both();
+    const { idp, gateway } = pair;
+    const nobody = { ...CLAIMS, sub: undefined };
+    expect(await gateway.status(idp.sign({ ...nobody, sub: 'ada' }))).toBe(200);
+    expect(await gateway.status(idp.sign({ ...nobody, client_id: 'ada' }))).toBe(200);
+    const [user, client] = gateway.calls.slice(-2).map(({ caller }) => caller);
+    expect([user?.subject, client?.subject]).toEqual(['ada', 'client_id:ada']);
+    expect(client?.key).not.toBe(user?.key);
+    await refused(gateway, idp.sign({ ...nobody, sub: 'client_id:ada' }), 'claim');
+    await refused(gateway, idp.sign({ ...nobody, sub: null, client_id: 'ada' }), 'claim');
+    for (const client_id of ['', 7, 'a\0b', 'a'.repeat(2000)]) {
+      await refused(gateway, idp.sign({ ...nobody, client_id }), 'claim');
+    }
+  });
+
   proves('choice.oidc.bound-tokens', 'for a token that its sender has to prove a key for', async () => {
     await using pair = await both();
     for (const cnf of [{ jkt: 'abc' }, { 'x5t#S256': 'abc' }, {}]) {

@@ -265,6 +265,20 @@ describe('introspection that answers oddly', () => {
     await core.hooks.stopping.promise();
   });
 
+  proves(
+    'choice.oidc.introspection-400',
+    'says with status 400 that the token is bad, unless it does not know who asks',
+    async () => {
+      const rejected = [401, 'the identity provider does not take the token'];
+      for (const body of ['', 'no', '[]', { error: 'invalid_request' }, { error: 'invalid_token' }, { ...good }]) {
+        expect([body, ...(await ask(body, 400))]).toEqual([body, ...rejected]);
+      }
+      for (const error of ['invalid_client', 'unauthorized_client']) {
+        expect([error, (await ask({ error }, 400))[0]]).toEqual([error, 503]);
+      }
+    },
+  );
+
   it('is no answer at all when it is torn, too large, a redirect or an error', async () => {
     for (const [answer, status] of [
       ['{"active":tr', 200],
@@ -273,6 +287,7 @@ describe('introspection that answers oddly', () => {
       [good, 302],
       [good, 500],
       [good, 401],
+      [good, 404],
     ] as const) {
       expect((await ask(answer, status))[0]).toBe(503);
     }

@@ -208,7 +208,7 @@ describe('an opaque token', () => {
       expect(await gateway.status(await idp.agentToken(OPAQUE))).toBe(200);
       expect(gateway.calls.map(({ caller }) => [caller.subject, caller.claims.groups])).toEqual([
         ['bob', ['staff']],
-        ['agent', undefined],
+        ['client_id:agent', undefined],
       ]);
       expect(gateway.calls[0]?.caller.claims).not.toHaveProperty('active');
     },

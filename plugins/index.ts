@@ -36,6 +36,7 @@ export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
 export { type LogFile, openLogFile } from './shared/log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './shared/process-identity.ts';
+export { redactedText } from './shared/redact.ts';
 export {
   readWorkload,
   readWorkloads,

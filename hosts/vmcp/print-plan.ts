@@ -1,7 +1,6 @@
 import { type PlanInput, readPlan } from '@toolmgr/core';
 import { stringify } from 'yaml';
-
-const HIDDEN = '[secret]';
+import { HIDDEN, shownArguments, shownText } from './shown-arguments.ts';
 
 /** Keys whose value is a secret wherever they stand; the name of a variable (`…Env`) is none. */
 const SECRET_KEY =
@@ -16,6 +15,7 @@ export function planAsYaml(input: PlanInput): string {
 
 /** A copy in which no secret is left, for printing. */
 export function withoutSecrets(value: unknown, key = '', inSecretMap = false): unknown {
+  if (Array.isArray(value) && key === 'args') return shownArguments(value);
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, key, inSecretMap));
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
@@ -23,5 +23,6 @@ export function withoutSecrets(value: unknown, key = '', inSecretMap = false): u
     );
   }
   const isSecret = inSecretMap || SECRET_KEY.test(key);
-  return isSecret && typeof value === 'string' && value !== '' ? HIDDEN : value;
+  if (typeof value !== 'string' || value === '') return value;
+  return isSecret ? HIDDEN : shownText(value);
 }

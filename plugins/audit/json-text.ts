@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '@toolmgr/core';
-import { redactedText } from './redact.ts';
+import { redactedText } from '../shared/redact.ts';
 
 /** Makes the JSON of texts from outside: cut, their secrets masked, and remembered where they are likely to come again. */
 export interface Texts {

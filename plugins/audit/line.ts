@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, JsonObject, JsonValue } from '@toolmgr/core';
+import { valueFromBeginning } from '../shared/json-beginning.ts';
+import { redacted } from '../shared/redact.ts';
 import type { Captured } from './capture.ts';
 import type { AuditConfig } from './config.ts';
 import { delegationOf } from './delegation.ts';
 import type { AuditEvent, Origin } from './event.ts';
-import { valueFromBeginning } from './json-beginning.ts';
 import { createTexts, type Texts } from './json-text.ts';
-import { redacted } from './redact.ts';
 
 const WORDS = 256; // vmcp endpoint: jsonrpc_error_message is cut here, and so is what a client says of itself
 const NAME_CHARACTERS = 1024; // of a tool, prompt or resource

@@ -1,4 +1,5 @@
 import type { Call, CatalogEntry, Core, JsonObject } from '@toolmgr/core';
+import { redactedText } from '../../shared/redact.ts';
 import type { Verdict } from './engine.ts';
 import { QUESTIONS } from './entry-facts.ts';
 
@@ -6,8 +7,9 @@ import { QUESTIONS } from './entry-facts.ts';
 const DENIALS_PER_SECOND = 50;
 /** A policy that fails is warned of once in this time, whatever it fails for. */
 const WARN_AGAIN_MS = 60_000;
-/** Names come from clients. */
+/** Names come from clients: a URI may hold a token. Secrets are looked for in a little more than is written. */
 const MAX_NAME = 200;
+const MAX_READ = 1_024;
 
 /** Says which policies decided: what was allowed at debug, what was denied at info, what failed as a warning. */
 export interface DecisionLog {
@@ -16,7 +18,7 @@ export interface DecisionLog {
   leftOut(entry: CatalogEntry, verdict: Verdict): void;
 }
 
-/** Makes the log. No claim and no argument is ever part of a line. */
+/** Makes the log. No claim and no argument is ever part of a line; secrets in names and words are masked as audit masks them. */
 export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): DecisionLog {
   const warned = new Map<string, number>();
   let second = 0;
@@ -29,7 +31,7 @@ export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): Deci
       const before = warned.get(policy);
       if (before !== undefined && now() - before < WARN_AGAIN_MS) continue;
       warned.set(policy, now()); // as many as there are policies
-      log.warn('a policy failed, which denies', { policy, error: message });
+      log.warn('a policy failed, which denies', { policy, error: redactedText(message) });
     }
   };
 
@@ -69,12 +71,16 @@ function decision(call: Call, { policies, errors, reason }: Verdict): JsonObject
   const { action, type } = QUESTIONS[call.target.kind];
   return {
     call: call.id,
-    caller: call.caller.subject,
+    caller: shown(call.caller.subject),
     action,
-    resource: `${type}::${JSON.stringify(call.name.slice(0, MAX_NAME))}`,
+    resource: `${type}::${JSON.stringify(shown(call.name))}`,
     policies,
     claims: 'issued token',
     ...(errors.length === 0 ? {} : { failed: errors.map(({ policy }) => policy) }),
-    ...(reason === undefined ? {} : { reason }),
+    ...(reason === undefined ? {} : { reason: shown(reason) }),
   };
+}
+
+function shown(text: string): string {
+  return redactedText(text.slice(0, MAX_READ)).slice(0, MAX_NAME);
 }

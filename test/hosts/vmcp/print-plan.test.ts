@@ -3,6 +3,10 @@ import { parse } from 'yaml';
 import { planAsYaml, withoutSecrets } from '../../../hosts/vmcp/print-plan.ts';
 import { proves } from '../../support/proves.ts';
 
+interface Shown {
+  readonly command: { readonly args: readonly string[] };
+}
+
 describe('a printed plan', () => {
   const plan = {
     plugins: [
@@ -37,6 +41,43 @@ describe('a printed plan', () => {
       plugins: [{}, { with: { clientSecret: '[secret]', clientSecretEnv: 'NAME' } }, {}],
       outgoingAuth: { backends: { token: { options: { headerValueEnv: 'TOKEN' } } } },
     });
+  });
+
+  proves('choice.plan.masked', 'shows of arguments and URLs what tells nothing', () => {
+    const args = (given: readonly string[]) =>
+      (withoutSecrets({ command: { file: 'x', args: given } }) as Shown).command.args;
+    const secret = 'Hunter-2-hunter';
+    expect(args(['-y', '@scope/server@1.2.3', '--port', '8080', '--root', '/srv/data', '--verbose'])).toEqual([
+      '-y',
+      '@scope/server@1.2.3',
+      '--port',
+      '8080',
+      '--root',
+      '/srv/data',
+      '--verbose',
+    ]);
+    const cases: readonly (readonly string[])[] = [
+      ['server.js', '--api-key', secret],
+      ['server.js', `--api-key=${secret}`],
+      ['server.js', '-k', secret],
+      ['server.js', `-k=${secret}`],
+      ['server.js', secret],
+      ['run', '-e', `TOKEN=${secret}`, 'image'],
+      ['-c', `TOKEN=${secret} exec server`],
+      ['--header', `Authorization: Bearer ${secret}`],
+      ['server', `postgres://me:${secret}@db/x?password=${secret}`],
+      [`https://example.com/mcp?key=${secret}`],
+      ['server', '--url', `https://example.com/mcp?key=${secret}`],
+      ['server', `/path?key=${secret}`],
+      ['server', `@scope/x=${secret}`],
+    ];
+    for (const given of cases) expect([given, JSON.stringify(args(given)).includes('unter')]).toEqual([given, false]);
+    const url = (text: string) => (withoutSecrets({ url: text }) as { readonly url: string }).url;
+    expect(url(`https://example.com/mcp?key=${secret}&b=&c#${secret}`)).toBe(
+      'https://example.com/mcp?key=[secret]&b=[secret]&[secret]',
+    );
+    expect(url(`https://me:${secret}@example.com/mcp#${secret}`)).toBe('https://[redacted]@example.com/mcp');
+    expect(url('https://example.com/mcp')).toBe('https://example.com/mcp');
   });
 
   it('leaves the plan itself as it was', () => {

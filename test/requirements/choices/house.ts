@@ -146,6 +146,13 @@ export const house = [
     },
   },
   {
+    source: 'choice: printed plan',
+    says: {
+      'choice.plan.masked':
+        'a printed plan hides the values of program arguments and of URL queries, and credentials in URLs',
+    },
+  },
+  {
     source: 'choice: partial failure',
     says: {
       'choice.partial-failure.fail': 'fail answers an error that names the backend for lists that would be incomplete',

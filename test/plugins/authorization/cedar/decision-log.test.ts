@@ -40,6 +40,18 @@ describe('the log', () => {
     },
   );
 
+  proves('choice.authorization.decision-log', 'masks secrets in names and callers as audit does', async () => {
+    const { core, ask } = await judge(['@id("all") permit(principal, action, resource == Tool::"one");']);
+    await ask({ kind: 'resource', name: 'https://files.example/a?token=hunter-2-hunter&x=1' });
+    await ask({ kind: 'resource', name: `x://${'a'.repeat(170)}?api_key=hunter-2-hunter` });
+    await ask({ kind: 'resource', name: 'https://me:hunter-2-hunter@files.example/a' });
+    await ask({ name: 'one', subject: 'Bearer hunter-2-hunter' });
+    const lines = core.lines.filter(({ fields }) => 'policies' in fields);
+    expect(lines).toHaveLength(4);
+    expect(JSON.stringify(lines)).not.toContain('hunter');
+    expect(lines[0]?.fields.resource).toBe('Resource::"https://files.example/a?token=[redacted]&x=1"');
+  });
+
   proves(
     'choice.authorization.failing-policy-denies',
     'warns of a policy that fails, with its id, once a minute',

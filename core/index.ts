@@ -122,5 +122,5 @@ export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts'
 export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';
 export { hasRepeatedMembers } from './protocol/repeated-members.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './protocol/result.ts';
-export { networkOf, shareOf } from './protocol/share.ts';
+export { networkOf, shareOfCall } from './protocol/share.ts';
 export { Shares } from './protocol/shares.ts';

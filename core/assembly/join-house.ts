@@ -54,7 +54,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const why =
     parts.before && whyNotMoved(parts.before, { plan, doormen, perCaller: parts.authorizers.perCaller, wishes });
   let before = why === undefined ? parts.before : undefined;
-  const lot = before?.lot ?? createParkingLot(limits.parkedCalls, limits.requestStateTtlMs, now);
+  const lot = before?.lot ?? createParkingLot(limits, now);
   const seal = before?.seal ?? createStateSeal(plan.stateKey, limits.requestStateTtlMs, limits.requestStateBytes, now);
   const dispatching: DispatchParts = {
     room,

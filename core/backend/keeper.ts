@@ -65,7 +65,12 @@ export class Keeper {
     this.#options = options;
     this.backend = backend;
     const perCaller = authorizer.perCaller === true;
-    this.gate = new Gate(workload, limits.inFlightPerBackend, limits.queuePerBackend);
+    this.gate = new Gate(workload, {
+      places: limits.inFlightPerBackend,
+      placesPerCaller: limits.inFlightPerCaller,
+      line: limits.queuePerBackend,
+      linePerCaller: limits.queuePerCaller,
+    });
     this.#connector = new Connector(options);
     this.#lists = new ShownLists({
       limits,
@@ -259,7 +264,9 @@ export class Keeper {
 
   async unwatch(uri: string, owner: LinkOwner): Promise<void> {
     if (await this.#watches.remove(uri, owner.key)) return;
-    await this.#pool.find(owner)?.unwatch(uri, owner.key);
+    const seat = this.#pool.find(owner);
+    if (seat === undefined) this.#pool.forgetWatch(owner, uri);
+    else await seat.unwatch(uri, owner.key);
   }
 
   /** `atLeast` never makes a session quieter than it is. */

@@ -3,11 +3,12 @@ import type { LinkOwner } from '../contract/call.ts';
 import type { Log } from '../extension/plugin.ts';
 import { listClassOf } from '../protocol/capabilities.ts';
 import type { Limits } from '../protocol/limits.ts';
+import { Shares } from '../protocol/shares.ts';
 import type { Connector } from './connect.ts';
 import { DISCOVERY_CALLER } from './discovery-caller.ts';
 import { LinkFailure } from './failure.ts';
 import type { ListKind } from './link.ts';
-import { Seat } from './seat.ts';
+import { Seat, type Watchers } from './seat.ts';
 
 const SWEEP_MAX_MS = 30_000;
 
@@ -36,13 +37,24 @@ export class LinkPool {
   readonly base: Seat;
   readonly #options: PoolOptions;
   readonly #seats = new Map<string, Seat>();
+  /** The seats that several owners use. */
+  readonly #common = new Set<Seat>();
+  readonly #shares: Shares<Seat>;
+  /** Of owners whose seat made room for another: their next seat watches for them again. */
+  readonly #interrupted = new Map<string, Watchers>();
   readonly #levels = new Map<string, string>();
   readonly #sweeping: NodeJS.Timeout;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    const about = { key: '', caller: DISCOVERY_CALLER, capabilities: {}, capabilityClass: '' } as const;
+    const { backend, limits } = options;
+    this.#shares =
+      backend.transport === 'stdio'
+        ? new Shares(limits.processesPerBackend, limits.processesPerCaller)
+        : new Shares(limits.linksPerBackend, limits.linksPerCaller);
+    const about = { key: '', share: '', caller: DISCOVERY_CALLER, capabilities: {}, capabilityClass: '' } as const;
     this.base = this.#seat({ ...about, purpose: 'discovery', owner: undefined });
+    this.#common.add(this.base);
     const everyMs = Math.min(options.limits.linkIdleMs, SWEEP_MAX_MS);
     this.#sweeping = setInterval(() => this.#sweep(), everyMs);
     this.#sweeping.unref();
@@ -54,18 +66,26 @@ export class LinkPool {
     return key === '' ? this.base : this.#seats.get(numbered(key, number));
   }
 
-  /** The seat that serves an owner. @throws LinkFailure BACKEND_BUSY when all links are in use */
+  /**
+   * The seat that serves an owner. One that finds no place takes that of an old one of the same caller, or of the caller
+   * that has the most. @throws LinkFailure BACKEND_BUSY when nobody can go
+   */
   seatFor(owner: LinkOwner, number = 0): Seat {
     const found = this.find(owner, number);
     if (found !== undefined) return found;
-    this.#makeRoom();
     const own = this.#keyOf(owner);
     const key = numbered(own, number);
     const { caller, capabilities } = owner;
     const capabilityClass = this.#options.perCaller ? listClassOf(owner) : owner.capabilityClass;
     const only = own === owner.key ? owner : undefined;
-    const seat = this.#seat({ key, caller, capabilities, capabilityClass, purpose: 'session', owner: only });
+    const share = only === undefined ? NOBODYS : (owner.share ?? caller.key);
+    this.#makeRoom(share);
+    const about = { key, share, caller, capabilities, capabilityClass, purpose: 'session', owner: only } as const;
+    const seat = this.#seat(about, this.#interrupted.get(key));
+    this.#interrupted.delete(key);
     this.#seats.set(key, seat);
+    this.#shares.add(share, seat);
+    if (only === undefined) this.#common.add(seat);
     const level = this.#levels.get(owner.key);
     if (level !== undefined) seat.setLevel(level);
     return seat;
@@ -95,12 +115,24 @@ export class LinkPool {
     return undefined;
   }
 
+  /** Ends a watch that waits for its owner's next seat. */
+  forgetWatch(owner: LinkOwner, uri: string): void {
+    const watchers = this.#interrupted.get(owner.key);
+    const counts = watchers?.get(owner.key)?.counts;
+    if (counts === undefined) return;
+    const count = counts.get(uri) ?? 0;
+    if (count > 1) counts.set(uri, count - 1);
+    else counts.delete(uri);
+    if (counts.size === 0) this.#interrupted.delete(owner.key);
+  }
+
   /** The owner has ended. */
   async release(ownerKey: string): Promise<void> {
     const own = this.#seats.get(ownerKey);
     this.#levels.delete(ownerKey);
-    this.#seats.delete(ownerKey);
-    const shared = [this.base, ...this.#seats.values()].map((seat) => seat.forgetOwner(ownerKey));
+    this.#interrupted.delete(ownerKey);
+    if (own !== undefined) this.#forget(own);
+    const shared = [...this.#common].map((seat) => seat.forgetOwner(ownerKey));
     await Promise.allSettled([own?.close(), ...shared]);
   }
 
@@ -114,6 +146,8 @@ export class LinkPool {
     clearInterval(this.#sweeping);
     const seats = [this.base, ...this.#seats.values()];
     this.#seats.clear();
+    this.#common.clear();
+    this.#shares.clear();
     await Promise.allSettled(seats.map((seat) => seat.close()));
   }
 
@@ -130,24 +164,24 @@ export class LinkPool {
     return perCaller ? owner.key : `class:${owner.capabilityClass}`;
   }
 
-  #seat(about: Pick<ConstructorParameters<typeof Seat>[0], SeatKeys>): Seat {
+  #seat(about: Pick<ConstructorParameters<typeof Seat>[0], SeatKeys>, watchers?: Watchers): Seat {
     const { backend, connector, limits, log, listChanged, lost, unclear } = this.#options;
-    return new Seat({ ...about, workload: backend.name, connector, limits, log, listChanged, lost, unclear });
+    const given = { ...about, workload: backend.name, connector, limits, log, listChanged, lost, unclear };
+    return new Seat(given, watchers);
   }
 
-  #makeRoom(): void {
-    const { backend, limits } = this.#options;
-    const isProcess = backend.transport === 'stdio';
-    const places = isProcess ? limits.processesPerBackend : limits.linksPerBackend;
-    if (this.#seats.size < places) return;
-    const idle = [...this.#seats.values()].filter((seat) => seat.isIdleSince(Number.POSITIVE_INFINITY));
-    const oldest = idle.sort((one, other) => one.usedAtMs - other.usedAtMs)[0];
-    if (oldest === undefined) {
-      const what = isProcess ? 'processes' : 'sessions';
+  #makeRoom(share: string): void {
+    const donor = this.#shares.donor(share);
+    if (donor === undefined) return;
+    const spare = spareOf(donor);
+    if (spare === undefined) {
+      const { backend } = this.#options;
+      const what = backend.transport === 'stdio' ? 'processes' : 'sessions';
       const facts = { category: 'busy', notRun: true } as const;
-      throw new LinkFailure('BACKEND_BUSY', backend.name, `has all of its ${places} ${what} in use`, facts);
+      throw new LinkFailure('BACKEND_BUSY', backend.name, `has no more ${what} for this caller: all are in use`, facts);
     }
-    this.#drop(oldest);
+    if (spare.isWatched) this.#interrupted.set(spare.key, spare.watchers);
+    this.#drop(spare);
   }
 
   #sweep(): void {
@@ -156,8 +190,14 @@ export class LinkPool {
   }
 
   #drop(seat: Seat): void {
-    this.#seats.delete(seat.key);
+    this.#forget(seat);
     seat.close().catch(() => undefined);
+  }
+
+  #forget(seat: Seat): void {
+    this.#seats.delete(seat.key);
+    this.#common.delete(seat);
+    this.#shares.delete(seat.share, seat);
   }
 }
 
@@ -165,4 +205,19 @@ function numbered(key: string, number: number): string {
   return number === 0 ? key : `${key}#${number}`;
 }
 
-type SeatKeys = 'key' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner';
+/** The seat that is missed least: the one used longest ago that nobody watches through, else the one used longest ago. */
+function spareOf(seats: Iterable<Seat>): Seat | undefined {
+  let spare: Seat | undefined;
+  for (const seat of seats) {
+    if (!seat.isFree) continue;
+    const isLessMissed =
+      spare === undefined || (seat.isWatched === spare.isWatched ? seat.usedAtMs < spare.usedAtMs : spare.isWatched);
+    if (isLessMissed) spare = seat;
+  }
+  return spare;
+}
+
+/** The share of what several owners use. */
+const NOBODYS = '';
+
+type SeatKeys = 'key' | 'share' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner';

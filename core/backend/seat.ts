@@ -23,6 +23,8 @@ export interface SeatOptions {
   readonly capabilities: JsonObject;
   readonly capabilityClass: string;
   readonly purpose: 'discovery' | 'session';
+  /** Whose share of the backend's sessions it counts against. */
+  readonly share: string;
   /** The only owner, when there is one: then what the backend says outside calls is for them. */
   readonly owner: LinkOwner | undefined;
   readonly connector: Connector;
@@ -33,8 +35,11 @@ export interface SeatOptions {
   unclear(): void;
 }
 
+/** Who watches resources through a seat, by owner. */
+export type Watchers = ReadonlyMap<string, Watcher>;
+
 /** Someone who watches resources through a seat, and how often each. */
-interface Watcher {
+export interface Watcher {
   readonly owner: LinkOwner;
   readonly counts: Map<string, number>;
 }
@@ -43,7 +48,7 @@ interface Watcher {
 export class Seat {
   readonly key: string;
   readonly #options: SeatOptions;
-  readonly #watchers = new Map<string, Watcher>();
+  readonly #watchers: Map<string, Watcher>;
   readonly #closing = new AbortController();
   #link: Conversation | undefined;
   #opening: Promise<Conversation> | undefined;
@@ -52,9 +57,11 @@ export class Seat {
   #levelling: Promise<void> | undefined;
   #reopening: NodeJS.Timeout | undefined;
 
-  constructor(options: SeatOptions) {
+  /** `watchers`: those of a seat before it, told to the backend when a link opens. */
+  constructor(options: SeatOptions, watchers: Watchers = new Map()) {
     this.key = options.key;
     this.#options = options;
+    this.#watchers = new Map(watchers);
   }
 
   /** The link, when it lives and nothing has to be waited for. */
@@ -92,11 +99,27 @@ export class Seat {
     return this.#options.capabilities;
   }
 
+  get share(): string {
+    return this.#options.share;
+  }
+
+  /** Those who watch now. */
+  get watchers(): Watchers {
+    return new Map(this.#watchers);
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  /** No request needs its link now. */
+  get isFree(): boolean {
+    return this.#opening === undefined && (this.#link === undefined || this.#link.inFlight === 0);
+  }
+
   /** Nobody would miss its link now. */
   isIdleSince(ms: number): boolean {
-    const link = this.#link;
-    if (this.#opening !== undefined || this.#watchers.size > 0) return false;
-    return link === undefined || (link.inFlight === 0 && link.usedAtMs <= ms);
+    return this.isFree && !this.isWatched && this.usedAtMs <= ms;
   }
 
   get usedAtMs(): number {

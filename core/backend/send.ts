@@ -4,6 +4,7 @@ import { CODE } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
 import type { RawObject } from '../protocol/raw-json.ts';
 import { BytesResult } from '../protocol/result.ts';
+import { shareOfCall } from '../protocol/share.ts';
 import type { Conversation } from './conversation.ts';
 import { LinkFailure } from './failure.ts';
 import type { Keeper } from './keeper.ts';
@@ -13,7 +14,8 @@ import { waitFor } from './wait.ts';
 
 /** Sends one call through a keeper's links, within its places and times. */
 export async function sendCall(call: Call, keeper: Keeper, timeoutMs: number, limits: Limits): Promise<CallResult> {
-  const waited = keeper.gate.enter(timeoutMs, call.cancel);
+  const share = keeper.gate.shareOf(shareOfCall(call));
+  const waited = keeper.gate.enter(share, timeoutMs, call.cancel);
   if (waited !== undefined) await waited;
   try {
     const sending: Sending = { call, keeper, timeoutMs, limits };
@@ -24,7 +26,7 @@ export async function sendCall(call: Call, keeper: Keeper, timeoutMs: number, li
       return await lastTime(sending, again.mirrored);
     }
   } finally {
-    keeper.gate.leave();
+    keeper.gate.leave(share);
   }
 }
 

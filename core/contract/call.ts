@@ -117,6 +117,8 @@ export interface LinkOwner {
   /** Pool key, e.g. `session:{id}` or `caller:{key}:{capability class}`. */
   readonly key: string;
   readonly caller: Caller;
+  /** Whose share of bounded resources its sessions count against; absent: that of the caller. */
+  readonly share?: string | undefined;
   /** What is declared to a backend on this owner's behalf. */
   readonly capabilities: JsonObject;
   /** `capabilityClass(capabilities)`: which lists this owner sees. */

@@ -4,7 +4,8 @@ import type { Call, ToolEntry } from './call.ts';
 /** A legacy client session has ended. */
 export interface SessionEnded {
   readonly sessionId: string;
-  readonly reason: 'deleted' | 'expired' | 'stolen' | 'shutdown';
+  /** `displaced`: another session took its place, because its caller had its share or most of all. */
+  readonly reason: 'deleted' | 'expired' | 'stolen' | 'displaced' | 'shutdown';
   readonly durationMs: number;
 }
 

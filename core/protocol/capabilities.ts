@@ -18,6 +18,37 @@ export function relayableCapabilities(declared: JsonObject): JsonObject {
   return relayed;
 }
 
+/**
+ * What {@link relayableCapabilities} gives in one spelling: of `elicitation`, `sampling` and `roots` the members that MCP
+ * defines, of extensions everything with its members in order. Whoever declares the same is served by the same session.
+ */
+export function plainlySpelled(relayed: JsonObject): JsonObject {
+  const spelled: Record<string, JsonValue> = {};
+  for (const [name, details] of DETAILS) {
+    const given = relayed[name];
+    if (!isObject(given)) continue;
+    const kept = details.filter((detail) => isDeclared(given[detail])).map((detail) => [detail, plain(given[detail])]);
+    spelled[name] = Object.fromEntries(kept);
+  }
+  if (isObject(relayed.extensions)) spelled.extensions = inOrder(relayed.extensions);
+  return spelled;
+}
+
+function isDeclared(detail: JsonValue | undefined): boolean {
+  return detail === true || isObject(detail);
+}
+
+function plain(detail: JsonValue | undefined): JsonValue {
+  return detail === true ? true : {};
+}
+
+function inOrder(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, inOrder(value[name] as JsonValue)]));
+}
+
 /** Extensions passed through as they are; those whose methods need routing of their own are hidden on both sides. */
 export function transparentExtensions(extensions: JsonValue | undefined): JsonObject | undefined {
   if (!isObject(extensions)) return undefined;
@@ -53,6 +84,13 @@ export function listClassOf(owner: LinkOwner): string {
 }
 
 const RELAYED = ['elicitation', 'roots', 'sampling'] as const;
+
+/** The members of a capability that MCP 2025-11-25 and 2026-07-28 define. */
+const DETAILS = [
+  ['elicitation', ['form', 'url']],
+  ['roots', ['listChanged']],
+  ['sampling', ['context', 'tools']],
+] as const;
 
 /** Their task ids and skill URIs would need translation that is not built (docs/reference/protocol.md). */
 const HIDDEN_EXTENSIONS: ReadonlySet<string> = new Set([

@@ -35,12 +35,27 @@ export const limitsSchema = z.strictObject({
     .describe('largest answer of a backend; over it BACKEND_TOO_LARGE'),
   frameBytes: z.int().min(1024).default(104_857_600).describe('largest SSE event or stdio line of a backend'),
   inFlightPerBackend: z.int().min(1).default(512).describe('calls a backend works on at once; more wait in its queue'),
+  inFlightPerCaller: z
+    .int()
+    .min(1)
+    .default(256)
+    .describe('calls a backend works on at once for one caller; more wait in its queue'),
   queuePerBackend: z
     .int()
     .min(0)
     .default(1024)
     .describe('calls that may wait for one backend; over it the oldest of the caller with the most is BACKEND_BUSY'),
+  queuePerCaller: z
+    .int()
+    .min(0)
+    .default(768)
+    .describe('calls of one caller that may wait for one backend; over it BACKEND_BUSY'),
   linksPerBackend: z.int().min(1).default(6000).describe('backend sessions kept open to one HTTP backend'),
+  linksPerCaller: z
+    .int()
+    .min(1)
+    .default(3000)
+    .describe('backend sessions kept open to one HTTP backend for one caller; its oldest makes room'),
   processesPerBackend: z.int().min(1).default(32).describe('processes of one stdio backend, one per client session'),
   sessionsPerAskedCaller: z
     .int()
@@ -49,6 +64,11 @@ export const limitsSchema = z.strictObject({
     .describe(
       'sessions with one 2025-11-25 backend for calls of one 2026-07-28 caller that may be asked, a session each, where the transport does not say which call is asked; more wait',
     ),
+  processesPerCaller: z
+    .int()
+    .min(1)
+    .default(16)
+    .describe('processes of one stdio backend for one caller; its oldest makes room'),
   linkIdleMs: z.int().min(1000).default(300_000).describe('a backend session without calls for this long is closed'),
   streamsPerCaller: z.int().min(1).default(64).describe('event streams one caller may hold open; over it 429'),
   streamBufferBytes: z.int().min(1024).default(1_048_576).describe('unsent bytes of a stream before logs are dropped'),
@@ -59,6 +79,11 @@ export const limitsSchema = z.strictObject({
     .min(1)
     .default(10_000)
     .describe('legacy client sessions; over it the oldest of the caller with the most ends, or 503'),
+  sessionsPerCaller: z
+    .int()
+    .min(1)
+    .default(5_000)
+    .describe('legacy sessions of one caller; over it its oldest without a running call ends'),
   sessionIdleMs: z.int().min(100).default(1_800_000).describe('a legacy session without requests for this long ends'),
   sessionCheckMs: z
     .int()
@@ -87,6 +112,11 @@ export const limitsSchema = z.strictObject({
     .min(0)
     .default(256)
     .describe('calls of modern clients that wait for an answer to a legacy backend'),
+  parkedPerCaller: z
+    .int()
+    .min(0)
+    .default(64)
+    .describe('calls of one modern client that wait like this; over it its oldest ends'),
   rounds: z.int().min(1).default(10).describe('input_required rounds of one call'),
   requestStateBytes: z.int().min(256).default(65_536).describe('largest requestState that is opened'),
   requestStateTtlMs: z.int().min(1000).default(600_000).describe('a sealed requestState is good for this long'),

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import type { Call } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 
 /**
@@ -8,6 +9,11 @@ import type { Caller } from '../contract/caller.ts';
 export function shareOf(caller: Caller, remoteAddress: string | undefined): string {
   if (caller.issuer !== '') return caller.key;
   return remoteAddress === undefined ? caller.key : networkOf(remoteAddress);
+}
+
+/** Whose share a call counts against: that of its client session, else that of its caller. */
+export function shareOfCall({ asker, caller, inbound }: Pick<Call, 'asker' | 'caller' | 'inbound'>): string {
+  return asker.owner.share ?? shareOf(caller, inbound?.remoteAddress);
 }
 
 /**

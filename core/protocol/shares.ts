@@ -40,9 +40,19 @@ export class Shares<T> {
     if (own?.delete(item) === true) own.add(item);
   }
 
+  /** The places of one holder, oldest first. */
+  of(key: string): Iterable<T> {
+    return this.#held.get(key) ?? NOTHING;
+  }
+
+  /** The places of each holder, oldest first. */
+  holders(): Iterable<Iterable<T>> {
+    return this.#held.values();
+  }
+
   /**
    * The places of which one has to be given up before `key` gets one more, oldest first; `undefined` while there is room.
-   * None when nobody holds more than `key` would: then it has to wait.
+   * None when it holds none itself and nobody else holds more than one: then it has to wait.
    */
   donor(key: string): Iterable<T> | undefined {
     const own = this.#held.get(key);
@@ -51,8 +61,7 @@ export class Shares<T> {
     if (this.#size < this.#total) return undefined;
     let most: Set<T> | undefined;
     for (const held of this.#held.values()) if (held.size > (most?.size ?? 0)) most = held;
-    if (own !== undefined && count === most?.size) return own;
-    return most !== undefined && most.size > count + 1 ? most : NOTHING;
+    return most !== undefined && most.size > count + 1 ? most : (own ?? NOTHING);
   }
 
   clear(): void {

@@ -12,6 +12,8 @@ export interface SessionBook {
   look(id: string): Promise<SessionRecord | 'ended' | 'unknown' | 'away'>;
   /** Ends a session for every replica; `false` when the store does not answer. */
   end(id: string): Promise<boolean>;
+  /** Strikes a session out without a trace: a replica that uses it goes on with it. */
+  strike(id: string): Promise<void>;
 }
 
 /** A book that can be exchanged for another of the same store: its connection belongs to one gateway. */
@@ -26,6 +28,7 @@ export function exchangeable(first: SessionBook): ExchangeableBook {
     write: (session) => book.write(session),
     look: (id) => book.look(id),
     end: (id) => book.end(id),
+    strike: (id) => book.strike(id),
     exchange(next) {
       book = next;
     },
@@ -35,7 +38,7 @@ export function exchangeable(first: SessionBook): ExchangeableBook {
 /** What a book works with. */
 export interface BookParts {
   /** A session is kept under its id; what comes before it is the store's own. */
-  readonly store: Pick<Store, 'get' | 'set'>;
+  readonly store: Pick<Store, 'get' | 'set' | 'delete'>;
   /** A session nobody uses for this long is forgotten. */
   readonly idleMs: number;
   now(): number;
@@ -81,6 +84,9 @@ export function createSessionBook({ store, idleMs, now, log }: BookParts): Sessi
     },
     async end(id) {
       return (await ask(() => store.set(id, ENDED, REMEMBERS_END_MS))) !== AWAY;
+    },
+    async strike(id) {
+      await ask(() => store.delete(id));
     },
   };
 }

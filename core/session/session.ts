@@ -35,10 +35,14 @@ export class Session implements SessionView {
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | undefined;
   readonly openedAtMs: number;
+  /** Whose share of sessions it counts against. */
+  readonly share: string;
   readonly owner: LinkOwner;
   /** The caller with the token of its latest request; the identity never changes. */
   caller: Caller;
   lastUsedMs: number;
+  /** When it was last put behind the other sessions of its share. */
+  placedMs: number;
   /** When the session store last knew it. */
   confirmedMs: number;
   logLevel: string | undefined;
@@ -57,6 +61,7 @@ export class Session implements SessionView {
     caller: Caller,
     hello: ClientHello,
     nowMs: number,
+    share: string,
     streamParts: StreamParts,
     ownerOf: (session: Session) => LinkOwner,
     mark: SessionMark = UNMARKED,
@@ -67,7 +72,9 @@ export class Session implements SessionView {
     this.capabilities = hello.capabilities;
     this.clientInfo = hello.clientInfo;
     this.openedAtMs = nowMs;
+    this.share = share;
     this.lastUsedMs = nowMs;
+    this.placedMs = nowMs;
     this.confirmedMs = nowMs;
     this.#mark = mark;
     this.#streamParts = streamParts;
@@ -116,9 +123,14 @@ export class Session implements SessionView {
     while (this.#finished[0] !== undefined && this.#finished[0].atMs < beforeMs) this.#forgetStream();
   }
 
+  /** Somebody waits for an answer. */
+  get hasCalls(): boolean {
+    return this.#calls !== undefined && this.#calls.size > 0;
+  }
+
   /** Somebody is connected or waits for an answer. */
   get isBusy(): boolean {
-    if (this.#calls !== undefined && this.#calls.size > 0) return true;
+    if (this.hasCalls) return true;
     for (const stream of this.#streams?.values() ?? []) if (stream.isConnected) return true;
     return false;
   }

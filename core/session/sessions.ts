@@ -2,7 +2,10 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { SessionEnded } from '../contract/event.ts';
+import type { Inbound } from '../contract/inbound.ts';
 import type { Limits } from '../protocol/limits.ts';
+import { shareOf } from '../protocol/share.ts';
+import { Shares } from '../protocol/shares.ts';
 import { isBoundTo, isSessionId } from './record.ts';
 import type { StreamParts } from './resumable-stream.ts';
 import { type ClientHello, Session, type SessionMark } from './session.ts';
@@ -16,7 +19,10 @@ export type Missing = 'unknown' | 'full' | 'away';
 
 /** What the table of sessions works with. */
 export interface SessionsParts {
-  readonly limits: Pick<Limits, 'sessions' | 'sessionIdleMs' | 'sessionCheckMs' | 'replayEvents' | 'replayBytes'>;
+  readonly limits: Pick<
+    Limits,
+    'sessions' | 'sessionsPerCaller' | 'sessionIdleMs' | 'sessionCheckMs' | 'replayEvents' | 'replayBytes'
+  >;
   readonly pulse: StreamParts['pulse'];
   readonly streams: StreamParts['streams'];
   /** The sessions of all replicas; without it those of this gateway are all there are. */
@@ -29,13 +35,16 @@ export interface SessionsParts {
 
 /** The legacy sessions of one endpoint. What answers with a promise has asked the session store. */
 export interface Sessions {
-  /** Opens a session bound to its caller. `tooLarge` when a record of it has no place in the store. */
-  open(caller: Caller, hello: ClientHello): Session | 'full' | Promise<Session | 'away' | 'tooLarge'>;
+  /**
+   * Opens a session bound to its caller. One that finds no place takes that of an old one of the same caller, or of the
+   * caller that has the most. `tooLarge` when a record of it has no place in the store.
+   */
+  open(caller: Caller, hello: ClientHello, inbound?: From): Session | 'full' | Promise<Session | 'away' | 'tooLarge'>;
   /**
    * The session of an id, its idle time started again. `unknown` when there is none, or when it belongs to somebody
    * else: then it has leaked, and it ends.
    */
-  use(id: string, caller: Caller): Session | Missing | Promise<Session | Missing>;
+  use(id: string, caller: Caller, inbound?: From): Session | Missing | Promise<Session | Missing>;
   /** Whether a live session may have this id, without using it. With a store any well-formed id may be one. */
   mayHave(id: string): boolean;
   /** Ends a session as its client wishes, on every replica; `false` when the session store does not answer. */
@@ -48,30 +57,41 @@ export interface Sessions {
   stop(): void;
 }
 
+/** Where a request came from: callers without an identity are told apart by it. */
+type From = Pick<Inbound, 'remoteAddress'>;
+
 /** Makes the table. One sweep ends idle sessions: none of them has a timer of its own. */
 export function createSessions(parts: SessionsParts): Sessions {
   const { book, limits } = parts;
   const sessions = new Map<string, Session>();
+  const shares = new Shares<Session>(limits.sessions, limits.sessionsPerCaller);
+  let sweptAtMs = Number.NEGATIVE_INFINITY;
   const looks = new Map<string, ReturnType<SessionBook['look']>>();
   const { pulse, streams } = parts;
   const { replayEvents, replayBytes } = limits;
   const primed: StreamParts = { replayEvents, replayBytes, pulse, streams, isPrimed: true };
   const unprimed: StreamParts = { ...primed, isPrimed: false };
   const checkMs = Math.min(limits.sessionCheckMs, limits.sessionIdleMs / 4);
-  const add = (id: string, caller: Caller, hello: ClientHello, openedAtMs: number): Session => {
+  const add = (id: string, caller: Caller, hello: ClientHello, openedAtMs: number, share: string): Session => {
     const around = hello.protocolVersion >= FIRST_PRIMED ? primed : unprimed; // versions are dates
-    const session = new Session(id, caller, hello, openedAtMs, around, parts.ownerOf, book && randomMark());
-    session.lastUsedMs = session.confirmedMs = parts.now();
+    const session = new Session(id, caller, hello, openedAtMs, share, around, parts.ownerOf, book && randomMark());
+    session.lastUsedMs = session.placedMs = session.confirmedMs = parts.now();
     sessions.set(id, session);
+    shares.add(share, session);
     return session;
   };
+  const remove = (session: Session): boolean => {
+    shares.delete(session.share, session);
+    return sessions.delete(session.id);
+  };
   const end = (session: Session, reason: SessionEnd): void => {
-    if (!sessions.delete(session.id)) return;
+    if (!remove(session)) return;
     session.end(`the session has ended (${reason})`);
     parts.ended(session, reason);
   };
   const isIdle = (session: Session): boolean => parts.now() - session.lastUsedMs >= limits.sessionIdleMs;
   const sweep = (): void => {
+    sweptAtMs = parts.now();
     for (const session of sessions.values()) {
       session.dropFinished(parts.now() - RESUME_GRACE_MS);
       if (session.isBusy) {
@@ -88,9 +108,16 @@ export function createSessions(parts: SessionsParts): Sessions {
     end(session, 'expired');
     return undefined;
   };
-  const hasRoom = (): boolean => {
-    if (sessions.size >= limits.sessions) sweep();
-    return sessions.size < limits.sessions;
+  /** Sees to a place for one more session of a share; `false` when there is none to be had. */
+  const makeRoom = (share: string): boolean => {
+    if (sessions.size >= limits.sessions && parts.now() - sweptAtMs >= MIN_SWEEP_MS) sweep();
+    const donor = shares.donor(share);
+    if (donor === undefined) return true;
+    const spare = spareOf(donor, shares, parts.now());
+    if (spare === undefined) return false;
+    end(spare, 'displaced');
+    void book?.strike(spare.id);
+    return true;
   };
   const take = (session: Session, caller: Caller): Session | 'unknown' => {
     if (!isSameKey(session.caller.key, caller.key)) {
@@ -128,7 +155,12 @@ export function createSessions(parts: SessionsParts): Sessions {
   };
 
   /** A session that another replica opened, or this process before it was started again. */
-  const restore = async (from: SessionBook, id: string, caller: Caller): Promise<Session | Missing> => {
+  const restore = async (
+    from: SessionBook,
+    id: string,
+    caller: Caller,
+    inbound: From | undefined,
+  ): Promise<Session | Missing> => {
     const looked = await lookOnce(from, id);
     if (typeof looked === 'string') return looked === 'away' ? 'away' : 'unknown';
     if (!isBoundTo(looked, id, caller.key)) {
@@ -137,23 +169,27 @@ export function createSessions(parts: SessionsParts): Sessions {
     }
     const known = sessions.get(id); // another request of the same moment was first
     if (known !== undefined) return take(known, caller);
-    return hasRoom() ? add(id, caller, looked, looked.openedAtMs) : 'full';
+    const share = shareOf(caller, inbound?.remoteAddress);
+    return makeRoom(share) ? add(id, caller, looked, looked.openedAtMs, share) : 'full';
   };
 
   return {
-    open(caller, hello) {
-      if (!hasRoom()) return 'full';
-      const session = add(randomUUID(), caller, hello, parts.now());
+    open(caller, hello, inbound) {
+      const share = shareOf(caller, inbound?.remoteAddress);
+      if (!makeRoom(share)) return 'full';
+      const session = add(randomUUID(), caller, hello, parts.now(), share);
       if (book === undefined) return session;
       return book.write(session).then((wrote) => {
         if (wrote === 'written') return session;
-        sessions.delete(session.id); // nobody knows its id
+        remove(session); // nobody knows its id
         return wrote;
       });
     },
-    use(id, caller) {
+    use(id, caller, inbound) {
       const session = live(id);
-      if (session === undefined) return book !== undefined && isSessionId(id) ? restore(book, id, caller) : 'unknown';
+      if (session === undefined) {
+        return book !== undefined && isSessionId(id) ? restore(book, id, caller, inbound) : 'unknown';
+      }
       if (book === undefined || !isDue(session)) return take(session, caller);
       const taken = take(session, caller);
       if (taken === 'unknown') return taken;
@@ -182,6 +218,24 @@ export function createSessions(parts: SessionsParts): Sessions {
   };
 }
 
+/**
+ * The session that nobody misses most: unused since it was placed, else used but without a call. What is looked at and was
+ * used goes behind the others, so that the next look begins with those that were not.
+ */
+function spareOf(oldestFirst: Iterable<Session>, shares: Shares<Session>, nowMs: number): Session | undefined {
+  const looked: Session[] = [];
+  for (const session of oldestFirst) if (looked.push(session) >= MAX_LOOKED_AT) break;
+  let second: Session | undefined;
+  for (const session of looked) {
+    const isUnused = session.lastUsedMs <= session.placedMs;
+    if (isUnused && !session.isBusy) return session;
+    if (!session.hasCalls && (second === undefined || session.lastUsedMs < second.lastUsedMs)) second = session;
+    session.placedMs = nowMs;
+    shares.renew(session.share, session);
+  }
+  return second;
+}
+
 /** Tells streams and questions of one replica from those that another has of the same session. */
 function randomMark(): SessionMark {
   return { stream: randomBytes(3).toString('hex'), question: randomInt(2 ** 30) };
@@ -197,3 +251,5 @@ function isSameKey(one: string, other: string): boolean {
 const FIRST_PRIMED = '2025-11-25'; // older clients take an event without data for a broken message
 const RESUME_GRACE_MS = 60_000;
 const MAX_SWEEP_MS = 15_000;
+const MIN_SWEEP_MS = 1_000; // between two sweeps for want of room
+const MAX_LOOKED_AT = 64; // sessions, for one that makes room

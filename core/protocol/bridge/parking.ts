@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AskAnswer, Asker, CallResult } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { Inbound } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { CODE, wireError } from '../errors.ts';
+import type { Limits } from '../limits.ts';
 import { RawObject } from '../raw-json.ts';
+import { shareOfCall } from '../share.ts';
+import { Shares } from '../shares.ts';
 import { answerFor, canAnswer, modernQuestion, type Question } from './questions.ts';
 
 /** What one round of a parkable call ended with. */
@@ -14,22 +18,23 @@ export type RoundEnd =
 /** Runs the call with an asker that may ask and a signal that outlives one request. */
 export type Parkable = (asker: Asker, signal: AbortSignal) => Promise<CallResult>;
 
+/** One request of the client of a call. */
+export interface Asking {
+  readonly asker: Asker;
+  readonly caller: Caller;
+  readonly inbound?: Inbound | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Modern client, legacy backend: a call whose backend asks something stays open here while its client, in a new
  * request, brings the answers.
  */
 export interface ParkingLot {
   /** Runs a call until it ends or asks. */
-  run(
-    call: { readonly asker: Asker; readonly caller: Caller; readonly signal: AbortSignal },
-    body: Parkable,
-  ): Promise<RoundEnd>;
+  run(call: Asking, body: Parkable): Promise<RoundEnd>;
   /** Goes on with a parked call; `undefined` when there is none of that handle for this caller. */
-  resume(
-    handle: string,
-    call: { readonly asker: Asker; readonly caller: Caller; readonly signal: AbortSignal },
-    responses: RawJson | undefined,
-  ): Promise<RoundEnd> | undefined;
+  resume(handle: string, call: Asking, responses: RawJson | undefined): Promise<RoundEnd> | undefined;
   /** Ends what nobody came back for. */
   sweep(): void;
   readonly size: number;
@@ -38,28 +43,50 @@ export interface ParkingLot {
   stop(): void;
 }
 
-/** Keeps at most `max` calls waiting, each for at most `ttlMs`; a call that finds no place is answered in its stead. */
-export function createParkingLot(max: number, ttlMs: number, now: () => number): ParkingLot {
+/**
+ * Keeps a bounded number of calls waiting, each for as long as its state is good. A call that finds no place takes that of the oldest of
+ * its caller, or of the caller with the most; when nobody can go, its questions are answered in its client's stead.
+ */
+export function createParkingLot(
+  limits: Pick<Limits, 'parkedCalls' | 'parkedPerCaller' | 'requestStateTtlMs'>,
+  now: () => number,
+): ParkingLot {
   const parked = new Map<string, ParkedCall>();
+  const shares = new Shares<ParkedCall>(limits.parkedCalls, limits.parkedPerCaller);
+  const remove = (call: ParkedCall): void => {
+    parked.delete(call.handle);
+    shares.delete(call.share, call);
+  };
+  const makeRoom = (share: string): boolean => {
+    const donor = shares.donor(share);
+    if (donor === undefined) return true;
+    for (const call of donor) {
+      if (call.isInRound) continue; // its client is here now
+      give(call, 'another call took its place');
+      return true;
+    }
+    return false;
+  };
   const roundOf = async (call: ParkedCall): Promise<RoundEnd> => {
     const end = await call.nextEnd().catch((cause: unknown) => {
-      parked.delete(call.handle);
+      remove(call);
       throw cause;
     });
     if ('result' in end) {
-      parked.delete(call.handle);
+      remove(call);
       return end;
     }
-    if (!parked.has(call.handle) && parked.size >= max) {
+    if (!parked.has(call.handle) && !makeRoom(call.share)) {
       call.answerAll({ error: wireError(CODE.internalError, 'too many calls are waiting for an answer') });
       return roundOf(call);
     }
     parked.set(call.handle, call);
-    call.waitUntilMs = now() + ttlMs;
+    shares.add(call.share, call);
+    call.waitUntilMs = now() + limits.requestStateTtlMs;
     return { questions: end.questions, parked: call.handle };
   };
   const give = (call: ParkedCall, why: string): void => {
-    parked.delete(call.handle);
+    remove(call);
     call.abort(why);
   };
   return {
@@ -98,6 +125,7 @@ type PendingQuestion = { readonly question: Question; readonly settle: (answer: 
 class ParkedCall {
   readonly handle = randomUUID();
   readonly callerKey: string;
+  readonly share: string;
   waitUntilMs = Number.POSITIVE_INFINITY;
   /** A request of the client is waiting on this call right now. */
   isInRound = true;
@@ -109,8 +137,9 @@ class ParkedCall {
   #wake: (() => void) | undefined;
   #leave: (() => void) | undefined;
 
-  constructor(asking: { readonly asker: Asker; readonly caller: Caller; readonly signal: AbortSignal }) {
+  constructor(asking: Asking) {
     this.callerKey = asking.caller.key;
+    this.share = shareOfCall(asking);
     this.#asker = asking.asker;
     this.enter(asking);
   }
@@ -120,7 +149,7 @@ class ParkedCall {
   }
 
   /** A request of the client takes the call over: its disconnect cancels, its stream gets what is told. */
-  enter(asking: { readonly asker: Asker; readonly signal: AbortSignal }): void {
+  enter(asking: Pick<Asking, 'asker' | 'signal'>): void {
     this.#leave?.();
     this.#asker = asking.asker;
     this.isInRound = true;

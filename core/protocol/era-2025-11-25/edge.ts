@@ -18,6 +18,7 @@ import { META } from '../meta.ts';
 import { withoutPerHop } from '../passing.ts';
 import { encode } from '../raw-json.ts';
 import { RequestIntent } from '../request-intent.ts';
+import { toldSeldom } from '../told-seldom.ts';
 import { pushListsChanged, sessionAsker, sessionSink } from './asking.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import { findSession, isSpoken, refuse, refuseMissing } from './find-session.ts';
@@ -44,6 +45,7 @@ export interface LegacyEdge extends Edge {
 export function createLegacyEdge(parts: LegacyParts): LegacyEdge {
   const { house, limits } = parts;
   const streams = { open: 0 };
+  const displaced = toldSeldom(parts, 'sessions made room for others of a caller with many');
   const sessions = createSessions({
     limits,
     pulse: parts.pulse,
@@ -53,6 +55,7 @@ export function createLegacyEdge(parts: LegacyParts): LegacyEdge {
     ownerOf: (session) => ownerOf(session, limits.askTimeoutMs, house),
     ended: (session, reason) => {
       releaseSession(parts, session);
+      if (reason === 'displaced') displaced.one();
       if (reason === 'stolen')
         parts.log.warn('a session was used by another caller and has ended', { session: session.id });
       parts.onSessionEnded({ sessionId: session.id, reason, durationMs: parts.now() - session.openedAtMs });
@@ -131,7 +134,7 @@ async function remove(room: Room, exchange: Exchange): Promise<void> {
 async function initialize(room: Room, exchange: Exchange, message: RequestMessage): Promise<void> {
   const hello = readHello(message.given);
   if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
-  const opened = room.sessions.open(exchange.caller, hello);
+  const opened = room.sessions.open(exchange.caller, hello, exchange.inbound);
   const session = opened instanceof Promise ? await opened : opened;
   if (typeof session === 'string') return refuseMissing(exchange, message.id, session);
   visitOf(exchange.inbound)?.belongsTo(session);
@@ -213,6 +216,7 @@ function ownerOf(session: Session, askTimeoutMs: number, house: House): LinkOwne
     get caller() {
       return session.caller;
     },
+    share: session.share,
     capabilities,
     capabilityClass: name,
     listClass: house.listClass?.(name, session.caller),

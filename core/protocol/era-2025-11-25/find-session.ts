@@ -18,7 +18,7 @@ export function findSession(
     refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-Session-Id is missing: initialize first');
     return undefined;
   }
-  const found = sessions.use(sessionId, exchange.caller);
+  const found = sessions.use(sessionId, exchange.caller, exchange.inbound);
   if (found instanceof Promise) return found.then((session) => checked(session, exchange, id, version));
   return checked(found, exchange, id, version);
 }

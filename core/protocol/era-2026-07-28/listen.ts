@@ -11,6 +11,7 @@ import type { RequestMessage } from '../message.ts';
 import { endToEndMeta, META } from '../meta.ts';
 import type { Beating } from '../pulse.ts';
 import { encode, RawObject } from '../raw-json.ts';
+import { shareOf } from '../share.ts';
 import { acknowledged, deliverable, type ListKind, readFilter } from './listen-filter.ts';
 import type { Listener, ListenHub } from './listen-hub.ts';
 import { ownMeta } from './results.ts';
@@ -36,7 +37,7 @@ export async function openListen(
     responder.send(status, ANSWER_HEADERS, errorBytes(message.id, wireError(code, text)));
   const filter = readFilter(message.given.notifications);
   if ('wrong' in filter) return refuse(CODE.invalidParams, filter.wrong);
-  const countKey = streamCountKey(exchange);
+  const countKey = shareOf(exchange.caller, exchange.inbound.remoteAddress);
   if (hub.openOf(countKey) >= limits.streamsPerCaller) return refuse(429, 'too many open streams', 429);
 
   const listen = new Listen(parts, message.id, intent, serverInfo, countKey);
@@ -49,11 +50,6 @@ export async function openListen(
   }
   for (const kind of deliverable(filter.kinds, house.face(intent.asker).capabilities)) listen.kinds.add(kind);
   listen.start(new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes));
-}
-
-/** Anonymous callers share one key, so they are told apart by address. */
-function streamCountKey({ caller, inbound }: Exchange): string {
-  return caller.issuer === '' ? `${caller.key} ${inbound.remoteAddress ?? ''}` : caller.key;
 }
 
 /** Watches what the caller may watch; what fails is reported and left out. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LinkOwner, LinkSink } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
-import { capabilityClass, relayableCapabilities } from '../capabilities.ts';
+import { capabilityClass, plainlySpelled, relayableCapabilities } from '../capabilities.ts';
 import type { House } from '../intent.ts';
 import { encode } from '../raw-json.ts';
 
@@ -16,7 +16,7 @@ export interface Owners {
 interface Profile {
   readonly relayed: JsonObject;
   readonly class: string;
-  /** The class, and what tells apart clients of one class that declare different details. */
+  /** The class, and what tells apart clients of one class that declare different details; however they spell them. */
   readonly id: string;
 }
 
@@ -60,7 +60,7 @@ class Owner implements LinkOwner {
 }
 
 function createProfile(declared: JsonObject): Profile {
-  const relayed = relayableCapabilities(declared);
+  const relayed = plainlySpelled(relayableCapabilities(declared));
   const name = capabilityClass(declared);
   const isPlain = Object.values(relayed).every((capability) => Object.keys(capability as JsonObject).length === 0);
   if (isPlain) return { relayed, class: name, id: name };

@@ -12,6 +12,7 @@ import {
   RawObject,
   resultFromValue,
   type StepOutput,
+  shareOfCall,
   toolFailure,
 } from '@toolmgr/core';
 import { elicit, questionsResult, takeAnswers } from './ask.ts';
@@ -54,7 +55,7 @@ export async function answerCall(answering: Answering, call: Call): Promise<Call
   if (isFirst) tell('started', { timeoutMs: workflow.timeoutMs, stepCount: workflow.stepCount });
   const end = await ending(answering, call, state, tell);
   if ('isWaiting' in end) {
-    await answering.waiting.keep(state, MAX_QUESTION_MS + GRACE_MS);
+    await answering.waiting.keep(state, MAX_QUESTION_MS + GRACE_MS, shareOfCall(call));
     return resultFromValue(questionsResult(state.questions, state.id));
   }
   const totals = { durationMs: core.now() - state.startedMs, stepCount: workflow.stepCount, retryCount: state.retries };

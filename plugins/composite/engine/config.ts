@@ -21,7 +21,31 @@ export const compositeConfig = z.strictObject({
     .min(1)
     .optional()
     .describe('name of the store in which workflows wait for an answer; this process when left out'),
+  waiting: z
+    .strictObject({
+      workflows: z
+        .int()
+        .min(1)
+        .default(1_000)
+        .describe('workflows that wait in this process; over it the oldest of the caller with the most goes'),
+      workflowsPerCaller: z
+        .int()
+        .min(1)
+        .default(100)
+        .describe('workflows of one caller that wait, here or in the store; over it its oldest goes'),
+      bytes: z.int().min(1).default(67_108_864).describe('bytes of all workflows that wait in this process'),
+      bytesPerCaller: z
+        .int()
+        .min(1)
+        .default(50_331_648)
+        .describe('bytes of the workflows of one caller that wait in this process; over it its oldest goes'),
+    })
+    .prefault({})
+    .describe('bounds of what waits for an answer'),
 });
+
+/** How much may wait, of all callers and of one. */
+export type WaitingLimits = z.output<typeof compositeConfig>['waiting'];
 
 /** What the plugin was told. */
 export type CompositeConfig = z.output<typeof compositeConfig>;

@@ -20,14 +20,14 @@ export default definePlugin({
   apply(core, config) {
     const { hooks, slots, now } = core;
     let workflows: readonly Workflow[] = [];
-    let waiting: Waiting = waitHere(now);
+    let waiting: Waiting = waitHere(config.waiting, now);
     for (const [type, stepType] of STEP_TYPES) slots.stepTypes.register(type, stepType);
     hooks.starting.tap(ADDRESS, () => {
       const read = compileAll(config, slots);
       workflows = read.workflows;
       for (const warning of read.warnings) core.log.warn(warning);
       if (config.store !== undefined)
-        waiting = waitIn(slots.stores.get(config.store), `workflow:${core.server.name}:`, now);
+        waiting = waitIn(slots.stores.get(config.store), `workflow:${core.server.name}:`, config.waiting, now);
     });
     // late: under the names that the tools of backends end up with
     hooks.shapeCatalog.tap(

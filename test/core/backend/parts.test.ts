@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDirectory } from '../../../core/backend/directory.ts';
-import { Gate } from '../../../core/backend/gate.ts';
+import { Gate, type GateShare } from '../../../core/backend/gate.ts';
 import { innerOf } from '../../../core/backend/message.ts';
 import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/backend/mirrored-params.ts';
 import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
@@ -9,6 +9,7 @@ import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { Cancel } from '../../../core/protocol/cancel.ts';
 import { joinParts } from '../../../core/protocol/join-parts.ts';
+import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
 import { proves } from '../../support/proves.ts';
 
 /** The events of a stream cut into chunks of `size` bytes. */
@@ -76,29 +77,84 @@ describe('Gate', () => {
   const never = new Cancel();
 
   it('passes the place on in order', async () => {
-    const gate = new Gate('b', 1, 2);
-    expect(gate.enter(1_000, never)).toBeUndefined();
+    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
+    const ada = gate.shareOf('ada');
+    expect(gate.enter(ada, 1_000, never)).toBeUndefined();
     const order: number[] = [];
-    const waits = [1, 2].map((n) => gate.enter(1_000, never)?.then(() => void order.push(n)));
-    expect(() => gate.enter(1_000, never)).toThrow('too many calls');
-    gate.leave();
+    const waits = [1, 2].map((n) => gate.enter(ada, 1_000, never)?.then(() => void order.push(n)));
+    expect(() => gate.enter(ada, 1_000, never)).toThrow('too many calls');
+    gate.leave(ada);
     await waits[0];
-    gate.leave();
+    gate.leave(ada);
     await waits[1];
     expect(order).toEqual([1, 2]);
-    gate.leave();
-    expect(gate.inside).toBe(0);
+    gate.leave(ada);
+    expect([gate.inside, ada.inside]).toEqual([0, 0]);
   });
 
   it('lets nobody wait for ever', async () => {
-    const gate = new Gate('b', 1, 2);
-    gate.enter(1_000, never);
-    await expect(gate.enter(20, never)).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
+    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
+    const ada = gate.shareOf('ada');
+    gate.enter(ada, 1_000, never);
+    await expect(gate.enter(ada, 20, never)).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
     const stop = new Cancel();
-    const waiting = gate.enter(1_000, stop);
+    const waiting = gate.enter(ada, 1_000, stop);
     stop.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
-    gate.leave();
+    gate.leave(ada);
+    expect(gate.inside).toBe(0);
+  });
+
+  proves('choice.share.in-flight', 'keeps places for others, however many calls one caller makes', async () => {
+    expect([DEFAULT_LIMITS.inFlightPerCaller, DEFAULT_LIMITS.inFlightPerBackend]).toEqual([256, 512]);
+    const gate = new Gate('b', { places: 3, placesPerCaller: 2, line: 10, linePerCaller: 10 });
+    const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [GateShare, GateShare, GateShare];
+    const eves = [1, 2, 3].map(() => gate.enter(eve, 1_000, never));
+    expect([eves[0], eves[1], gate.inside]).toEqual([undefined, undefined, 2]);
+    expect(gate.enter(ada, 1_000, never)).toBeUndefined();
+    const bobs = gate.enter(bob, 1_000, never);
+    gate.leave(ada); // Eve has waited longer, but has her share
+    await bobs;
+    gate.leave(eve);
+    await eves[2];
+    for (const share of [eve, eve, bob]) gate.leave(share);
+    expect(gate.inside).toBe(0);
+  });
+
+  proves('choice.share.in-flight', 'lets callers in line take turns', async () => {
+    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 10, linePerCaller: 10 });
+    const [eve, ada] = ['eve', 'ada'].map((key) => gate.shareOf(key)) as [GateShare, GateShare];
+    const order: string[] = [];
+    gate.enter(eve, 1_000, never);
+    const all = [eve, eve, eve, ada].map(async (share) => {
+      await gate.enter(share, 1_000, never);
+      order.push(share.key);
+      gate.leave(share);
+    });
+    gate.leave(eve);
+    await Promise.all(all);
+    expect(order).toEqual(['ada', 'eve', 'eve', 'eve']);
+    expect(gate.inside).toBe(0);
+  });
+
+  proves('choice.share.queue', 'has room in line for others when one caller fills it', async () => {
+    expect([DEFAULT_LIMITS.queuePerCaller, DEFAULT_LIMITS.queuePerBackend]).toEqual([768, 1024]);
+    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 3, linePerCaller: 2 });
+    const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [GateShare, GateShare, GateShare];
+    gate.enter(eve, 1_000, never);
+    const eves = [gate.enter(eve, 1_000, never), gate.enter(eve, 1_000, never)];
+    const oldest = expect(eves[0]).rejects.toMatchObject({ code: 'BACKEND_BUSY', notRun: true });
+    expect(() => gate.enter(eve, 1_000, never)).toThrow('too many calls');
+    const others = [gate.enter(ada, 1_000, never), gate.enter(bob, 1_000, never)];
+    await oldest;
+    expect(() => gate.enter(gate.shareOf('cy'), 1_000, never)).toThrow('too many calls'); // everybody has one
+    gate.leave(eve);
+    await others[0]; // nobody waits behind the second call of the one who filled the line
+    gate.leave(ada);
+    await others[1];
+    gate.leave(bob);
+    await eves[1];
+    gate.leave(eve);
     expect(gate.inside).toBe(0);
   });
 });

@@ -2,15 +2,22 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { LinkOwner } from '../../../core/contract/call.ts';
+import type { Caller } from '../../../core/contract/caller.ts';
+import { EventWriter } from '../../../core/protocol/http/event-writer.ts';
+import { CLOSED_STREAM } from '../../../core/protocol/http/node-door.ts';
+import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
 import type { Pulse } from '../../../core/protocol/pulse.ts';
 import type { Session } from '../../../core/session/session.ts';
 import { createSessions, type SessionEnd } from '../../../core/session/sessions.ts';
 import { ANONYMOUS, callerNamed } from '../../support/fake-house.ts';
+import { proves } from '../../support/proves.ts';
+
+const [ADA, BOB, EVE] = ['ada', 'bob', 'eve'].map(callerNamed) as [Caller, Caller, Caller];
 
 const HELLO = { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'x', version: '1' } };
 const PULSE: Pulse = { add: () => {}, delete: () => {}, stop: () => {} };
 
-function openTable(most = 10, idleMs = 60_000) {
+function openTable(most = 10, idleMs = 60_000, perCaller = most) {
   const clock = { now: 1000 };
   const ended: { readonly id: string; readonly reason: SessionEnd }[] = [];
   const ownerOf = (session: Session): LinkOwner => ({
@@ -22,7 +29,14 @@ function openTable(most = 10, idleMs = 60_000) {
     capabilityClass: '',
   });
   const sessions = createSessions({
-    limits: { sessions: most, sessionIdleMs: idleMs, sessionCheckMs: 2000, replayEvents: 10, replayBytes: 1000 },
+    limits: {
+      sessions: most,
+      sessionsPerCaller: perCaller,
+      sessionIdleMs: idleMs,
+      sessionCheckMs: 2000,
+      replayEvents: 10,
+      replayBytes: 1000,
+    },
     pulse: PULSE,
     streams: { open: 0 },
     now: () => clock.now,
@@ -61,16 +75,72 @@ describe('the table of sessions', () => {
 
   it('ends idle sessions when they are asked for, and makes room with them', () => {
     const table = openTable(2, 1000);
-    const first = open(table);
-    open(table);
-    expect(table.sessions.open(ANONYMOUS, HELLO)).toBe('full');
+    const first = open(table, ADA);
+    open(table, BOB);
+    expect(table.sessions.open(EVE, HELLO)).toBe('full');
     table.clock.now += 999;
-    expect(table.sessions.use(first.id, ANONYMOUS)).toBe(first);
+    expect(table.sessions.use(first.id, ADA)).toBe(first);
     table.clock.now += 1;
-    open(table);
+    open(table, EVE);
     expect(table.ended.map(({ reason }) => reason)).toEqual(['expired']);
     table.clock.now += 1000;
     expect(table.sessions.mayHave(first.id)).toBe(false);
+  });
+
+  proves('choice.share.sessions', 'ends the oldest session of the caller that has its share', () => {
+    expect([DEFAULT_LIMITS.sessionsPerCaller, DEFAULT_LIMITS.sessions]).toEqual([5_000, 10_000]);
+    const table = openTable(10, 60_000, 3);
+    const ada = open(table, ADA);
+    const [oldest, used, working] = [open(table, EVE), open(table, EVE), open(table, EVE)];
+    working.calls.set(1, { cancel: () => {} });
+    table.clock.now += 1;
+    table.sessions.use(used.id, EVE);
+    const next = open(table, EVE);
+    expect(table.ended).toEqual([{ id: oldest.id, reason: 'displaced' }]);
+    open(table, EVE); // the one that was used stays for one that nobody used
+    expect(table.ended.map(({ id }) => id)).not.toContain(used.id);
+    expect(table.ended.map(({ id }) => id)).toContain(next.id);
+    expect(table.sessions.use(ada.id, ADA)).toBe(ada);
+    expect(table.sessions.use(working.id, EVE)).toBe(working);
+  });
+
+  proves('choice.share.sessions', 'has room for every caller when one has opened all', () => {
+    const table = openTable(6);
+    for (let n = 0; n < 20; n++) open(table, EVE);
+    expect(table.sessions.size).toBe(6);
+    const others = [ADA, BOB, callerNamed('cy')].map((caller) => [open(table, caller), caller] as const);
+    for (let n = 0; n < 20; n++) open(table, EVE);
+    for (const [session, caller] of others) expect(table.sessions.use(session.id, caller)).toBe(session);
+    expect(table.ended.every(({ reason }) => reason === 'displaced')).toBe(true);
+    expect(table.sessions.size).toBe(6);
+  });
+
+  it('refuses a session rather than end a running call, and takes a connected one before', () => {
+    const table = openTable(2);
+    const [one, two] = [open(table, EVE), open(table, EVE)];
+    for (const { calls } of [one, two]) calls.set(1, { cancel: () => {} });
+    expect(table.sessions.open(ADA, HELLO)).toBe('full');
+    two.calls.delete(1);
+    two.standalone.attach(new EventWriter(CLOSED_STREAM, 1000));
+    const ada = open(table, ADA);
+    expect(table.ended).toEqual([{ id: two.id, reason: 'displaced' }]);
+    expect(table.sessions.open(callerNamed('cy'), HELLO)).toBe('full'); // one each: nobody gives way
+    expect(table.sessions.use(ada.id, ADA)).toBe(ada);
+  });
+
+  proves('choice.share.key', 'tells callers without an identity apart by network', () => {
+    const table = openTable(4);
+    const from = (remoteAddress: string) => {
+      const session = table.sessions.open(ANONYMOUS, HELLO, { remoteAddress });
+      if (typeof session === 'string' || session instanceof Promise) throw new Error('no room');
+      return session;
+    };
+    for (let n = 0; n < 10; n++) from(`2001:db8:0:1::${n}`);
+    const other = from('2001:db8:0:2::1');
+    const third = from('10.0.0.1');
+    for (let n = 0; n < 10; n++) from(`2001:db8:0:1::${n}`);
+    expect([other, third].map(({ hasEnded }) => hasEnded)).toEqual([false, false]);
+    expect([other.share, third.share]).toEqual(['2001:db8:0:2::/64', '10.0.0.1']);
   });
 
   it('does not count a session with a running call as idle', () => {

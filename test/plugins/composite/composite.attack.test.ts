@@ -5,7 +5,9 @@ import { definePlugin } from '../../../core/extension/plugin.ts';
 import { encode } from '../../../core/protocol/raw-json.ts';
 import { resultFromValue, toolFailure } from '../../../core/protocol/result.ts';
 import { text } from '../../../core/testing/index.ts';
-import { waitHere } from '../../../plugins/composite/engine/waiting.ts';
+import { compositeConfig } from '../../../plugins/composite/engine/config.ts';
+import { waitHere, waitIn } from '../../../plugins/composite/engine/waiting.ts';
+import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { composing, composite, farServer, problemsOf } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -153,35 +155,74 @@ describe('a composite that leads back to itself', () => {
   });
 });
 
+const emptyState = (id: string, note = '') => ({
+  id,
+  name: 'n',
+  digest: 'd',
+  startedMs: 0,
+  params: { note },
+  status: 'running' as const,
+  steps: {},
+  questions: {},
+  answers: {},
+  bytes: 0,
+  retries: 0,
+  skipsRest: false,
+});
+
 describe('workflows that nobody comes back for', () => {
-  proves('choice.composite.bounded', 'are bounded in number and bytes, and gone after their time', async () => {
-    let nowMs = 0;
-    const waiting = waitHere(() => nowMs);
-    const state = (id: string, note = '') =>
-      ({
-        id,
-        name: 'n',
-        digest: 'd',
-        startedMs: 0,
-        params: { note },
-        status: 'running',
-        steps: {},
-        questions: {},
-        answers: {},
-        bytes: 0,
-        retries: 0,
-        skipsRest: false,
-      }) as const;
-    for (let index = 0; index < 1000; index++) await waiting.keep({ ...state(`w${index}`) }, 1000);
-    await expect(waiting.keep({ ...state('more') }, 1000)).rejects.toMatchObject({ code: 'STORE_FULL' });
-    expect(await waiting.take('w5')).toMatchObject({ id: 'w5' });
-    expect(await waiting.take('w5')).toBeUndefined();
-    nowMs = 1001;
-    expect(await waiting.take('w6')).toBeUndefined();
-    await waiting.keep({ ...state('later') }, 1000); // the old ones made room
-    await waiting.keep({ ...state('big', 'x'.repeat(40 * MB)) }, 1000);
-    await expect(waiting.keep({ ...state('bigger', 'x'.repeat(40 * MB)) }, 1000)).rejects.toMatchObject({
-      code: 'STORE_FULL',
-    });
+  proves(
+    ['choice.composite.bounded', 'choice.share.workflows'],
+    'are bounded in number and bytes, and gone after their time',
+    async () => {
+      let nowMs = 0;
+      const limits = compositeConfig.parse({}).waiting;
+      expect(limits).toEqual({
+        workflows: 1_000,
+        workflowsPerCaller: 100,
+        bytes: 64 * MB,
+        bytesPerCaller: 48 * MB,
+      });
+      const waiting = waitHere(limits, () => nowMs);
+      const state = emptyState;
+      for (let index = 0; index < 1000; index++) await waiting.keep({ ...state(`w${index}`) }, 1000, `caller ${index}`);
+      await expect(waiting.keep({ ...state('more') }, 1000, 'another')).rejects.toMatchObject({ code: 'STORE_FULL' });
+      expect(await waiting.take('w5')).toMatchObject({ id: 'w5' });
+      expect(await waiting.take('w5')).toBeUndefined();
+      nowMs = 1001;
+      expect(await waiting.take('w6')).toBeUndefined();
+      await waiting.keep({ ...state('later') }, 1000, 'ada'); // the old ones made room
+      await waiting.keep({ ...state('big', 'x'.repeat(40 * MB)) }, 1000, 'ada');
+      await expect(waiting.keep({ ...state('bigger', 'x'.repeat(60 * MB)) }, 1000, 'ada')).rejects.toMatchObject({
+        code: 'STORE_FULL',
+      });
+
+      // of two callers the one with the most makes room, and each at its own cost
+      const shared = waitHere(
+        { workflows: 4, workflowsPerCaller: 3, bytes: 2_000, bytesPerCaller: 1_500 },
+        () => nowMs,
+      );
+      for (const id of ['e1', 'e2', 'e3', 'e4']) await shared.keep({ ...state(id) }, 1000, 'eve');
+      expect(await shared.take('e1')).toBeUndefined();
+      await shared.keep({ ...state('a1') }, 1000, 'ada');
+      await shared.keep({ ...state('b1') }, 1000, 'bob');
+      expect(await shared.take('e2')).toBeUndefined();
+      await shared.keep({ ...state('heavy', 'x'.repeat(1_200)) }, 1000, 'eve');
+      await shared.keep({ ...state('large', 'x'.repeat(600)) }, 1000, 'ada');
+      expect(await shared.take('heavy')).toBeUndefined();
+      for (const id of ['a1', 'b1', 'large']) expect(await shared.take(id)).toMatchObject({ id });
+    },
+  );
+
+  proves('choice.share.workflows', 'of one caller are bounded in a store too', async () => {
+    const store = new MemoryStore({ maxKeys: 100, now: () => 0 });
+    const limits = { ...compositeConfig.parse({}).waiting, workflowsPerCaller: 2 };
+    const waiting = waitIn(store, 'w:', limits, () => 0);
+    for (const id of ['e1', 'e2', 'e3']) await waiting.keep(emptyState(id), 1000, 'eve');
+    await waiting.keep(emptyState('a1'), 1000, 'ada');
+    expect(await waiting.take('e1')).toBeUndefined();
+    for (const id of ['e2', 'e3', 'a1']) expect(await waiting.take(id)).toMatchObject({ id });
+    for (const id of ['e4', 'e5']) await waiting.keep(emptyState(id), 1000, 'eve');
+    expect(await waiting.take('e4')).toMatchObject({ id: 'e4' });
   });
 });

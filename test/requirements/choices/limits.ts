@@ -21,6 +21,23 @@ export const limits = [
     },
   },
   {
+    source: 'choice: shares of callers (decision 028)',
+    says: {
+      'choice.share.key':
+        'a caller with an identity has one share; without one the IPv4 address or IPv6 /64 of the connection has',
+      'choice.share.sessions':
+        'one caller that opens all sessions shuts nobody out: its own oldest without a running call goes first',
+      'choice.share.in-flight': 'one caller never has all calls in flight to a backend, and those in line take turns',
+      'choice.share.queue': 'one caller never fills the line of a backend for others',
+      'choice.share.backend-sessions':
+        'one caller never has all sessions or processes of a backend, watched or not: its own oldest goes first',
+      'choice.share.watches-return': 'watches of a backend session that made room return with its next call',
+      'choice.share.spelling': 'capabilities that say the same in other words are served by one process',
+      'choice.share.parked': 'one caller never has all places of parked calls: its own oldest ends first',
+      'choice.share.workflows': 'one caller never has all places of waiting workflows, by number or bytes',
+    },
+  },
+  {
     source: 'choice: rate limits (decision 015)',
     deferred: 'comes with the operator',
     says: {

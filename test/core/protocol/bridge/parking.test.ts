@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AskAnswer, Asker, CallResult } from '../../../../core/contract/call.ts';
 import { createParkingLot, type RoundEnd } from '../../../../core/protocol/bridge/parking.ts';
+import { DEFAULT_LIMITS } from '../../../../core/protocol/limits.ts';
 import { resultFromValue } from '../../../../core/protocol/result.ts';
+import { proves } from '../../../support/proves.ts';
 
 const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
 const other = { ...caller, key: 'other' };
@@ -15,7 +17,13 @@ const asker: Asker = {
   tell: () => {},
 };
 const never = () => new AbortController().signal;
-const asking = (signal = never()) => ({ asker, caller, signal });
+const asking = (signal = never(), remoteAddress = '10.0.0.1') => ({
+  asker,
+  caller,
+  signal,
+  inbound: { method: 'POST', path: '/mcp', headers: {}, remoteAddress, signal },
+});
+const LIMITS = { parkedCalls: 10, parkedPerCaller: 10, requestStateTtlMs: 1000 };
 const form = Buffer.from('{"message":"sure?","requestedSchema":{"type":"object","properties":{}}}');
 
 function questionsIn(end: RoundEnd): string[] {
@@ -34,7 +42,7 @@ async function askInTurn(from: Asker, times: number): Promise<CallResult> {
 
 describe('a parked call', () => {
   it('waits between two requests and ends with the answers', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     const first = await lot.run(asking(), (from) => askInTurn(from, 2));
     expect(questionsIn(first)).toEqual(['q1']);
     expect(lot.size).toBe(1);
@@ -49,7 +57,7 @@ describe('a parked call', () => {
   });
 
   it('asks again for answers that are missing', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     const end = await lot.run(asking(), (from) => askInTurn(from, 1));
     const handle = 'parked' in end ? end.parked : '';
     const again = await lot.resume(handle, asking(), Buffer.from('{"other":{}}'));
@@ -60,7 +68,7 @@ describe('a parked call', () => {
   });
 
   it('belongs to its caller, and to one request at a time', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     const end = await lot.run(asking(), (from) => askInTurn(from, 2));
     const handle = 'parked' in end ? end.parked : '';
     expect(lot.resume(handle, { ...asking(), caller: other }, undefined)).toBeUndefined();
@@ -69,7 +77,7 @@ describe('a parked call', () => {
   });
 
   it('is cancelled when its client goes away in the middle of a round', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     const gone = new AbortController();
     let cancelled: unknown;
     const running = lot.run(asking(gone.signal), (_from, signal) => {
@@ -87,7 +95,7 @@ describe('a parked call', () => {
   });
 
   it('does not wait for a client that went away while the backend asked', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     const leaving = new AbortController();
     const end = lot.run(asking(leaving.signal), async (from, signal) => {
       await new Promise(setImmediate);
@@ -102,7 +110,7 @@ describe('a parked call', () => {
   });
 
   it('asks for nothing that was withdrawn in the same moment', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     const withdrawing = new AbortController();
     const end = await lot.run(asking(), async (from) => {
       await new Promise(setImmediate);
@@ -117,7 +125,7 @@ describe('a parked call', () => {
 
   it('is given up when nobody comes back in time', async () => {
     let nowMs = 0;
-    const lot = createParkingLot(10, 1000, () => nowMs);
+    const lot = createParkingLot(LIMITS, () => nowMs);
     let heard: AskAnswer | undefined;
     await lot.run(asking(), async (from) => {
       heard = await from.ask?.('elicitation/create', form, never());
@@ -133,16 +141,45 @@ describe('a parked call', () => {
     expect(heard && 'error' in heard && heard.error.message).toBe('nobody came back with the answers');
   });
 
-  it('finds no place when the lot is full: the backend hears an error and the call goes on', async () => {
-    const lot = createParkingLot(1, 1000, () => 0);
-    await lot.run(asking(), (from) => askInTurn(from, 1));
-    const end = await lot.run(asking(), (from) => askInTurn(from, 1));
+  it('finds no place when others have them all: the backend hears an error and the call goes on', async () => {
+    const lot = createParkingLot({ ...LIMITS, parkedCalls: 1 }, () => 0);
+    await lot.run(asking(never(), '10.0.0.1'), (from) => askInTurn(from, 1));
+    const end = await lot.run(asking(never(), '10.0.0.2'), (from) => askInTurn(from, 1));
     expect('result' in end && end.result.value).toEqual({ heard: ['too many calls are waiting for an answer'] });
     lot.stop();
   });
 
+  proves('choice.share.parked', 'takes the place of the oldest of its caller, and leaves others theirs', async () => {
+    expect([DEFAULT_LIMITS.parkedPerCaller, DEFAULT_LIMITS.parkedCalls]).toEqual([64, 256]);
+    const lot = createParkingLot({ ...LIMITS, parkedCalls: 4, parkedPerCaller: 3 }, () => 0);
+    const heard: string[] = [];
+    const park = (name: string, address: string) =>
+      lot.run(asking(never(), address), async (from) => {
+        const answer = (await from.ask?.('elicitation/create', form, never())) as AskAnswer;
+        heard.push(`${name}: ${'result' in answer ? 'answered' : answer.error.message}`);
+        return resultFromValue({});
+      });
+    for (const name of ['eve 1', 'eve 2', 'eve 3']) await park(name, '10.0.0.9');
+    await park('ada 1', '10.0.0.1');
+    await park('eve 4', '10.0.0.9'); // over its share
+    expect(heard).toEqual(['eve 1: another call took its place']);
+    await park('bob 1', '10.0.0.2'); // all places are taken, and one caller has the most
+    expect(heard.slice(1)).toEqual(['eve 2: another call took its place']);
+    const ada = await park('ada 2', '10.0.0.1'); // nobody has more than she would have: her own oldest
+    expect(heard.slice(2)).toEqual(['ada 1: another call took its place']);
+    expect(lot.size).toBe(4);
+    const resumed = lot.resume(
+      'parked' in ada ? ada.parked : '',
+      asking(never(), '10.0.0.1'),
+      Buffer.from('{"q1":{"action":"accept"}}'),
+    );
+    expect('result' in ((await resumed) ?? {})).toBe(true);
+    expect(heard.at(-1)).toBe('ada 2: answered');
+    lot.stop();
+  });
+
   it('is never asked for what its client did not declare', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     const end = await lot.run(asking(), async (from) => {
       const answer = (await from.ask?.('sampling/createMessage', Buffer.from('{}'), never())) as AskAnswer;
       return resultFromValue({ code: 'error' in answer ? answer.error.code : 0 });
@@ -151,7 +188,7 @@ describe('a parked call', () => {
   });
 
   it('fails when its body fails, and leaves nothing behind', async () => {
-    const lot = createParkingLot(10, 1000, () => 0);
+    const lot = createParkingLot(LIMITS, () => 0);
     await expect(lot.run(asking(), () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(lot.size).toBe(0);
   });

@@ -65,8 +65,9 @@ describe('initialize', () => {
 
   proves(['choice.session.bounded', 'ask.limit.sessions'], 'answers 503 when there is no room', async () => {
     await using open = await openEndpoint({ limits: { sessions: 2, sessionIdleMs: 1000 } });
-    await openSession(open.url);
-    await openSession(open.url);
+    for (const name of ['ada', 'bob']) {
+      expect((await post(open.url, initialize('2025-11-25'), { authorization: `Bearer ${name}` })).status).toBe(200);
+    }
     expect((await post(open.url, initialize('2025-11-25'))).status).toBe(503);
     open.clock.aheadMs = 1001;
     expect((await post(open.url, initialize('2025-11-25'))).status).toBe(200);

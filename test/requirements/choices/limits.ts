@@ -21,7 +21,7 @@ export const limits = [
     },
   },
   {
-    source: 'choice: shares of callers (decision 028)',
+    source: 'choice: shares of callers (decision 029)',
     says: {
       'choice.share.key':
         'a caller with an identity has one share; without one the IPv4 address or IPv6 /64 of the connection has',

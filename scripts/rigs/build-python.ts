@@ -1,0 +1,22 @@
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runTool } from './run-tool.ts';
+
+/**
+ * Makes `venv` with the packages of `requirements.txt`, and `server` with the folder `path` of the source distribution
+ * that `source.txt` names with its hash: the servers that SDKs test themselves with are published only there.
+ */
+export async function buildPython(path: string, from: string, into: string): Promise<void> {
+  await runTool('python3', ['-m', 'venv', join(into, 'venv')]);
+  const python = join(into, 'venv', 'bin', 'python');
+  const pip = (...args: readonly string[]) => runTool(python, ['-m', 'pip', ...args, '--quiet', '--no-input']);
+  await pip('install', '-r', join(from, 'requirements.txt'));
+  const scratch = join(into, 'source');
+  mkdirSync(scratch);
+  const sourceOnly = ['--no-deps', '--no-binary', ':all:', '--require-hashes'];
+  await pip('download', ...sourceOnly, '-r', join(from, 'source.txt'), '-d', scratch);
+  const [archive = ''] = readdirSync(scratch);
+  await runTool(python, ['-m', 'tarfile', '-e', join(scratch, archive), scratch]);
+  renameSync(join(scratch, archive.replace(/\.tar\.gz$/, ''), path), join(into, 'server'));
+  rmSync(scratch, { recursive: true });
+}

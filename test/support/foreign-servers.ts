@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import type { Era } from '../../core/contract/era.ts';
+import { freePort, type Listening, listening } from '../proof/wire/published.ts';
+import type { Program } from '../proof/wire/wire-peer.ts';
+import { type RigName, rig } from './rig.ts';
+
+/** A server that others wrote, as a rig built it. */
+export interface ForeignServer {
+  readonly name: RigName;
+  /** Revisions that it speaks. */
+  readonly eras: readonly Era[];
+  /** The program over stdio; `undefined` where it has only HTTP. */
+  readonly stdio: Program | undefined;
+  /** Starts it on a free port of loopback, for clients of one revision: the Go SDK has sessions or the other one. */
+  start(era: Era): Promise<Listening>;
+}
+
+/**
+ * A foreign server, or `{ missing }` with the reason for skipping its tests.
+ * @throws Error under `CI`, as `rig` does
+ */
+export function foreignServer(name: RigName): ForeignServer | { readonly missing: string } {
+  const found = rig(name);
+  if ('missing' in found) return found;
+  const { eras, stdio, http } = PROGRAMS[name](found.folder);
+  return {
+    name,
+    eras,
+    stdio,
+    async start(era) {
+      const port = await freePort();
+      return listening(http(port, era), port);
+    },
+  };
+}
+
+interface Programs {
+  readonly eras: readonly Era[];
+  readonly stdio?: Program;
+  http(port: number, era: Era): Program;
+}
+
+const LEGACY = '2025-11-25';
+const BOTH = [LEGACY, '2026-07-28'] as const;
+
+/** How each is started; `folder` is that of its rig. */
+const PROGRAMS: Readonly<Record<RigName, (folder: string) => Programs>> = {
+  'go-sdk': (folder) => {
+    const file = join(folder, 'server');
+    const http = (port: number, era: Era) => ({
+      file,
+      args: ['-http', `127.0.0.1:${port}`, `-stateless=${era !== LEGACY}`],
+    });
+    return { eras: BOTH, stdio: { file, args: [] }, http };
+  },
+  'mcp-go': (folder) => ({
+    eras: BOTH,
+    http: (port) => ({ file: join(folder, 'server'), args: [], env: { CONFORMANCE_ADDR: `127.0.0.1:${port}` } }),
+  }),
+  'mcp-python-1': (folder) => ({ ...everythingOfPython(folder), eras: [LEGACY] }),
+  'mcp-python-2': (folder) => ({ ...everythingOfPython(folder), eras: BOTH }),
+  fastmcp: (folder) => {
+    const file = join(folder, 'venv/bin/python');
+    const script = join(folder, 'server/server.py');
+    const run = 'from server import server; server.run(transport="stdio", show_banner=False)';
+    return {
+      eras: BOTH,
+      stdio: { file, args: ['-c', run], env: { PYTHONPATH: join(folder, 'server') } },
+      http: (port) => ({ file, args: [script, `${port}`] }),
+    };
+  },
+  'rust-sdk': (folder) => {
+    const file = join(folder, 'server');
+    return { eras: BOTH, stdio: { file, args: [] }, http: (port) => ({ file, args: [`127.0.0.1:${port}`] }) };
+  },
+};
+
+function everythingOfPython(folder: string): Omit<Programs, 'eras'> {
+  const file = join(folder, 'venv/bin/python');
+  const env = { PYTHONPATH: join(folder, 'server') };
+  const run = 'from mcp_everything_server.server import mcp; mcp.run("stdio")';
+  return {
+    stdio: { file, args: ['-c', run], env },
+    http: (port) => ({ file, env, args: ['-m', 'mcp_everything_server.server', '--port', `${port}`] }),
+  };
+}

@@ -45,6 +45,8 @@ export interface LinkFor extends LinkHolder {
   readonly capabilities: JsonObject;
   readonly events: LinkEvents;
   readonly signal: AbortSignal;
+  /** Opens in this era, whatever was found; what comes of it says nothing about the backend's own. */
+  readonly era?: '2025-11-25';
 }
 
 /** Opens links to one backend and remembers which era it speaks. */
@@ -110,6 +112,7 @@ export class Connector {
 
   async #ask(talk: Conversation, who: LinkFor): Promise<Verdict> {
     const { backend } = this.#options;
+    if (who.era === '2025-11-25') return { is: 'legacy' };
     const mayChange = backend.transport === 'streamable-http' && backend.era !== 'legacy';
     const isOld = mayChange && this.#options.now() - this.#verdictAtMs > VERDICT_MS;
     if ((this.#verdict === '2025-11-25' && !isOld) || this.#skipProbe) return { is: 'legacy' };
@@ -128,6 +131,10 @@ export class Connector {
       talk.agree('2025-11-25', await this.#initialize(talk, who));
       await talk.notify('notifications/initialized');
     } catch (cause) {
+      if (who.era !== undefined) {
+        await talk.close().catch(() => undefined);
+        throw cause;
+      }
       const silent = cause instanceof LinkFailure && cause.code === 'BACKEND_TIMEOUT';
       // Perhaps it was legacy once: a refused initialize is evidence against that.
       if (cause instanceof BackendError || categoryOf(cause) === 'http') this.forget();
@@ -138,12 +145,16 @@ export class Connector {
       throw cause;
     }
     this.#patience = 1;
-    this.#skipProbe = false;
-    const proven = verdict.is === 'legacy' || (verdict.is === 'silent' && this.#options.backend.transport === 'stdio');
-    if (proven) this.#remember('2025-11-25');
+    if (who.era === undefined) this.#learn(verdict);
     started.open();
     if (wire instanceof StreamableHttpWire) wire.openChannel();
     return talk;
+  }
+
+  #learn(verdict: Verdict): void {
+    this.#skipProbe = false;
+    const proven = verdict.is === 'legacy' || (verdict.is === 'silent' && this.#options.backend.transport === 'stdio');
+    if (proven) this.#remember('2025-11-25');
   }
 
   async #initialize(talk: Conversation, who: LinkFor): Promise<BackendHello> {

@@ -9,7 +9,7 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { Connector } from './connect.ts';
 import type { Conversation } from './conversation.ts';
-import type { LinkFailure } from './failure.ts';
+import { LinkFailure } from './failure.ts';
 import { Gate } from './gate.ts';
 import { ALL_KINDS, ListChanges } from './list-changes.ts';
 import { ListReader, type ReadLists } from './list-reader.ts';
@@ -18,7 +18,7 @@ import { OwnSessions } from './own-sessions.ts';
 import { OwnerLists } from './owner-lists.ts';
 import { LinkPool } from './pool.ts';
 import { Presence } from './presence.ts';
-import type { BackendListing, BackendRoomEvents, CallerLists } from './room.ts';
+import { BackendError, type BackendListing, type BackendRoomEvents, type CallerLists } from './room.ts';
 import { type Seat, stopped } from './seat.ts';
 import { ShownLists } from './shown-lists.ts';
 import type { Spawn } from './transports/process-group.ts';
@@ -133,7 +133,10 @@ export class Keeper {
       signal,
       now,
       look: () => this.#look(),
-      finding: ({ era }) => this.#lists.outdate(era),
+      finding: ({ era }) => {
+        this.#pool.forgetModernOnly();
+        this.#lists.outdate(era);
+      },
       found: ({ listing }) => this.#found(listing),
       returned: () => this.#returned(),
       left: () => this.#lists.startGrace(),
@@ -298,7 +301,22 @@ export class Keeper {
   #openFor(owner: LinkOwner, number: number): Conversation | Promise<Conversation> {
     const { status } = this.#presence;
     if (status === 'unavailable' || status === 'unknown') throw this.#presence.away();
-    return this.#pool.seatFor(owner, number).take();
+    const seat = this.#pool.seatFor(owner, number);
+    return seat.era === undefined ? seat.take() : this.#openBeside(seat, owner, number);
+  }
+
+  /** A session of the client's own era, or the gateway's own link where the backend has none of that era or no room. */
+  async #openBeside(seat: Seat, owner: LinkOwner, number: number): Promise<Conversation> {
+    try {
+      return await seat.take();
+    } catch (cause) {
+      if (this.#stopping.signal.aborted || !refusesEra(cause) || !this.#pool.noteModernOnly()) throw cause;
+      this.#options.log.info('backend serves 2026-07-28 only; its legacy clients are bridged', {
+        backend: this.backend.name,
+        cause: explainCause(cause),
+      });
+      return this.#openFor(owner, number);
+    }
   }
 
   #look(): Promise<ReadLists> {
@@ -339,3 +357,13 @@ export class Keeper {
     this.#options.log[level](what, { backend: this.backend.name, cause: explainCause(cause) });
   }
 }
+
+/** Whether a failed `initialize` says that there is no such session, rather than that the backend is away. */
+function refusesEra(cause: unknown): boolean {
+  if (cause instanceof BackendError) return true;
+  if (!(cause instanceof LinkFailure)) return false;
+  return REFUSALS.has(cause.category) && (cause.httpStatus === undefined || cause.httpStatus < 500);
+}
+
+/** Kinds of failure by which a server that knows no `initialize` ends it. */
+const REFUSALS: ReadonlySet<string> = new Set(['http', 'protocol', 'exit', 'timeout', 'session']);

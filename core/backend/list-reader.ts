@@ -80,6 +80,8 @@ export class ListReader {
   changed(seat: Seat, kinds: readonly ListKind[]): void {
     const { signal, pool, lists } = this.#options;
     if (signal.aborted) return;
+    // A session beside the gateway's own era speaks of the lists that were read in that era.
+    if (seat.era !== undefined) return this.#relists.add(pool.base, kinds, seat);
     if (seat !== pool.base && !lists.byClass.has(seat.capabilityClass)) return;
     this.#relists.add(seat, kinds);
   }

@@ -70,6 +70,6 @@ export class OwnerLists {
   #mayDiffer(owner: LinkOwner): boolean {
     const { presence, pool } = this.#options;
     if (presence.status === 'unauthenticated') return true;
-    return presence.status === 'ready' && owner.capabilityClass !== '' && !pool.sharesBase(owner);
+    return presence.status === 'ready' && owner.capabilityClass !== '' && !pool.sharesLists(owner);
   }
 }

@@ -43,11 +43,14 @@ export class LinkPool {
   /** Of owners whose seat made room for another: their next seat watches for them again. */
   readonly #interrupted = new Map<string, Watchers>();
   readonly #levels = new Map<string, string>();
+  /** A modern backend that refused `initialize` serves one era only. */
+  #isModernOnly: boolean;
   readonly #sweeping: NodeJS.Timeout;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     const { backend, limits } = options;
+    this.#isModernOnly = backend.era === 'modern';
     this.#shares =
       backend.transport === 'stdio'
         ? new Shares(limits.processesPerBackend, limits.processesPerCaller)
@@ -68,7 +71,7 @@ export class LinkPool {
 
   /**
    * The seat that serves an owner. One that finds no place takes that of an old one of the same caller, or of the caller
-   * that has the most. @throws LinkFailure BACKEND_BUSY when nobody can go
+   * that has the most; a client of a backend of both eras shares the gateway's own when nobody can go. @throws LinkFailure BACKEND_BUSY when nobody can go
    */
   seatFor(owner: LinkOwner, number = 0): Seat {
     const found = this.find(owner, number);
@@ -79,9 +82,13 @@ export class LinkPool {
     const capabilityClass = this.#options.perCaller ? listClassOf(owner) : owner.capabilityClass;
     const only = own === owner.key ? owner : undefined;
     const share = only === undefined ? NOBODYS : (owner.share ?? caller.key);
-    this.#makeRoom(share);
+    const isBeside = this.#isBeside(owner);
+    if (!this.#makeRoom(share)) {
+      if (isBeside) return this.base;
+      throw this.#busy();
+    }
     const about = { key, share, caller, capabilities, capabilityClass, purpose: 'session', owner: only } as const;
-    const seat = this.#seat(about, this.#interrupted.get(key));
+    const seat = this.#seat(isBeside ? { ...about, era: '2025-11-25' } : about, this.#interrupted.get(key));
     this.#interrupted.delete(key);
     this.#seats.set(key, seat);
     this.#shares.add(share, seat);
@@ -97,7 +104,26 @@ export class LinkPool {
     this.find(owner, number)?.setLevel(level, atLeast || this.#keyOf(owner) !== owner.key);
   }
 
-  /** Whether an owner's link sees the same lists as the gateway's own. */
+  /** No session of the clients' own era could be opened: says whether their owners share the gateway's own link now. */
+  noteModernOnly(): boolean {
+    const beside = [...this.#seats.values()].filter(({ era }) => era !== undefined);
+    if (beside.some(({ link }) => link !== undefined)) return false;
+    this.#isModernOnly = true;
+    for (const seat of beside) this.#drop(seat);
+    return true;
+  }
+
+  /** The backend was found anew, and may serve what it did not. */
+  forgetModernOnly(): void {
+    this.#isModernOnly = this.#options.backend.era === 'modern';
+  }
+
+  /** Whether an owner sees the same lists as the gateway itself: lists are read in one era only. */
+  sharesLists(owner: LinkOwner): boolean {
+    return this.sharesBase(owner) || this.#isBeside(owner);
+  }
+
+  /** Whether an owner's link is the gateway's own. */
   sharesBase(owner: LinkOwner): boolean {
     return this.#keyOf(owner) === '';
   }
@@ -155,7 +181,7 @@ export class LinkPool {
   #keyOf(owner: LinkOwner): string {
     const { backend, perCaller } = this.#options;
     const own = this.base.link;
-    if (own?.era === '2026-07-28') return '';
+    if (own?.era === '2026-07-28') return this.#isBeside(owner) ? owner.key : '';
     // Without a base link the gateway itself is not let in.
     if (perCaller && own === undefined) return owner.key;
     const stateless = own !== undefined && !own.stateful;
@@ -164,24 +190,33 @@ export class LinkPool {
     return perCaller ? owner.key : `class:${owner.capabilityClass}`;
   }
 
+  /** A legacy client of a backend of both eras: only in a session of its own era can it be asked in every way. */
+  #isBeside(owner: LinkOwner): boolean {
+    return owner.era === '2025-11-25' && !this.#isModernOnly && this.base.link?.era === '2026-07-28';
+  }
+
   #seat(about: Pick<ConstructorParameters<typeof Seat>[0], SeatKeys>, watchers?: Watchers): Seat {
     const { backend, connector, limits, log, listChanged, lost, unclear } = this.#options;
     const given = { ...about, workload: backend.name, connector, limits, log, listChanged, lost, unclear };
     return new Seat(given, watchers);
   }
 
-  #makeRoom(share: string): void {
+  #busy(): LinkFailure {
+    const { backend } = this.#options;
+    const what = backend.transport === 'stdio' ? 'processes' : 'sessions';
+    const facts = { category: 'busy', notRun: true } as const;
+    return new LinkFailure('BACKEND_BUSY', backend.name, `has no more ${what} for this caller: all are in use`, facts);
+  }
+
+  /** Says whether there is room for one more. */
+  #makeRoom(share: string): boolean {
     const donor = this.#shares.donor(share);
-    if (donor === undefined) return;
+    if (donor === undefined) return true;
     const spare = spareOf(donor);
-    if (spare === undefined) {
-      const { backend } = this.#options;
-      const what = backend.transport === 'stdio' ? 'processes' : 'sessions';
-      const facts = { category: 'busy', notRun: true } as const;
-      throw new LinkFailure('BACKEND_BUSY', backend.name, `has no more ${what} for this caller: all are in use`, facts);
-    }
+    if (spare === undefined) return false;
     if (spare.isWatched) this.#interrupted.set(spare.key, spare.watchers);
     this.#drop(spare);
+    return true;
   }
 
   #sweep(): void {
@@ -220,4 +255,4 @@ function spareOf(seats: Iterable<Seat>): Seat | undefined {
 /** The share of what several owners use. */
 const NOBODYS = '';
 
-type SeatKeys = 'key' | 'share' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner';
+type SeatKeys = 'key' | 'share' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner' | 'era';

@@ -54,8 +54,8 @@ export class Relists {
     this.#options = options;
   }
 
-  /** Some lists of the seat's class have changed. */
-  add(seat: Seat, kinds: readonly ListKind[]): void {
+  /** Some lists of the seat's class have changed, as `teller` says; by default it is the seat itself. */
+  add(seat: Seat, kinds: readonly ListKind[], teller = seat): void {
     const known = this.#relists.get(seat.capabilityClass);
     const relist = known ?? {
       seat,
@@ -70,8 +70,8 @@ export class Relists {
     this.#relists.set(seat.capabilityClass, relist);
     relist.seat = seat;
     relist.tries = 0;
-    const told = relist.told.get(seat) ?? { kinds: new Set(), at: 0 };
-    relist.told.set(seat, told);
+    const told = relist.told.get(teller) ?? { kinds: new Set(), at: 0 };
+    relist.told.set(teller, told);
     told.at = performance.now();
     for (const kind of kinds) {
       relist.kinds.add(kind);

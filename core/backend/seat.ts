@@ -27,6 +27,8 @@ export interface SeatOptions {
   readonly share: string;
   /** The only owner, when there is one: then what the backend says outside calls is for them. */
   readonly owner: LinkOwner | undefined;
+  /** Set where the session is of another era than the gateway's own link. */
+  readonly era?: '2025-11-25';
   readonly connector: Connector;
   readonly limits: Limits;
   readonly log: Log;
@@ -81,6 +83,11 @@ export class Seat {
   get caller(): Caller {
     // an owner's token may have been renewed since the seat was made
     return this.#options.owner?.caller ?? this.#options.caller;
+  }
+
+  /** The era that its links must have; `undefined` for the one that was found. */
+  get era(): '2025-11-25' | undefined {
+    return this.#options.era;
   }
 
   get owner(): LinkOwner | undefined {
@@ -203,7 +210,7 @@ export class Seat {
   }
 
   async #open(): Promise<Conversation> {
-    const { connector, purpose, capabilities } = this.#options;
+    const { connector, purpose, capabilities, era } = this.#options;
     this.#closing.signal.throwIfAborted();
     const seat = this;
     const who: LinkFor = {
@@ -214,6 +221,7 @@ export class Seat {
       capabilities,
       events: this.#events(),
       signal: this.#closing.signal,
+      ...(era === undefined ? {} : { era }),
     };
     const link = await connector.open(who);
     if (this.#closing.signal.aborted) {

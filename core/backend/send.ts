@@ -78,7 +78,7 @@ function opened({ call, timeoutMs, keeper }: Sending, found: Promise<Conversatio
 }
 
 function resultFrom(members: RawObject, link: Conversation, keeper: Keeper): CallResult {
-  const result = new BytesResult(members.toBytes(), members);
+  const result = new BytesResult(members.toBytes(), members, link.era);
   if (link.era === '2026-07-28' && !result.members.has('resultType')) keeper.noteSloppyResult();
   return result;
 }

@@ -119,6 +119,8 @@ export interface LinkOwner {
   readonly caller: Caller;
   /** Whose share of bounded resources its sessions count against; absent: that of the caller. */
   readonly share?: string | undefined;
+  /** The era of the client whose session it is; absent where the owner is no client. */
+  readonly era?: Era;
   /** What is declared to a backend on this owner's behalf. */
   readonly capabilities: JsonObject;
   /** `capabilityClass(capabilities)`: which lists this owner sees. */

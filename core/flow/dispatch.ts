@@ -168,12 +168,18 @@ async function answered(parts: DispatchParts, dispatch: Dispatch, call: Call): P
  * output schema is. What a legacy server gives is in the client's own revision, whatever it is, and stays.
  */
 function withObjectContent(call: Call, result: CallResult): CallResult {
-  if (call.method !== 'tools/call' || call.target.era === '2025-11-25') return result;
+  if (call.method !== 'tools/call' || isLegacyResult(result, call)) return result;
   const members = membersOf(result);
   const structured = members.get('structuredContent');
   if (structured === undefined || (structured[0] === OPEN_BRACE && !needsWrapping(call.target))) return result;
   const wrapped = RawObject.empty().with('result', structured);
   return new BytesResult(members.with('structuredContent', wrapped.toBytes()).toBytes());
+}
+
+/** Whether a result came in the client's own revision; a layer may have made another one of it. */
+function isLegacyResult(result: CallResult, { target }: Call): boolean {
+  const era = result instanceof BytesResult ? result.era : undefined;
+  return (era ?? target.era) === '2025-11-25';
 }
 
 /**

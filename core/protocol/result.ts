@@ -1,4 +1,5 @@
 import type { CallResult } from '../contract/call.ts';
+import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import { decodeObject, encode, RawObject } from './raw-json.ts';
 
@@ -11,14 +12,17 @@ const IS_ERROR = Buffer.from('true');
 export class BytesResult implements CallResult {
   readonly bytes: RawJson;
   readonly members: RawObject;
+  /** The era of the backend's session that it came over; absent for results that are made here. */
+  readonly era: Era | undefined;
   readonly resultType: string;
   readonly isError: boolean;
   #value: JsonObject | undefined;
 
   /** `members` are those of `bytes`, when they are known already. */
-  constructor(bytes: RawJson, members: RawObject = RawObject.parse(bytes)) {
+  constructor(bytes: RawJson, members: RawObject = RawObject.parse(bytes), era?: Era) {
     this.bytes = bytes;
     this.members = members;
+    this.era = era;
     this.resultType = this.members.string('resultType') ?? 'complete';
     this.isError = this.members.get('isError')?.equals(IS_ERROR) === true;
   }

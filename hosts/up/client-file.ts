@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { type Backend, GatewayFault, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import { type Backend, type EraSetting, GatewayFault, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import { ERAS } from './eras.ts';
 import { expand, type Surroundings, Unfilled } from './expand.ts';
 import { withoutComments } from './json-with-comments.ts';
 
@@ -40,6 +41,7 @@ const READ_KEYS: ReadonlySet<string> = new Set([
   'headers',
   'disabled',
   'enabled',
+  'era',
 ]);
 
 /**
@@ -111,6 +113,15 @@ async function readServer(
   around: Surroundings,
 ): Promise<ReadServer | string> {
   if (!isObject(server)) return 'left out, expected an object';
+  const { era } = server;
+  if (era !== undefined && !isEra(era)) {
+    return `left out, its "era" is ${JSON.stringify(era)}: expected ${ERAS.join(', ')}`;
+  }
+  const read = await readKind(name, server, around);
+  return typeof read === 'string' || era === undefined ? read : { ...read, backend: { ...read.backend, era } };
+}
+
+async function readKind(name: string, server: JsonObject, around: Surroundings): Promise<ReadServer | string> {
   if (server.disabled === true || server.enabled === false) return 'left out, it is disabled in the file';
   const notes = Object.keys(server)
     .filter((key) => !READ_KEYS.has(key))
@@ -125,6 +136,10 @@ async function readServer(
   }
   if (typeof url !== 'string') return 'left out, it has neither "command" nor "url"';
   return { ...remoteBackend(name, expand(url, around), transport, server, around), notes };
+}
+
+function isEra(value: JsonValue): value is EraSetting {
+  return ERAS.some((era) => era === value);
 }
 
 async function commandBackend(name: string, server: JsonObject, around: Surroundings): Promise<Backend> {

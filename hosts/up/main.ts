@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { portFrom } from '../vmcp/main.ts';
+import { ERAS } from './eras.ts';
 
 /** Adds `toolmgr up`. */
 export function addUpCommand(program: Command): void {
@@ -10,6 +11,12 @@ export function addUpCommand(program: Command): void {
     .option('--watch', 'follow edits of the file')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
+    .addOption(
+      new Option(
+        '--era <revision>',
+        'MCP revision of the servers: legacy (2025-11-25 and before), modern (2026-07-28), or auto: found for each server, and for each client the one that loses least; "era" in the entry of a server goes before',
+      ).choices(ERAS),
+    )
     .option('--debug', 'log more')
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
-import { createGateway, createLog, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
+import { createGateway, createLog, type EraSetting, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { widenYoungGeneration } from '../engine.ts';
 import { hearRejections } from '../hear-rejections.ts';
@@ -22,6 +22,8 @@ export interface UpOptions {
   readonly host: string;
   readonly port: number;
   readonly watch?: boolean;
+  /** The era of servers whose entry in the file names none. */
+  readonly era?: EraSetting;
   readonly debug?: boolean;
 }
 
@@ -32,7 +34,8 @@ export interface UpOptions {
 export async function up(given: string | undefined, options: UpOptions): Promise<void> {
   const file = given ?? (await findFile());
   const text = await readText(file);
-  const read = (next: string): Promise<ClientFile> => readClientFile(next, file, surroundings(file));
+  const read = async (next: string): Promise<ClientFile> =>
+    withEra(await readClientFile(next, file, surroundings(file)), options.era);
   const first = await read(text);
   for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
   if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
@@ -97,6 +100,11 @@ async function follow(
     const why = cause instanceof Error ? cause.message : String(cause);
     stderr.line(`${stderr.yellow('not used')} ${why}; the servers before the change stay`);
   }
+}
+
+function withEra(file: ClientFile, era: EraSetting | undefined): ClientFile {
+  if (era === undefined) return file;
+  return { ...file, backends: file.backends.map((backend) => ({ era, ...backend })) };
 }
 
 async function findFile(): Promise<string> {

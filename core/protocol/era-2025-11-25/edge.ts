@@ -213,6 +213,7 @@ function ownerOf(session: Session, askTimeoutMs: number, house: House): LinkOwne
   const name = capabilityClass(session.capabilities);
   return {
     key: `session:${session.id}`,
+    era: '2025-11-25',
     get caller() {
       return session.caller;
     },

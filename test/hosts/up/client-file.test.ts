@@ -51,6 +51,19 @@ describe('a client configuration file', () => {
     expect(JSON.stringify(backends)).not.toContain('t0ken');
   });
 
+  proves('choice.era.up', 'may say which era a server is to be spoken to in', async () => {
+    const { backends, notes } = await servers({
+      old: { command: 'x', era: 'legacy' },
+      new: { url: 'https://n.example/mcp', era: 'modern' },
+      odd: { command: 'x', era: '2025-11-25' },
+    });
+    expect(backends.map(({ name, era }) => [name, era])).toEqual([
+      ['old', 'legacy'],
+      ['new', 'modern'],
+    ]);
+    expect(notes).toEqual(['odd: left out, its "era" is "2025-11-25": expected auto, legacy, modern']);
+  });
+
   proves('ask.up.shapes', 'may be written by Claude, Cursor or VS Code', async () => {
     const one = { command: 'server' };
     const names = async (value: object | string) => (await read(value)).backends.map(({ name }) => name);

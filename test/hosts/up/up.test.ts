@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
 import { processesWith } from '../../support/processes.ts';
@@ -107,6 +108,31 @@ describe('toolmgr up', () => {
       const [, url = ''] = await serving.printed(/ at (http:\S+)/);
       await serving.printed(/bad {2}unavailable: \S/);
       expect((await cli(['call', 'good_echo', 'message=hi', '--url', url])).out).toBe('echo: hi\n');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.era.up',
+    'speaks to the servers in the era of --era, but for those that name another',
+    async () => {
+      const one = fileURLToPath(new URL('../../core/backend/fixtures/dual-server.ts', import.meta.url));
+      const dual = { command: process.execPath, args: [one] };
+      await write({ mcpServers: { old: dual, fresh: { ...dual, era: 'auto' } } });
+      await using serving = startCli(['up', '--port', '0', '--era', 'legacy'], { cwd: folder });
+      const [, url = ''] = await serving.printed(/serves \.mcp\.json at (http:\S+)\/mcp/);
+      const status = (await (await fetch(`${url}/status`)).json()) as {
+        backends: { name: string; mcp_revision?: string }[];
+      };
+      const revisions = status.backends.map(({ name, mcp_revision }) => [name, mcp_revision]);
+      expect(revisions.sort()).toEqual([
+        ['fresh', '2026-07-28'],
+        ['old', '2025-11-25'],
+      ]);
+      expect(await cli(['up', '--era', 'ancient'], { cwd: folder })).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('auto, legacy, modern'),
+      });
     },
     LONG,
   );

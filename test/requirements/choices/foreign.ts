@@ -24,6 +24,13 @@ export const foreign = [
         'sessions that calls have alone are bounded per caller; more calls wait in turn',
       'choice.limit.sessions-per-asked-caller':
         'sessionsPerAskedCaller bounds the sessions with one backend for calls that may be asked',
+      'choice.era.legacy-session':
+        'a legacy client of a backend of both eras has a legacy session with it, and can be asked in every way',
+      'choice.era.modern-client': 'a modern client of a backend of both eras shares the stateless one',
+      'choice.era.modern-only': 'a backend that refuses initialize is bridged for legacy clients, and not asked again',
+      'choice.era.no-room': 'a legacy client is bridged to a backend of both eras when its sessions are all in use',
+      'choice.era.setting': 'era: modern keeps a backend of both eras modern for everybody',
+      'choice.era.up': 'up takes the era of all servers by --era and of one by its member era',
     },
   },
 ] as const satisfies readonly Section[];

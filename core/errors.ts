@@ -48,6 +48,10 @@ export const FAULTS = {
   METHOD_UNKNOWN: { status: 405, means: 'the path of an HTTP request is not served with its method' },
   BODY_TOO_SLOW: { status: 408, means: 'the body of an HTTP request did not arrive within limits.bodyTimeoutMs' },
   BODY_TOO_LARGE: { status: 413, means: 'the body of an HTTP request is larger than limits.bodyBytes' },
+  BODY_CONSUMED: {
+    status: 500,
+    means: 'the host read the body of an HTTP request before the gateway and did not hand it over',
+  },
   GATEWAY_STOPPING: { status: 503, means: 'the gateway is stopping and takes no new requests' },
   LISTEN_FAILED: { status: 500, means: 'the HTTP port could not be opened' },
 } as const satisfies Record<string, { readonly status: number; readonly means: string }>;

@@ -117,6 +117,7 @@ export { STAGE, type StageName } from './extension/stages.ts';
 export { type CallChanges, callWith } from './flow/call-value.ts';
 export { CallError } from './flow/wire-faults.ts';
 export { foldCase } from './protocol/fold-case.ts';
+export type { HandleOptions } from './protocol/http/node-door.ts';
 export { recordOf } from './protocol/http/visit.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';

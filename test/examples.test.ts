@@ -39,6 +39,17 @@ describe('the examples', () => {
   );
 
   proves(
+    'ask.embedding.express',
+    'run the core in an Express app whose parser reads bodies first',
+    async () => {
+      const { stdout } = await tell('embed-express');
+      expect(stdout.match(/listed \d+ tools at \/(mcp|api\/assistant)/g)).toHaveLength(4);
+      expect(stdout).toContain('told at once');
+    },
+    STORY_MS,
+  );
+
+  proves(
     ['ask.core.custom-plugin-by-path', 'ask.plugin.by-path'],
     'know callers by a custom plugin that the plan names by its path',
     async () => {
@@ -79,7 +90,14 @@ describe('the examples', () => {
 
 /** Stories without a test of their own. */
 function others(): readonly string[] {
-  const told = new Set(['custom-auth', 'embed-fastify', 'embed-node-http', 'fewer-round-trips', 'two-callers']);
+  const told = new Set([
+    'custom-auth',
+    'embed-express',
+    'embed-fastify',
+    'embed-node-http',
+    'fewer-round-trips',
+    'two-callers',
+  ]);
   return readdirSync(join(ROOT, 'examples')).filter(
     (name) => !told.has(name) && existsSync(join(ROOT, 'examples', name, 'story.ts')),
   );

@@ -4,12 +4,16 @@ import type { BackendState } from '../contract/backend.ts';
 import type { Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { HandleOptions } from '../protocol/http/node-door.ts';
 
 /** A running gateway: one plan, assembled and sealed. */
 export interface Gateway {
   readonly name: string;
-  /** Answers one Node HTTP request on the endpoint path or a mounted route; anything else gets 404. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  /**
+   * Answers one Node HTTP request on the endpoint path or a mounted route; anything else gets 404. `options` say what a
+   * framework did to the request before: read its body, took a mount path off its URL.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
   /** The same for web-standard servers. Slower: the hosts use `handle`. */
   fetch(request: Request): Promise<Response>;
   /** Calls a tool from code, with all hooks. The anonymous caller when none is given. */

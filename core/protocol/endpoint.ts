@@ -10,19 +10,20 @@ import type { Exchange } from './edge.ts';
 import { errorBytes, errorFromRefusal, INTERNAL, retryAfterSeconds } from './envelope.ts';
 import { CODE, wireError } from './errors.ts';
 import { HouseDoor } from './house-door.ts';
-import { type BodyFault, type BodyReader, readNodeBody, readWebBody } from './http/body.ts';
+import { type BodyFault, type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
 import { createInFlight, type InFlight } from './http/in-flight.ts';
 import { isJsonType } from './http/media.ts';
-import { NodeInbound, NodeResponder } from './http/node-door.ts';
+import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-door.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
-import { type MountedRoutes, serveRoute } from './http/routes.ts';
+import { CONSUMED, type MountedRoutes, serveRoute } from './http/routes.ts';
 import { type RequestListener, Visit, visitOf } from './http/visit.ts';
 import { openWebExchange } from './http/web-door.ts';
 import { withHeaders } from './http/with-headers.ts';
 import type { House, ListsChanged } from './intent.ts';
 import type { Limits } from './limits.ts';
 import { NULL_ID, readMessage } from './message.ts';
+import { createRejectedTokens } from './rejected-tokens.ts';
 
 /** What an endpoint is made of. */
 export interface EndpointOptions {
@@ -62,7 +63,7 @@ export interface Endpoint {
   /** Answers one request, wherever it came from. Never rejects. */
   serve(inbound: Inbound, readBody: BodyReader, responder: Responder): Promise<void>;
   /** Answers one Node request. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
   /** Answers one web-standard request. */
   fetch(request: Request): Promise<Response>;
   /** Live sessions and open event streams. */
@@ -90,6 +91,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
   let routes: MountedRoutes = options.routes ?? new Map();
   let { onSessionEnded = ignore } = options;
+  const rejected = createRejectedTokens(log);
   let inFlight = createInFlight();
   const flights = new Set([inFlight]);
   const book = options.book && exchangeable(options.book);
@@ -151,6 +153,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     }
     if ('refused' in caller) {
       visitOf(inbound)?.refused(caller.reason);
+      rejected.note(inbound, caller);
       const retry: Record<string, string> =
         caller.status === 429 || caller.status === 503 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
       return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
@@ -162,6 +165,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return refuse(responder, 415, wireError(CODE.invalidRequest, 'Content-Type must be application/json'));
     }
     const body = await readBody();
+    if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
     if (typeof body === 'string') return refuseBody(responder, body);
     const message = readMessage(body);
     if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
@@ -176,6 +180,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     desk.close();
     await Promise.all([...flights].map((flight) => flight.idle(limits.stopMs)));
     await desk.stop();
+    rejected.stop();
   }
 
   return {
@@ -194,10 +199,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return before;
     },
     tell: (change) => house.tell(change),
-    handle(request, response) {
+    handle(request, response, { body, mountPath } = AS_IT_CAME) {
       const responder = new NodeResponder(response);
       response.on('error', ignore); // the client has gone: `onGone` tells those who care
-      void serve(new NodeInbound(request, responder), () => readNodeBody(request, limits), responder);
+      const read = body === undefined ? () => readNodeBody(request, limits) : () => givenBody(body, limits);
+      void serve(new NodeInbound(request, responder, mountPath), read, responder);
     },
     async fetch(request) {
       const { inbound, responder, response } = openWebExchange(request);
@@ -243,6 +249,7 @@ function refuseBody(responder: Responder, fault: BodyFault): void {
 }
 
 const BODY_FAULTS = {
+  consumed: { status: 500, text: CONSUMED },
   tooLarge: { status: 413, text: 'the request body is too large' },
   tooSlow: { status: 408, text: 'the request body took too long' },
 } as const satisfies Record<Exclude<BodyFault, 'gone'>, { readonly status: number; readonly text: string }>;
@@ -250,5 +257,7 @@ const BODY_FAULTS = {
 const UNAUTHENTICATED = wireError(401, 'authentication is required');
 
 const STOPPING_HEADERS = { 'retry-after': '1', connection: 'close' };
+
+const AS_IT_CAME: HandleOptions = {};
 
 const ignore = (): void => {};

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { Agent, request } from 'undici';
+import { printable } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { VERSION } from '../version.ts';
 import { headerValue, mirroredHeaders } from './mirrored-headers.ts';
-import { type Endpoint, post } from './post.ts';
+import { type Endpoint, type Posted, post } from './post.ts';
 
 /** A small MCP client for one endpoint, of either revision. */
 export interface McpClient {
@@ -124,8 +125,9 @@ async function discover(endpoint: Endpoint): Promise<Wire | undefined> {
       listen,
     );
   };
-  const { status, response } = await ask('server/discover', {});
-  refuseIfUnauthorized(endpoint.url, status);
+  const posted = await ask('server/discover', {});
+  refuseIfUnauthorized(endpoint.url, posted);
+  const { response } = posted;
   const found = response?.result;
   if (!isObject(found) || !Array.isArray(found.supportedVersions)) return undefined;
   if (!found.supportedVersions.includes(MODERN)) return undefined;
@@ -136,7 +138,7 @@ async function discover(endpoint: Endpoint): Promise<Wire | undefined> {
     server: isObject(server) ? server : {},
     request: async (method, params, headers, listen) => {
       const posted = await ask(method, params, headers, listen);
-      return resultOf(endpoint.url, posted.status, posted.response);
+      return resultOf(endpoint.url, posted);
     },
     close: async () => {},
   };
@@ -155,8 +157,8 @@ async function initialize(endpoint: Endpoint): Promise<Wire> {
       params: { protocolVersion: LEGACY, capabilities: {}, clientInfo: CLIENT_INFO },
     },
   );
-  refuseIfUnauthorized(endpoint.url, opened.status);
-  const hello = resultOf(endpoint.url, opened.status, opened.response);
+  refuseIfUnauthorized(endpoint.url, opened);
+  const hello = resultOf(endpoint.url, opened);
   const revision = typeof hello.protocolVersion === 'string' ? hello.protocolVersion : LEGACY;
   const session: Record<string, string> = {
     'mcp-protocol-version': revision,
@@ -177,7 +179,7 @@ async function initialize(endpoint: Endpoint): Promise<Wire> {
         listen?.(message);
         answerBack(message);
       });
-      return resultOf(endpoint.url, posted.status, posted.response);
+      return resultOf(endpoint.url, posted);
     },
     close: async () => {
       if (opened.sessionId === undefined) return;
@@ -195,15 +197,29 @@ async function initialize(endpoint: Endpoint): Promise<Wire> {
   };
 }
 
-function refuseIfUnauthorized(url: string, status: number): void {
+function refuseIfUnauthorized(url: string, { status, challenge, response }: Posted): void {
   if (status !== 401 && status !== 403) return;
+  const why = descriptionIn(challenge) ?? messageIn(response);
   throw new UsageError(
-    `${url} refuses this caller (HTTP ${status}); pass credentials: --header "Authorization: Bearer …"`,
+    `${url} refuses this caller (HTTP ${status}${why === undefined ? '' : `: ${printable(why)}`}); pass credentials: --header "Authorization: Bearer …"`,
   );
 }
 
-function resultOf(url: string, status: number, response: JsonObject | undefined): JsonObject {
+/** `error_description` of a challenge, as a quoted string or a token. Source: RFC 6750 §3. */
+function descriptionIn(challenge = ''): string | undefined {
+  const [, quoted, token] = /(?:^|[\s,])error_description=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/i.exec(challenge) ?? [];
+  return quoted?.replace(/\\(.)/g, '$1') ?? token;
+}
+
+function messageIn(response: JsonObject | undefined): string | undefined {
+  const error = response?.error;
+  return isObject(error) && typeof error.message === 'string' ? error.message : undefined;
+}
+
+function resultOf(url: string, posted: Posted): JsonObject {
+  const { status, response } = posted;
   if (isObject(response?.result)) return response.result;
+  if (status === 401) refuseIfUnauthorized(url, posted); // a token may end in the middle of a session
   if (isObject(response?.error)) {
     const { code, message, data } = response.error;
     throw new RpcError(
@@ -212,6 +228,6 @@ function resultOf(url: string, status: number, response: JsonObject | undefined)
       data,
     );
   }
-  refuseIfUnauthorized(url, status);
+  refuseIfUnauthorized(url, posted);
   throw new UsageError(`${url} is not an MCP endpoint (HTTP ${status}, no JSON-RPC answer)`);
 }

@@ -19,6 +19,8 @@ export interface Posted {
   readonly status: number;
   readonly sessionId: string | undefined;
   readonly response: JsonObject | undefined;
+  /** What `WWW-Authenticate` says. */
+  readonly challenge: string | undefined;
 }
 
 /**
@@ -43,7 +45,13 @@ export async function post(
   const isStream = String(answer.headers['content-type'] ?? '').startsWith('text/event-stream');
   await readText(answer.body, isStream ? createSseReader(take) : undefined, take, endpoint);
   const session = answer.headers['mcp-session-id'];
-  return { status: answer.statusCode, sessionId: typeof session === 'string' ? session : undefined, response };
+  const challenge = answer.headers['www-authenticate'];
+  return {
+    status: answer.statusCode,
+    sessionId: typeof session === 'string' ? session : undefined,
+    response,
+    challenge: Array.isArray(challenge) ? challenge.join(', ') : challenge,
+  };
 }
 
 async function send(

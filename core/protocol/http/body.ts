@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { type Bounded, Deadlines } from '../deadlines.ts';
 import { Gathering } from './gathering.ts';
 
-/** Why there is no body: too long, too slow, or the client went away. */
-export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone';
+/** Why there is no body: too long, too slow, the client went away, or the host has read it and did not hand it over. */
+export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone' | 'consumed';
 
 /** Reads the body of one request, once. */
 export type BodyReader = () => Promise<Buffer | BodyFault>;
@@ -21,6 +21,7 @@ export interface BodyLimits {
  * announces more than that is refused at once.
  */
 export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer | BodyFault> {
+  if (request.readableDidRead) return Promise.resolve('consumed'); // nothing would come any more
   const declared = Number(request.headers['content-length']);
   if (declared > limits.bodyBytes * DRAIN_FACTOR) return Promise.resolve('tooLarge');
   return new Promise((resolve) => {
@@ -32,6 +33,20 @@ export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Prom
     request.on('close', gone);
     request.on('error', gone);
   });
+}
+
+/** A body that the host has read: bytes, text, or the JSON value, which is written again. */
+export async function givenBody(body: unknown, { bodyBytes }: BodyLimits): Promise<Buffer | BodyFault> {
+  const bytes = bytesFrom(body);
+  if (bytes === undefined) return 'consumed';
+  return bytes.length > bodyBytes ? 'tooLarge' : bytes;
+}
+
+function bytesFrom(body: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(body)) return body;
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return text === undefined ? undefined : Buffer.from(text);
 }
 
 /** A body on its way; also its own deadline. */
@@ -77,6 +92,7 @@ class Arriving implements Bounded {
 
 /** Collects the body of a web-standard request within the same bounds. */
 export async function readWebBody(request: Request, limits: BodyLimits): Promise<Buffer | BodyFault> {
+  if (request.bodyUsed) return 'consumed';
   if (request.body === null) return Buffer.alloc(0);
   if (Number(request.headers.get('content-length')) > limits.bodyBytes) return 'tooLarge';
   const reader = request.body.getReader();

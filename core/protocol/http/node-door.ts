@@ -2,6 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
 import { Cancel } from '../cancel.ts';
 
+/** What a framework did to a request before the gateway got it. */
+export interface HandleOptions {
+  /**
+   * The body, when a parser of the framework has read it: its bytes, its text, or the JSON value (bytes are best: a value
+   * has lost large integers and members that came twice). `undefined`: the gateway reads it from the request.
+   */
+  readonly body?: unknown;
+  /**
+   * The path that the framework took off `request.url` for what is mounted there: the path of the endpoint is the whole one.
+   * Default: `request.baseUrl`, which Express sets.
+   */
+  readonly mountPath?: string | undefined;
+}
+
 /** A Node request as the house sees it. The abort signal is made on first use: most requests never need one. */
 export class NodeInbound implements Inbound {
   readonly method: string;
@@ -11,11 +25,13 @@ export class NodeInbound implements Inbound {
   readonly #responder: Responder;
   #cancel: Cancel | undefined;
 
-  constructor(request: IncomingMessage, responder: Responder) {
+  /** `mountPath`: see {@link HandleOptions}. */
+  constructor(request: IncomingMessage, responder: Responder, mountPath = baseUrlOf(request)) {
     this.#request = request;
     this.#responder = responder;
     this.method = request.method ?? 'GET';
-    this.path = pathOf(request.url ?? '/');
+    const path = pathOf(request.url ?? '/');
+    this.path = mountPath === '' ? path : mounted(mountPath, path);
     this.headers = headersOf(request);
   }
 
@@ -35,6 +51,17 @@ export class NodeInbound implements Inbound {
   get signal(): AbortSignal {
     return this.cancel.signal;
   }
+}
+
+/** What Express says about where it mounted the handler. */
+function baseUrlOf(request: IncomingMessage & { readonly baseUrl?: unknown }): string {
+  return typeof request.baseUrl === 'string' ? request.baseUrl : '';
+}
+
+/** The whole path: `/mcp` and `/` are `/mcp`. */
+function mounted(mountPath: string, path: string): string {
+  const base = mountPath.endsWith('/') ? mountPath.slice(0, -1) : mountPath;
+  return path === '/' && base !== '' ? base : base + path;
 }
 
 /** The path of a request target, without its query. */

@@ -26,8 +26,13 @@ export async function serveRoute(
   const body = method === 'POST' || method === 'DELETE' ? await readBody() : EMPTY;
   if (typeof body !== 'string') return await answer(inbound, body, responder);
   if (body === 'tooLarge') sendProblem(responder, 'BODY_TOO_LARGE', 'the body is too large', CLOSE);
+  if (body === 'consumed') sendProblem(responder, 'BODY_CONSUMED', CONSUMED);
   if (body === 'tooSlow') sendProblem(responder, 'BODY_TOO_SLOW', 'the body took too long', CLOSE);
 }
+
+/** For the developer of the host: no client can do anything about it. */
+export const CONSUMED =
+  'the host read the body before the gateway; hand it over as handle(request, response, { body: request.body })';
 
 const EMPTY = Buffer.alloc(0);
 const CLOSE = { connection: 'close' };

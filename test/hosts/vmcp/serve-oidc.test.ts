@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { type RunningCli, startCli } from '../../support/cli.ts';
+import { cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { postModern } from '../../support/endpoint-door.ts';
 import { CLIENTS, type IdentityProvider, identityProvider } from '../../support/identity-provider.ts';
 import { AUDIENCE } from '../../support/oidc-gateway.ts';
@@ -145,6 +145,44 @@ describe('toolmgr vmcp serve with type oidc', () => {
       expect(err).toContain(
         'incomingAuth.oidc.clientSecretEnv: the environment variable TOOLMGR_TEST_NOT_SET is not set',
       );
+    },
+    LONG,
+  );
+});
+
+describe('a token that is rejected', () => {
+  proves(
+    ['ask.token.rejected-logged', 'ask.token.client-told'],
+    'is logged with the reason and without itself, its client reads why, and a flood of them does not fill the log',
+    async () => {
+      await using idp = await identityProvider();
+      await using server = await recordingServer();
+      await using running = await serve(configOf(idp, server.url));
+      const url = await endpointOf(running);
+      const foreign = await idp.userToken('ada', 'https://somebody.else/mcp');
+      const asked = await cli(['tools', '--url', url, '--header', `Authorization: Bearer ${foreign}`]);
+      expect([asked.code, asked.err]).toEqual([
+        1,
+        expect.stringContaining('(HTTP 401: the token is meant for somebody else); pass credentials'),
+      ]);
+      const [line = ''] = await running.printed(/^.*a token was rejected.*$/m);
+      expect(JSON.parse(line)).toMatchObject({
+        status: 401,
+        reason: 'the token is meant for somebody else',
+        path: '/mcp',
+        remoteAddress: expect.stringContaining('127.0.0.1'),
+      });
+      expect((await list(url)).status).toBe(401); // nobody sent a token: nothing to tell
+      for (let n = 0; n < 40; n++) expect((await list(url, `rubbish${n}`)).status).toBe(401);
+      running.signal('SIGTERM');
+      const { err } = await running.finished;
+      const told = err.match(/a token was rejected/g)?.length ?? 0;
+      const more = [...err.matchAll(/more tokens were rejected","count":(\d+)/g)].map(([, count]) => Number(count));
+      expect(told).toBeLessThan(41); // ten in ten seconds, and all are counted
+      expect(told + more.reduce((sum, count) => sum + count, 0)).toBe(41);
+      expect(err).not.toContain(foreign);
+      expect(err).not.toContain('rubbish');
+      expect(err).not.toContain('authentication is required');
     },
     LONG,
   );

@@ -81,6 +81,12 @@ export const commands = [
         'the core alone runs in a plain Node HTTP server, shown by an example that checks itself',
       'ask.embedding.fastify':
         'the core alone runs in a Fastify app of someone else, shown by an example that checks itself',
+      'ask.embedding.express':
+        'the core alone runs in an Express app that parses bodies, shown by an example that checks itself',
+      'ask.embedding.body': 'handle takes a body that the host has read: bytes, text or the JSON value',
+      'ask.embedding.body-consumed':
+        'a body that was read and not handed over is an immediate error that says what to do',
+      'ask.embedding.mount-path': 'handle finds the endpoint when a framework has taken a mount path off the URL',
       'ask.testing.kit': '@toolmgr/core/testing gives a gateway in memory with fake backends and a client',
       'ask.testing.clock': 'the test kit has a fake clock',
       'ask.testing.token-issuer': 'the test kit has a local token issuer',
@@ -96,6 +102,9 @@ export const commands = [
       'ask.custom-plugin.told-with-line':
         'a custom plugin that cannot be loaded or configured is told with the line of the file by validate, plan and serve',
       'ask.custom-plugin.by-package': 'use takes the name of an installed package',
+      'ask.token.rejected-logged':
+        'a token that is rejected is logged with the reason, and no flood of them fills the log',
+      'ask.token.client-told': 'toolmgr tools prints the error_description of a 401',
       'ask.start.cause-shown': 'a start that fails shows why, down to the first cause',
       'ask.start.peer-install': 'an optional package that is missing is named with the command that installs it',
     },

@@ -1,0 +1,44 @@
+import type { Inbound } from '../contract/inbound.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { Log } from '../extension/plugin.ts';
+
+/** Hears of callers who came with a token and were refused. */
+export interface RejectedTokens {
+  note(inbound: Inbound, refusal: Refusal): void;
+  stop(): void;
+}
+
+/**
+ * Logs why tokens are rejected, never the tokens: an operator whose clients cannot get in sees the reason. Of a flood the
+ * first of each window are logged, then how many more there were: anybody can send tokens.
+ */
+export function createRejectedTokens(log: Pick<Log, 'info'>): RejectedTokens {
+  let inWindow = 0;
+  let closing: NodeJS.Timeout | undefined;
+  const close = (): void => {
+    if (inWindow > MOST_LINES) log.info('more tokens were rejected', { count: inWindow - MOST_LINES });
+    inWindow = 0;
+    closing = undefined;
+  };
+  return {
+    note({ headers, path, remoteAddress }, { status, reason }) {
+      // without a token a 401 is how a client learns where to get one; 429 and 503 say nothing about a token
+      if (headers.authorization === undefined || (status !== 401 && status !== 403)) return;
+      closing ??= setTimeout(close, WINDOW_MS).unref();
+      if (++inWindow > MOST_LINES) return;
+      log.info('a token was rejected', {
+        status,
+        reason,
+        path,
+        ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      });
+    },
+    stop() {
+      clearTimeout(closing);
+      close();
+    },
+  };
+}
+
+const WINDOW_MS = 10_000;
+const MOST_LINES = 10; // per window

@@ -1,0 +1,101 @@
+// A gateway inside somebody else's Express app, whose parser reads every JSON body before the gateway sees the request.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type Backend, createGateway, definePlugin } from '@toolmgr/core';
+import express, { Router } from 'express';
+import { z } from 'zod';
+
+const memory: Backend = {
+  name: 'memory',
+  transport: 'stdio',
+  command: {
+    file: process.execPath,
+    args: [fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js'))],
+  },
+};
+
+const everybody = definePlugin({
+  address: 'embed/everybody',
+  config: z.strictObject({}),
+  apply({ hooks, slots }) {
+    hooks.authenticate.tap('embed/everybody', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
+    slots.authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
+    slots.backendSources.register('embed/everybody', {
+      async watch(push, signal) {
+        push([memory]);
+        await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }));
+      },
+    });
+  },
+});
+
+const gatewayAt = (path: string) =>
+  createGateway(
+    { name: 'embedded', plugins: [{ use: 'embed/everybody' }], endpoint: { path } },
+    { plugins: [everybody] },
+  );
+
+const [gateway, assistant] = await Promise.all([gatewayAt('/mcp'), gatewayAt('/api/assistant')]);
+const app = express();
+
+// region: app
+// Before the parser the gateway reads bodies itself, within its own limits: nothing of them is lost.
+app.use('/mcp', (request, response) => gateway.handle(request, response));
+
+app.use(express.json({ limit: '4mb' }));
+app.post('/orders', (request, response) => void response.json({ taken: request.body }));
+
+// Behind it the parsed body is handed over. Below a router too, the endpoint's path is the whole one: /api/assistant.
+const api = Router();
+api.use('/assistant', (request, response) => assistant.handle(request, response, { body: request.body }));
+app.use('/api', api);
+// endregion
+
+// What happens when the body is forgotten: an answer at once that says what to do, not a wait for bytes that never come.
+app.use('/forgotten', (request, response) => gateway.handle(request, response, { mountPath: '/mcp' }));
+
+const server = createServer(app).listen(0, '127.0.0.1');
+await new Promise((listening) => server.once('listening', listening));
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+try {
+  const post = (path: string, body: string) =>
+    fetch(origin + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body,
+    });
+  const order = await post('/orders', '{"item":"tea"}');
+  assert.deepEqual(await order.json(), { taken: { item: 'tea' } }, 'the app still parses the bodies of its own routes');
+
+  for (const path of ['/mcp', '/api/assistant']) {
+    for (const mode of ['legacy', 'auto'] as const) {
+      const client = new Client({ name: 'story', version: '1.0.0' }, { versionNegotiation: { mode } });
+      await client.connect(new StreamableHTTPClientTransport(new URL(origin + path)));
+      const { tools } = await client.listTools();
+      assert.ok(
+        tools.some(({ name }) => name === 'read_graph'),
+        `${path} lists the tools of the memory server`,
+      );
+      const answer = await client.callTool({ name: 'read_graph', arguments: {} });
+      assert.notEqual(answer.isError, true, `${path} calls one of them`);
+      console.log(`embed-express: a ${client.getProtocolEra()} client listed ${tools.length} tools at ${path}`);
+      await client.close();
+    }
+  }
+
+  const startedMs = performance.now();
+  const forgotten = await post('/forgotten', '{"jsonrpc":"2.0","id":1,"method":"ping"}');
+  const { error } = (await forgotten.json()) as { error: { message: string } };
+  assert.equal(forgotten.status, 500);
+  assert.match(error.message, /handle\(request, response, \{ body: request\.body \}\)/);
+  assert.ok(performance.now() - startedMs < 2_000, 'it is told at once');
+  console.log('embed-express: a body that was not handed over is told at once');
+} finally {
+  server.close();
+  server.closeAllConnections();
+  await Promise.all([gateway.stop(), assistant.stop()]);
+}

@@ -90,6 +90,7 @@ export function joinHouse(parts: JoinParts): JoinedHouse {
   const performing = createPerforming(
     journey,
     catalogs,
+    limits,
     listClass && { listClass, missing: (owner) => missingLists(room, owner) },
   );
   const answering: AnswerParts = {

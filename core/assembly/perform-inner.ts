@@ -3,7 +3,7 @@ import type { Catalogs } from '../catalog/catalog.ts';
 import type { Asker, Call, LinkOwner, Reply, WireError } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import type { ToolEntry } from '../contract/tool.ts';
+import type { CatalogEntry, ToolEntry } from '../contract/tool.ts';
 import type { InnerCall } from '../extension/plugin.ts';
 import { createCall } from '../flow/call-value.ts';
 import { missingEntry } from '../flow/conceal.ts';
@@ -11,7 +11,8 @@ import { type Journey, performResolved } from '../flow/perform.ts';
 import { Cancel, cancellationOf } from '../protocol/cancel.ts';
 import { listClassOf } from '../protocol/capabilities.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
-import { decodeObject, encode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
+import type { Limits } from '../protocol/limits.ts';
+import { decodeObject, encode, RawJsonError, RawObject, TooManyMembers } from '../protocol/raw-json.ts';
 import { hasRepeatedMembers } from '../protocol/repeated-members.ts';
 
 /** How plugins and embedders call tools: down the same rooms as a client's call. */
@@ -31,8 +32,15 @@ export interface CallersLists {
   missing(owner: LinkOwner): Promise<void> | undefined;
 }
 
+type Bounds = Pick<Limits, 'objectMembers'>;
+
 /** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
-export function createPerforming(journey: Journey, catalogs: Catalogs, callers?: CallersLists): Performing {
+export function createPerforming(
+  journey: Journey,
+  catalogs: Catalogs,
+  limits: Bounds,
+  callers?: CallersLists,
+): Performing {
   const reachable: Performing['reachable'] = ({ asker }) =>
     catalogs.of(listClassOf(asker.owner)).direct().visible('tool') as readonly ToolEntry[];
   return {
@@ -49,7 +57,7 @@ export function createPerforming(journey: Journey, catalogs: Catalogs, callers?:
       const catalog = catalogs.of(listClassOf(asker.owner));
       const found = isChosen ? catalog.direct().find('tool', name) : catalog.findInside(name);
       const target = found ?? missingEntry('tool', name);
-      const fields = toolCall(target.key, given);
+      const fields = toolCall(target, given, limits);
       if ('error' in fields) return fields;
       const call = createCall({
         ...fields,
@@ -69,7 +77,7 @@ export function createPerforming(journey: Journey, catalogs: Catalogs, callers?:
       await callers?.missing(asker.owner);
       const catalog = catalogs.of(listClassOf(asker.owner));
       const target = catalog.direct().find('tool', name) ?? catalog.find('tool', name) ?? missingEntry('tool', name);
-      const fields = toolCall(name, given ?? {});
+      const fields = toolCall(target, given ?? {}, limits);
       if ('error' in fields) return fields;
       const call = createCall({
         ...fields,
@@ -97,10 +105,10 @@ function depthOf(call: Call): number {
   return depth;
 }
 
-/** -32602 for bytes that a client's own request would be refused for. */
-function toolCall(name: string, given: JsonObject | RawJson) {
+/** -32602 for bytes that a client's own request would be refused for. What nobody runs is not read. */
+function toolCall({ key: name, isMissing }: CatalogEntry, given: JsonObject | RawJson, limits: Bounds) {
   const raw = Buffer.isBuffer(given) ? given : encode(given);
-  const read = Buffer.isBuffer(given) ? readArguments(given) : { decoded: undefined };
+  const read = Buffer.isBuffer(given) && !isMissing ? readArguments(given, limits) : { decoded: undefined };
   if ('error' in read) return read;
   return {
     method: 'tools/call',
@@ -114,15 +122,19 @@ function toolCall(name: string, given: JsonObject | RawJson) {
   } as const;
 }
 
-function readArguments(raw: RawJson): { readonly decoded: JsonObject } | { readonly error: WireError } {
+function readArguments(
+  raw: RawJson,
+  { objectMembers }: Bounds,
+): { readonly decoded: JsonObject } | { readonly error: WireError } {
   try {
-    const members = RawObject.parse(raw); // before it is decoded: it bounds depth and members
+    const members = RawObject.parse(raw, undefined, objectMembers); // before it is decoded: it bounds depth and members
     const decoded = decodeObject(raw) ?? {};
     if (!hasRepeatedMembers(members, decoded)) return { decoded };
     return { error: wireError(CODE.invalidParams, 'the arguments name a member twice') };
   } catch (cause) {
     if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
-    return { error: wireError(CODE.invalidParams, 'the arguments are no JSON object') };
+    const isLarge = cause instanceof TooManyMembers;
+    return { error: wireError(CODE.invalidParams, isLarge ? cause.message : 'the arguments are no JSON object') };
   }
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { META } from '../protocol/meta.ts';
-import { decode, RawJsonError, RawObject } from '../protocol/raw-json.ts';
+import { decode, RawJsonError, RawObject, TooManyMembers } from '../protocol/raw-json.ts';
 import { Roster } from '../protocol/roster.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked, Exchange, Link, LinkEvents, Wire, WireSink } from './link.ts';
@@ -150,7 +150,8 @@ export class Conversation implements Link, WireSink, Asking {
   }
 
   hear(bytes: Buffer, via: Exchange | undefined): void {
-    const message = RawObject.parse(bytes, READ_THROUGH);
+    const message = this.#read(bytes, via);
+    if (message === undefined) return;
     const method = message.get('method');
     const id = message.get('id');
     if (method === undefined) return this.#answered(message, id, via);
@@ -193,6 +194,24 @@ export class Conversation implements Link, WireSink, Asking {
     this.#wire
       .post(Buffer.from(body), 'notifications/cancelled', exchange.asked.caller)
       .catch((cause: unknown) => this.#options.log.debug('cancel not delivered', this.about(cause)));
+  }
+
+  /** The message; `undefined` for one with an object of too many members, which ends the request it answers. */
+  #read(bytes: Buffer, via: Exchange | undefined): RawObject | undefined {
+    const max = this.limits.objectMembers;
+    try {
+      return RawObject.parse(bytes, READ_THROUGH, max);
+    } catch (cause) {
+      if (!(cause instanceof TooManyMembers)) throw cause;
+      const id = idFrom(RawObject.parse(bytes).get('id'));
+      const exchange = id === undefined ? undefined : this.#pending.get(id);
+      const sentence = `answered an object of more than ${max} members`;
+      const failure = new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' });
+      if (exchange === undefined || (via !== undefined && via !== exchange)) {
+        this.#options.log.warn('a message of a backend was dropped', this.about(cause));
+      } else exchange.fail(failure);
+      return undefined;
+    }
   }
 
   #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {

@@ -129,14 +129,12 @@ function annotationTrouble(
 function stripped(raw: RawJson, isPropertyMap: boolean): RawJson {
   if (raw[0] === 0x5b) return rejoin(rawElements(raw).map((element) => stripped(element, false)));
   if (raw[0] !== 0x7b || !raw.includes(ANNOTATION_BYTES)) return raw;
-  let members = RawObject.parse(raw);
-  if (!isPropertyMap) members = members.without(ANNOTATION);
-  for (const key of [...members.keys()]) {
-    const value = members.get(key);
-    if (value !== undefined)
-      members = members.with(key, stripped(value, !isPropertyMap && SUBSCHEMAS.get(key) === 'map'));
-  }
-  return members.toBytes();
+  const members = isPropertyMap ? RawObject.parse(raw) : RawObject.parse(raw).without(ANNOTATION);
+  const kept = members.keys().map((key): [string, RawJson] => {
+    const value = members.get(key) as RawJson;
+    return [key, stripped(value, !isPropertyMap && SUBSCHEMAS.get(key) === 'map')];
+  });
+  return RawObject.of(kept).toBytes();
 }
 
 function rejoin(elements: readonly RawJson[]): RawJson {

@@ -15,6 +15,14 @@ export class RawJsonError extends Error {
   }
 }
 
+/** An object has more members than the scan was told to accept. */
+export class TooManyMembers extends RawJsonError {
+  constructor(max: number, offset: number) {
+    super(`an object has more than ${max} members`, offset);
+    this.name = 'TooManyMembers';
+  }
+}
+
 export const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 export const COMMA = 0x2c;
@@ -100,16 +108,24 @@ export function skipValue(bytes: RawJson, start: number): number {
   return at;
 }
 
-/** Counts members as they are passed, so that who looks before and after knows how many lie between, at any depth. */
-export const passed = { members: 0 };
+/**
+ * What a scan counts and is bounded by; one for all, since a scan is synchronous.
+ *
+ * `members` counts as they are passed, so that who looks before and after knows how many lie between, at any depth.
+ * `maxMembers` is the most that one object may have; whoever begins a scan sets it.
+ */
+export const passed = { members: 0, maxMembers: Number.POSITIVE_INFINITY };
 
 /** Closing byte expected at each open level; one buffer for all, used synchronously. */
 const closers = new Uint8Array(MAX_JSON_DEPTH + 1);
+/** Members of the object open at each level. */
+const counts = new Float64Array(MAX_JSON_DEPTH + 1);
 
 function skipNested(bytes: RawJson, start: number): number {
   let depth = 0;
   let at = start;
   const length = bytes.length;
+  const { maxMembers } = passed;
   while (at < length) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) {
@@ -118,12 +134,17 @@ function skipNested(bytes: RawJson, start: number): number {
     }
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (++depth > MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', at);
+      counts[depth] = 0;
       closers[depth] = byte + 2; // '}' and ']' follow their openers by two in ASCII
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       if (closers[depth] !== byte) throw new RawJsonError('unexpected bracket', at);
       if (--depth === 0) return at + 1;
-    } else if (byte === COLON) passed.members++;
-    else if (BYTE_KIND[byte] === 0 && byte !== COMMA) {
+    } else if (byte === COLON) {
+      passed.members++;
+      const count = (counts[depth] as number) + 1;
+      if (count > maxMembers) throw new TooManyMembers(maxMembers, at);
+      counts[depth] = count;
+    } else if (BYTE_KIND[byte] === 0 && byte !== COMMA) {
       throw new RawJsonError('unexpected character', at);
     }
     at++;

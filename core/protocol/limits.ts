@@ -26,6 +26,11 @@ export const limitsSchema = z.strictObject({
     .min(1)
     .default(5_000)
     .describe('connections from one address (IPv6: /64); over it its oldest without a request is closed'),
+  objectMembers: z
+    .int()
+    .min(64)
+    .default(10_000)
+    .describe('members of one JSON object, at any depth; over it 400 -32600, from a backend BACKEND_TOO_LARGE'),
   bodyTimeoutMs: z.int().min(100).default(30_000).describe('longest time a request body may take to arrive; then 408'),
   mirroredHeaders: z.int().min(0).default(64).describe('most Mcp-Param-* headers in one request; over it 400 -32020'),
   resultBytes: z

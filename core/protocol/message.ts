@@ -3,7 +3,8 @@ import type { WireError } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import { CODE, wireError } from './errors.ts';
 import { lookAlikeParam } from './known-params.ts';
-import { decode, isObject, RawJsonError, RawObject, rawElements } from './raw-json.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import { decode, isObject, RawJsonError, RawObject, rawElements, TooManyMembers } from './raw-json.ts';
 import { hasRepeatedMembers } from './repeated-members.ts';
 
 /** A JSON-RPC id as a client may choose it. */
@@ -47,12 +48,12 @@ export const NULL_ID: RawJson = Buffer.from('null');
  * Reads one JSON-RPC message.
  *
  * Fails as a value: -32700 for what is not UTF-8 or JSON, or nested too deeply; -32600 for JSON that is not a single
- * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number; -32602 for params that name a member
+ * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number, an object of too many members; -32602 for params that name a member
  * twice, at any depth, or one that differs from a known one only by case: what a policy reads must be what a backend
  * reads.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
-export function readMessage(body: RawJson): Message | Misread {
+export function readMessage(body: RawJson, maxMembers = DEFAULT_LIMITS.objectMembers): Message | Misread {
   const first = firstByte(body);
   let members: RawObject;
   let value: JsonValue;
@@ -61,9 +62,10 @@ export function readMessage(body: RawJson): Message | Misread {
     // The raw scan comes first: it bounds the depth of what the decoder gets.
     if (first === OPEN_BRACKET) rawElements(body);
     if (first !== OPEN_BRACE) return notSingle(decode(body));
-    members = RawObject.parse(body, READ_THROUGH);
+    members = RawObject.parse(body, READ_THROUGH, maxMembers);
     value = decode(body);
   } catch (cause) {
+    if (cause instanceof TooManyMembers) return misread(CODE.invalidRequest, cause.message);
     if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
     return misread(CODE.parseError, 'the body is not JSON');
   }

@@ -16,9 +16,10 @@ import {
   skipSpace,
   skipString,
   skipValue,
+  TooManyMembers,
 } from './json-scan.ts';
 
-export { MAX_JSON_DEPTH, RawJsonError } from './json-scan.ts';
+export { MAX_JSON_DEPTH, RawJsonError, TooManyMembers } from './json-scan.ts';
 
 /**
  * A JSON object known by the byte ranges of its members: keys are decoded, values are not, and a buffer for a value is
@@ -41,6 +42,8 @@ export class RawObject {
   #end = 0;
   #bytes: RawJson | undefined;
   #deepSize = 0;
+  /** Places of many keys; made on the first search. */
+  #index: KeyIndex | undefined;
 
   private constructor(source: RawJson, keys: string[], ranges: number[], values: (RawJson | undefined)[] | undefined) {
     this.#source = source;
@@ -51,14 +54,30 @@ export class RawObject {
 
   /**
    * Reads one JSON object. Members named in `open` that are objects are read in the same pass, at any depth, so that a
-   * later `object(key)` costs nothing.
-   * @throws RawJsonError when `bytes` is not one JSON object
+   * later `object(key)` costs nothing. What comes from outside is read with a bound on the members of each object.
+   * @throws RawJsonError when `bytes` is not one JSON object; TooManyMembers when an object in it is over the bound
    */
-  static parse(bytes: RawJson, open: ReadonlySet<string> = NOTHING): RawObject {
+  static parse(
+    bytes: RawJson,
+    open: ReadonlySet<string> = NOTHING,
+    maxMembers: number = Number.POSITIVE_INFINITY,
+  ): RawObject {
     const object = new RawObject(bytes, [], [], undefined);
+    passed.maxMembers = maxMembers;
     expectEnd(bytes, object.#read(skipSpace(bytes, 0), open, 0));
     if (object.#end !== 0) object.#bytes = bytes;
     return object;
+  }
+
+  /** An object of these members, whose names differ. Linear, unlike one `with` after the other. */
+  static of(members: Iterable<readonly [string, RawJson]>): RawObject {
+    const keys: string[] = [];
+    const values: RawJson[] = [];
+    for (const [key, value] of members) {
+      keys.push(key);
+      values.push(value);
+    }
+    return new RawObject(EMPTY_BYTES, keys, new Array<number>(keys.length * 2).fill(0), values);
   }
 
   /** An object without members. */
@@ -67,12 +86,12 @@ export class RawObject {
   }
 
   get(key: string): RawJson | undefined {
-    const at = this.#keys.indexOf(key);
+    const at = this.#placeOf(key);
     return at === -1 ? undefined : this.#valueAt(at);
   }
 
   has(key: string): boolean {
-    return this.#keys.includes(key);
+    return this.#placeOf(key) !== -1;
   }
 
   keys(): readonly string[] {
@@ -96,7 +115,7 @@ export class RawObject {
 
   /** The member when it is a string, else `undefined`. */
   string(key: string): string | undefined {
-    const at = this.#keys.indexOf(key);
+    const at = this.#placeOf(key);
     if (at === -1) return undefined;
     if (this.#values?.[at] === undefined) {
       const [start, end] = [this.#ranges[at * 2] as number, this.#ranges[at * 2 + 1] as number];
@@ -111,7 +130,7 @@ export class RawObject {
 
   /** The member as a raw object, read once; `undefined` when absent or not an object. */
   object(key: string): RawObject | undefined {
-    const at = this.#keys.indexOf(key);
+    const at = this.#placeOf(key);
     if (at === -1) return undefined;
     const known = this.#objects?.[at];
     if (known !== undefined) return known;
@@ -125,7 +144,7 @@ export class RawObject {
 
   /** A copy with one member set; an existing member keeps its place. */
   with(key: string, value: RawJson): RawObject {
-    const at = this.#keys.indexOf(key);
+    const at = this.#placeOf(key);
     const values = this.#values === undefined ? [] : [...this.#values];
     values[at === -1 ? this.#keys.length : at] = value;
     if (at !== -1) return new RawObject(this.#source, this.#keys, this.#ranges, values);
@@ -174,6 +193,13 @@ export class RawObject {
     return this.#bytes;
   }
 
+  /** Linear would make every loop over many members quadratic. */
+  #placeOf(key: string): number {
+    if (this.#keys.length <= FEW_KEYS) return this.#keys.indexOf(key);
+    this.#index ??= new KeyIndex(this.#keys);
+    return this.#index.of(key);
+  }
+
   #joined(): RawJson {
     if (this.#keys.length === 0) return EMPTY_BYTES;
     const parts: Part[] = [];
@@ -200,7 +226,8 @@ export class RawObject {
     if (bytes[start] !== OPEN_BRACE) throw new RawJsonError('expected an object', start);
     if (depth >= MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', start);
     const before = passed.members;
-    let seen: KeyIndex | undefined;
+    const { maxMembers } = passed;
+    let count = 0;
     let isDuplicated = false;
     let at = skipSpace(bytes, start + 1);
     while (bytes[at] !== CLOSE_BRACE) {
@@ -210,9 +237,9 @@ export class RawObject {
       at = skipSpace(bytes, keyEnd);
       if (bytes[at] !== COLON) throw new RawJsonError('expected :', at);
       at = skipSpace(bytes, at + 1);
-      if (this.#keys.length > FEW_KEYS) seen ??= new KeyIndex(this.#keys);
       passed.members++;
-      const known = seen === undefined ? this.#keys.indexOf(key) : seen.of(key);
+      if (++count > maxMembers) throw new TooManyMembers(maxMembers, at);
+      const known = this.#placeOf(key);
       const place = known === -1 ? this.#keys.length : known;
       if (known === -1) this.#keys.push(key);
       else isDuplicated = true;
@@ -275,6 +302,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** The elements of a raw JSON array, undecoded. @throws RawJsonError when `bytes` is not one array */
 export function rawElements(bytes: RawJson): RawJson[] {
   const elements: RawJson[] = [];
+  passed.maxMembers = Number.POSITIVE_INFINITY;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_BRACKET) throw new RawJsonError('expected an array', at);
   at = skipSpace(bytes, at + 1);

@@ -19,18 +19,16 @@ export function valueFromBeginning(text: string): JsonValue | undefined {
 function lastSafe(text: string): { readonly safe: string; readonly closers: string } {
   const open: string[] = [];
   let isKey = false; // the next string is the name of a member
-  let end = 0; // of the safe beginning
-  let depth = ''; // what closes it
+  let end = 0; // of the safe beginning; what is open there is open until the next one
   const settle = (at: number): void => {
     end = at;
-    depth = [...open].reverse().join('');
   };
   for (let at = 0; at < text.length; ) {
     const char = text[at] as string;
     if (char === '"') {
       const close = stringEnd(text, at);
       if (close === -1) {
-        return isKey ? { safe: text.slice(0, end), closers: depth } : tornString(text, at, open);
+        return isKey ? { safe: text.slice(0, end), closers: closing(open) } : tornString(text, at, open);
       }
       at = close + 1;
       if (!isKey) settle(at);
@@ -54,7 +52,11 @@ function lastSafe(text: string): { readonly safe: string; readonly closers: stri
       if (at < text.length || (open.length === 0 && start === 0)) settle(at);
     } else at++;
   }
-  return { safe: text.slice(0, end), closers: depth };
+  return { safe: text.slice(0, end), closers: closing(open) };
+}
+
+function closing(open: readonly string[]): string {
+  return [...open].reverse().join('');
 }
 
 /** Index of the closing quote; -1 when the string is torn. */
@@ -77,7 +79,7 @@ function tornString(text: string, start: number, open: readonly string[]): { saf
     if (text[at] === ' ' || escaped === 'n' || escaped === 'r' || escaped === 't') kept = next;
     at = next;
   }
-  return { safe: text.slice(0, kept), closers: `"${[...open].reverse().join('')}` };
+  return { safe: text.slice(0, kept), closers: `"${closing(open)}` };
 }
 
 const WORD = /[-+.\w]/;

@@ -48,10 +48,12 @@ export function questionsOf(result: RawObject): ReadonlyMap<string, Question> {
 
 /** An `input_required` result with questions and sealed state. */
 export function inputRequired(questions: ReadonlyMap<string, Question>, requestState: string): RawJson {
-  let requests = RawObject.empty();
-  for (const [key, { method, params }] of questions) {
-    requests = requests.with(key, RawObject.empty().with('method', encode(method)).with('params', params).toBytes());
-  }
+  const requests = RawObject.of(
+    Array.from(questions, ([key, { method, params }]): [string, RawJson] => [
+      key,
+      RawObject.empty().with('method', encode(method)).with('params', params).toBytes(),
+    ]),
+  );
   return RawObject.empty()
     .with('resultType', encode('input_required'))
     .with('inputRequests', requests.toBytes())
@@ -61,9 +63,7 @@ export function inputRequired(questions: ReadonlyMap<string, Question>, requestS
 
 /** Collected answers as the raw `inputResponses` object: key to bare result. */
 export function inputResponses(answers: ReadonlyMap<string, RawJson>): RawJson {
-  let responses = RawObject.empty();
-  for (const [key, result] of answers) responses = responses.with(key, result);
-  return responses.toBytes();
+  return RawObject.of(answers).toBytes();
 }
 
 /** A client's answer for one key of its `inputResponses`; `undefined` when it is missing or not an object. */

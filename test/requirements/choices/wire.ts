@@ -35,6 +35,9 @@ export const wire = [
         'connections are bounded together and per address, and the oldest of the one with the most makes room',
       'choice.http.small-pieces': 'a body takes about its own size in memory, however small the pieces it arrives in',
       'choice.http.result-limit': 'a backend answer is limited to 100 MiB',
+      'choice.http.object-members':
+        'an object of more than 10,000 members, at any depth, answers 400 with -32600, and BACKEND_TOO_LARGE from a backend',
+      'choice.http.linear-in-members': 'time grows no faster than the members of a request or of an answer',
       'choice.http.batch-refused': 'a JSON array body answers 400 with -32600',
       'choice.http.get-not-acceptable': 'GET without Accept text/event-stream answers 406 with -32600',
       'choice.http.lenient-accept': 'a POST with a JSON-only, odd or missing Accept is served',

@@ -13,6 +13,7 @@ import { definitionNamed } from './definition.ts';
 import { draftFromListings } from './discovered.ts';
 import { createPageStore, type PageParts } from './pages.ts';
 import { boundNames } from './short-names.ts';
+import { type FindUnlisted, unlistedFinder } from './unlisted.ts';
 import { compileUriTemplate, type UriMatcher } from './uri-template.ts';
 
 /** What a catalogue is built with, the same for every class. */
@@ -51,7 +52,8 @@ export function buildCatalog(
     resource: sorted(draft.resources),
     template: sorted(draft.templates),
   };
-  return { catalog: catalogFrom(capabilityClass, lists, draft.warnings, parts), errors };
+  const unlisted = (shown: readonly CatalogEntry[]) => unlistedFinder(listings, shown, workloads);
+  return { catalog: catalogFrom(capabilityClass, lists, draft.warnings, parts, unlisted), errors };
 }
 
 /** Lists by kind, hidden entries included, sorted by key. */
@@ -67,6 +69,7 @@ function catalogFrom(
   lists: Lists,
   fromDraft: readonly string[],
   parts: PageParts,
+  unlisted: (shown: readonly CatalogEntry[]) => FindUnlisted,
   door: Door = 'front',
 ): Catalog {
   const isShown = (entry: CatalogEntry): boolean => isVisible(entry) && (entry.servedAt ?? door) === door;
@@ -95,11 +98,14 @@ function catalogFrom(
       return inside.get(name);
     },
     findResource: (uri) => byKey.resource.get(uri) ?? matchers.find(({ matches }) => matches(uri))?.entry,
+    findUnlisted: unlisted([...visible.resource, ...visible.template]),
     findTemplate: (uriTemplate) => byKey.template.get(uriTemplate),
     visible: (kind) => visible[kind],
     direct() {
       direct ??=
-        door === 'front' && hasDoors(lists) ? catalogFrom(capabilityClass, lists, fromDraft, parts, 'direct') : catalog;
+        door === 'front' && hasDoors(lists)
+          ? catalogFrom(capabilityClass, lists, fromDraft, parts, unlisted, 'direct')
+          : catalog;
       return direct;
     },
     allTools: () => lists.tool,

@@ -1,6 +1,7 @@
 import type { Era } from '../contract/era.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind, ToolEntry } from '../contract/tool.ts';
+import type { FindUnlisted } from './unlisted.ts';
 
 /** What one capability class may call and see at the endpoint's own path. Immutable; replaced as a whole on change. */
 export interface Catalog {
@@ -14,6 +15,8 @@ export interface Catalog {
   findInside(name: string): ToolEntry | undefined;
   /** The entry that answers for a URI: the resource itself, else the first template that matches (RFC 6570). */
   findResource(uri: string): CatalogEntry | undefined;
+  /** The backend of a URI that no list names, or the backends that may have it; see `unlistedFinder`. */
+  readonly findUnlisted: FindUnlisted;
   /** The template whose text is exactly this, for completion refs. */
   findTemplate(uriTemplate: string): CatalogEntry | undefined;
   /** Visible entries of a kind, sorted by key. */

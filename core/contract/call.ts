@@ -191,6 +191,8 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   readonly makesOneCall?: true;
   /** Stands for a name that nobody has, when `authorize` is asked about one; never listed, never run. */
   readonly isMissing?: true;
+  /** Of a resource that no list names: the backends that might have it; more than one, so none was asked. */
+  readonly mayBeOf?: readonly string[];
   /** What changed the entry on its way, in order, e.g. `['override.name', 'prefix']`; shown by `vmcp explain`. */
   readonly shapedBy: readonly string[];
   /** Arguments mirrored into `Mcp-Param-*` headers, compiled when the list was read (MCP 2026-07-28, `x-mcp-header`). */

@@ -31,7 +31,9 @@ export async function denialOf(rooms: Deciding, call: Call, refusal: Refusal): P
 /** A policy is asked about a name that nobody has as about any other; only where it has no objection is it "unknown". */
 export async function denialOfMissing(rooms: Deciding, call: Call): Promise<Denial> {
   const refusal = await rooms.authorize(call);
-  if (refusal === undefined) return { error: notFound(call, rooms.starting?.()) };
+  // where lists depend on the caller, names of backends do too
+  const among = rooms.advertise === undefined ? call.target.mayBeOf : undefined;
+  if (refusal === undefined) return { error: notFound(call, rooms.starting?.(), among) };
   return { refusal: challenged(refusal, call.caller) };
 }
 

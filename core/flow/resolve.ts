@@ -36,8 +36,8 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   if (inputResponses !== undefined && inputResponses[0] !== OPEN_BRACE) {
     return invalid(`${method}: params.inputResponses must be an object`);
   }
-  const target =
-    findTarget(parts.catalog(intent), method, named.name, params) ?? missingEntry(kindOf(method, params), named.name);
+  const catalog = parts.catalog(intent);
+  const target = findTarget(catalog, method, named.name, params) ?? missingFor(catalog, method, named.name, params);
   // what is completed is a template's own variable: the template is what policy decides, whatever URI was named
   const name = method === 'completion/complete' && target.kind === 'template' ? target.key : named.name;
   const round = roundOf(parts, intent, method, name, target);
@@ -73,10 +73,27 @@ export function findTarget(
 ): CatalogEntry | undefined {
   if (method === 'tools/call') return catalog.find('tool', name);
   if (method === 'prompts/get') return catalog.find('prompt', name);
-  if (method !== 'completion/complete') return catalog.findResource(name);
+  if (method !== 'completion/complete') return catalog.findResource(name) ?? unlisted(catalog, name);
   if (refersToPrompt(params)) return catalog.find('prompt', name);
   return catalog.findTemplate(name) ?? catalog.findResource(name);
 }
+
+/** The resource behind a URI that no list names, when one backend is sure to be its own. */
+function unlisted(catalog: Catalog, uri: string): CatalogEntry | undefined {
+  const found = catalog.findUnlisted(uri);
+  return 'entry' in found ? found.entry : undefined;
+}
+
+/** The entry for a name that nobody has, with the backends that might have it and were not asked. */
+function missingFor(catalog: Catalog, method: CallMethod, name: string, params: RawObject): CatalogEntry {
+  const missing = missingEntry(kindOf(method, params), name);
+  if (!UNLISTED.has(method)) return missing;
+  const found = catalog.findUnlisted(name);
+  return 'entry' in found || found.among.length === 0 ? missing : { ...missing, mayBeOf: found.among };
+}
+
+/** Methods whose URI need not be in a list. */
+const UNLISTED: ReadonlySet<CallMethod> = new Set(['resources/read', 'resources/subscribe']);
 
 function kindOf(method: CallMethod, params: RawObject): EntryKind {
   if (method === 'tools/call') return 'tool';

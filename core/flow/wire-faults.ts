@@ -61,17 +61,28 @@ export class CallError extends Error {
   }
 }
 
-/** The error for a name that is not in the catalogue. `starting`: backends that may bring it yet, in words. */
-export function notFound(call: Pick<Call, 'method' | 'name' | 'asker'>, starting?: string): WireError {
-  const error = unknown(call);
+/**
+ * The error for a name that is not in the catalogue. `starting`: backends that may bring it yet, in words; `among`: those
+ * that may have a resource which no list names.
+ */
+export function notFound(
+  call: Pick<Call, 'method' | 'name' | 'asker'>,
+  starting?: string,
+  among?: readonly string[],
+): WireError {
+  const error = unknown(call, among);
   if (starting === undefined) return error;
   return { ...error, message: `${error.message}; perhaps it comes with a backend that is still starting: ${starting}` };
 }
 
-function unknown(call: Pick<Call, 'method' | 'name' | 'asker'>): WireError {
+function unknown(call: Pick<Call, 'method' | 'name' | 'asker'>, among?: readonly string[]): WireError {
   if (call.method === 'resources/read' || call.method === 'resources/subscribe') {
     const code = call.asker.era === '2025-11-25' ? CODE.legacyResourceNotFound : CODE.invalidParams;
-    return wireError(code, `resource not found: ${call.name}`, { uri: call.name });
+    const why =
+      among === undefined
+        ? ''
+        : `: no list names it, and none of ${among.join(', ')} alone has its scheme, so none was asked`;
+    return wireError(code, `resource not found: ${call.name}${why}`, { uri: call.name });
   }
   if (call.method === 'completion/complete') {
     return wireError(CODE.invalidParams, `unknown ref: nothing to complete is named "${call.name}"`);

@@ -31,6 +31,14 @@ export const foreign = [
       'choice.era.no-room': 'a legacy client is bridged to a backend of both eras when its sessions are all in use',
       'choice.era.setting': 'era: modern keeps a backend of both eras modern for everybody',
       'choice.era.up': 'up takes the era of all servers by --era and of one by its member era',
+      'choice.resource.unlisted':
+        'a resource that no list names is read and subscribed to at the only backend with resources',
+      'choice.resource.unlisted-owner':
+        'a resource that no list names is read at the backend that alone lists its authority or scheme',
+      'choice.resource.unlisted-ambiguous':
+        'a resource that several backends may have and none lists is not found, and the error names them',
+      'choice.resource.unlisted-hidden': 'what a plugin took off the list of resources cannot be read either',
+      'choice.resource.unlisted-policy': 'policy decides a resource that no list names like any other',
     },
   },
 ] as const satisfies readonly Section[];

@@ -6,10 +6,11 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import type { SearchQuery } from '../../core/contract/searcher.ts';
 import { createSearcher } from '../../plugins/optimizer/search/searcher.ts';
+import { probesOf, readsBy, scriptOf } from '../../plugins/optimizer/tools/reading.ts';
 import { type EmbedClient, embedClient } from './embed-client.ts';
 import { plainBm25 } from './plain-bm25.ts';
 import { DEPTH, type Recall, recallOfSet } from './recall.ts';
-import { entryOf, ownSet, publicSet, type RetrievalSet, type SetTool } from './retrieval-set.ts';
+import { entryOf, foreignSet, ownSet, publicSet, type RetrievalSet, type SetTool } from './retrieval-set.ts';
 
 const { values } = parseArgs({
   options: {
@@ -30,12 +31,13 @@ const client = values.embedder === '' ? undefined : await embedClient(values.emb
 const folder = process.env.TOOLMGR_RETRIEVAL_DIR ?? join(ROOT, '..', 'shared', 'retrieval');
 const known = publicSet(folder);
 const sets = known === undefined ? [ownSet()] : [known, ownSet()];
+const judged = [...sets, foreignSet()];
 if (known === undefined)
   console.log('The public set is not there (TOOLMGR_RETRIEVAL_DIR): the own set is measured alone.');
 if (client === undefined) console.log('No embedder (--embedder URL): keyword search is measured alone.');
 
 const quality: Record<string, Record<string, Readonly<Record<string, Recall>>>> = {};
-for (const set of sets) {
+for (const set of judged) {
   const ways: Record<string, Readonly<Record<string, Recall>>> = { 'plain BM25': plainQuality(set) };
   for (const [way, ratio] of Object.entries(WAYS)) {
     if (ratio === 0 || client !== undefined) ways[way] = await qualityOf(set, ratio, client);
@@ -66,7 +68,9 @@ async function qualityOf(
   const index = await searcher.index(entries, await meaning?.embed(entries.map(searcher.passageOf)));
   const questions = new Map<string, readonly Float32Array[]>();
   for (const { text } of Object.values(set.kinds).flat()) {
-    if (meaning !== undefined) questions.set(text, await meaning.embed(searcher.questionsOf(text)));
+    if (meaning !== undefined && (await isRead(text, meaning))) {
+      questions.set(text, await meaning.embed(searcher.questionsOf(text)));
+    }
   }
   return recallOfSet(set, ({ text }) => {
     const query: SearchQuery = { text, limit: DEPTH, semanticRatio, maxDistance: MAX_DISTANCE };
@@ -74,6 +78,12 @@ async function qualityOf(
     const matches = index.find(vectors === undefined ? query : { ...query, vectors });
     return matches.map(({ name }) => names.get(name) ?? name);
   });
+}
+
+/** As the optimizer does it: what the model cannot read is left to the words. */
+async function isRead(text: string, meaning: EmbedClient): Promise<boolean> {
+  const script = scriptOf(text);
+  return script === undefined || readsBy(await meaning.embed(probesOf(script)));
 }
 
 /** So many tools, by taking all sets again under other backend names. */

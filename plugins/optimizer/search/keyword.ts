@@ -35,12 +35,8 @@ export interface KeywordGround {
  */
 export function keywordScores(text: string, ground: KeywordGround, allowed?: Uint8Array): KeywordScores {
   const { postings, near, tuning } = ground;
-  const sums: Sums = {
-    scores: new Float32Array(postings.size),
-    covered: new Float32Array(postings.size),
-    score: new Float32Array(postings.size),
-    cover: new Float32Array(postings.size),
-  };
+  const sums: Sums = { scores: new Float32Array(postings.size), ...scratchOf(postings) };
+  sums.covered.fill(0);
   let total = 0;
   for (const [term, weight] of weighedTerms(text, tuning)) {
     const meant = meanings(term, postings.terms, near, tuning);
@@ -53,12 +49,29 @@ export function keywordScores(text: string, ground: KeywordGround, allowed?: Uin
 /** A term by its number and what it is worth here. */
 type Meant = readonly [term: number, worth: number];
 
-interface Sums {
+interface Sums extends Scratch {
   readonly scores: Float32Array;
+}
+
+/** Numbers by tool that nobody needs after the search: of ten thousand tools they are more than all else that it makes. */
+interface Scratch {
   readonly covered: Float32Array;
   /** Of the term in work, by tool; 0 between terms. */
   readonly score: Float32Array;
   readonly cover: Float32Array;
+}
+
+/** One for each index: a search waits for nothing, so no two use it at once. */
+const scratches = new WeakMap<Postings, Scratch>();
+
+function scratchOf(postings: Postings): Scratch {
+  const known = scratches.get(postings) ?? {
+    covered: new Float32Array(postings.size),
+    score: new Float32Array(postings.size),
+    cover: new Float32Array(postings.size),
+  };
+  scratches.set(postings, known);
+  return known;
 }
 
 function weighedTerms(text: string, tuning: Tuning): ReadonlyMap<string, number> {

@@ -26,18 +26,27 @@ const MAX_TIMES = 3;
 /** Collects the texts of tools one by one and closes into postings. */
 export function postingsBuilder(tuning: Tuning): { add(texts: ToolTexts): void; close(): Postings } {
   const terms = new Map<string, number>();
-  const uses: number[][] = []; // by term: tool, field, times, tools in rising order; flat, since there are many
+  const uses = useLog();
   const runs: KnownRuns = new Map();
   const lengths: number[] = [];
   const totals = FIELDS.map(() => 0);
+  const times: number[] = []; // by term, in the field that is read; 0 between fields
   let size = 0;
   return {
     add(texts) {
       FIELDS.forEach((field, at) => {
         const words = termsOf(texts[field], MAX_FIELD_TERMS, runs);
-        const times = new Map<string, number>();
-        for (const word of words) times.set(word, (times.get(word) ?? 0) + 1);
-        for (const [word, count] of times) usesOf(word, terms, uses).push(size, at, Math.min(count, MAX_TIMES));
+        const met: number[] = [];
+        for (const word of words) {
+          const term = numberOf(word, terms);
+          const before = times[term] ?? 0;
+          if (before === 0) met.push(term);
+          times[term] = before + 1;
+        }
+        for (const term of met) {
+          uses.add(term, size, at, Math.min(times[term] as number, MAX_TIMES));
+          times[term] = 0;
+        }
         lengths.push(words.length);
         totals[at] = (totals[at] ?? 0) + words.length;
       });
@@ -48,18 +57,51 @@ export function postingsBuilder(tuning: Tuning): { add(texts: ToolTexts): void; 
   };
 }
 
-function usesOf(word: string, terms: Map<string, number>, uses: number[][]): number[] {
-  const known = uses[terms.get(word) ?? -1];
+function numberOf(word: string, terms: Map<string, number>): number {
+  const known = terms.get(word);
   if (known !== undefined) return known;
-  terms.set(word, uses.length);
-  const fresh: number[] = [];
-  uses.push(fresh);
-  return fresh;
+  terms.set(word, terms.size);
+  return terms.size - 1;
+}
+
+/** Which term a tool uses in which field how often, in the order of tools; numbers in blocks, since there are many. */
+interface UseLog {
+  add(term: number, tool: number, field: number, times: number): void;
+  /** Every use, in the order they came. */
+  each(visit: (term: number, tool: number, field: number, times: number) => void): void;
+}
+
+const BLOCK_USES = 32_768;
+const NUMBERS = 3; // of one use: term, tool, field and times
+
+function useLog(): UseLog {
+  const blocks: Uint32Array[] = [];
+  let count = 0;
+  return {
+    add(term, tool, field, times) {
+      const at = (count % BLOCK_USES) * NUMBERS;
+      if (at === 0) blocks.push(new Uint32Array(BLOCK_USES * NUMBERS));
+      const block = blocks[blocks.length - 1] as Uint32Array;
+      block[at] = term;
+      block[at + 1] = tool;
+      block[at + 2] = field * (MAX_TIMES + 1) + times;
+      count += 1;
+    },
+    each(visit) {
+      for (let use = 0; use < count; use += 1) {
+        const block = blocks[Math.floor(use / BLOCK_USES)] as Uint32Array;
+        const at = (use % BLOCK_USES) * NUMBERS;
+        const last = block[at + 2] as number;
+        const [term, tool] = [block[at] as number, block[at + 1] as number];
+        visit(term, tool, Math.floor(last / (MAX_TIMES + 1)), last % (MAX_TIMES + 1));
+      }
+    },
+  };
 }
 
 interface Collected {
   readonly terms: ReadonlyMap<string, number>;
-  readonly uses: readonly (readonly number[])[];
+  readonly uses: UseLog;
   readonly lengths: readonly number[];
   readonly means: readonly number[];
   readonly size: number;
@@ -68,38 +110,43 @@ interface Collected {
 /** BM25F: weighted, length-normalised frequencies of all fields are summed before they saturate. */
 function closed(collected: Collected, tuning: Tuning): Postings {
   const { terms, uses, size } = collected;
-  const most = uses.reduce((sum, { length }) => sum + length / 3, 0);
-  const starts = new Uint32Array(terms.size + 1);
+  const { starts, count } = placesOf(uses, terms.size);
   const rarity = new Float32Array(terms.size);
-  const [tools, counts] = [new Uint32Array(most), new Float32Array(most)];
-  let end = 0;
-  uses.forEach((ofTerm, term) => {
-    const begin = end;
-    for (let at = 0; at < ofTerm.length; at += 3) {
-      const tool = ofTerm[at] as number;
-      if (end === begin || tools[end - 1] !== tool) end += 1;
-      tools[end - 1] = tool;
-      counts[end - 1] = (counts[end - 1] as number) + weighed(collected, tuning, ofTerm, at);
-    }
-    for (let at = begin; at < end; at += 1) {
-      counts[at] = (counts[at] as number) / (tuning.saturation + (counts[at] as number));
-    }
-    rarity[term] = rarityOf(end - begin, size);
-    starts[term + 1] = end;
+  const [tools, counts] = [new Uint32Array(count), new Float32Array(count)];
+  const ends = starts.slice(0, terms.size); // by term, where its next tool goes
+  uses.each((term, tool, field, times) => {
+    const end = ends[term] as number;
+    const isKnown = end > (starts[term] as number) && tools[end - 1] === tool;
+    const at = isKnown ? end - 1 : end;
+    tools[at] = tool;
+    counts[at] = (counts[at] as number) + weighed(collected, tuning, tool, field, times);
+    ends[term] = at + 1;
   });
-  return {
-    size,
-    terms,
-    starts,
-    tools: tools.slice(0, end),
-    counts: counts.slice(0, end),
-    rarity,
-    unknown: rarityOf(0, size),
-  };
+  for (let at = 0; at < count; at += 1) {
+    counts[at] = (counts[at] as number) / (tuning.saturation + (counts[at] as number));
+  }
+  for (let term = 0; term < terms.size; term += 1) {
+    rarity[term] = rarityOf((starts[term + 1] as number) - (starts[term] as number), size);
+  }
+  return { size, terms, starts, tools, counts, rarity, unknown: rarityOf(0, size) };
 }
 
-function weighed({ lengths, means }: Collected, tuning: Tuning, ofTerm: readonly number[], at: number): number {
-  const [tool, field, times] = [ofTerm[at] as number, ofTerm[at + 1] as number, ofTerm[at + 2] as number];
+/** Where the tools of each term begin, a tool counting once whatever the fields; uses come in the order of tools. */
+function placesOf(uses: UseLog, terms: number): { readonly starts: Uint32Array; readonly count: number } {
+  const starts = new Uint32Array(terms + 1);
+  const last = new Int32Array(terms).fill(-1);
+  uses.each((term, tool) => {
+    if (last[term] === tool) return;
+    last[term] = tool;
+    starts[term + 1] = (starts[term + 1] as number) + 1;
+  });
+  for (let term = 0; term < terms; term += 1) {
+    starts[term + 1] = (starts[term + 1] as number) + (starts[term] as number);
+  }
+  return { starts, count: starts[terms] as number };
+}
+
+function weighed({ lengths, means }: Collected, tuning: Tuning, tool: number, field: number, times: number): number {
   const name = FIELDS[field] ?? 'description';
   const length = (lengths[tool * FIELDS.length + field] as number) / (means[field] || 1);
   return (tuning.weights[name] * times) / (1 - tuning.lengths[name] + tuning.lengths[name] * length);

@@ -3,11 +3,11 @@ import type { Searcher, SearchIndex, SearchMatch, SearchQuery, ToolEntry } from 
 import { highest } from './blend.ts';
 import { type ByName, byName, liftNamed } from './by-name.ts';
 import { MAX_QUERY_TEXT } from './keyword.ts';
-import { nearTerms } from './near-terms.ts';
+import { type NearTerms, nearTerms } from './near-terms.ts';
 import { partsOf } from './parts.ts';
 import { passageOf } from './passage.ts';
 import { pick } from './pick.ts';
-import { postingsBuilder } from './postings.ts';
+import { type Postings, postingsBuilder } from './postings.ts';
 import { type Ground, rank } from './rank.ts';
 import { textsOf } from './read-tool.ts';
 import { matrixOf } from './semantic.ts';
@@ -20,27 +20,53 @@ const TOOLS_PER_TURN = 100;
 
 /** Makes a searcher over words and meaning. Its indexes hold no session: callers differ by `SearchQuery.allowed`. */
 export function createSearcher(tuning: Tuning = TUNING): Searcher {
+  // a list is indexed once more when its vectors have come: its words are the same
+  const known = new WeakMap<readonly ToolEntry[], WordIndex>();
   return {
     passageOf,
     questionsOf: partsOf,
     async index(tools, vectors = [], signal) {
-      // By name, so that the order of equal scores does not depend on the order of the catalogue.
-      const order = [...tools.entries()].sort(([, { key: one }], [, { key: other }]) =>
-        one < other ? -1 : Number(one > other),
-      );
-      const sorted = order.map(([, tool]) => tool);
-      const builder = postingsBuilder(tuning);
-      for (const [at, tool] of sorted.entries()) {
-        builder.add(textsOf(tool));
-        if (at % TOOLS_PER_TURN !== TOOLS_PER_TURN - 1) continue;
-        await setImmediate();
-        signal?.throwIfAborted();
-      }
-      const matrix = matrixOf(order.map(([at]) => vectors[at]));
-      const postings = builder.close();
-      return indexOver(sorted, { postings, near: nearTerms(postings.terms), matrix, tuning });
+      signal?.throwIfAborted();
+      const words = known.get(tools) ?? (await wordIndexOf(tools, tuning, signal));
+      known.set(tools, words);
+      const matrix = matrixOf(Array.from(words.order, (at) => vectors[at]));
+      return indexOver(words, { postings: words.postings, near: words.near, matrix, tuning });
     },
   };
+}
+
+/** What an index knows without vectors. */
+interface WordIndex {
+  /** By name, so that the order of equal scores does not depend on the order of the catalogue. */
+  readonly tools: readonly ToolEntry[];
+  /** Where each of them stands in the list that was given. */
+  readonly order: Uint32Array;
+  readonly postings: Postings;
+  readonly near: NearTerms;
+  readonly names: ByName;
+}
+
+async function wordIndexOf(
+  given: readonly ToolEntry[],
+  tuning: Tuning,
+  signal: AbortSignal | undefined,
+): Promise<WordIndex> {
+  const order = Uint32Array.from(given.keys());
+  order.sort((one, other) => byKey(given[one]?.key ?? '', given[other]?.key ?? '') || one - other);
+  const tools = Array.from(order, (at) => given[at] as ToolEntry);
+  const builder = postingsBuilder(tuning);
+  for (const [at, tool] of tools.entries()) {
+    builder.add(textsOf(tool));
+    if (at % TOOLS_PER_TURN !== TOOLS_PER_TURN - 1) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
+  }
+  const postings = builder.close();
+  return { tools, order, postings, near: nearTerms(postings.terms), names: byName(tools) };
+}
+
+function byKey(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 interface Indexed extends Ground {
@@ -50,8 +76,8 @@ interface Indexed extends Ground {
   readonly masks: WeakMap<NonNullable<SearchQuery['allowed']>, Uint8Array>;
 }
 
-function indexOver(tools: readonly ToolEntry[], ground: Ground): SearchIndex {
-  const indexed: Indexed = { ...ground, tools, names: byName(tools), masks: new WeakMap() };
+function indexOver({ tools, names }: WordIndex, ground: Ground): SearchIndex {
+  const indexed: Indexed = { ...ground, tools, names, masks: new WeakMap() };
   return { find: (query) => found(indexed, query) };
 }
 

@@ -1,5 +1,5 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { join } from 'node:path';
 import { explainCause, type Log } from '@toolmgr/core';
@@ -23,6 +23,7 @@ const DIGEST = 32;
 const HEAD = MAGIC.length + 4 + 4 + DIGEST;
 /** In memory and on disk: 40,000 vectors of 384 numbers, 10,000 of 1,536. */
 const MAX_BYTES = 64 * 1024 * 1024;
+const BLOCK_BYTES = 256 * 1024;
 const MAX_FILES = 8; // one per model; older ones go
 const SUFFIX = '.vectors';
 const MAX_TORN_MS = 60 * 60 * 1000;
@@ -119,27 +120,49 @@ async function writeVectors(
   vectors: ReadonlyMap<string, Float32Array>,
   dimensions: number,
 ): Promise<void> {
-  const body = Buffer.alloc(vectors.size * recordBytes(dimensions));
-  let at = 0;
-  for (const [key, vector] of vectors) {
-    body.write(key, at, 'latin1');
-    body.set(Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength), at + DIGEST);
-    at += recordBytes(dimensions);
-  }
-  const sizes = Buffer.alloc(8);
-  sizes.writeUInt32LE(dimensions, 0);
-  sizes.writeUInt32LE(vectors.size, 4);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const fresh = `${file}.${randomUUID()}`;
   try {
-    const sum = createHash('sha256').update(body).digest();
-    await writeFile(fresh, Buffer.concat([MAGIC, sizes, sum, body]), { mode: 0o600, flag: 'wx' });
+    const handle = await open(fresh, 'wx', 0o600);
+    try {
+      await writeInBlocks(handle, vectors, dimensions);
+    } finally {
+      await handle.close();
+    }
     await rename(fresh, file);
   } catch (cause) {
     await rm(fresh, { force: true });
     throw cause;
   }
   await tidy(folder);
+}
+
+/** One block at a time: the file as a whole would be as much memory again as the vectors take. The head comes last, with the sum. */
+async function writeInBlocks(
+  handle: FileHandle,
+  vectors: ReadonlyMap<string, Float32Array>,
+  dimensions: number,
+): Promise<void> {
+  const size = recordBytes(dimensions);
+  const block = Buffer.allocUnsafe(size * Math.max(1, Math.floor(BLOCK_BYTES / size)));
+  const sum = createHash('sha256');
+  const records = [...vectors]; // what is added meanwhile is written the next time
+  let [position, filled] = [HEAD, 0];
+  for (const [at, [key, vector]] of records.entries()) {
+    block.write(key, filled, 'latin1');
+    block.set(Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength), filled + DIGEST);
+    filled += size;
+    if (filled < block.length && at + 1 < records.length) continue;
+    const full = block.subarray(0, filled);
+    sum.update(full);
+    await handle.write(full, 0, filled, position);
+    position += filled;
+    filled = 0;
+  }
+  const sizes = Buffer.alloc(8);
+  sizes.writeUInt32LE(dimensions, 0);
+  sizes.writeUInt32LE(records.length, 4);
+  await handle.write(Buffer.concat([MAGIC, sizes, sum.digest()]), 0, HEAD, 0);
 }
 
 /** Models come and go: their files do too, and what a killed process left half written. */

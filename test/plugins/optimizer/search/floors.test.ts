@@ -3,7 +3,7 @@ import { GRAMMAR_TERMS } from '../../../../plugins/optimizer/search/passing-word
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { termsOf } from '../../../../plugins/optimizer/search/words.ts';
 import { DEPTH, recallOfSet } from '../../../bench/recall.ts';
-import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
+import { entryOf, foreignSet, ownSet } from '../../../bench/retrieval-set.ts';
 
 const set = ownSet();
 const requests = Object.values(set.kinds).flat();
@@ -28,6 +28,19 @@ describe('the set of everyday requests', () => {
     expect(repeated).toEqual([]);
   });
 
+  it('is answered in Chinese, Russian and Japanese, with digits and Latin letters among them', async () => {
+    const foreign = foreignSet();
+    const names = new Map(foreign.tools.map((tool) => [entryOf(tool).key, foreign.nameIn(tool)]));
+    expect(new Set(names.values()).size).toBe(foreign.tools.length);
+    const index = await createSearcher().index(foreign.tools.map(entryOf));
+    const recall = recallOfSet(foreign, ({ text }) =>
+      index.find({ text, limit: DEPTH, semanticRatio: 0, maxDistance: 1 }).map(({ name }) => names.get(name) ?? name),
+    );
+    expect(recall.Chinese?.at8).toBeGreaterThanOrEqual(0.98);
+    expect(recall.Russian?.at8).toBeGreaterThanOrEqual(0.98);
+    expect(recall.Japanese?.at8).toBeGreaterThanOrEqual(0.98);
+  });
+
   it('is answered by words alone no worse than before', async () => {
     const entries = set.tools.map(entryOf);
     const names = new Map(set.tools.map((tool) => [entryOf(tool).key, set.nameIn(tool)]));
@@ -39,5 +52,8 @@ describe('the set of everyday requests', () => {
     expect(recall.request?.at8).toBeGreaterThanOrEqual(0.46);
     expect(recall.request?.mrr).toBeGreaterThanOrEqual(0.35);
     expect(recall.task?.at8).toBeGreaterThanOrEqual(0.57);
+    expect(recall['model request']?.at8).toBeGreaterThanOrEqual(0.96);
+    expect(recall['model request']?.mrr).toBeGreaterThanOrEqual(0.95);
+    expect(recall['model task']?.at8).toBeGreaterThanOrEqual(0.8);
   });
 });

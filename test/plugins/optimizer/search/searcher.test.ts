@@ -45,6 +45,28 @@ describe('the searcher', () => {
     expect(await names([], 'file')).toEqual([]);
   });
 
+  it('reads the words of a list once, also when its vectors come later', async () => {
+    let reads = 0;
+    const tools = TOOLS.map(toolEntry).map((tool) => ({
+      ...tool,
+      get definition() {
+        reads += 1;
+        return tool.definition;
+      },
+    }));
+    const before = await searcher.index(tools);
+    const once = reads;
+    const after = await searcher.index(
+      tools,
+      TOOLS.map((_, at) => Float32Array.from([at, 1, 0], (value) => value / Math.hypot(at, 1))),
+    );
+    expect(reads).toBe(once);
+    const query = { text: 'write a file', limit: 8, semanticRatio: 0, maxDistance: 1 };
+    expect(after.find(query)).toEqual(before.find(query));
+    const meant = after.find({ ...query, semanticRatio: 1, vectors: [Float32Array.of(1, 0, 0)] });
+    expect(meant.map(({ name }) => name)).toEqual(['draw-chart', 'sendMail', 'write_file', 'read_file']);
+  });
+
   it('orders equal tools by name, whatever the order of the catalogue', async () => {
     const twins = ['b', 'c', 'a'].map((name) => ({ name: `${name}_copy`, description: 'Copies rows' }));
     expect(await names(twins, 'copies rows')).toEqual(['a_copy', 'b_copy', 'c_copy']);

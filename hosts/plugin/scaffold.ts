@@ -54,6 +54,7 @@ function coreDependency(): CoreDependency {
 function filesOf(name: string, core: CoreDependency): Readonly<Record<string, string>> {
   return {
     'package.json': `${JSON.stringify(packageOf(name, core), undefined, 2)}\n`,
+    'tsconfig.json': `${JSON.stringify(tsconfigOf(core), undefined, 2)}\n`,
     'index.ts': pluginText(name),
     'index.test.ts': testText(),
     'README.md': readmeText(name),
@@ -68,8 +69,37 @@ function packageOf(name: string, { spec, nodeFlags }: CoreDependency) {
     keywords: ['toolmgr-plugin'],
     engines: { node: '>=24' },
     exports: './index.ts',
-    scripts: { test: `node ${nodeFlags}--test` },
+    scripts: {
+      pretest: NODE_CHECK,
+      test: `node ${nodeFlags}--test`,
+      types: 'tsc',
+    },
     dependencies: { '@toolmgr/core': spec, zod: '^4.6.7' },
+    devDependencies: { '@types/node': '^24.0.0', typescript: '^7.0.2' },
+  };
+}
+
+/** An older Node would only complain of the file ending or of the first type. Single quotes: it stands in the double ones of a shell. */
+const NODE_CHECK = `node -e "if (parseInt(process.versions.node) < 24) { console.error('Node ' + process.versions.node + ' is too old: this plugin is TypeScript, which Node runs as it is from 24 on (https://nodejs.org)'); process.exit(1) }"`;
+
+/** Types for the editor and `npm run types`; a clone has its sources read, since it may not be built. */
+function tsconfigOf({ nodeFlags }: CoreDependency) {
+  return {
+    compilerOptions: {
+      module: 'nodenext',
+      target: 'es2024',
+      lib: ['es2024', 'esnext.disposable'],
+      types: ['node'],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      erasableSyntaxOnly: true,
+      verbatimModuleSyntax: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      noEmit: true,
+      ...(nodeFlags === '' ? {} : { customConditions: ['development'] }),
+    },
+    include: ['*.ts'],
   };
 }
 
@@ -143,7 +173,9 @@ plugins:
       blocked: [delete_everything]
 \`\`\`
 
-\`npm install && npm test\` runs its tests against a gateway in memory: no sockets, no containers.
+\`npm install && npm test\` runs its tests against a gateway in memory: no sockets, no containers. \`npm run types\` checks the types.
+After \`npm install ../${name}\` in the folder of the gateway file, \`use: toolmgr-plugin-${name}\` finds it too. To publish it,
+compile it to JavaScript first: Node runs no TypeScript inside node_modules.
 
 Stability: alpha. Trusts: nobody.
 `;

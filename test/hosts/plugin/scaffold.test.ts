@@ -55,19 +55,31 @@ describe('toolmgr plugin new', () => {
       expect(await inPlugin('mine', 'npm', 'test')).toMatch(/pass 2\n.*fail 0/);
       expect(performance.now() - startedMs).toBeLessThan(MINUTE_MS);
 
-      const tsconfig = { extends: join(REPOSITORY, 'tsconfig.base.json'), include: ['*.ts'] };
-      const compilerOptions = { noEmit: true, types: ['node'], typeRoots: [join(REPOSITORY, 'node_modules/@types')] };
-      await writeFile(join(folder, 'mine/tsconfig.json'), JSON.stringify({ ...tsconfig, compilerOptions }));
-      await inPlugin('mine', 'tsc', '-p', '.');
+      await inPlugin('mine', 'npm', 'run', 'types');
       const text = await readFile(join(folder, 'mine/index.ts'), 'utf8');
       await writeFile(
         join(folder, 'mine/index.ts'),
         text.replace('apply(core, { blocked })', 'apply(core, { bloked })'),
       );
-      await expect(inPlugin('mine', 'tsc', '-p', '.')).rejects.toThrow(/bloked/);
+      await expect(inPlugin('mine', 'npm', 'run', 'types')).rejects.toThrow(/bloked/);
     },
     2 * MINUTE_MS,
   );
+
+  proves('ask.testing.scaffold-old-node', 'makes a plugin that says when Node is too old for its tests', async () => {
+    await cli(['plugin', 'new', 'mine', '--into', folder]);
+    const { scripts } = JSON.parse(await readFile(join(folder, 'mine/package.json'), 'utf8')) as {
+      scripts: { pretest: string };
+    };
+    const pretend = join(folder, 'pretend.cjs');
+    await writeFile(pretend, "Object.defineProperty(process, 'versions', { value: { node: process.env.AS_NODE } });");
+    const checked = (version: string) =>
+      run('sh', ['-c', scripts.pretest], {
+        env: { ...process.env, AS_NODE: version, NODE_OPTIONS: `--require ${pretend}` },
+      });
+    await expect(checked('22.21.1')).rejects.toThrow(/Node 22\.21\.1 is too old: .*from 24 on/);
+    expect((await checked('24.0.0')).stderr).toBe('');
+  });
 
   it('overwrites nothing and takes no name that is none', async () => {
     await cli(['plugin', 'new', 'mine', '--into', folder]);

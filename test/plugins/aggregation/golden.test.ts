@@ -75,7 +75,11 @@ const PROVES: Readonly<Record<string, readonly RequirementId[]>> = {
     'ask.aggregation.filters',
     'ask.aggregation.hidden-inside',
   ],
-  'exclude-all-tools.yaml': ['vmcp.aggregation.exclude-all-tools', 'vmcp.aggregation.exclude-all-tools-routable'],
+  'exclude-all-tools.yaml': [
+    'choice.aggregation.visibility-order',
+    'vmcp.aggregation.exclude-all-tools',
+    'vmcp.aggregation.exclude-all-tools-routable',
+  ],
   'unmatched.yaml': ['choice.aggregation.unknown-workload-warned'],
   'refused-strategy.yaml': ['choice.aggregation.unknown-strategy-refused', 'vmcp.aggregation.conflict-resolution-enum'],
   'refused-order-missing.yaml': ['choice.aggregation.priority-needs-order'],

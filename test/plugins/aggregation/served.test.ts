@@ -31,10 +31,18 @@ describe.each(ERAS)('an aggregated endpoint for clients of %s', (era) => {
     'answers a hidden tool like an unknown one, while inner calls reach it',
     async () => {
       const files = fakeServer().tool('read', 'read it').tool('remove', 'removed it');
+      const closed = fakeServer().tool('read', 'closed read');
       const inner = innerCaller();
-      await using world = await gatewayOf({ files }, [{ workload: 'files', filter: ['read'] }], inner.plugin);
+      const rules = [
+        { workload: 'files', filter: ['read'] },
+        { workload: 'closed', excludeAll: true },
+      ];
+      await using world = await gatewayOf({ files, closed }, rules, inner.plugin);
       const client = await world.client({ era });
       expect(await client.toolNames()).toEqual(['files_read']);
+      expect((await client.request('tools/call', { name: 'closed_read', arguments: {} })).error?.message).toContain(
+        'unknown tool',
+      );
       const hidden = await client.request('tools/call', { name: 'files_remove', arguments: {} });
       const unknown = await client.request('tools/call', { name: 'files_nothing', arguments: {} });
       expect(hidden.error?.code).toBe(unknown.error?.code);

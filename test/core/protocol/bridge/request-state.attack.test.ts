@@ -41,7 +41,7 @@ describe('a sealed requestState', () => {
     },
   );
 
-  proves('choice.request-state.expired', 'is refused when its time is over', () => {
+  proves(['choice.request-state.expired', 'ask.modern.request-state'], 'is refused when its time is over', () => {
     let nowMs = 0;
     const seal = sealAt(() => nowMs);
     const sealed = seal.seal(state, binding);
@@ -51,19 +51,23 @@ describe('a sealed requestState', () => {
     expect(seal.open(sealed, binding)).toBeUndefined();
   });
 
-  proves('choice.request-state.other-caller', 'is refused for another caller', () => {
+  proves(['choice.request-state.other-caller', 'ask.modern.request-state'], 'is refused for another caller', () => {
     const seal = sealAt(() => 0);
     expect(seal.open(seal.seal(state, binding), { ...binding, caller: mallory })).toBeUndefined();
   });
 
-  proves('choice.request-state.other-tool', 'is refused for another tool, method or other arguments', () => {
-    const seal = sealAt(() => 0);
-    const sealed = seal.seal(state, binding);
-    expect(seal.open(sealed, { ...binding, name: 'refund' })).toBeUndefined();
-    expect(seal.open(sealed, { ...binding, method: 'prompts/get' })).toBeUndefined();
-    expect(seal.open(sealed, { ...binding, arguments: { to: 'bob', sum: 6 } })).toBeUndefined();
-    expect(seal.open(sealed, { ...binding, arguments: {} })).toBeUndefined();
-  });
+  proves(
+    ['choice.request-state.other-tool', 'ask.modern.request-state'],
+    'is refused for another tool, method or other arguments',
+    () => {
+      const seal = sealAt(() => 0);
+      const sealed = seal.seal(state, binding);
+      expect(seal.open(sealed, { ...binding, name: 'refund' })).toBeUndefined();
+      expect(seal.open(sealed, { ...binding, method: 'prompts/get' })).toBeUndefined();
+      expect(seal.open(sealed, { ...binding, arguments: { to: 'bob', sum: 6 } })).toBeUndefined();
+      expect(seal.open(sealed, { ...binding, arguments: {} })).toBeUndefined();
+    },
+  );
 
   proves('choice.request-state.size-cap', 'is refused unread when it is larger than its bound', () => {
     const seal = createStateSeal(undefined, 60_000, 64, () => 0);

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { goDuration } from '../../shared/go-duration.ts';
 
@@ -11,7 +12,27 @@ export const quickjsConfig = z.strictObject({
     .min(1)
     .max(256)
     .default(16)
-    .describe('scripts that run at the same time, each on a thread of its own; threads start when they are needed'),
+    .describe(
+      'scripts that are open at the same time, each on a thread of its own; threads start when they are needed',
+    ),
+  processors: z
+    .int()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe(
+      'scripts that compute at the same time; one that waits for its tools does not. Default: the processors of the machine less one, at least one',
+    ),
+  cpuPerCaller: timer
+    .refine((ms) => ms > 0, 'expected more than 0s')
+    .default(30_000)
+    .describe(
+      "Go duration that one caller's scripts may compute in each `cpuWindow`; then they end, and new ones are refused",
+    ),
+  cpuWindow: timer
+    .refine((ms) => ms > 0, 'expected more than 0s')
+    .default(60_000)
+    .describe('Go duration, see `cpuPerCaller`'),
   warm: z
     .int()
     .min(0)
@@ -22,6 +43,11 @@ export const quickjsConfig = z.strictObject({
   queue: z.int().min(0).max(10_000).default(128).describe('scripts that may wait for a thread; one more is refused'),
   queueTimeout: timer.default(30_000).describe('Go duration a script waits for a thread before it is refused'),
 });
+
+/** How many scripts compute at the same time: the thread that serves requests keeps a processor. */
+export function processorsFor({ processors }: QuickjsConfig): number {
+  return processors ?? Math.max(1, availableParallelism() - 1);
+}
 
 /** The configuration with its defaults. */
 export type QuickjsConfig = z.output<typeof quickjsConfig>;

@@ -24,9 +24,12 @@ export type ToThread =
   | { readonly say: 'answer'; readonly run: number; readonly call: number; readonly answer: ScriptAnswer }
   | { readonly say: 'stop'; readonly run: number };
 
-/** From a thread. `run` tells a late word of one script from those of the next. */
+/**
+ * From a thread. `run` tells a late word of one script from those of the next; `cpuUs` is what the thread has computed since
+ * it began, in microseconds.
+ */
 export type FromThread =
-  | { readonly say: 'ready' }
+  | { readonly say: 'ready'; readonly cpuUs: number }
   | {
       readonly say: 'call';
       readonly run: number;
@@ -35,7 +38,9 @@ export type FromThread =
       readonly given: Uint8Array<ArrayBuffer>;
     }
   | { readonly say: 'log'; readonly run: number; readonly line: string }
-  | ({ readonly say: 'done'; readonly run: number } & ThreadOutcome);
+  /** The script has nothing to compute before its next answer; so many it has been given. */
+  | { readonly say: 'waits'; readonly run: number; readonly answered: number; readonly cpuUs: number }
+  | ({ readonly say: 'done'; readonly run: number; readonly cpuUs: number } & ThreadOutcome);
 
 /** How a script ended, as far as a thread can tell. */
 export type ThreadOutcome =

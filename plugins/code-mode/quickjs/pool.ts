@@ -7,13 +7,17 @@ import {
   type ScriptLimits,
   type ScriptOutcome,
 } from '@toolmgr/core';
-import type { QuickjsConfig } from './config.ts';
+import { ComputePlaces } from './compute-places.ts';
+import { processorsFor, type QuickjsConfig } from './config.ts';
+import { type CpuBudget, createCpuBudget } from './cpu-budget.ts';
 import { compileEngine } from './engine.ts';
 import { MIN_MEMORY_BYTES } from './instance.ts';
 import { Thread } from './thread.ts';
 
 /** Of all threads, what one owner's scripts may hold while others wait or may come. */
 const OWNER_SHARE = 0.75;
+/** How often scripts that compute are looked at from outside. */
+const WATCH_MS = 100;
 
 /** What a pool says about itself. */
 export interface PoolCounts {
@@ -50,6 +54,9 @@ class ThreadPool implements Pool {
   readonly #idle = new Map<Thread, NodeJS.Timeout>();
   readonly #queue: Waiting[] = [];
   readonly #running = new Map<string, number>();
+  readonly #budget: CpuBudget;
+  readonly #places: ComputePlaces;
+  #watch: NodeJS.Timeout | undefined;
   #engine: WebAssembly.Module | undefined;
   #starting = 0;
   #isStopped = false;
@@ -57,10 +64,16 @@ class ThreadPool implements Pool {
   constructor(config: QuickjsConfig, log: Pick<Log, 'warn' | 'debug'>) {
     this.#config = config;
     this.#log = log;
+    this.#budget = createCpuBudget(config.cpuPerCaller, config.cpuWindow, () => performance.now());
+    this.#places = new ComputePlaces(processorsFor(config), this.#budget);
   }
 
   async start(): Promise<void> {
     this.#engine = await compileEngine();
+    this.#watch = setInterval(() => {
+      for (const thread of this.#threads) void thread.watch();
+    }, WATCH_MS);
+    this.#watch.unref();
     const { warm, workers } = this.#config;
     // one at least, so that what keeps threads from starting is said now and not to the first caller
     const first = Array.from({ length: Math.max(1, Math.min(warm, workers)) }, () => this.#open());
@@ -73,6 +86,7 @@ class ThreadPool implements Pool {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    clearInterval(this.#watch);
     for (const waiting of this.#queue.splice(0)) waiting.refuse(refusal('cancelled', 'the gateway is stopping'));
     for (const timer of this.#idle.values()) clearTimeout(timer);
     this.#idle.clear();
@@ -93,6 +107,9 @@ class ThreadPool implements Pool {
     if (this.#isStopped || this.#engine === undefined) {
       return Promise.resolve(refusal('busy', 'the gateway is stopping'));
     }
+    const waitMs = this.#budget.waitMs(job.owner);
+    if (waitMs > 0)
+      return Promise.resolve(refusal('busy', `${this.#spent()}: try again in ${Math.ceil(waitMs / 1000)} s`));
     return this.#enqueued(job, limits, signal);
   }
 
@@ -114,6 +131,7 @@ class ThreadPool implements Pool {
       const begin = (thread: Thread): void => {
         leave();
         this.#count(job.owner, 1);
+        this.#places.take(job.owner);
         void thread.run(job, limits, signal).then((outcome) => {
           this.#count(job.owner, -1);
           resolve(outcome);
@@ -134,6 +152,12 @@ class ThreadPool implements Pool {
     for (;;) {
       const [thread, timer] = this.#idle.entries().next().value ?? [];
       const waiting = thread === undefined ? undefined : this.#first();
+      const resuming = this.#places.next();
+      const goesOn = waiting === undefined || (resuming && !this.#places.isBefore(waiting.job.owner, resuming.owner));
+      if (resuming !== undefined && goesOn) {
+        resuming.resume();
+        continue;
+      }
       if (thread === undefined || waiting === undefined) break;
       clearTimeout(timer);
       this.#idle.delete(thread);
@@ -156,6 +180,7 @@ class ThreadPool implements Pool {
   }
 
   #mayRun(waiting: Waiting): boolean {
+    if (!this.#places.mayTake(waiting.job.owner)) return false;
     return this.#runningOf(waiting) < Math.max(1, Math.ceil(this.#config.workers * OWNER_SHARE));
   }
 
@@ -185,6 +210,9 @@ class ThreadPool implements Pool {
       const thread = await Thread.start(engine, {
         free: (free) => this.#freed(free),
         gone: (gone, cause) => this.#gone(gone, cause),
+        wantsPlace: (resumed, owner) => this.#wantsPlace(resumed, owner),
+        leavesPlace: (owner) => this.#leavesPlace(owner),
+        computed: (owner, cpuMs) => (this.#budget.use(owner, cpuMs) ? this.#spent() : undefined),
       });
       this.#threads.add(thread);
       this.#starting--;
@@ -194,6 +222,29 @@ class ThreadPool implements Pool {
       this.#starting--;
       throw cause;
     }
+  }
+
+  #wantsPlace(thread: Thread, owner: string): void {
+    const resuming = {
+      owner,
+      resume: (): void => {
+        this.#places.leave(resuming);
+        this.#places.take(owner);
+        if (!thread.resume(owner)) this.#places.release(owner); // it has ended meanwhile
+      },
+    };
+    this.#places.wait(resuming);
+    this.#next();
+  }
+
+  #leavesPlace(owner: string): void {
+    this.#places.release(owner);
+    this.#next();
+  }
+
+  #spent(): string {
+    const { cpuPerCaller, cpuWindow } = this.#config;
+    return `the scripts of this caller have computed for more than ${cpuPerCaller} ms in ${cpuWindow} ms`;
   }
 
   #freed(thread: Thread): void {

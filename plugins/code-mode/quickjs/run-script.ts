@@ -5,6 +5,7 @@ import { GUEST } from './guest.ts';
 import { type Instance, isFull } from './instance.ts';
 import { jsonSize } from './json-size.ts';
 import type { Assignment, ThreadOutcome } from './messages.ts';
+import { cpuLimitMs, tooMuchNativeWork } from './native-steps.ts';
 
 /** Steps between two polls of the engine (JS_INTERRUPT_COUNTER_INIT of QuickJS). */
 export const STEPS_PER_POLL = 10_000;
@@ -20,11 +21,18 @@ const MAX_LOG_LINES = 1_000;
 export interface Outside {
   call(call: number, tool: string, given: Uint8Array<ArrayBuffer>): void;
   log(line: string): void;
+  /** Nothing can be computed before the next answer; `answered` of them have come. */
+  waits(answered: number): void;
+  /** What this thread has computed since it began, in microseconds. */
+  cpuUs(): number;
   /** Once, and last. */
   end(outcome: ThreadOutcome): void;
   /** The gateway wants it to stop. */
   isStopped(): boolean;
 }
+
+/** Which limit a script broke: steps, time inside built-ins, time in all. */
+type Broken = 'steps' | 'native' | 'time';
 
 /** A script under way. */
 export interface ScriptRun {
@@ -48,11 +56,13 @@ class Run implements ScriptRun {
   readonly #runtime: QuickJSRuntime;
   readonly #vm: QuickJSContext;
   readonly #deadline: number;
+  readonly #cpuEndUs: number;
   #answer: QuickJSHandle | undefined;
   #polls = 0;
-  #broken: 'steps' | 'time' | undefined;
+  #broken: Broken | undefined;
   #isEnded = false;
   #calls = 0;
+  #answered = 0;
   #inFlight = 0;
   readonly #waiting: { readonly call: number; readonly tool: string; readonly given: Uint8Array<ArrayBuffer> }[] = [];
   #waitingBytes = 0;
@@ -64,6 +74,7 @@ class Run implements ScriptRun {
     this.#assignment = assignment;
     this.#outside = outside;
     this.#deadline = performance.now() + assignment.limits.wallClockMs;
+    this.#cpuEndUs = outside.cpuUs() + cpuLimitMs(assignment.limits.steps) * 1000;
     this.#runtime = instance.module.newRuntime();
     this.#runtime.setMaxStackSize(STACK_BYTES);
     this.#vm = this.#runtime.newContext();
@@ -73,6 +84,7 @@ class Run implements ScriptRun {
   answer(call: number, answer: ScriptAnswer): void {
     if (this.#isEnded) return;
     this.#inFlight--;
+    this.#answered++;
     const next = this.#waiting.shift();
     if (next !== undefined) {
       this.#waitingBytes -= next.given.byteLength;
@@ -119,10 +131,12 @@ class Run implements ScriptRun {
       this.#check(this.#runtime.executePendingJobs(JOBS_PER_TURN));
       if (performance.now() > this.#deadline) this.#broken ??= 'time';
       if (this.#outside.isStopped()) this.#broken ??= 'time';
+      if (this.#outside.cpuUs() > this.#cpuEndUs) this.#broken ??= 'native';
       if (this.#broken !== undefined) this.#endBroken(this.#broken);
     }
     if (this.#broken !== undefined) this.#endBroken(this.#broken);
-    if (this.#inFlight > 0) return;
+    if (this.#isEnded) return;
+    if (this.#inFlight > 0) return this.#outside.waits(this.#answered);
     this.#end({ failure: 'stuck', message: 'the script waits for something that cannot come' });
   }
 
@@ -130,6 +144,7 @@ class Run implements ScriptRun {
     if (this.#broken !== undefined) return true;
     this.#polls++;
     if (this.#polls * STEPS_PER_POLL > this.#assignment.limits.steps) this.#broken = 'steps';
+    else if (this.#outside.cpuUs() > this.#cpuEndUs) this.#broken = 'native';
     else if (performance.now() > this.#deadline || this.#outside.isStopped()) this.#broken = 'time';
     return this.#broken !== undefined;
   }
@@ -153,10 +168,14 @@ class Run implements ScriptRun {
     this.#endFailed('error', `${said}${line === undefined ? '' : ` (line ${line})`}`);
   }
 
-  #endBroken(broken: 'steps' | 'time'): void {
+  #endBroken(broken: Broken): void {
     const { steps, wallClockMs } = this.#assignment.limits;
-    const message = broken === 'steps' ? `more than ${steps} steps` : `longer than ${wallClockMs} ms`;
-    this.#end({ failure: broken, message: `the script took ${message}` });
+    const { failure, message } = {
+      steps: { failure: 'steps', message: `the script took more than ${steps} steps` },
+      native: { failure: 'steps', message: tooMuchNativeWork(steps) },
+      time: { failure: 'time', message: `the script took longer than ${wallClockMs} ms` },
+    }[broken] as { readonly failure: 'steps' | 'time'; readonly message: string };
+    this.#end({ failure, message });
   }
 
   #endFailed(failure: 'error' | 'engine', message: string): void {

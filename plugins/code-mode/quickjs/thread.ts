@@ -1,10 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import type { ScriptFailure, ScriptJob, ScriptLimits, ScriptOutcome } from '@toolmgr/core';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
+import { cpuLimitMs, tooMuchNativeWork } from './native-steps.ts';
 import type { EngineModule } from './web-assembly.ts';
 
 /** From here a script is told to stop; a thread that does not is ended. Engines stop within some ten milliseconds. */
 const STOP_GRACE_MS = 500;
+/** What ending a thread that was deaf, and starting another, costs at least; it is the owner's. */
+const REPLACE_CPU_MS = 200;
 const START_MS = 20_000; // a thread starts in 0.1 s; a machine that swaps takes longer
 /** Native stack of a thread. With less, deep recursion in a script overflows it before the engine notices. */
 const STACK_MB = 16;
@@ -15,6 +18,12 @@ const HEAP_MB = 192;
 export interface ThreadEvents {
   /** It may take the next script. */
   free(thread: Thread): void;
+  /** Its script has an answer and needs a place to compute; then `resume` is called. */
+  wantsPlace(thread: Thread, owner: string): void;
+  /** Its script computes no more, for now or for good: the place that was taken for `owner` is free. */
+  leavesPlace(owner: string): void;
+  /** Its script has computed for some milliseconds more. Tells why the owner's scripts must end, when they must. */
+  computed(owner: string, cpuMs: number): string | undefined;
   /** It is no more. */
   gone(thread: Thread, cause: unknown): void;
 }
@@ -25,7 +34,9 @@ interface Task {
   readonly logs: string[];
   readonly cancelCalls: AbortController;
   readonly settle: (outcome: ScriptOutcome) => void;
+  readonly steps: number;
   calls: number;
+  cpuUs: number;
   isSettled: boolean;
 }
 
@@ -36,11 +47,19 @@ export class Thread {
   readonly #events: ThreadEvents;
   #task: Task | undefined;
   #runs = 0;
+  #cpuUs: number;
+  /** For whom a place is held while a script computes. */
+  #place: string | undefined;
+  /** Answers that the script was given, and those that wait for a place. */
+  #given = 0;
+  readonly #answers: ToThread[] = [];
+  #isMeasured = false;
   #isGone = false;
 
-  private constructor(worker: Worker, stop: Int32Array, events: ThreadEvents) {
+  private constructor(worker: Worker, stop: Int32Array, cpuUs: number, events: ThreadEvents) {
     this.#worker = worker;
     this.#stop = stop;
+    this.#cpuUs = cpuUs;
     this.#events = events;
     worker.on('message', (said: FromThread) => this.#heard(said));
     worker.on('error', (cause) => this.#gone(cause));
@@ -62,11 +81,11 @@ export class Thread {
     worker.unref();
     worker.stdout.resume();
     worker.stderr.resume();
-    await started(worker);
-    return new Thread(worker, new Int32Array(stop), events);
+    const cpuUs = await started(worker);
+    return new Thread(worker, new Int32Array(stop), cpuUs, events);
   }
 
-  /** Runs a script. One at a time: only when it said that it is free. */
+  /** Runs a script, in a place that was taken for its owner. One at a time: only when it said that it is free. */
   run(job: ScriptJob, limits: ScriptLimits, signal: AbortSignal): Promise<ScriptOutcome> {
     const run = ++this.#runs;
     return new Promise((resolve) => {
@@ -79,14 +98,40 @@ export class Thread {
         resolve(outcome);
       };
       const cancelCalls = new AbortController();
-      const task: Task = { run, job, logs: [], cancelCalls, settle, calls: 0, isSettled: false };
+      const { steps } = limits;
+      const task: Task = { run, job, steps, logs: [], cancelCalls, settle, calls: 0, cpuUs: 0, isSettled: false };
       this.#task = task;
+      this.#place = job.owner;
+      this.#given = 0;
+      this.#answers.length = 0;
       Atomics.store(this.#stop, 0, 0);
       const { script, functions } = job;
       this.#tell({ say: 'run', run, script, functions, limits, data: JSON.stringify(job.data) });
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
     });
+  }
+
+  /** Goes on in a place that was taken for `owner`; `false` when there is nothing to go on with. */
+  resume(owner: string): boolean {
+    if (this.#place !== undefined || this.#answers.length === 0 || this.#isGone) return false;
+    this.#place = owner;
+    for (const answer of this.#answers.splice(0)) this.#give(answer);
+    return true;
+  }
+
+  /** Looks how long its script has computed, from outside: built-ins of the engine look at no clock. */
+  async watch(): Promise<void> {
+    if (this.#place === undefined || this.#isMeasured || this.#isGone) return;
+    this.#isMeasured = true;
+    try {
+      const { user, system } = await this.#worker.cpuUsage();
+      this.#computed(user + system);
+    } catch {
+      // it is on its way out
+    } finally {
+      this.#isMeasured = false;
+    }
   }
 
   /** Ends it; a script that runs is cancelled. */
@@ -97,13 +142,17 @@ export class Thread {
   #heard(said: FromThread): void {
     const task = this.#task;
     if (said.say === 'ready' || task === undefined || said.run !== task.run) return;
+    if ('cpuUs' in said) this.#computed(said.cpuUs);
     if (said.say === 'call') void this.#call(task, said);
     else if (said.say === 'log') task.logs.push(said.line);
-    else {
+    else if (said.say === 'waits') {
+      if (said.answered === this.#given) this.#leavePlace(); // else an answer is on its way there
+    } else {
       const { logs, calls } = task;
-      const { say: _, run: __, ...outcome } = said;
+      const { say: _, run: __, cpuUs: ___, ...outcome } = said;
       this.#settle(task, { ...outcome, logs, calls });
       this.#task = undefined;
+      this.#leavePlace();
       this.#events.free(this);
     }
   }
@@ -115,7 +164,36 @@ export class Thread {
     const answer = await task.job.call(tool, Buffer.from(given.buffer), signal).catch(() => {
       return { error: 'the call failed', name: 'ToolError' } as const;
     });
-    if (!task.isSettled) this.#tell({ say: 'answer', run: task.run, call, answer });
+    if (task.isSettled) return;
+    const said = { say: 'answer', run: task.run, call, answer } as const;
+    if (this.#place !== undefined) return this.#give(said);
+    this.#answers.push(said);
+    if (this.#answers.length === 1) this.#events.wantsPlace(this, task.job.owner);
+  }
+
+  #give(answer: ToThread): void {
+    this.#given++;
+    this.#tell(answer);
+  }
+
+  #leavePlace(): void {
+    const owner = this.#place;
+    this.#place = undefined;
+    if (owner !== undefined) this.#events.leavesPlace(owner);
+  }
+
+  /** What is new of it is the owner's; a script that has computed for too long ends. */
+  #computed(cpuUs: number): void {
+    const task = this.#task;
+    const newUs = cpuUs - this.#cpuUs;
+    if (newUs <= 0) return;
+    this.#cpuUs = cpuUs;
+    if (task === undefined) return;
+    task.cpuUs += newUs;
+    const why = this.#events.computed(task.job.owner, newUs / 1000);
+    if (why !== undefined) return this.#giveUp(task, 'time', why);
+    if (task.cpuUs / 1000 <= cpuLimitMs(task.steps)) return;
+    this.#giveUp(task, 'steps', tooMuchNativeWork(task.steps));
   }
 
   /** The caller hears at once; the thread gets a moment to come to its senses. */
@@ -149,6 +227,8 @@ export class Thread {
       const { logs, calls } = task;
       this.#settle(task, { failure: isMemory ? 'memory' : 'engine', message, logs, calls });
     }
+    if (task !== undefined && this.#place !== undefined) this.#events.computed(task.job.owner, REPLACE_CPU_MS);
+    this.#leavePlace();
     this.#events.gone(this, cause);
   }
 
@@ -157,7 +237,8 @@ export class Thread {
   }
 }
 
-function started(worker: Worker): Promise<void> {
+/** Resolves with what it has computed to be ready. */
+function started(worker: Worker): Promise<number> {
   return new Promise((resolve, reject) => {
     const over = (): void => {
       clearTimeout(timer);
@@ -169,9 +250,9 @@ function started(worker: Worker): Promise<void> {
       void worker.terminate();
       reject(cause);
     };
-    const onReady = (): void => {
+    const onReady = (said: FromThread): void => {
       over();
-      resolve();
+      resolve('cpuUs' in said ? said.cpuUs : 0);
     };
     const onError = (cause: unknown): void => fail(cause);
     const onExit = (): void => fail(new Error('a thread ended before it was ready'));

@@ -24,7 +24,7 @@ parentPort?.on('message', (said: ToThread) => {
   else if (said.say === 'answer') running.script?.answer(said.call, said.answer);
   else running.script?.stop();
 });
-tell({ say: 'ready' });
+tell({ say: 'ready', cpuUs: cpuUs() });
 
 async function begin(said: Extract<ToThread, { say: 'run' }>): Promise<void> {
   const { run, limits } = said;
@@ -36,14 +36,21 @@ async function begin(said: Extract<ToThread, { say: 'run' }>): Promise<void> {
   const script = runScript(instance, said, {
     call: (call, tool, given) => tell({ say: 'call', run, call, tool, given }, [given.buffer]),
     log: (line) => tell({ say: 'log', run, line }),
+    waits: (answered) => tell({ say: 'waits', run, answered, cpuUs: cpuUs() }),
+    cpuUs,
     isStopped: () => Atomics.load(stopped, 0) !== 0,
     end(outcome) {
       running = undefined;
-      tell({ say: 'done', run, ...outcome });
+      tell({ say: 'done', run, cpuUs: cpuUs(), ...outcome });
       next = createInstance(engine, memoryBytes);
     },
   });
   if (running?.id === run) running = { id: run, script };
+}
+
+function cpuUs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
 }
 
 /** `moved` leaves this thread: the gateway gets it without a copy. */

@@ -11,7 +11,7 @@ describe('ten scripts that spin', () => {
       await using kit = await scriptedGateway(
         { far: fakeServer().tool('echo') },
         { stepLimit: 1_000_000_000_000, scriptTimeout: '6s' },
-        { sandbox: { workers: 16, warm: 10 } },
+        { sandbox: { workers: 16, warm: 10, processors: 16, cpuPerCaller: '10m' } },
       );
       const [client, other] = [await kit.client(), await kit.client()];
       await client.callTool('far_echo', {});

@@ -22,6 +22,11 @@ export const codeMode = [
       'choice.code-mode.memory-limit': 'many small allocations end at memoryBytes, not at two gigabytes',
       'choice.code-mode.recursion': 'deep recursion is an error of the script, not of the host',
       'choice.code-mode.step-unit': 'stepLimit counts branches and calls, looked at every ten thousand',
+      'choice.code-mode.native-steps': 'work inside one built-in counts as steps: one for each 10 microseconds',
+      'choice.code-mode.processors':
+        'scripts compute on the processors of the machine less one; one that waits for its tools takes none',
+      'choice.code-mode.cpu-budget':
+        'the scripts of one caller compute for cpuPerCaller in each cpuWindow, then they end and new ones are refused',
       'choice.code-mode.wall-clock': 'a script ends at scriptTimeout whatever it does',
       'choice.code-mode.instance-per-script': 'every script has an engine and a memory of its own',
       'choice.code-mode.queue': 'threads and those who wait for one are bounded, and nobody fills the queue for others',

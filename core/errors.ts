@@ -24,6 +24,10 @@ export const FAULTS = {
   },
   CATALOG_CONFLICT: { status: 500, means: 'tool names collide and the strategy does not resolve them' },
   BACKEND_UNREACHABLE: { status: 502, means: 'no connection to the backend, or it closed before it answered' },
+  BACKEND_STARTING: {
+    status: 503,
+    means: 'the program of a backend is still starting for the first time; perhaps its package is being installed',
+  },
   BACKEND_TIMEOUT: { status: 504, means: 'the backend did not answer within its time' },
   BACKEND_PROTOCOL: { status: 502, means: 'the backend answered something that is not MCP' },
   BACKEND_UNAUTHENTICATED: { status: 502, means: 'the backend refused the credentials of the gateway' },

@@ -4,6 +4,8 @@ export { type Catalogue, findPlugin, type PluginPlaces } from './assembly/find-p
 export type { Gateway } from './assembly/gateway.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
 export { signOfLife, signOfState } from './backend/sign-of-life.ts';
+export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
+export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
 export { insideNames } from './catalog/build.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/definition.ts';
@@ -120,6 +122,7 @@ export { foldCase } from './protocol/fold-case.ts';
 export type { HandleOptions } from './protocol/http/node-door.ts';
 export { recordOf } from './protocol/http/visit.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
+export { LACKING } from './protocol/meta.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';
 export { hasRepeatedMembers } from './protocol/repeated-members.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './protocol/result.ts';

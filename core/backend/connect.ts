@@ -7,9 +7,10 @@ import type { Limits } from '../protocol/limits.ts';
 import { isObject } from '../protocol/raw-json.ts';
 import { Conversation, resultValue } from './conversation.ts';
 import { categoryOf, LinkFailure } from './failure.ts';
+import { installTurnOf } from './first-start.ts';
 import type { Asked, LinkEvents, LinkHolder, Wire, WireSink } from './link.ts';
 import { partsFromValue } from './message.ts';
-import { probe, type Verdict } from './probe.ts';
+import { probe, probePatiently, type Verdict } from './probe.ts';
 import { BackendError } from './room.ts';
 import { HttpTarget } from './transports/http-target.ts';
 import type { Spawn } from './transports/process-group.ts';
@@ -20,7 +21,7 @@ import { StreamableHttpWire } from './transports/streamable-http.ts';
 /** The revisions that open with `initialize` and are spoken here; the first is asked for. */
 const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
-/** A program that is still being installed (npx) gets this many times `limits.helloMs` at most. */
+/** A program that has answered before and is slow now gets this many times `limits.helloMs` at most. */
 const MAX_PATIENCE = 6;
 
 /** A legacy verdict never fails by itself when the server learns the newer era, so it is renewed after a day. */
@@ -57,6 +58,9 @@ export class Connector {
   #target: HttpTarget | undefined;
   #skipProbe = false;
   #patience = 1;
+  /** The first start of a program may install it. */
+  #hasAnswered = false;
+  #startedMs = 0;
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
@@ -78,20 +82,14 @@ export class Connector {
    * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED; nothing is left open then
    */
   async open(who: LinkFor): Promise<Conversation> {
-    const started = await this.#start(who);
+    const { backend, limits, log } = this.#options;
+    const endTurn = this.#isFirstStart ? await installTurnOf(backend, limits.firstStartMs, log, who.signal) : undefined;
     try {
-      const verdict = await this.#ask(started.talk, who);
-      if (verdict.is === 'modern') {
-        this.#remember('2026-07-28');
-        started.talk.agree('2026-07-28', verdict.hello);
-        started.open();
-        return started.talk;
-      }
-      return await this.#openLegacy(started, verdict, who);
-    } catch (cause) {
-      // What was started must not outlive the failed hello.
-      await started.talk.close().catch(() => undefined);
-      throw cause;
+      const talk = await this.#open(who);
+      this.#hasAnswered = true;
+      return talk;
+    } finally {
+      await endTurn?.();
     }
   }
 
@@ -105,6 +103,31 @@ export class Connector {
     this.#target = undefined;
   }
 
+  get #isFirstStart(): boolean {
+    return this.#options.backend.transport === 'stdio' && !this.#hasAnswered;
+  }
+
+  async #open(who: LinkFor): Promise<Conversation> {
+    this.#startedMs = performance.now();
+    const started = await this.#start(who);
+    try {
+      const verdict = await this.#ask(started.talk, who);
+      if (verdict.is === 'modern') return this.#openModern(started, verdict.hello);
+      return await this.#openLegacy(started, verdict, who);
+    } catch (cause) {
+      // What was started must not outlive the failed hello.
+      await started.talk.close().catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  #openModern({ talk, open }: Started, hello: BackendHello): Conversation {
+    this.#remember('2026-07-28');
+    talk.agree('2026-07-28', hello);
+    open();
+    return talk;
+  }
+
   #remember(era: Era): void {
     this.#verdict = era;
     this.#verdictAtMs = this.#options.now();
@@ -116,7 +139,12 @@ export class Connector {
     const mayChange = backend.transport === 'streamable-http' && backend.era !== 'legacy';
     const isOld = mayChange && this.#options.now() - this.#verdictAtMs > VERDICT_MS;
     if ((this.#verdict === '2025-11-25' && !isOld) || this.#skipProbe) return { is: 'legacy' };
-    const verdict = await probe(talk, this.#hello(who));
+    const { helloMs, firstStartMs } = this.#options.limits;
+    const silentMs = Math.min(helloMs, firstStartMs / 2);
+    let verdict = await (this.#isFirstStart
+      ? probePatiently(talk, this.#hello(who), silentMs)
+      : probe(talk, this.#hello(who)));
+    if (backend.era === 'modern' && verdict.is === 'silent' && verdict.late !== undefined) verdict = await verdict.late;
     if (backend.era === 'modern' && verdict.is !== 'modern') {
       const facts = { category: 'protocol' } as const;
       throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'is set to `era: modern` and does not speak it', facts);
@@ -128,7 +156,10 @@ export class Connector {
     const started = first.talk.alive ? first : await this.#start(who);
     const { talk, wire } = started;
     try {
-      talk.agree('2025-11-25', await this.#initialize(talk, who));
+      const late = verdict.is === 'silent' && started === first ? verdict.late : undefined;
+      const shown = await this.#initializeOr(late, talk, who);
+      if (shown.is === 'modern') return this.#openModern(started, shown.hello);
+      talk.agree('2025-11-25', shown.hello);
       await talk.notify('notifications/initialized');
     } catch (cause) {
       if (who.era !== undefined) {
@@ -157,6 +188,29 @@ export class Connector {
     if (proven) this.#remember('2025-11-25');
   }
 
+  /** Initializes, unless the question that still stands is answered in the modern way first. */
+  async #initializeOr(late: Promise<Verdict> | undefined, talk: Conversation, who: LinkFor): Promise<Shown> {
+    if (late === undefined) return { is: 'legacy', hello: await this.#initialize(talk, who) };
+    const over = new AbortController();
+    const signal = AbortSignal.any([who.signal, over.signal]);
+    const legacy = this.#initialize(talk, { ...who, caller: who.caller, signal }).then(
+      (hello): Shown => ({ is: 'legacy', hello }),
+      async (cause: unknown): Promise<Shown> => {
+        // A modern server refuses to initialize; its answer to the question came before or comes now.
+        const verdict = cause instanceof BackendError ? await late : undefined;
+        if (verdict?.is === 'modern') return verdict;
+        throw cause;
+      },
+    );
+    const modern = late.then((verdict) => (verdict.is === 'modern' ? verdict : legacy));
+    try {
+      return await Promise.race([legacy, modern]);
+    } finally {
+      over.abort();
+      modern.catch(() => {});
+    }
+  }
+
   async #initialize(talk: Conversation, who: LinkFor): Promise<BackendHello> {
     const { backend, clientInfo } = this.#options;
     const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: who.capabilities, clientInfo };
@@ -177,13 +231,15 @@ export class Connector {
 
   #hello(who: LinkFor): Omit<Asked, 'method' | 'params' | 'era'> {
     const { limits, backend } = this.#options;
-    const patience = backend.transport === 'stdio' ? this.#patience : 1;
+    const isProgram = backend.transport === 'stdio';
+    const leftMs = Math.max(1, Math.ceil(this.#startedMs + limits.firstStartMs - performance.now()));
+    const timeoutMs = this.#isFirstStart ? leftMs : limits.helloMs * (isProgram ? this.#patience : 1);
     return {
       caller: who.caller,
       purpose: who.purpose,
       capabilities: who.capabilities,
-      timeoutMs: limits.helloMs * patience,
-      totalMs: limits.helloMs * patience,
+      timeoutMs,
+      totalMs: timeoutMs,
       signal: who.signal,
     };
   }
@@ -217,6 +273,12 @@ export class Connector {
     if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, who, log);
     return new StreamableHttpWire(this.#target, sink, limits, who);
   }
+}
+
+/** What a server has shown of itself at its hello. */
+interface Shown {
+  readonly is: 'legacy' | 'modern';
+  readonly hello: BackendHello;
 }
 
 interface Started {

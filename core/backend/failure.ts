@@ -13,6 +13,7 @@ export type FailureCategory =
   | 'unauthenticated'
   | 'too-large'
   | 'busy'
+  | 'starting'
   | 'spawn'
   | 'exit'
   | 'stopped';

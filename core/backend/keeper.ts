@@ -10,6 +10,7 @@ import type { Limits } from '../protocol/limits.ts';
 import { Connector } from './connect.ts';
 import type { Conversation } from './conversation.ts';
 import { LinkFailure } from './failure.ts';
+import { momentFor } from './first-start.ts';
 import { Gate } from './gate.ts';
 import { ALL_KINDS, ListChanges } from './list-changes.ts';
 import { ListReader, type ReadLists } from './list-reader.ts';
@@ -184,14 +185,19 @@ export class Keeper {
 
   /**
    * The link for an owner's requests; a promise while one is being opened.
-   * @throws GatewayFault at once while the backend is known to be away
+   * @throws GatewayFault at once while the backend is known to be away or has been starting for a while
    */
   linkFor(owner: LinkOwner, number = 0): Conversation | Promise<Conversation> {
     if (this.#presence.isAside) throw this.#presence.away();
     const link = this.#pool.find(owner, number)?.ready;
     if (link !== undefined) return link;
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
-    const { hopeful } = this.#presence;
+    const { hopeful, attempt, startingSinceMs } = this.#presence;
+    if (attempt !== undefined && startingSinceMs !== undefined) {
+      const { discoveryMs: waitMs, firstStartMs } = this.#options.limits;
+      const times = { startedMs: startingSinceMs, nowMs: this.#options.now(), waitMs, firstStartMs };
+      return momentFor(attempt, this.backend.name, times).then(() => this.#openFor(owner, number));
+    }
     return hopeful === undefined ? this.#openFor(owner, number) : hopeful.then(() => this.#openFor(owner, number));
   }
 

@@ -204,7 +204,9 @@ export class Presence {
   async #looked(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { workload } = this.#options;
     const late = () =>
-      new LinkFailure('BACKEND_TIMEOUT', workload, `was not found within ${timeoutMs} ms`, { category: 'timeout' });
+      this.startingSinceMs === undefined
+        ? new LinkFailure('BACKEND_TIMEOUT', workload, `was not found within ${timeoutMs} ms`, { category: 'timeout' })
+        : new LinkFailure('BACKEND_STARTING', workload, 'is still starting', { category: 'starting' });
     await waitFor(this.discover(), timeoutMs, signal, late);
     this.#options.signal.throwIfAborted();
     if (this.#status !== 'ready') throw this.#cause ?? this.away();

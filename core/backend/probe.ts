@@ -12,8 +12,11 @@ export type Verdict =
   | { readonly is: 'modern'; readonly hello: BackendHello }
   /** Anything a server of 2026-07-28 would not say. */
   | { readonly is: 'legacy' }
-  /** No word at all: a stdio server of that kind is legacy, an HTTP one proves nothing. */
-  | { readonly is: 'silent' }
+  /**
+   * No word at all: a stdio server of that kind is legacy, an HTTP one proves nothing. `late`: what it says yet, when the
+   * question still stands (a program that is being installed reads it when it runs). It may reject.
+   */
+  | { readonly is: 'silent'; readonly late?: Promise<Verdict> }
   /** The answer says nothing about the era: a proxy, an overload, an outage. */
   | { readonly is: 'undecided' };
 
@@ -36,6 +39,25 @@ export async function probe(talk: Conversation, asked: Omit<Asked, 'method' | 'p
     return modern ? { is: 'modern', hello: helloFrom(found) } : { is: 'legacy' };
   } catch (cause) {
     return verdictFrom(cause);
+  }
+}
+
+/** As {@link probe}; after `silentMs` without a word the answer is `silent` and the question stays. @throws as it does */
+export async function probePatiently(
+  talk: Conversation,
+  asked: Omit<Asked, 'method' | 'params' | 'era'>,
+  silentMs: number,
+): Promise<Verdict> {
+  const late = probe(talk, asked);
+  late.catch(() => {}); // heard below, or by whoever waits for `late`
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<Verdict>((resolve) => {
+    timer = setTimeout(() => resolve({ is: 'silent', late }), silentMs);
+  });
+  try {
+    return await Promise.race([late, silence]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -50,6 +50,7 @@ const SIGNS: Readonly<Record<FailureCategory, BackendSign>> = {
   'too-large': ALIVE,
   session: NOTHING,
   busy: NOTHING,
+  starting: NOTHING,
   stopped: NOTHING,
 };
 

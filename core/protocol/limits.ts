@@ -132,6 +132,11 @@ export const limitsSchema = z.strictObject({
     .describe(
       'time that lists wait for the first snapshot of every source, and then for the first answer of new backends',
     ),
+  firstStartMs: z
+    .int()
+    .min(10)
+    .default(300_000)
+    .describe('time for the first start of a program, the installation of its package (npx, uvx) included'),
   helloMs: z.int().min(10).default(10_000).describe('time for one probe or initialize answer'),
   listGraceMs: z.int().min(0).default(60_000).describe('lists of a backend that is away are served for this long'),
   keepAliveMs: z.int().min(100).default(15_000).describe('comment lines on idle event streams'),

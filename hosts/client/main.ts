@@ -75,6 +75,8 @@ async function withClient(options: ClientOptions, work: (client: McpClient) => P
 async function printTools(client: McpClient, { format, url }: ClientOptions): Promise<void> {
   const tools = await client.listTools();
   if (format === 'json') return stdout.line(JSON.stringify(tools, undefined, 2));
+  const lacking = client.lacking();
+  if (lacking.length > 0) stderr.line(`${stderr.yellow('not all tools are here yet:')} ${lacking.join(', ')}`);
   if (tools.length === 0) return stderr.line(`${url} lists no tools`);
   for (const line of columns(tools.map((tool) => [printable(String(tool.name)), printable(shortDescription(tool))])))
     stdout.line(line);
@@ -93,7 +95,9 @@ async function callTool(
     throw cause;
   });
   const tool =
-    tools === undefined ? { name } : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, options.url));
+    tools === undefined
+      ? { name }
+      : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, options.url, client.lacking()));
   const args = argumentsFrom(options.args, pairs, 'inputSchema' in tool ? tool.inputSchema : undefined);
   try {
     const result = await client.callTool(tool, args, stderr.isTty ? showProgress : undefined);
@@ -145,11 +149,12 @@ function showProgress({ progress, total, message }: JsonObject): void {
   process.stderr.write(`\r\u001b[K${[done, said].filter((part) => part !== '').join(' ') || String(progress)}`);
 }
 
-function unknownTool(name: string, tools: readonly JsonObject[], url: string): never {
+function unknownTool(name: string, tools: readonly JsonObject[], url: string, lacking: readonly string[]): never {
   const names = tools.map((tool) => String(tool.name));
   const hint = nearest(name, names) ?? names.find((one) => one.endsWith(name));
   const advice = hint === undefined ? '; see them with: toolmgr tools' : `, did you mean ${hint}?`;
-  throw new UsageError(`${url} has no tool ${name}${advice}`);
+  const yet = lacking.length === 0 ? '' : `; not all tools are here yet: ${lacking.join(', ')}`;
+  throw new UsageError(`${url} has no tool ${name}${advice}${yet}`);
 }
 
 function shortDescription(tool: JsonObject): string {

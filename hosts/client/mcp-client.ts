@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import { isObject, type JsonObject, type JsonValue, LACKING } from '@toolmgr/core';
 import { Agent, request } from 'undici';
 import { printable } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -12,6 +12,8 @@ export interface McpClient {
   readonly server: JsonObject;
   /** All pages, as the server lists them. */
   listTools(): Promise<readonly JsonObject[]>;
+  /** What the last list lacked, in words: `everything (starting, 12 s)`. */
+  lacking(): readonly string[];
   /** Calls one listed tool. Its own failure is a result with `isError`; a JSON-RPC error rejects with {@link RpcError}. */
   callTool(tool: JsonObject, args: JsonObject, onProgress?: (progress: JsonObject) => void): Promise<JsonObject>;
   /** Ends the session, if there is one, and closes the connections. */
@@ -62,10 +64,15 @@ export async function connect(
   const endpoint: Endpoint = { url, headers: options.headers ?? {}, dispatcher, timeoutMs: options.timeoutMs };
   try {
     const wire = (await discover(endpoint)) ?? (await initialize(endpoint));
+    let lacking: readonly string[] = [];
+    const note = (result: JsonObject): void => {
+      lacking = lackingIn(result);
+    };
     return {
       revision: wire.revision,
       server: wire.server,
-      listTools: () => listAll(wire),
+      listTools: () => listAll(wire, note),
+      lacking: () => lacking,
       callTool: (tool, args, onProgress) => call(wire, tool, args, onProgress),
       close: async () => {
         await wire.close();
@@ -78,16 +85,28 @@ export async function connect(
   }
 }
 
-async function listAll(wire: Wire): Promise<readonly JsonObject[]> {
+async function listAll(wire: Wire, note: (result: JsonObject) => void): Promise<readonly JsonObject[]> {
   const tools: JsonObject[] = [];
   let cursor: JsonValue | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const result = await wire.request('tools/list', cursor === undefined ? {} : { cursor });
+    note(result);
     if (Array.isArray(result.tools)) tools.push(...result.tools.filter(isObject));
     cursor = result.nextCursor;
     if (typeof cursor !== 'string') return tools;
   }
   throw new UsageError(`the list of tools has more than ${MAX_PAGES} pages`);
+}
+
+/** What a gateway of this kind says about backends that a list lacks. */
+function lackingIn({ _meta }: JsonObject): readonly string[] {
+  const lacking = isObject(_meta) ? _meta[LACKING] : undefined;
+  if (!Array.isArray(lacking)) return [];
+  return lacking
+    .filter(isObject)
+    .map(
+      ({ name, status, seconds }) => `${printable(String(name))} (${printable(String(status))}, ${Number(seconds)} s)`,
+    );
 }
 
 function call(

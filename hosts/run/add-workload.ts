@@ -33,6 +33,7 @@ export async function configFromFlags(
     host: flags.host.replace(/^\[(.*)\]$/, '$1'),
     ...(flags.proxyPort === undefined ? {} : { proxyPort: flags.proxyPort }),
     ...(flags.targetPort === undefined ? {} : { targetPort: flags.targetPort }),
+    ...(flags.startTimeout === undefined ? {} : { startTimeoutMs: flags.startTimeout }),
     createdAtMs: nowMs,
   };
 }
@@ -58,12 +59,17 @@ export function exposureWarning({ host }: Pick<WorkloadConfig, 'host'>): string 
 }
 
 /** A setting that would have no effect is refused, never ignored. */
-function wrongTogether({ kind }: Target, { transport, targetPort, env, runtime }: RunFlags): string | undefined {
+function wrongTogether(
+  { kind }: Target,
+  { transport, targetPort, env, runtime, startTimeout }: RunFlags,
+): string | undefined {
   const isHttp = transport === 'sse' || transport === 'streamable-http';
   if (kind === 'url' && transport === 'stdio') return 'a URL has the transport streamable-http or sse, not stdio';
   if (kind === 'url' && Object.keys(env).length > 0) return '--env is for programs: a URL has no environment';
   if (kind === 'url' && runtime !== undefined) return '--runtime is for programs: nothing is started for a URL';
   if (kind === 'url' && targetPort !== undefined) return '--target-port is for programs: a URL has its own port';
+  if (kind === 'url' && startTimeout !== undefined)
+    return '--start-timeout is for programs: nothing is started for a URL';
   if (kind === 'command' && targetPort !== undefined && !isHttp) {
     return '--target-port needs --transport streamable-http or sse: a stdio program has no port';
   }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { startTimeoutFrom } from '../start-timeout.ts';
 
 /** What the flags of `run` say, once read. */
 export interface RunFlags {
@@ -11,6 +12,8 @@ export interface RunFlags {
   readonly host: string;
   readonly proxyPort?: number;
   readonly targetPort?: number;
+  /** Milliseconds. */
+  readonly startTimeout?: number;
 }
 
 /** One option of the command: what it says in the help, or what it comes with when it is not there yet. */
@@ -34,6 +37,11 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       flags: '--runtime <KIND>',
       says: 'process: no isolation, a program has your rights (the only one so far)',
       read: readRuntime,
+    },
+    {
+      flags: '--start-timeout <DURATION>',
+      says: 'time for the first start of the program, its installation included (default: 5m)',
+      read: startTimeoutFrom,
     },
     { flags: '-f, --foreground', says: 'stay here; Ctrl-C stops and removes the workload' },
   ],

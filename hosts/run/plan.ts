@@ -1,6 +1,7 @@
 import type { PlanInput } from '@toolmgr/core';
 import type { WorkloadConfig } from '@toolmgr/plugins';
 import { isLoopbackHost } from '../http/listen.ts';
+import { startDeadlineMs } from './start-deadline.ts';
 
 /** What a start of a workload adds to its configuration. */
 export interface RunStart {
@@ -29,13 +30,15 @@ export function planFromRun(config: WorkloadConfig, { runId, logFile }: RunStart
     plugins: [
       { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },
-      { use: isRemote ? 'workloads/remote-url' : 'workloads/process' },
+      isRemote
+        ? { use: 'workloads/remote-url' }
+        : { use: 'workloads/process', with: { firstStartTimeoutMs: startDeadlineMs(config) } },
       { use: 'backend-sources/workloads', with: { workloads: [workload] } },
     ],
     // the client in front has its own time limit; this hop must not be the shorter one
     timeouts: { defaultMs: CALL_TIMEOUT_MS },
     endpoint: { loopback: isLoopbackHost(config.host) },
-    limits: { stopMs: STOP_MS },
+    limits: { stopMs: STOP_MS, ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }) },
   };
 }
 

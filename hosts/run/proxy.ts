@@ -135,7 +135,7 @@ async function whyNotReady(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const limitMs = startDeadlineMs(config);
-  const deadlineMs = performance.now() + limitMs;
+  const deadlineMs = performance.now() + limitMs + SPARE_MS;
   while (!signal.aborted) {
     const state = gateway.backends()[0];
     if (state?.status === 'ready') return undefined;
@@ -204,4 +204,5 @@ function rememberReasons(log: Log): RememberingLog {
 
 const CLOSE_MS = 5_000;
 const READY_POLL_MS = 50;
+const SPARE_MS = 1_000; // the start itself says first that its time is over
 const WATCH_MS = 1_000;

@@ -1,10 +1,9 @@
-import { basename } from 'node:path';
+import { DEFAULT_LIMITS } from '@toolmgr/core';
 import type { WorkloadConfig } from '@toolmgr/plugins';
 
-/** How long a workload may take until it answers: a package that npx has to fetch takes its time. */
-export function startDeadlineMs({ command }: Pick<WorkloadConfig, 'command'>): number {
-  return command !== undefined && basename(command.file) === 'npx' ? FETCHED_MS : LOCAL_MS;
+/** How long a workload may take until it answers: a program may install its package first, a remote server is there. */
+export function startDeadlineMs({ url, startTimeoutMs }: Pick<WorkloadConfig, 'url' | 'startTimeoutMs'>): number {
+  return startTimeoutMs ?? (url === undefined ? DEFAULT_LIMITS.firstStartMs : REMOTE_MS);
 }
 
-const LOCAL_MS = 60_000;
-const FETCHED_MS = 300_000;
+const REMOTE_MS = 60_000;

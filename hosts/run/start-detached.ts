@@ -10,11 +10,12 @@ export type Started =
   | Extract<Launched, { kind: 'running' }>
   | (Extract<Launched, { kind: 'failed' }> & { readonly lines: readonly string[] });
 
-/** Starts a stored workload detached and waits until it answers, telling the seconds on a terminal. One that does not is stopped again. */
+/** Starts a stored workload detached and waits until it answers, telling the seconds. One that does not is stopped again. */
 export async function startAndTell(state: string, config: WorkloadConfig): Promise<Started> {
   const stop = stopSignal();
   const progress = (seconds: number): void => {
     if (stderr.isTty) process.stderr.write(`\r${config.name} is starting … ${seconds} s`);
+    else if (seconds % LINE_SECONDS === 0) stderr.line(`${config.name} is still starting (${seconds} s)`);
   };
   try {
     const proxy = detachProxy(state, config.name);
@@ -40,4 +41,5 @@ export function tellFailure(name: string, { reason, lines }: Extract<Started, { 
   process.exitCode = EXIT_CODES.failed.code;
 }
 
+const LINE_SECONDS = 10; // between lines where there is no terminal to write over
 const CLEAR_LINE = '\r\u001b[K';

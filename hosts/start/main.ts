@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createGateway, createLog, explainCause, type Gateway, GatewayFault } from '@toolmgr/core';
+import { createGateway, createLog, DEFAULT_LIMITS, explainCause, type Gateway, GatewayFault } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { connect } from '../client/mcp-client.ts';
 import { prepareEngine, widenYoungGeneration } from '../engine.ts';
@@ -11,6 +11,7 @@ import { createSwitch } from '../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
+import { tellStarts } from '../tell-starts.ts';
 import { columns, stderr, stdout } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { VERSION } from '../version.ts';
@@ -19,7 +20,7 @@ import { SERVER_NAMES, startPlan } from './plan.ts';
 const HOST = '127.0.0.1';
 const DEFAULT_PORT = 4483;
 /** All three servers have answered by then, or something is wrong. A first fetch from the registry fits in. */
-const READY_MS = 90_000;
+const READY_MS = DEFAULT_LIMITS.firstStartMs;
 const POLL_MS = 25;
 const PARENT_POLL_MS = 250;
 const CALL_TIMEOUT_MS = 30_000;
@@ -53,6 +54,7 @@ async function start(argv: readonly string[]): Promise<void> {
       authTypeOf: () => 'unauthenticated',
     }),
   });
+  tellStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (await ready(gateway, stop.signal)) {
     widenYoungGeneration();
     await tell(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);

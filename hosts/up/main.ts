@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { startTimeoutFrom } from '../start-timeout.ts';
 import { portFrom } from '../vmcp/main.ts';
 import { ERAS } from './eras.ts';
 
@@ -16,6 +17,11 @@ export function addUpCommand(program: Command): void {
         '--era <revision>',
         'MCP revision of the servers: legacy (2025-11-25 and before), modern (2026-07-28), or auto: found for each server, and for each client the one that loses least; "era" in the entry of a server goes before',
       ).choices(ERAS),
+    )
+    .option(
+      '--start-timeout <duration>',
+      'time for the first start of a program, its installation included (default: 5m)',
+      startTimeoutFrom,
     )
     .option('--debug', 'log more')
     .addHelpText(

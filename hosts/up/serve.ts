@@ -9,6 +9,7 @@ import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
+import { secondsOf, tellStarts } from '../tell-starts.ts';
 import { stderr } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { VERSION } from '../version.ts';
@@ -25,6 +26,8 @@ export interface UpOptions {
   /** The era of servers whose entry in the file names none. */
   readonly era?: EraSetting;
   readonly debug?: boolean;
+  /** Milliseconds for the first start of a program. */
+  readonly startTimeout?: number;
 }
 
 /**
@@ -43,7 +46,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
   using _ = hearRejections(log);
   const servers = createClientServers(first);
-  const plan = upPlan(isLoopbackHost(options.host));
+  const plan = upPlan(isLoopbackHost(options.host), options.startTimeout);
   const { limits } = readPlan(plan);
   const isLoopback = isLoopbackHost(options.host);
   using stop = stopSignal();
@@ -68,6 +71,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   }
   void gateway.settled().then(widenYoungGeneration);
   void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
+  tellStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (options.watch === true) {
     watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
   }
@@ -77,12 +81,13 @@ export async function up(given: string | undefined, options: UpOptions): Promise
 }
 
 /** The plan behind `up`: anonymous, names with the server in front, backends from the file. */
-export function upPlan(loopback: boolean): PlanInput {
+export function upPlan(loopback: boolean, firstStartMs?: number): PlanInput {
   return {
     name: 'toolmgr-up',
     plugins: [{ use: 'incoming-auth/anonymous' }, { use: CLIENT_SERVERS }, { use: 'aggregation', with: {} }],
     outgoingAuth: { default: { type: CLIENT_SERVERS } },
     endpoint: { loopback },
+    ...(firstStartMs === undefined ? {} : { limits: { firstStartMs } }),
   };
 }
 
@@ -136,7 +141,14 @@ function surroundings(file: string): { env: NodeJS.ProcessEnv; home: string; fol
 function tellServed(gateway: Gateway, url: string, file: string, watched: boolean): void {
   const tools = gateway.catalog().visible('tool');
   stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(`${url}/mcp`)}`);
-  for (const { backend, status, cause } of gateway.backends()) {
+  for (const state of gateway.backends()) {
+    const { backend, status, cause, startingSinceMs } = state;
+    if (startingSinceMs !== undefined) {
+      stderr.line(
+        `  ${backend.name}  ${stderr.yellow('still starting')}, ${secondsOf(state)} s so far; its tools come when it is ready`,
+      );
+      continue;
+    }
     const count = tools.filter((tool) => tool.workload === backend.name).length;
     const said =
       status === 'ready'

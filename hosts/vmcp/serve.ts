@@ -16,6 +16,7 @@ import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '.
 import type { HostRoute } from '../http/mount.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
+import { tellStarts } from '../tell-starts.ts';
 import { stderr } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { VERSION } from '../version.ts';
@@ -77,6 +78,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
   void greetBackends(door.current, log);
+  tellStarts({ gateway: () => door.current, say: (line) => log.info(line), signal: stop.signal });
   followFile(source, stop.signal, log, async ({ config, warnings }) => {
     const next = await open(config, door.current);
     log.setLevel(levelOf(options, config));
@@ -177,13 +179,14 @@ async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
   await gateway.settled();
   widenYoungGeneration();
   const tools = toolsOf(gateway);
-  for (const { backend, status, era, cause } of gateway.backends()) {
+  for (const { backend, status, era, cause, startingSinceMs } of gateway.backends()) {
     const fields = {
       backend: backend.name,
       status,
       tools: tools.filter((tool) => tool.workload === backend.name).length,
     };
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
+    else if (startingSinceMs !== undefined) log.info('backend still starting', fields);
     else log.warn('backend away', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
   }
 }

@@ -115,7 +115,8 @@ export class ProcessGroup {
   }
 }
 
-function minimalEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
+/** What a program gets of an environment unless it is given more. */
+export function minimalEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
   const names = process.platform === 'win32' ? [...PASSED_ON, ...PASSED_ON_WINDOWS] : PASSED_ON;
   const passed: Record<string, string> = {};
   for (const name of names) {

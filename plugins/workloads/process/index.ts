@@ -23,7 +23,16 @@ export default definePlugin({
       })
       .prefault({})
       .describe('when a program that ended is started again'),
-    startTimeoutMs: z.int().min(1).default(60_000).describe('time a program has to listen on its port'),
+    startTimeoutMs: z
+      .int()
+      .min(1)
+      .default(60_000)
+      .describe('time a program that is started again has to listen on its port'),
+    firstStartTimeoutMs: z
+      .int()
+      .min(1)
+      .default(300_000)
+      .describe('time for the first start of such a program, the installation of its package (npx, uvx) included'),
   }),
   apply(core, config) {
     core.slots.workloadRuntimes.register('process', createProcessRuntime(config));

@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayFault, type WorkloadHandle, type WorkloadSpec, type WorkloadState } from '@toolmgr/core';
+import {
+  GatewayFault,
+  packageRunOf,
+  takeInstallTurn,
+  type WorkloadHandle,
+  type WorkloadSpec,
+  type WorkloadState,
+} from '@toolmgr/core';
 import { freePort, portAnswers, waitForPort } from './answering-port.ts';
 import { nextRestart, type RestartPolicy } from './back-off.ts';
 import { workloadEnvironment } from './environment.ts';
@@ -9,8 +16,10 @@ import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.
 /** What the process runtime may be told. */
 export interface ProcessSettings {
   readonly restart: RestartPolicy;
-  /** Time a program has to accept connections on its port. */
+  /** Time a program that is started again has to accept connections on its port. */
   readonly startTimeoutMs: number;
+  /** The same for its first start, which may install it. */
+  readonly firstStartTimeoutMs: number;
 }
 
 /** The program of a workload with an HTTP transport, on its port. */
@@ -42,11 +51,30 @@ export async function keepRunning(
   const output = createOutput(spec.logFile);
   const program: Program = { spec, ...command, port, output };
   try {
-    const first = await startAnswering(program, settings.startTimeoutMs, signal);
+    const first = await startFirst(program, settings.firstStartTimeoutMs, signal);
     return superviseFrom(first, program, settings);
   } catch (cause) {
     output.close();
     throw cause;
+  }
+}
+
+/** The first start: nobody else installs the same package into the same cache meanwhile. */
+async function startFirst(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
+  const { spec } = program;
+  const run = packageRunOf(program, workloadEnvironment(spec.env));
+  const endTurn = run && (await takeInstallTurn(run, { signal, waitMs: timeoutMs }));
+  if (run !== undefined && endTurn === undefined) {
+    const packages = run.packages.join(', ');
+    throw new GatewayFault(
+      'WORKLOAD_FAILED',
+      `workload ${spec.name} waited ${timeoutMs} ms for another installation of ${packages}`,
+    );
+  }
+  try {
+    return await startAnswering(program, timeoutMs, signal);
+  } finally {
+    await endTurn?.();
   }
 }
 

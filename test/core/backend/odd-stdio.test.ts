@@ -55,7 +55,7 @@ describe('probing a stdio backend', () => {
 
   it('gives up on a server that never says a word, and leaves no process', async () => {
     const { backend } = odd('silent');
-    const { room } = await roomWith([backend], { limits: { helloMs: 150 } });
+    const { room } = await roomWith([backend], { limits: { helloMs: 150, firstStartMs: 300 } });
     expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'timeout' } });
     await room.stop();
     expect(room.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });

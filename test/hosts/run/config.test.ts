@@ -94,10 +94,10 @@ describe('the configuration of a workload', () => {
     expect(exposureWarning({ host: '0.0.0.0' })).toContain('everybody who can reach it');
   });
 
-  it('gives a fetched package more time to answer', () => {
-    expect(startDeadlineMs({ command: { file: '/usr/bin/npx', args: [] } })).toBeGreaterThan(
-      startDeadlineMs({ command: { file: '/usr/bin/node', args: [] } }),
-    );
+  it('gives a program that may have to be installed minutes to answer, or the time that was asked for', () => {
+    expect(startDeadlineMs({})).toBe(300_000);
+    expect(startDeadlineMs({ startTimeoutMs: 1_000 })).toBe(1_000);
+    expect(startDeadlineMs({ url: 'https://mcp.example.com' })).toBe(60_000);
   });
 });
 

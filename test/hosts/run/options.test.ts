@@ -58,9 +58,9 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 }
 
 describe('the options of run', () => {
-  it('are those of the document, and one of ours', () => {
+  it('are those of the document, and two of ours', () => {
     expect(specified.length).toBeGreaterThan(70);
-    expect(longNames().toSorted()).toEqual([...specified, '--runtime'].sort());
+    expect(longNames().toSorted()).toEqual([...specified, '--runtime', '--start-timeout'].sort());
   });
 
   proves(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
+import { heldRunner } from '../../support/package-runner.ts';
 import { processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
@@ -136,6 +137,39 @@ describe('toolmgr up', () => {
     },
     LONG,
   );
+
+  proves(
+    ['choice.first-start.told', 'choice.first-start.one-install'],
+    'tells of a server that is being installed, and installs it once though two gateways start it',
+    async () => {
+      const runner = heldRunner();
+      const env = { npm_config_cache: runner.cache };
+      await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg'), env } } });
+      await using one = startCli(['up', '--port', '0'], { cwd: folder });
+      await using two = startCli(['up', '--port', '0'], { cwd: folder });
+      const [, url = ''] = await one.printed(/serves \.mcp\.json at (http:\S+)/);
+      await Promise.all([one, two].map((gateway) => gateway.printed(/slow {2}still starting, \d+ s so far/)));
+      const early = await cli(['call', 'slow_ping', '--url', url]);
+      expect([early.code, early.out + early.err]).toEqual([
+        1,
+        expect.stringMatching(/has no tool slow_ping.*not all tools are here yet: slow \(starting, \d+ s\)/),
+      ]);
+      expect(runner.notes()).toEqual(['start pkg']);
+
+      runner.release();
+      await Promise.all([one, two].map((gateway) => gateway.printed(/slow is ready after \d+ s, 1 tools/)));
+      expect(runner.notes()).toEqual(['start pkg', 'installed pkg', 'start pkg', 'installed pkg']);
+      expect((await cli(['tools', '--url', url])).out).toContain('slow_ping');
+    },
+    LONG,
+  );
+
+  it('takes the time for a first start from --start-timeout', async () => {
+    const runner = heldRunner();
+    await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg') } } });
+    await using serving = startCli(['up', '--port', '0', '--start-timeout', '4s'], { cwd: folder });
+    await serving.printed(/slow did not start in [4-9] s: backend "slow" did not answer/);
+  });
 
   it('says where it looked when there is no file', async () => {
     const ended = await cli(['up'], { cwd: folder, env: { HOME: folder, XDG_CONFIG_HOME: undefined } });

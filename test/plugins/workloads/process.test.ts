@@ -172,7 +172,7 @@ describe('workloads/process', () => {
 
   it('refuses a program that never listens, and leaves nothing of it', async () => {
     const mark = `SILENT-${folder}`;
-    const silent = start(spec(['-e', 'setInterval(() => {}, 1000)', mark]), { startTimeoutMs: 200 });
+    const silent = start(spec(['-e', 'setInterval(() => {}, 1000)', mark]), { firstStartTimeoutMs: 200 });
     await expect(silent).rejects.toThrow(/did not listen on 127.0.0.1:\d+ within 200 ms/);
     expect(processesWith(mark)).toEqual([]);
   });

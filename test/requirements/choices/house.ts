@@ -51,6 +51,20 @@ export const house = [
     },
   },
   {
+    source: 'choice: first start of programs',
+    says: {
+      'choice.first-start.minutes': 'the first start of a program may take five minutes, or what is set',
+      'choice.first-start.not-killed':
+        'a program that is being installed is not ended for its silence, in either revision',
+      'choice.first-start.bounded': 'a first start that takes longer than its time is ended and tried again',
+      'choice.first-start.calls': 'calls meanwhile hear that it is still starting, and for how many seconds',
+      'choice.first-start.told':
+        'a person is told what is still starting, and of each when it is ready or why it is not',
+      'choice.first-start.one-install':
+        'one package is never installed twice at a time into one cache, by backends, workloads or gateways',
+    },
+  },
+  {
     source: 'choice: ordering hazards',
     says: {
       'choice.order.rename-decided-again':

@@ -1,0 +1,125 @@
+import { basename, join } from 'node:path';
+import type { Command } from '../../contract/backend.ts';
+
+/** A program that fetches packages before it runs one of them. */
+export interface PackageRun {
+  readonly runner: string;
+  /** Names without versions, sorted. */
+  readonly packages: readonly string[];
+  /** Folder into which the runner installs. */
+  readonly cache: string;
+}
+
+/** How the command line of one runner is read. */
+interface Runner {
+  /** Words between the program and its options, e.g. `tool run`. */
+  readonly words: readonly string[];
+  /** Options that name a package. */
+  readonly packageOptions: readonly string[];
+  /** Options that take a value of another kind. */
+  readonly valueOptions: readonly string[];
+  cache(env: Env): string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Says which packages a command fetches and where they go: `npx`, `npm exec`, `uvx`, `uv tool run`, `pnpm dlx`, `bunx` and
+ * their like, also behind `cmd /c`. `undefined` for any other program.
+ *
+ * Shape: `env` is the environment of the program. An option that is not known here counts as one without a value; then the
+ * package may be misread, which only means that two runs of it are not seen as such.
+ */
+export function packageRunOf(command: Pick<Command, 'file' | 'args'>, env: Env): PackageRun | undefined {
+  const line = unwrapped([command.file, ...command.args]);
+  const [file = '', ...args] = line;
+  const program = basename(file.replaceAll('\\', '/'))
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|ps1|bat)$/, '');
+  for (const runner of RUNNERS[program] ?? []) {
+    if (!runner.words.every((word, at) => args[at] === word)) continue;
+    const packages = packagesIn(args.slice(runner.words.length), runner);
+    if (packages.length === 0) return undefined;
+    return { runner: [program, ...runner.words].join(' '), packages, cache: runner.cache(env) };
+  }
+  return undefined;
+}
+
+/** Windows client files start scripts as `cmd /c npx …`. */
+function unwrapped(line: readonly string[]): readonly string[] {
+  const isShell = /^cmd(?:\.exe)?$/i.test(basename((line[0] ?? '').replaceAll('\\', '/')));
+  return isShell && /^\/c$/i.test(line[1] ?? '') ? line.slice(2) : line;
+}
+
+function packagesIn(args: readonly string[], { packageOptions, valueOptions }: Runner): readonly string[] {
+  const named: string[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? '';
+    if (word === '--' || !word.startsWith('-')) {
+      const first = word === '--' ? args[at + 1] : word;
+      if (named.length === 0 && first !== undefined) named.push(first);
+      break;
+    }
+    const [option = '', value] = word.split(/=(.*)/s, 2);
+    const takesValue = packageOptions.includes(option) || valueOptions.includes(option);
+    const given = value ?? (takesValue ? args[++at] : undefined);
+    if (packageOptions.includes(option) && given !== undefined) named.push(given);
+  }
+  return named.map(withoutVersion).sort();
+}
+
+/** `@scope/pkg@1.2` and `pkg==1.2` without what follows the name. */
+function withoutVersion(text: string): string {
+  return text.replace(/(?<=.)(?:@|[=<>~!]=|\[).*$/s, '');
+}
+
+const homeOf = (env: Env): string => env.HOME ?? env.USERPROFILE ?? '';
+const xdgCache = (env: Env): string => (env.XDG_CACHE_HOME ? env.XDG_CACHE_HOME : join(homeOf(env), '.cache'));
+const npmCache = (env: Env): string => env.npm_config_cache ?? env.NPM_CONFIG_CACHE ?? join(homeOf(env), '.npm');
+
+const NPM = {
+  packageOptions: ['-p', '--package'],
+  valueOptions: ['--cache', '--registry', '--userconfig', '--prefix', '-w', '--workspace', '-c', '--call'],
+  cache: npmCache,
+} as const;
+const UV = {
+  packageOptions: ['--from'],
+  valueOptions: ['--with', '-p', '--python', '--index', '--index-url', '--default-index', '--cache-dir', '--env-file'],
+  cache: (env: Env) => env.UV_CACHE_DIR ?? join(xdgCache(env), 'uv'),
+} as const;
+const PNPM = {
+  packageOptions: ['--package'],
+  valueOptions: [],
+  cache: (env: Env) => join(xdgCache(env), 'pnpm'),
+} as const;
+const YARN = {
+  packageOptions: ['-p', '--package'],
+  valueOptions: [],
+  cache: (env: Env) => join(xdgCache(env), 'yarn'),
+} as const;
+const BUN = {
+  packageOptions: ['-p', '--package'],
+  valueOptions: [],
+  cache: (env: Env) => env.BUN_INSTALL_CACHE_DIR ?? join(homeOf(env), '.bun', 'install', 'cache'),
+} as const;
+const PIPX = {
+  packageOptions: ['--spec'],
+  valueOptions: ['--python'],
+  cache: (env: Env) => join(xdgCache(env), 'pipx'),
+} as const;
+
+const RUNNERS: Readonly<Record<string, readonly Runner[]>> = {
+  npx: [{ words: [], ...NPM }],
+  npm: [
+    { words: ['exec'], ...NPM },
+    { words: ['x'], ...NPM },
+  ],
+  uvx: [{ words: [], ...UV }],
+  uv: [{ words: ['tool', 'run'], ...UV }],
+  pnpx: [{ words: [], ...PNPM }],
+  pnpm: [{ words: ['dlx'], ...PNPM }],
+  yarn: [{ words: ['dlx'], ...YARN }],
+  bunx: [{ words: [], ...BUN }],
+  bun: [{ words: ['x'], ...BUN }],
+  pipx: [{ words: ['run'], ...PIPX }],
+};

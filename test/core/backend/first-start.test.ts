@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { packageRunOf } from '../../../core/backend/transports/package-runner.ts';
+import type { Backend } from '../../../core/contract/backend.ts';
+import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
+import { testGateway } from '../../../core/testing/index.ts';
+import { type HeldRunner, heldRunner } from '../../support/package-runner.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import { callOf, roomWith, send, testOwner } from './support.ts';
+
+const backendOf = (runner: HeldRunner, name: string, kind: 'legacy' | 'modern', pkg = name): Backend => ({
+  name,
+  transport: 'stdio',
+  command: { file: runner.file, args: runner.args(pkg, kind), env: { npm_config_cache: runner.cache } },
+});
+
+const SHORT = { helloMs: 50, discoveryMs: 200 };
+
+describe('the first start of a program', () => {
+  proves('choice.first-start.minutes', 'may take five minutes unless it is set', () => {
+    expect(DEFAULT_LIMITS.firstStartMs).toBe(300_000);
+  });
+
+  for (const [kind, era] of [
+    ['legacy', '2025-11-25'],
+    ['modern', '2026-07-28'],
+  ] as const) {
+    proves('choice.first-start.not-killed', `is not cut short after limits.helloMs: a ${kind} server`, async () => {
+      const runner = heldRunner();
+      const { room } = await roomWith([backendOf(runner, 'slow', kind)], { limits: SHORT });
+      expect(room.states()[0]).toMatchObject({ status: 'unknown', startingSinceMs: expect.any(Number) });
+      runner.release();
+      await until(() => room.states()[0]?.status === 'ready');
+      expect(room.eraOf('slow')).toBe(era);
+      expect(
+        room
+          .listings('')
+          .get('slow')
+          ?.tools.map(({ key }) => key),
+      ).toEqual(['ping']);
+      expect(runner.notes()).toEqual(['start slow', 'installed slow']);
+      expect(room.states()[0]).not.toHaveProperty('startingSinceMs');
+    });
+  }
+
+  proves('choice.first-start.bounded', 'ends after limits.firstStartMs, and is tried again', async () => {
+    const runner = heldRunner();
+    const limits = { ...SHORT, firstStartMs: 500 };
+    const { room } = await roomWith([backendOf(runner, 'slow', 'legacy')], { limits });
+    await until(() => room.states()[0]?.status === 'unavailable');
+    expect(room.states()[0]).toMatchObject({ cause: { category: 'timeout' } });
+    await until(() => runner.notes().filter((line) => line === 'start slow').length > 1, 20_000);
+  });
+
+  proves('choice.first-start.calls', 'is told to calls at once, with the seconds', async () => {
+    const runner = heldRunner();
+    const { room } = await roomWith([backendOf(runner, 'slow', 'legacy')], { limits: SHORT });
+    const { call } = callOf({ workload: 'slow', original: 'ping', owner: testOwner('session:a').owner });
+    await expect(room.send(call)).rejects.toMatchObject({
+      code: 'BACKEND_STARTING',
+      message: expect.stringMatching(/^backend "slow" is still starting, \d+ s so far; its first start may take 300 s/),
+    });
+  });
+
+  proves('choice.first-start.calls', 'is told to calls of names that nobody has yet', async () => {
+    const runner = heldRunner();
+    const { name: _, ...slow } = backendOf(runner, 'slow', 'legacy');
+    await using kit = await testGateway({ backends: { slow }, plan: { limits: SHORT } });
+    const client = await kit.client();
+    const asked = await client.request('tools/call', { name: 'ping' });
+    expect(asked.error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(
+        /"ping" not found; perhaps it comes with a backend that is still starting: slow, \d+ s/,
+      ),
+    });
+    runner.release();
+    await until(async () => (await client.toolNames()).includes('ping'));
+    expect((await client.request('tools/call', { name: 'pong' })).error?.message).not.toContain('starting');
+  });
+
+  proves('choice.first-start.one-install', 'never installs one package twice at a time into one cache', async () => {
+    const runner = heldRunner();
+    const all = ['a', 'b', 'c'].map((name) => backendOf(runner, name, 'legacy', 'same'));
+    const other = backendOf(runner, 'other', 'legacy');
+    const { room } = await roomWith([...all, other], { limits: SHORT });
+    await until(() => runner.notes().includes('start same') && runner.notes().includes('start other'));
+    expect(runner.notes().filter((line) => line === 'start same')).toHaveLength(1);
+    runner.release();
+    await until(() => room.states().every(({ status }) => status === 'ready'), 20_000);
+    expect(runner.notes().filter((line) => line === 'start same')).toHaveLength(3);
+    expect(runner.notes().join()).not.toContain('overlap');
+    await send(room, { workload: 'a', original: 'ping', owner: testOwner('session:a').owner }).catch(() => {});
+  });
+});
+
+describe('the packages of a command', () => {
+  const env = { HOME: '/home/ada' };
+  const packagesOf = (file: string, ...args: string[]) => packageRunOf({ file, args }, env)?.packages;
+
+  it('are found behind every known runner, without versions and options', () => {
+    expect(packagesOf('npx', '-y', '@scope/pkg@1.2', 'arg')).toEqual(['@scope/pkg']);
+    expect(packagesOf('/usr/bin/npx', '--yes', '--package=b', '-p', 'a@latest', 'run-it')).toEqual(['a', 'b']);
+    expect(packagesOf('npm', 'exec', '--registry', 'http://x', '--', 'pkg')).toEqual(['pkg']);
+    expect(packagesOf('cmd', '/c', 'npx', '-y', 'pkg')).toEqual(['pkg']);
+    expect(packagesOf('C:\\nodejs\\npx.cmd', '-y', 'pkg')).toEqual(['pkg']);
+    expect(packagesOf('uvx', '--from', 'git-mcp==1.0', 'run')).toEqual(['git-mcp']);
+    expect(packagesOf('uv', 'tool', 'run', 'mcp-server-time@latest')).toEqual(['mcp-server-time']);
+    expect(packagesOf('pnpm', 'dlx', 'pkg')).toEqual(['pkg']);
+  });
+
+  it('are none of a program that installs nothing', () => {
+    expect(packagesOf('node', 'npx')).toBeUndefined();
+    expect(packagesOf('npm', 'start')).toBeUndefined();
+    expect(packagesOf('npx')).toBeUndefined();
+  });
+
+  it('go where the environment of the program says', () => {
+    const cacheOf = (file: string, more: object) => packageRunOf({ file, args: ['pkg'] }, { ...env, ...more })?.cache;
+    expect(cacheOf('npx', {})).toBe('/home/ada/.npm');
+    expect(cacheOf('npx', { npm_config_cache: '/c' })).toBe('/c');
+    expect(cacheOf('uvx', { XDG_CACHE_HOME: '/x' })).toBe('/x/uv');
+    expect(cacheOf('uvx', { UV_CACHE_DIR: '/u' })).toBe('/u');
+  });
+});

@@ -3,12 +3,13 @@ import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { RIG_NAMES, type RigName } from '../../scripts/rigs/recipes.ts';
 import { foreignServer } from '../support/foreign-servers.ts';
+import { proves } from '../support/proves.ts';
 import { until } from '../support/until.ts';
 import { type Comparable, comparable, type Settle } from './wire/comparable.ts';
 import { exampleArguments } from './wire/example-value.ts';
 import { gatewayBefore } from './wire/gateway-before.ts';
 import { type SurveyPlan, survey } from './wire/survey.ts';
-import { httpPeer, type PeerOptions, type WirePeer } from './wire/wire-peer.ts';
+import { httpPeer, type PeerOptions, type WireAnswer, type WirePeer } from './wire/wire-peer.ts';
 
 const LONG = 120_000; // two starts of Python on a busy machine, then some hundred requests
 const LEGACY = '2025-11-25';
@@ -37,6 +38,50 @@ describe.each(RIG_NAMES)('%s', (name) => {
     expect(told(name, comparable(second, settle))).toEqual(told(name, comparable(first, settle)));
   });
 
+  const { stdio } = server;
+  if (stdio !== undefined && !server.eras.includes('2026-07-28')) {
+    proves(
+      'choice.bridge.question-of-its-call',
+      'asks two calls of a client of 2026-07-28 at the same time over stdio',
+      async () => {
+        const gateway = await gatewayBefore({ far: stdio });
+        onTestFinished(() => gateway[Symbol.asyncDispose]());
+        const peer = await httpPeer(gateway.url, options(name, '2026-07-28'));
+        onTestFinished(() => peer[Symbol.asyncDispose]());
+        const answers = await Promise.all(ASKING.map((asked) => peer.request('tools/call', asked)));
+        expect(answers.map(({ error }) => error)).toEqual([undefined, undefined]);
+        expect(JSON.stringify(said(answers[0] as WireAnswer))).toContain('accept');
+        expect(JSON.stringify(said(answers[1] as WireAnswer))).toContain('sampled');
+      },
+      LONG,
+    );
+  }
+
+  if (server.eras.includes('2026-07-28')) {
+    proves(
+      'choice.era.legacy-session',
+      'of both eras asks a client of 2025-11-25 before which the gateway found 2026-07-28 as it asks it directly',
+      async () => {
+        const started = await server.start(LEGACY);
+        onTestFinished(() => started[Symbol.asyncDispose]());
+        const gateway = await gatewayBefore({ far: { url: started.url } }, 'auto');
+        onTestFinished(() => gateway[Symbol.asyncDispose]());
+        const direct = await httpPeer(started.url, options(name, LEGACY));
+        onTestFinished(() => direct[Symbol.asyncDispose]());
+        const through = await httpPeer(gateway.url, options(name, LEGACY));
+        onTestFinished(() => through[Symbol.asyncDispose]());
+        for (const asked of ASKING) {
+          const [first, second] = [
+            await direct.request('tools/call', asked),
+            await through.request('tools/call', asked),
+          ];
+          expect(said(second)).toEqual(said(first));
+        }
+      },
+      LONG,
+    );
+  }
+
   for (const era of LOSES_NOTIFICATIONS.has(name) ? [] : server.eras) {
     it(`tells what it does while it works, direct and through the gateway in ${era}`, { timeout: LONG }, async () => {
       const { direct, through } = await bothWays(era);
@@ -61,6 +106,16 @@ describe.each(RIG_NAMES)('%s', (name) => {
     return { direct, through };
   }
 });
+
+/** Calls in which the server asks its client. */
+const ASKING = [
+  { name: 'test_elicitation', arguments: { message: 'sure?' } },
+  { name: 'test_sampling', arguments: { prompt: 'sure?' } },
+] as const;
+
+function said({ result, error }: WireAnswer): unknown {
+  return error ?? JSON.parse(String(result?.toBytes()));
+}
 
 function options(name: RigName, era: Era): PeerOptions {
   return {

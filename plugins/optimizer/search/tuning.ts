@@ -30,7 +30,7 @@ export const TUNING: Tuning = {
   saturation: 1.4,
   relative: 0.3,
   misspelt: 0.6,
-  interfaceWord: 0.6,
+  interfaceWord: 0.45,
   value: 0.3,
   whole: 0.7,
   standsOut: 1.4,

@@ -42,6 +42,8 @@ export class LinkPool {
   readonly #shares: Shares<Seat>;
   /** Of owners whose seat made room for another: their next seat watches for them again. */
   readonly #interrupted = new Map<string, Watchers>();
+  /** When a caller last had a process end for another of its own; those that have their share. */
+  readonly #churned = new Map<string, number>();
   readonly #levels = new Map<string, string>();
   /** A modern backend that refused `initialize` serves one era only. */
   #isModernOnly: boolean;
@@ -212,14 +214,23 @@ export class LinkPool {
   #makeRoom(share: string): boolean {
     const donor = this.#shares.donor(share);
     if (donor === undefined) return true;
-    const spare = spareOf(donor);
+    const spare = this.#mayStart(share) ? spareOf(donor) : undefined;
     if (spare === undefined) return false;
+    const isProcess = this.#options.backend.transport === 'stdio';
+    if (isProcess && spare.share === share) this.#churned.set(share, this.#options.now());
     if (spare.isWatched) this.#interrupted.set(spare.key, spare.watchers);
     this.#drop(spare);
     return true;
   }
 
+  /** A program costs more to start than a call: a caller that has its share must not start them as fast as it can call. */
+  #mayStart(share: string): boolean {
+    const lastMs = this.#churned.get(share);
+    return lastMs === undefined || this.#options.now() - lastMs >= this.#options.limits.processChurnMs;
+  }
+
   #sweep(): void {
+    for (const share of this.#churned.keys()) if (this.#mayStart(share)) this.#churned.delete(share);
     const sinceMs = this.#options.now() - this.#options.limits.linkIdleMs;
     for (const seat of this.#seats.values()) if (seat.isIdleSince(sinceMs)) this.#drop(seat);
   }

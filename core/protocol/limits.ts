@@ -74,6 +74,13 @@ export const limitsSchema = z.strictObject({
     .min(1)
     .default(16)
     .describe('processes of one stdio backend for one caller; its oldest makes room'),
+  processChurnMs: z
+    .int()
+    .min(0)
+    .default(1_000)
+    .describe(
+      'a caller with its share of processes of a backend gets another in place of its oldest once in this time; else BACKEND_BUSY',
+    ),
   linkIdleMs: z.int().min(1000).default(300_000).describe('a backend session without calls for this long is closed'),
   streamsPerCaller: z.int().min(1).default(64).describe('event streams one caller may hold open; over it 429'),
   streamBufferBytes: z.int().min(1024).default(1_048_576).describe('unsent bytes of a stream before logs are dropped'),

@@ -339,7 +339,11 @@ describe('sessions that nobody comes back to', () => {
     { what: 'with a backend session each', calls: 1, mostResident: 60 * KILOBYTE },
   ])(`cost at most 20 KB each at ${SESSIONS}: $what`, { timeout: LONG }, async ({ what, calls, mostResident }) => {
     const far = await benchBackend();
-    const gateway = await gatewayProgram([{ name: 'far', transport: 'streamable-http', url: far.url, era: 'legacy' }]);
+    // all of one caller, who is to have more than a caller's share
+    const limits = { sessionsPerCaller: 10_000, linksPerCaller: 6_000 };
+    const gateway = await gatewayProgram([{ name: 'far', transport: 'streamable-http', url: far.url, era: 'legacy' }], {
+      limits,
+    });
     const open = async (number: number): Promise<void> => {
       for (let n = 0; n < number; n += 50) {
         const clients = await Promise.all(

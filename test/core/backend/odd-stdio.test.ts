@@ -253,7 +253,7 @@ describe('bounds of stdio backends', () => {
   });
 
   it('closes the idlest session for a new one, and refuses when all are at work', async () => {
-    const { room } = await roomWith([odd().backend], { limits: { processesPerBackend: 2 } });
+    const { room } = await roomWith([odd().backend], { limits: { processesPerBackend: 2, processChurnMs: 0 } });
     const as = (key: string) => ({ owner: testOwner(key).owner });
     const first = textOf(await send(room, call('pid', as('a'))));
     await send(room, call('pid', as('b')));

@@ -31,7 +31,9 @@ describe('the processes of a stdio backend', () => {
     const { processesPerBackend, processesPerCaller, linksPerBackend, linksPerCaller } = DEFAULT_LIMITS;
     expect([processesPerBackend, processesPerCaller, linksPerBackend, linksPerCaller]).toEqual([32, 16, 6000, 3000]);
     const { backend, notes } = program();
-    const { room } = await roomWith([backend], { limits: { processesPerBackend: 3, processesPerCaller: 2 } });
+    const { room } = await roomWith([backend], {
+      limits: { processesPerBackend: 3, processesPerCaller: 2, processChurnMs: 0 },
+    });
     const pid = async (owner: LinkOwner) => textOf(await send(room, { workload: 'odd', original: 'pid', owner }));
     const eve = ['e1', 'e2', 'e3', 'e4'].map((session) => ownerOf('eve', session));
     for (const owner of eve) await room.watch('odd', 'memo://1', owner);
@@ -55,9 +57,29 @@ describe('the processes of a stdio backend', () => {
     await expect(cy).rejects.toMatchObject({ code: 'BACKEND_BUSY' }); // one each: nobody gives way
   });
 
+  proves('choice.share.starts', 'are not started one after the other by a caller that has its share', async () => {
+    expect(DEFAULT_LIMITS.processChurnMs).toBe(1_000);
+    const { backend, notes } = program();
+    let nowMs = 1_000_000;
+    const limits = { processesPerCaller: 2 };
+    const { room } = await roomWith([backend], { limits, now: () => nowMs });
+    const pid = (name: string, session: string) =>
+      send(room, { workload: 'odd', original: 'pid', owner: ownerOf(name, session) });
+    for (const session of ['e1', 'e2', 'e3']) await pid('eve', session);
+    for (let n = 4; n < 12; n++) {
+      await expect(pid('eve', `e${n}`)).rejects.toMatchObject({ code: 'BACKEND_BUSY', notRun: true });
+    }
+    expect(notes().filter((line) => line === 'start')).toHaveLength(4);
+    await pid('eve', 'e3'); // what runs goes on
+    await pid('ada', 'a1'); // and others start theirs
+    nowMs += 1_000;
+    await pid('eve', 'e4');
+    expect(notes().filter((line) => line === 'start')).toHaveLength(6);
+  });
+
   proves('choice.share.watches-return', 'watch again when the session that made room calls again', async () => {
     const { backend, notes } = program();
-    const { room } = await roomWith([backend], { limits: { processesPerBackend: 1 } });
+    const { room } = await roomWith([backend], { limits: { processesPerBackend: 1, processChurnMs: 0 } });
     const [one, two] = [ownerOf('eve', 'e1'), ownerOf('eve', 'e2')];
     const subscriptions = () => notes().filter((line) => line.startsWith('subscribe')).length;
     await room.watch('odd', 'memo://1', one);

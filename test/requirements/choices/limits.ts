@@ -31,6 +31,7 @@ export const limits = [
       'choice.share.queue': 'one caller never fills the line of a backend for others',
       'choice.share.backend-sessions':
         'one caller never has all sessions or processes of a backend, watched or not: its own oldest goes first',
+      'choice.share.starts': 'a caller that has its share of processes starts at most one more a second',
       'choice.share.watches-return': 'watches of a backend session that made room return with its next call',
       'choice.share.spelling': 'capabilities that say the same in other words are served by one process',
       'choice.share.parked': 'one caller never has all places of parked calls: its own oldest ends first',

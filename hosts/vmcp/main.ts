@@ -5,7 +5,6 @@ import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stderr, stdout } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import type { VmcpConfig } from './config-schema.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
 
 interface FileOptions {
@@ -63,9 +62,16 @@ function later(flag: string): never {
 
 function addValidate(vmcp: Command): void {
   withFile(vmcp.command('validate').description('check a file and say what it means'))
-    .addHelpText('after', '\nExample:\n  toolmgr vmcp validate -c vmcp.yaml')
-    .action(async ({ config: file, format }: FileOptions) => {
-      const { config, warnings } = await readFile(file);
+    .option('--connect', 'also open the backends once and compare the names of the file with what they list')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  toolmgr vmcp validate -c vmcp.yaml\n  toolmgr vmcp validate -c vmcp.yaml --connect',
+    )
+    .action(async ({ config: file, format, connect }: FileOptions & { readonly connect?: boolean }) => {
+      const read = await readFile(file);
+      const { config } = read;
+      const asked = connect ? await (await import('./ask-backends.ts')).askBackends(config, file) : [];
+      const warnings = [...read.warnings, ...asked];
       const aggregation = config.aggregation as { readonly conflictResolution?: string };
       const told = {
         name: config.name,
@@ -152,13 +158,13 @@ function addExplain(vmcp: Command): void {
 }
 
 async function explainFile(tool: string, file: string) {
-  const [{ config }, { planFromConfig }, { explainTool }, { catalogue }] = await Promise.all([
+  const [{ config }, { planWithoutTraces }, { explainTool }, { catalogue }] = await Promise.all([
     readFile(file),
-    import('./plan.ts'),
+    import('./ask-backends.ts'),
     import('./explain.ts'),
     import('@toolmgr/plugins'),
   ]);
-  const input = planFromConfig(withoutTraces(config));
+  const input = planWithoutTraces(config);
   const gateway = await createGateway(input, { catalogue, baseDir: dirname(resolve(file)) });
   try {
     await gateway.settled();
@@ -166,11 +172,6 @@ async function explainFile(tool: string, file: string) {
   } finally {
     await gateway.stop();
   }
-}
-
-/** Asking writes no audit line, sends no span and needs no Redis: none of them has a say in what a tool is. */
-function withoutTraces({ audit, telemetry, sessionStorage, ...config }: VmcpConfig): VmcpConfig {
-  return config;
 }
 
 async function explainAt(tool: string, url: string | undefined) {

@@ -23,6 +23,7 @@ import { pluginProblems, whyAbsent } from './plugin-problems.ts';
 import type { Problem } from './problem.ts';
 import { check, problemLines, problemsFrom } from './problem-lines.ts';
 import { anonymousUsers, unusedStorage } from './storage-and-limits.ts';
+import { unknownTools } from './unknown-tools.ts';
 
 /** A file that was read, and what is odd about it but not wrong. */
 export interface ReadConfig {
@@ -100,6 +101,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
       ...longProbes(config),
       ...openSecrets(config),
       ...widePassthrough(config),
+      ...unknownTools(config),
     ]),
   };
 }

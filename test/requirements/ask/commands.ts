@@ -98,6 +98,16 @@ export const commands = [
     },
   },
   {
+    source: 'ask: names in a file',
+    says: {
+      'ask.vmcp.unknown-step-tool':
+        'a composite step that names an unknown tool of static backends is reported by validate and warned of at the start',
+      'ask.vmcp.unknown-limited-tool':
+        'a rateLimiting.tools entry that names no tool is reported by validate and warned of at the start',
+      'ask.vmcp.validate-connect': 'vmcp validate --connect opens the backends once and reports names that do not fit',
+    },
+  },
+  {
     source: 'ask: custom plugins and starts that fail',
     says: {
       'ask.custom-plugin.told-with-line':

@@ -6,6 +6,8 @@ export const authServer = [
     source: 'vmcp spec §2 spec.authServerConfig',
     deferred: 'comes with the embedded authorization server',
     says: {
+      'vmcp.auth-server.own-tokens':
+        'the embedded authorization server issues tokens that the incoming authentication of its own server accepts',
       'vmcp.auth-server.issuer': 'issuer is required and an issuer-style URL',
       'vmcp.auth-server.issuer-https': 'issuer is https, or http for localhost',
       'vmcp.auth-server.issuer-in-cluster-http':

@@ -59,6 +59,8 @@ export const resource = [
       'vmcp.spec.outgoing-auth-precedence': 'spec.outgoingAuth takes precedence over config.outgoingAuth',
       'vmcp.spec.passthrough-headers':
         'spec.passthroughHeaders is string[] and takes precedence over config.passthroughHeaders',
+      'vmcp.spec.passthrough-headers-restricted':
+        'spec.passthroughHeaders refuses Host, hop-by-hop and X-Forwarded-* headers',
       'vmcp.spec.pod-template-spec':
         'spec.podTemplateSpec customises the pod, whose aggregator container is named vmcp',
       'vmcp.spec.replicas': 'spec.replicas is an int32 of at least 0',
@@ -81,6 +83,10 @@ export const resource = [
       'vmcp.incoming-auth.oidc-config-ref-audience': 'oidcConfigRef.audience is required with at least 1 character',
       'vmcp.incoming-auth.oidc-config-ref-audience-unique': 'oidcConfigRef.audience must be unique per server',
       'vmcp.incoming-auth.oidc-config-ref-scopes': 'oidcConfigRef.scopes is string[] with [openid] by default',
+      'vmcp.incoming-auth.oidc-config-ref-scopes-advertised':
+        'oidcConfigRef.scopes are advertised in the well-known metadata (RFC 9728)',
+      'vmcp.incoming-auth.oidc-config-ref-resource-url-public':
+        'oidcConfigRef.resourceUrl is the public URL of the protected resource metadata',
       'vmcp.incoming-auth.oidc-config-ref-resource-url':
         'oidcConfigRef.resourceUrl defaults to the internal service URL',
       'vmcp.incoming-auth.authz-exclusive': 'authzConfig and authzConfigRef exclude each other',
@@ -88,6 +94,8 @@ export const resource = [
       'vmcp.incoming-auth.authz-config-ref-variant':
         'authzConfigRef supports only the variant cedarv1, any other fails reconciliation',
       'vmcp.authz-config.type': 'authzConfig.type is required and configMap or inline, configMap by default',
+      'vmcp.authz-config.variants':
+        'authzConfig.configMap is used with type configMap and authzConfig.inline with type inline',
       'vmcp.authz-config.config-map-name': 'authzConfig.configMap.name is required',
       'vmcp.authz-config.config-map-key': 'authzConfig.configMap.key is authz.json by default',
       'vmcp.authz-config.inline-policies': 'authzConfig.inline.policies is a required string[]',
@@ -119,6 +127,8 @@ export const resource = [
       'vmcp.outgoing-auth.default-ref-name':
         'default.externalAuthConfigRef.name is required when the type is externalAuthConfigRef',
       'vmcp.outgoing-auth.backends': 'backends overrides single backends in every mode',
+      'vmcp.outgoing-auth.backends-ref':
+        'a backends entry of type externalAuthConfigRef takes its own externalAuthConfigRef object',
       'vmcp.outgoing-auth.backends-type': 'the type of a backends entry is discovered or externalAuthConfigRef',
     },
   },

@@ -18,6 +18,8 @@ export const upstreamProviders = [
       'vmcp.upstream.oauth2.redirect-uri':
         'the redirectUri of an oauth2 provider is {resourceUrl}/oauth/callback by default',
       'vmcp.upstream.oauth2.scopes': 'scopes is string[]',
+      'vmcp.upstream.oauth2.additional-params-sent':
+        'additionalAuthorizationParams of an oauth2 provider are sent with the authorization request',
       'vmcp.upstream.oauth2.forbidden-params':
         'additionalAuthorizationParams refuses response_type, client_id, redirect_uri, scope, state, code_challenge, code_challenge_method and nonce',
       'vmcp.upstream.oauth2.synthesis-mode':
@@ -59,6 +61,8 @@ export const upstreamProviders = [
       'vmcp.upstream.oidc.redirect-uri':
         'the redirectUri of an oidc provider is {resourceUrl}/oauth/callback by default',
       'vmcp.upstream.oidc.scopes': 'scopes is [openid, offline_access] by default',
+      'vmcp.upstream.oidc.additional-params-sent':
+        'additionalAuthorizationParams of an oidc provider are sent with the authorization request',
       'vmcp.upstream.oidc.forbidden-params': 'additionalAuthorizationParams refuses the same keys as for oauth2',
       'vmcp.upstream.oidc.subject-claim':
         'subjectClaim is letters, digits and underscore, no leading digit, at most 128 characters',

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addClientCommands } from './client/main.ts';
 import { prepareEngine } from './engine.ts';
 import { EXIT_CODES } from './exit-codes.ts';
+import { standWithPerson } from './person-folder.ts';
 import { addPluginCommands } from './plugin/main.ts';
 import { addRunCommands } from './run/main.ts';
 import { stderr, stdout } from './terminal.ts';
@@ -19,6 +20,7 @@ import { addVmcpCommands } from './vmcp/main.ts';
  */
 export async function main(argv: readonly string[]): Promise<number> {
   prepareEngine();
+  standWithPerson();
   process.exitCode = EXIT_CODES.ok.code;
   try {
     await createProgram().parseAsync([...argv]);

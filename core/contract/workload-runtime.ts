@@ -25,6 +25,8 @@ export interface WorkloadState {
   readonly startedAtMs?: number;
   readonly restarts: number;
   readonly message?: string;
+  /** Of the program that ended last, once it will not run again. */
+  readonly exitCode?: number;
 }
 
 /** A started workload. */

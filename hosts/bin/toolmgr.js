@@ -15,9 +15,10 @@ const isCheckout = existsSync(source); // a published package has no sources; a 
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED;
 const argv = process.argv.slice(2);
 
-if (isCheckout) run(nodeFor(here), ['--conditions=development', source, ...argv]);
+// `--`: without it Node looks for its own flags, such as --env-file, among those of the product
+if (isCheckout) run(nodeFor(here), ['--conditions=development', '--', source, ...argv]);
 else if (isNewEnough) process.exitCode = await start();
-else run(nodeFor(here), [built, ...argv]);
+else run(nodeFor(here), ['--', built, ...argv]);
 
 /**
  * The engine is set up before the house is loaded, and keeps what it compiled: the next start takes a sixth less CPU. In a

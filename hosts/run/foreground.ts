@@ -6,7 +6,7 @@ import { followFile } from './follow-file.ts';
 import { type ProxyEnd, runProxy } from './proxy.ts';
 
 /**
- * Runs a stored workload in this process until `signal` aborts or it ends, then removes it from disk.
+ * Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk.
  * What it prints and what its proxy warns about goes to `write`.
  */
 export async function runInForeground(
@@ -19,7 +19,7 @@ export async function runInForeground(
   const over = new AbortController();
   const output = followFile(join(workloadDir(state, name), WORKLOAD_FILES.log), write, over.signal);
   try {
-    return await runProxy({ state, name, log: createLog('warn', write), signal });
+    return await runProxy({ state, name, log: createLog('warn', write), signal, endsWithProgram: true });
   } finally {
     over.abort();
     await output;

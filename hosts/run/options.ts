@@ -43,7 +43,10 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       says: 'time for the first start of the program, its installation included (default: 5m)',
       read: startTimeoutFrom,
     },
-    { flags: '-f, --foreground', says: 'stay here; Ctrl-C stops and removes the workload' },
+    {
+      flags: '-f, --foreground',
+      says: 'stay here until the program ends, with its exit code; Ctrl-C stops it. Then the workload is removed',
+    },
   ],
   'Proxy and transport:': [
     {

@@ -9,13 +9,15 @@ export interface RunStart {
   readonly runId: string;
   /** Where the program's output goes. */
   readonly logFile: string;
+  /** A program that ends is started again; true unless it is false. */
+  readonly keepsUp?: boolean;
 }
 
 /** Environment variable that marks every process of one start, so that orphans of a killed proxy are found. */
 export const RUN_ID_VARIABLE = 'TOOLMGR_RUN_ID';
 
 /** The plan of a workload's proxy: a gateway with one backend, whose names stay as they are. Pure. */
-export function planFromRun(config: WorkloadConfig, { runId, logFile }: RunStart): PlanInput {
+export function planFromRun(config: WorkloadConfig, { runId, logFile, keepsUp = true }: RunStart): PlanInput {
   const { name, group, transport, command, url, env, cwd, targetPort } = config;
   const isRemote = url !== undefined;
   const workload = isRemote
@@ -30,9 +32,7 @@ export function planFromRun(config: WorkloadConfig, { runId, logFile }: RunStart
     plugins: [
       { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },
-      isRemote
-        ? { use: 'workloads/remote-url' }
-        : { use: 'workloads/process', with: { firstStartTimeoutMs: startDeadlineMs(config) } },
+      isRemote ? { use: 'workloads/remote-url' } : { use: 'workloads/process', with: processSettings(config, keepsUp) },
       { use: 'backend-sources/workloads', with: { workloads: [workload] } },
     ],
     // the client in front has its own time limit; this hop must not be the shorter one
@@ -40,6 +40,10 @@ export function planFromRun(config: WorkloadConfig, { runId, logFile }: RunStart
     endpoint: { loopback: isLoopbackHost(config.host) },
     limits: { stopMs: STOP_MS, ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }) },
   };
+}
+
+function processSettings(config: WorkloadConfig, keepsUp: boolean) {
+  return { firstStartTimeoutMs: startDeadlineMs(config), ...(keepsUp ? {} : { restart: { maxRestarts: 0 } }) };
 }
 
 const CALL_TIMEOUT_MS = 600_000;

@@ -1,5 +1,6 @@
 import { spawn as spawnChild } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGateway, explainCause, type Gateway, type GatewayOptions, type Log } from '@toolmgr/core';
@@ -30,10 +31,15 @@ export interface ProxyRun {
   readonly log: Log;
   /** Ends the proxy and everything behind it. */
   readonly signal: AbortSignal;
+  /** The proxy ends when a program of the workload ends by itself; nothing is started again. */
+  readonly endsWithProgram?: boolean;
 }
 
-/** How a proxy ended: as it was told, or by itself. */
-export type ProxyEnd = { readonly status: 'stopped' } | { readonly status: 'error'; readonly message: string };
+/** How a proxy ended: as it was told, with its program, or by itself. An exit code is that of the program. */
+export type ProxyEnd =
+  | { readonly status: 'stopped' }
+  | ({ readonly status: 'exited' } & ProgramEnd)
+  | { readonly status: 'error'; readonly message: string; readonly exitCode?: number };
 
 /** What this process claimed. */
 interface Claim {
@@ -60,9 +66,18 @@ export async function runProxy(run: ProxyRun): Promise<ProxyEnd> {
   if (end.status === 'error') run.log.error('the proxy ends', { workload: run.name, reason: end.message });
   await changeStatus(run.state, run.name, ({ status }) =>
     // only the holder writes the end: after a suspend another proxy may have taken over
-    status.runId === claim.runId ? { ...end, ...(status.port === undefined ? {} : { port: status.port }) } : undefined,
+    status.runId === claim.runId
+      ? { ...statusOf(end), ...(status.port === undefined ? {} : { port: status.port }) }
+      : undefined,
   );
   return end;
+}
+
+function statusOf(end: ProxyEnd): Pick<StatusChange, 'status' | 'message'> {
+  if (end.status === 'error') return { status: 'error', message: end.message };
+  return end.status === 'stopped' || end.exitCode === 0
+    ? { status: 'stopped' }
+    : { status: 'error', message: `its program ended (${end.how})` };
 }
 
 async function claimWorkload({ state, name }: ProxyRun): Promise<Claim | Extract<ProxyEnd, { status: 'error' }>> {
@@ -88,10 +103,12 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
   const logFile = join(workloadDir(state, name), WORKLOAD_FILES.log);
   const output = openLogFile(logFile);
   const log = rememberReasons(run.log);
-  const gateway = await createGateway(planFromRun(config, { runId, logFile }), {
+  const programs = watchPrograms(output);
+  const keepsUp = run.endsWithProgram !== true;
+  const gateway = await createGateway(planFromRun(config, { runId, logFile, keepsUp }), {
     catalogue,
     log,
-    spawn: spawnInto(output),
+    spawn: programs.spawn,
   });
   let served: Served | undefined;
   try {
@@ -113,11 +130,16 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
     const at = { ...mine, port: served.port, url: `${served.url}/mcp` };
     await changeStatus(state, name, () => ({ ...at, status: 'starting' }));
     const failed = await whyNotReady(gateway, config, log, signal);
-    if (failed !== undefined) return signal.aborted ? { status: 'stopped' } : { status: 'error', message: failed };
+    if (failed !== undefined) {
+      if (signal.aborted) return { status: 'stopped' };
+      const exitCode = log.exitCode ?? programs.ended()?.exitCode;
+      return { status: 'error', message: failed, ...(exitCode === undefined ? {} : { exitCode }) };
+    }
+    programs.forget(); // some servers end on the question which revision they speak
     widenYoungGeneration();
     run.log.info('the workload answers', { workload: name, url: at.url });
     await changeStatus(state, name, () => ({ ...at, status: 'running' }));
-    return await watchUntilEnd(run, gateway, at);
+    return await watchUntilEnd(run, gateway, at, programs, log);
   } finally {
     if (signal.aborted) {
       await changeStatus(state, name, ({ status }) => ({ ...mine, status: 'stopping', port: status.port }));
@@ -151,16 +173,25 @@ async function whyNotReady(
 
 /** Keeps the message of the status true; ends when the runtime gave the workload up or `signal` aborts. */
 async function watchUntilEnd(
-  { state, name, signal }: ProxyRun,
+  { state, name, signal, endsWithProgram }: ProxyRun,
   gateway: Gateway,
   at: Omit<StatusChange, 'status'>,
+  programs: Programs,
+  log: RememberingLog,
 ): Promise<ProxyEnd> {
   let told: string | undefined;
   while (!signal.aborted) {
-    await delay(WATCH_MS, undefined, { signal }).catch(() => {});
+    await delay(endsWithProgram ? READY_POLL_MS : WATCH_MS, undefined, { signal }).catch(() => {});
     const backend = gateway.backends()[0];
     if (signal.aborted) break;
-    if (backend === undefined) return { status: 'error', message: 'its program ended again and again: see its logs' };
+    const ended = programs.ended();
+    if (endsWithProgram && ended !== undefined) return { status: 'exited', ...ended };
+    if (backend === undefined) {
+      const { exitCode } = log;
+      if (endsWithProgram && exitCode !== undefined)
+        return { status: 'exited', exitCode, how: `exit code ${exitCode}` };
+      return { status: 'error', message: 'its program ended again and again: see its logs' };
+    }
     const message = backend.status === 'unavailable' ? backend.cause?.message : undefined;
     if (message === told) continue;
     told = message;
@@ -173,31 +204,66 @@ async function watchUntilEnd(
   return { status: 'stopped' };
 }
 
-/** Starts programs as the gateway asks, and keeps what they write to stderr. */
-function spawnInto(output: LogFile): NonNullable<GatewayOptions['spawn']> {
-  return (file, args, options) => {
-    const child = spawnChild(file, [...args], options);
-    child.stderr?.on('data', (chunk: Buffer) => output.write(chunk));
-    return child;
+/** How a program ended that nobody had told to. A signal counts as 128 and its number, as in shells. */
+interface ProgramEnd {
+  readonly exitCode: number;
+  readonly how: string;
+}
+
+/** The programs that the gateway starts. */
+interface Programs {
+  readonly spawn: NonNullable<GatewayOptions['spawn']>;
+  /** The last of them that ended by itself. */
+  ended(): ProgramEnd | undefined;
+  /** Those that have ended count no more. */
+  forget(): void;
+}
+
+/** Starts programs as the gateway asks, keeps what they write to stderr, and sees how they end. */
+function watchPrograms(output: LogFile): Programs {
+  let ended: ProgramEnd | undefined;
+  return {
+    spawn(file, args, options) {
+      const child = spawnChild(file, [...args], options);
+      child.stderr?.on('data', (chunk: Buffer) => output.write(chunk));
+      child.once('exit', (code, signal) => {
+        // the gateway ends a program's input first
+        if (child.stdin?.writableEnded === true) return;
+        const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+        ended = { exitCode, how: signal === null ? `exit code ${exitCode}` : `signal ${signal}` };
+      });
+      return child;
+    },
+    ended: () => ended,
+    forget() {
+      ended = undefined;
+    },
   };
 }
 
 interface RememberingLog extends Log {
   /** The reason of the last error line that had one. */
   readonly reason: string | undefined;
+  /** The exit code in the last error line that had one. */
+  readonly exitCode: number | undefined;
 }
 
 /** A source that cannot start its workload has no backend that could say why; its log line does. */
 function rememberReasons(log: Log): RememberingLog {
   let reason: string | undefined;
+  let exitCode: number | undefined;
   return {
     ...log,
     error(message, fields) {
       if (typeof fields?.reason === 'string') reason = fields.reason;
+      if (typeof fields?.exitCode === 'number') exitCode = fields.exitCode;
       log.error(message, fields);
     },
     get reason() {
       return reason;
+    },
+    get exitCode() {
+      return exitCode;
     },
   };
 }

@@ -49,8 +49,13 @@ async function foreground(state: string, config: WorkloadConfig): Promise<void> 
     void tellWhenRunning(state, config.name, over.signal);
     const end = await running;
     if (end.status === 'stopped') return stderr.line(`${config.name} is stopped and removed`);
+    if (end.status === 'exited') {
+      stderr.line(`${config.name} ended by itself (${end.how}) and is removed`);
+      process.exitCode = end.exitCode;
+      return;
+    }
     stderr.line(`${stderr.red('toolmgr:')} ${config.name}: ${end.message}`);
-    process.exitCode = EXIT_CODES.failed.code;
+    process.exitCode = end.exitCode ?? EXIT_CODES.failed.code;
   } finally {
     over.abort();
     stop.release();

@@ -75,7 +75,8 @@ async function serveOne(
     await handle.stop(stopMs);
     return;
   }
-  log.error('workload ended for good', { workload: spec.name, status: last.status, reason: last.message });
+  const { status, message: reason } = last;
+  log.error('workload ended for good', { workload: spec.name, status, reason, ...exitCodeIn(last) });
   standing.backend = undefined;
   tell();
   await aborted(signal);
@@ -95,11 +96,21 @@ async function startUntil(
     } catch (cause) {
       if (signal.aborted) return undefined;
       hasFailed();
-      log.error('workload cannot be started', { workload: spec.name, reason: explainCause(cause), nextTryMs: waitMs });
+      log.error('workload cannot be started', {
+        workload: spec.name,
+        reason: explainCause(cause),
+        nextTryMs: waitMs,
+        ...exitCodeIn(cause),
+      });
     }
     await delay(waitMs, undefined, { signal }).catch(() => {});
   }
   return undefined;
+}
+
+function exitCodeIn(end: unknown): { readonly exitCode?: number } {
+  const { exitCode } = end as { readonly exitCode?: unknown };
+  return typeof exitCode === 'number' ? { exitCode } : {};
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   GatewayFault,
@@ -100,7 +101,17 @@ async function startAnswering(program: Program, timeoutMs: number, signal: Abort
   if (answers && end === undefined) return group;
   const why = whyNot(end, port, timeoutMs, signal);
   await group.stop(FAILED_START_GRACE_MS);
-  throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name} ${why}`);
+  throw new FailedStart(`workload ${spec.name} ${why}`, end);
+}
+
+/** A start in vain, with the exit code of a program that ended. */
+class FailedStart extends GatewayFault {
+  readonly exitCode: number | undefined;
+
+  constructor(message: string, end: ProgramEnd | undefined) {
+    super('WORKLOAD_FAILED', message);
+    this.exitCode = end === undefined ? undefined : exitCodeOf(end);
+  }
 }
 
 function whyNot(end: ProgramEnd | undefined, port: number, timeoutMs: number, signal: AbortSignal): string {
@@ -146,13 +157,15 @@ function superviseFrom(first: ProcessGroup, program: Program, settings: ProcessS
     let inARow = 0;
     let restarts = 0;
     for (;;) {
-      const end = group === undefined ? 'it could not be started' : describeEnd(await group.ended);
+      const how = await group?.ended;
+      const end = how === undefined ? 'it could not be started' : describeEnd(how);
       // what the program left behind would hold its port
       await group?.stop(0);
       if (stopping.signal.aborted) return finish({ status: 'stopped' });
       const next = nextRestart(settings.restart, inARow, group === undefined ? 0 : Date.now() - startedAtMs);
       if (next === undefined) {
-        return finish({ status: 'error', message: `given up after ${inARow} restarts in a row: ${end}` });
+        const message = inARow === 0 ? `it ended: ${end}` : `given up after ${inARow} restarts in a row: ${end}`;
+        return finish({ status: 'error', message, ...(how === undefined ? {} : { exitCode: exitCodeOf(how) }) });
       }
       output.note(`[toolmgr] ${spec.name} ended (${end}); starting it again in ${next.delayMs} ms`);
       inARow = next.restarts;
@@ -168,12 +181,17 @@ function superviseFrom(first: ProcessGroup, program: Program, settings: ProcessS
     }
   }
 
-  function finish(last: Pick<WorkloadState, 'status' | 'message'>): WorkloadState {
+  function finish(last: Pick<WorkloadState, 'status' | 'message' | 'exitCode'>): WorkloadState {
     state = { name: spec.name, restarts: state.restarts, ...last };
     output.note(`[toolmgr] ${spec.name} ${last.message ?? 'stopped'}`);
     output.close();
     return state;
   }
+}
+
+/** A signal counts as 128 and its number, as in shells. */
+function exitCodeOf({ code, signal }: ProgramEnd): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
 function describeEnd(end: ProgramEnd): string {

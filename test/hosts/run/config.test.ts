@@ -112,7 +112,7 @@ describe('the plan of a workload', () => {
       plugins: [
         { use: 'incoming-auth/anonymous' },
         { use: 'outgoing-auth/unauthenticated' },
-        { use: 'workloads/process' },
+        { use: 'workloads/process', with: { firstStartTimeoutMs: 300_000 } },
         {
           use: 'backend-sources/workloads',
           with: {
@@ -129,8 +129,14 @@ describe('the plan of a workload', () => {
       ],
       timeouts: { defaultMs: 600_000 },
       endpoint: { loopback: true },
-      limits: { stopMs: 5_000 },
+      limits: { stopMs: 5_000, firstStartMs: 300_000 },
     });
+  });
+
+  it('starts no program again in the foreground', () => {
+    const inForeground = planFromRun(workloadConfigOf('one', { startTimeoutMs: 1_000 }), { ...start, keepsUp: false });
+    const settings = { firstStartTimeoutMs: 1_000, restart: { maxRestarts: 0 } };
+    expect(inForeground.plugins).toContainEqual({ use: 'workloads/process', with: settings });
   });
 
   it('reaches a URL directly', () => {

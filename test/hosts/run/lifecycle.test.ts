@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -243,6 +243,56 @@ describe('toolmgr run', () => {
       expect(await fore.ended).toMatchObject({ code: 0, err: expect.stringContaining('fore is stopped and removed') });
       expect(await listed('fore')).toBeUndefined();
       expect(await marked(runId)).toEqual([]);
+    },
+    LONG,
+  );
+
+  proves(
+    ['run.option.foreground', 'choice.cli.foreground-exit-code'],
+    'ends with -f when the program ends by itself, with its exit code, over stdio and over HTTP',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-ends-'));
+      const cases = [
+        { name: 'three', flags: [], code: 3 },
+        { name: 'zero', flags: [], code: 0 },
+        { name: 'http', flags: ['--transport', 'streamable-http'], code: 4 },
+      ];
+      for (const { name, flags, code } of cases) {
+        const file = join(folder, name);
+        const args = [...flags, process.execPath, '--', join(FIXTURES, 'ends.mjs'), file, String(code)];
+        const fore = startToolmgr(state, ['run', '-f', '--name', name, ...args]);
+        await until(() => fore.out().includes(`${name} runs at`), 30_000);
+        await writeFile(file, '');
+        const said = `${name} ended by itself (exit code ${code}) and is removed`;
+        expect(await fore.ended).toMatchObject({ code, err: expect.stringContaining(said) });
+        expect(await listed(name)).toBeUndefined();
+      }
+      await rm(folder, { recursive: true });
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.cli.foreground-exit-code',
+    'ends with -f and the exit code of a program that ends before it has answered',
+    async () => {
+      for (const flags of [[], ['--transport', 'streamable-http']]) {
+        const args = [
+          '-f',
+          '--name',
+          'early',
+          ...flags,
+          process.execPath,
+          '--',
+          join(FIXTURES, 'ends.mjs'),
+          'at-once',
+          '7',
+        ];
+        expect(await toolmgr(state, 'run', ...args)).toMatchObject({
+          code: 7,
+          err: expect.stringContaining('exit code 7'),
+        });
+      }
     },
     LONG,
   );

@@ -65,6 +65,15 @@ export const house = [
     },
   },
   {
+    source: 'choice: command line',
+    says: {
+      'choice.cli.foreground-exit-code': 'run -f ends when the program ends by itself, with its exit code',
+      'choice.cli.own-flags': 'flags of the product are never read by Node',
+      'choice.cli.person-folder':
+        'relative paths mean the folder in which the person stands, also through npm --prefix',
+    },
+  },
+  {
     source: 'choice: ordering hazards',
     says: {
       'choice.order.rename-decided-again':

@@ -6,9 +6,9 @@ export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan
 export { signOfLife, signOfState } from './backend/sign-of-life.ts';
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
-export { insideNames } from './catalog/build.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/definition.ts';
+export { insideNames } from './catalog/inside-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {
   Backend,

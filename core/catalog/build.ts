@@ -1,20 +1,14 @@
 import type { BackendListing } from '../backend/room.ts';
-import type {
-  CatalogDraft,
-  CatalogEntry,
-  CatalogInputs,
-  EntryKind,
-  TemplateEntry,
-  ToolEntry,
-} from '../contract/tool.ts';
+import type { CatalogDraft, CatalogEntry, CatalogInputs, EntryKind, ToolEntry } from '../contract/tool.ts';
 import type { Catalog } from './catalog.ts';
 import { settleCollisions } from './collisions.ts';
 import { definitionNamed } from './definition.ts';
 import { draftFromListings } from './discovered.ts';
+import { insideNames } from './inside-names.ts';
 import { createPageStore, type PageParts } from './pages.ts';
 import { boundNames } from './short-names.ts';
 import { type FindUnlisted, unlistedFinder } from './unlisted.ts';
-import { compileUriTemplate, type UriMatcher } from './uri-template.ts';
+import { readUriClaims, type UriClaims, withoutContested } from './uri-claims.ts';
 
 /** What a catalogue is built with, the same for every class. */
 export interface BuildParts extends PageParts {
@@ -44,16 +38,30 @@ export function buildCatalog(
 ): Built {
   const workloads = [...parts.workloads()].sort();
   const shaped = parts.shape(draftFromListings(listings), { workloads });
-  const { draft, errors } = settleCollisions(shaped);
+  const { draft, errors: collisions } = settleCollisions(shaped);
+  const claims = readUriClaims(shaped);
+  const contested: string[] = [];
+  const resources = withoutContested(draft.resources, draft.templates, claims, contested);
   const tools = parts.maxToolNameLength === undefined ? draft.tools : boundNames(draft.tools, parts.maxToolNameLength);
   const lists = {
     tool: sorted(tools.map(withOwnName)),
     prompt: sorted(draft.prompts.map(withOwnName)),
-    resource: sorted(draft.resources),
+    resource: sorted(resources),
     template: sorted(draft.templates),
   };
+  const warnings = [...draft.warnings, ...contested, ...claims.unmatchable];
   const unlisted = (shown: readonly CatalogEntry[]) => unlistedFinder(listings, shown, workloads);
-  return { catalog: catalogFrom(capabilityClass, lists, draft.warnings, parts, unlisted), errors };
+  const routing: Routing = { claims, unlisted };
+  return {
+    catalog: catalogFrom(capabilityClass, lists, warnings, parts, routing),
+    errors: [...collisions, ...contested],
+  };
+}
+
+/** How URIs find their backends, the same at both doors. */
+interface Routing {
+  readonly claims: UriClaims;
+  unlisted(shown: readonly CatalogEntry[]): FindUnlisted;
 }
 
 /** Lists by kind, hidden entries included, sorted by key. */
@@ -67,9 +75,9 @@ interface Lists {
 function catalogFrom(
   capabilityClass: string,
   lists: Lists,
-  fromDraft: readonly string[],
+  warnings: readonly string[],
   parts: PageParts,
-  unlisted: (shown: readonly CatalogEntry[]) => FindUnlisted,
+  routing: Routing,
   door: Door = 'front',
 ): Catalog {
   const isShown = (entry: CatalogEntry): boolean => isVisible(entry) && (entry.servedAt ?? door) === door;
@@ -85,8 +93,8 @@ function catalogFrom(
     resource: keyed(visible.resource),
     template: keyed(visible.template),
   };
-  const { matchers, unmatchable } = compileTemplates(visible.template);
-  const warnings = [...fromDraft, ...unmatchable];
+  const { claims } = routing;
+  const findUnlisted = routing.unlisted([...visible.resource, ...visible.template]);
   const pages = createPageStore((kind) => visible[kind], parts);
   let inside: ReadonlyMap<string, ToolEntry> | undefined;
   let direct: Catalog | undefined;
@@ -97,14 +105,20 @@ function catalogFrom(
       inside ??= insideNames(lists.tool);
       return inside.get(name);
     },
-    findResource: (uri) => byKey.resource.get(uri) ?? matchers.find(({ matches }) => matches(uri))?.entry,
-    findUnlisted: unlisted([...visible.resource, ...visible.template]),
+    findResource(uri) {
+      const found = claims.find(uri);
+      return found !== undefined && isShown(found) ? found : undefined;
+    },
+    findUnlisted(uri) {
+      const among = claims.contenders(uri);
+      return among.length > 0 ? { among } : findUnlisted(uri);
+    },
     findTemplate: (uriTemplate) => byKey.template.get(uriTemplate),
     visible: (kind) => visible[kind],
     direct() {
       direct ??=
         door === 'front' && hasDoors(lists)
-          ? catalogFrom(capabilityClass, lists, fromDraft, parts, unlisted, 'direct')
+          ? catalogFrom(capabilityClass, lists, warnings, parts, routing, 'direct')
           : catalog;
       return direct;
     },
@@ -145,39 +159,4 @@ function sorted<E extends CatalogEntry>(entries: readonly E[]): E[] {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/**
- * Names for inner calls, best first: advertised, `workload.original`, `workload.advertised`, and names between the two;
- * visible tools before hidden ones.
- */
-export function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
-  const names = new Map<string, ToolEntry>();
-  const ranked = [...tools.filter(isVisible), ...tools.filter((tool) => !isVisible(tool))];
-  for (const namesOf of [
-    ({ key }: ToolEntry) => [key],
-    ({ workload, original }: ToolEntry) => [`${workload}.${original}`],
-    ({ workload, key }: ToolEntry) => [`${workload}.${key}`],
-    ({ workload, formerKeys = [] }: ToolEntry) => formerKeys.map((key) => `${workload}.${key}`),
-  ]) {
-    for (const tool of ranked) for (const name of namesOf(tool)) if (!names.has(name)) names.set(name, tool);
-  }
-  return names;
-}
-
-interface Matcher {
-  readonly matches: UriMatcher;
-  readonly entry: TemplateEntry | CatalogEntry;
-}
-
-function compileTemplates(templates: readonly CatalogEntry[]) {
-  const matchers: Matcher[] = [];
-  const unmatchable: string[] = [];
-  for (const entry of templates) {
-    const matches = compileUriTemplate(entry.key);
-    if (matches !== undefined) matchers.push({ matches, entry });
-    else
-      unmatchable.push(`template "${entry.key}" of ${entry.workload} is listed, but no URI can be matched against it`);
-  }
-  return { matchers, unmatchable };
 }

@@ -13,7 +13,10 @@ export interface Catalog {
    * `workload.advertised`, then as `workload.` and a name it had in between (an override without its prefix).
    */
   findInside(name: string): ToolEntry | undefined;
-  /** The entry that answers for a URI: the resource itself, else the first template that matches (RFC 6570). */
+  /**
+   * The entry that answers for a URI: the resource itself, else a template of that backend that matches (RFC 6570);
+   * `undefined` too for what several backends claim and no priority decides.
+   */
   findResource(uri: string): CatalogEntry | undefined;
   /** The backend of a URI that no list names, or the backends that may have it; see `unlistedFinder`. */
   readonly findUnlisted: FindUnlisted;

@@ -7,52 +7,83 @@ export interface Settled {
 }
 
 /**
- * Leaves one visible entry per key, whatever plugins did.
+ * Leaves one visible entry per key, whatever plugins and backends did.
  *
- * Virtual entries go before those of backends, so that no backend can stand in for a curated tool; then the first
- * workload in sorted order wins. Prompts of several claimants are all dropped: policy knows a prompt by its advertised
- * name, so a name that could mean two would be a hole. Hidden entries keep their keys: only inner calls see them.
+ * A virtual entry goes before those of backends, so that no backend can stand in for a curated tool. Between backends an
+ * explicit order of priority decides; without one nobody gets what several claim, since clients and policies know an
+ * entry by its name alone: a backend must not take the place of another by listing its names, or by sorting earlier.
+ * Hidden entries keep their keys: only inner calls see them.
  */
 export function settleCollisions(draft: CatalogDraft): Settled {
   const warnings: string[] = [];
   const errors: string[] = [];
   const settled: CatalogDraft = {
-    tools: firstWins(draft.tools, warnings),
-    prompts: noneWins(draft.prompts, errors),
-    resources: firstWins(draft.resources, warnings),
-    templates: firstWins(draft.templates, warnings),
+    tools: settle(draft.tools, warnings, errors),
+    prompts: settle(draft.prompts, warnings, errors),
+    resources: settle(draft.resources, warnings, errors),
+    templates: settle(draft.templates, warnings, errors),
     warnings: [],
   };
   return { draft: { ...settled, warnings: [...draft.warnings, ...warnings, ...errors] }, errors };
 }
 
-function firstWins<E extends CatalogEntry>(entries: readonly E[], warnings: string[]): E[] {
-  const winners = new Map<string, E>();
-  const ranked = inRankOrder(entries);
-  for (const entry of ranked) {
+/**
+ * The one of several claims on a name that counts: a virtual entry; what one backend alone claims, the first time; what
+ * the backend claims that stands first in an explicit order. `undefined` when that decides nothing.
+ */
+export function decidedClaim<E extends CatalogEntry>(claims: readonly E[]): E | undefined {
+  const virtual = claims.find(({ run }) => run !== undefined);
+  const [first] = claims;
+  if (virtual !== undefined || first === undefined) return virtual;
+  if (claims.every(({ workload }) => workload === first.workload)) return first;
+  const best = claims.reduce((one, other) => (rankOf(other) < rankOf(one) ? other : one));
+  const isAlone = claims.every(({ workload, rank }) => workload === best.workload || rank !== best.rank);
+  return best.rank !== undefined && isAlone ? best : undefined;
+}
+
+function rankOf({ rank }: CatalogEntry): number {
+  return rank ?? Number.POSITIVE_INFINITY;
+}
+
+function settle<E extends CatalogEntry>(entries: readonly E[], warnings: string[], errors: string[]): E[] {
+  const ranked = inOrder(entries);
+  const dropped = new Set<E>();
+  for (const [key, claims] of contestedKeys(ranked)) {
+    const winner = decidedClaim(claims);
+    if (winner === undefined) errors.push(contested(claims[0]?.kind, key, claims));
+    for (const claim of claims) {
+      if (claim === winner) continue;
+      dropped.add(claim);
+      const { kind, workload } = claim;
+      if (winner !== undefined)
+        warnings.push(`${kind} "${key}" of ${workload} is dropped: ${winner.workload} has that name`);
+    }
+  }
+  return dropped.size === 0 ? ranked : ranked.filter((entry) => !dropped.has(entry));
+}
+
+/** Keys that more than one visible entry has, with those entries. */
+function contestedKeys<E extends CatalogEntry>(entries: readonly E[]): ReadonlyMap<string, readonly E[]> {
+  const first = new Map<string, E>();
+  const contenders = new Map<string, E[]>();
+  for (const entry of entries) {
     if (entry.hiddenBy !== undefined) continue;
-    const winner = winners.get(entry.key);
-    if (winner === undefined) winners.set(entry.key, entry);
-    else
-      warnings.push(`${entry.kind} "${entry.key}" of ${entry.workload} is dropped: ${winner.workload} has that name`);
+    const before = first.get(entry.key);
+    if (before === undefined) first.set(entry.key, entry);
+    else {
+      const claims = contenders.get(entry.key) ?? [before];
+      claims.push(entry);
+      contenders.set(entry.key, claims);
+    }
   }
-  return ranked.filter((entry) => entry.hiddenBy !== undefined || winners.get(entry.key) === entry);
+  return contenders;
 }
 
-function noneWins<E extends CatalogEntry>(entries: readonly E[], errors: string[]): E[] {
-  const ranked = inRankOrder(entries);
-  const claimants = Map.groupBy(
-    ranked.filter(({ hiddenBy }) => hiddenBy === undefined),
-    ({ key }) => key,
-  );
-  for (const [key, claims] of claimants) {
-    if (claims.length < 2) continue;
-    errors.push(`prompt "${key}" is dropped: ${claims.map(({ workload }) => workload).join(', ')} all claim that name`);
-  }
-  return ranked.filter((entry) => entry.hiddenBy !== undefined || claimants.get(entry.key)?.length === 1);
+function contested(kind: string | undefined, key: string, claims: readonly CatalogEntry[]): string {
+  return `${kind} "${key}" is dropped: ${claims.map(({ workload }) => workload).join(', ')} all claim that name`;
 }
 
-function inRankOrder<E extends CatalogEntry>(entries: readonly E[]): E[] {
+function inOrder<E extends CatalogEntry>(entries: readonly E[]): E[] {
   return [...entries].sort((a, b) => {
     if ((a.run === undefined) !== (b.run === undefined)) return a.run === undefined ? 1 : -1;
     return a.workload === b.workload ? 0 : a.workload < b.workload ? -1 : 1;

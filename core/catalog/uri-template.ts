@@ -15,7 +15,11 @@ export type UriMatcher = (uri: string) => boolean;
  */
 export function compileUriTemplate(template: string): UriMatcher | undefined {
   const parts = readTemplate(template);
-  if (parts === undefined) return undefined;
+  return parts && uriMatcher(parts);
+}
+
+/** As {@link compileUriTemplate}, of a template that was read. */
+export function uriMatcher(parts: readonly Part[]): UriMatcher {
   const [first] = parts;
   const prefix = first?.kind === 'literal' ? first.text : '';
   const steps = parts.map(stepFrom);

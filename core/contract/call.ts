@@ -180,6 +180,8 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */
   readonly definition: RawJson;
   readonly hiddenBy?: HiddenBy;
+  /** Place of its backend in an explicit order of priority, 0 first: it decides what several backends claim. */
+  readonly rank?: number;
   /** Clients reach it at one door only: `front` is the endpoint's own path, `direct` the second one. Absent: at both. */
   readonly servedAt?: 'front' | 'direct';
   /**

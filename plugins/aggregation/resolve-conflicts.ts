@@ -8,7 +8,7 @@ export type ConflictRules = Pick<AggregationConfig, 'conflictResolution' | 'conf
 /**
  * Makes tool and prompt names distinct by the strategy of the rules. Resources and templates keep their URIs.
  *
- * What still collides afterwards is settled by the core: first workload wins for tools, no claimant for prompts.
+ * What still collides afterwards is settled by the core: by the priority of the backends, else nobody gets it.
  * @throws GatewayFault CATALOG_CONFLICT when `manual` leaves tools with one name, listing each with its backends
  */
 export function resolveConflicts(draft: CatalogDraft, rules: ConflictRules): CatalogDraft {
@@ -44,7 +44,14 @@ function priority(draft: CatalogDraft, { format, ranks }: Naming): CatalogDraft 
   // Ranks decide between bare names only: a prefixed prompt that meets a bare one is ambiguous, which the core settles.
   const bare = decided(listed, ranks, warnings, (contenders) => contenders);
   const prompts = [...bare, ...allPrefixed(unlisted, format)];
-  return { ...draft, tools, prompts, warnings: [...draft.warnings, ...warnings] };
+  return {
+    ...draft,
+    tools: withRanks(tools, ranks),
+    prompts,
+    resources: withRanks(draft.resources, ranks),
+    templates: withRanks(draft.templates, ranks),
+    warnings: [...draft.warnings, ...warnings],
+  };
 }
 
 function manual(draft: CatalogDraft, { format }: Naming): CatalogDraft {
@@ -88,6 +95,14 @@ function decided<E extends CatalogEntry>(
   return entries.flatMap((entry) => {
     const kept = replaced.has(entry) ? replaced.get(entry) : entry;
     return kept === undefined ? [] : [kept];
+  });
+}
+
+/** What the names of resources leave open, the core decides by the same order. */
+function withRanks<E extends CatalogEntry>(entries: readonly E[], ranks: ReadonlyMap<string, number>): E[] {
+  return entries.map((entry) => {
+    const rank = isFromBackend(entry) ? ranks.get(entry.workload) : undefined;
+    return rank === undefined ? entry : { ...entry, rank };
   });
 }
 

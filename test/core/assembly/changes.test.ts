@@ -116,12 +116,13 @@ describe('a change of the backends', () => {
     expect(seen).toHaveLength(count + 1);
 
     const [one, two] = [fakeServer().tool('old'), fakeServer().tool('new')];
-    await using kit = await testGateway({ backends: { far: one }, plan: { limits } });
+    const plugins = [{ use: 'aggregation' }];
+    await using kit = await testGateway({ catalogue, backends: { far: one }, plan: { limits, plugins } });
     const client = await kit.client();
-    expect(await client.toolNames()).toEqual(['old']);
+    expect(await client.toolNames()).toEqual(['far_old']);
     kit.setBackends({ far: { transport: 'stdio', command: { file: 'fake-server:other', args: [] } }, other: two });
-    await until(async () => (await client.toolNames()).join() === 'new');
-    expect((await client.request('tools/call', { name: 'old', arguments: {} })).error?.code).toBe(-32602);
+    await until(async () => (await client.toolNames()).join() === 'far_new,other_new');
+    expect((await client.request('tools/call', { name: 'far_old', arguments: {} })).error?.code).toBe(-32602);
   });
 });
 

@@ -17,20 +17,22 @@ describe('the catalogue without plugins', () => {
   proves('choice.aggregation.sorted-others', 'lists prompts, resources and templates sorted by key', () => {
     const { catalog } = built(
       listingsOf({
-        b: { prompts: ['q', 'o'], resources: ['x://2'], templates: ['x://{b}'] },
-        a: { prompts: ['p'], resources: ['x://3', 'x://1'], templates: ['x://{a}'] },
+        b: { prompts: ['q', 'o'], resources: ['x://2'], templates: ['y://{b}'] },
+        a: { prompts: ['p'], resources: ['x://3', 'x://1'], templates: ['y://{a}'] },
       }),
     );
     expect(keysOf(catalog, 'prompt')).toEqual(['o', 'p', 'q']);
     expect(keysOf(catalog, 'resource')).toEqual(['x://1', 'x://2', 'x://3']);
-    expect(keysOf(catalog, 'template')).toEqual(['x://{a}', 'x://{b}']);
+    expect(keysOf(catalog, 'template')).toEqual(['y://{a}', 'y://{b}']);
   });
 
-  it('gives a tool of two backends to the first in sorted order, with a warning', () => {
-    const { catalog, errors } = built(listingsOf({ b: { tools: ['t'] }, a: { tools: ['t'] } }));
-    expect(catalog.find('tool', 't')?.workload).toBe('a');
-    expect(catalog.warnings).toEqual(['tool "t" of b is dropped: a has that name']);
-    expect(errors).toEqual([]);
+  proves('choice.aggregation.claims-dropped', 'gives a tool that two backends list to neither, with an error', () => {
+    const { catalog, errors } = built(listingsOf({ b: { tools: ['t', 'u'] }, a: { tools: ['t'] } }));
+    expect(keysOf(catalog, 'tool')).toEqual(['u']);
+    expect(catalog.find('tool', 't')).toBeUndefined();
+    expect(catalog.findInside('t')).toBeUndefined();
+    expect(errors).toEqual(['tool "t" is dropped: a, b all claim that name']);
+    expect(catalog.warnings).toEqual(errors);
   });
 
   it('lets no backend stand in for a virtual tool', () => {
@@ -49,28 +51,82 @@ describe('the catalogue without plugins', () => {
   });
 
   proves(
-    ['choice.aggregation.resource-duplicate-first', 'choice.aggregation.template-duplicate-first'],
-    'gives a URI or template of two backends to the first in sorted order',
+    ['choice.aggregation.resource-duplicate-dropped', 'choice.aggregation.template-duplicate-dropped'],
+    'gives a URI or template that two backends list to neither, with an error',
     () => {
       const offer = { resources: ['x://1'], templates: ['x://t/{id}'] };
-      const { catalog } = built(listingsOf({ b: offer, a: offer }));
-      expect(catalog.visible('resource').map(({ workload }) => workload)).toEqual(['a']);
-      expect(catalog.visible('template').map(({ workload }) => workload)).toEqual(['a']);
-      expect(catalog.warnings).toHaveLength(2);
+      const { catalog, errors } = built(listingsOf({ b: offer, a: offer }));
+      expect([...catalog.visible('resource'), ...catalog.visible('template')]).toEqual([]);
+      expect([catalog.findResource('x://1'), catalog.findResource('x://t/1')]).toEqual([undefined, undefined]);
+      expect(errors).toEqual([
+        'resource "x://1" is dropped: a, b all claim that name',
+        'template "x://t/{id}" is dropped: a, b all claim that name',
+      ]);
     },
   );
 
-  proves('choice.aggregation.read-exact-first', 'finds a resource by its exact URI before any template', () => {
-    const { catalog } = built(listingsOf({ a: { templates: ['x://{id}'] }, b: { resources: ['x://1'] } }));
-    expect(catalog.findResource('x://1')).toMatchObject({ kind: 'resource', workload: 'b' });
-  });
+  proves(
+    'choice.aggregation.read-exact-first',
+    'finds a resource by its exact URI before a template of its backend',
+    () => {
+      const { catalog } = built(listingsOf({ b: { templates: ['x://{id}'], resources: ['x://1'] } }));
+      expect(catalog.findResource('x://1')).toMatchObject({ kind: 'resource', workload: 'b' });
+      expect(catalog.findResource('x://2')).toMatchObject({ kind: 'template', workload: 'b' });
+    },
+  );
 
   proves('choice.aggregation.read-by-template', 'finds a resource by the first template in sorted order', () => {
-    const { catalog } = built(listingsOf({ a: { templates: ['x://{z}'] }, b: { templates: ['x://{+a}'] } }));
-    expect(catalog.findResource('x://2')).toMatchObject({ key: 'x://{+a}', workload: 'b' });
-    expect(catalog.findResource('y://2')).toBeUndefined();
+    const { catalog } = built(listingsOf({ a: { templates: ['x://{z}', 'x://{+a}'] }, b: { templates: ['y://{b}'] } }));
+    expect(catalog.findResource('x://2')).toMatchObject({ key: 'x://{+a}', workload: 'a' });
+    expect(catalog.findResource('y://2')).toMatchObject({ workload: 'b' });
+    expect(catalog.findResource('z://2')).toBeUndefined();
     expect(catalog.findTemplate('x://{z}')?.workload).toBe('a');
     expect(catalog.findTemplate('x://2')).toBeUndefined();
+  });
+
+  describe('lets no backend take a URI', () => {
+    proves('choice.aggregation.uri-claims', 'by listing what the template of another makes', () => {
+      const { catalog, errors } = built(
+        listingsOf({ a: { resources: ['db://users', 'db2://own'] }, b: { templates: ['db://{table}'] } }),
+      );
+      expect(keysOf(catalog, 'resource')).toEqual(['db2://own']);
+      expect(catalog.findResource('db://users')).toBeUndefined();
+      expect(catalog.findResource('db://orders')).toMatchObject({ workload: 'b' });
+      expect(errors).toEqual(['resource "db://users" is dropped: a, b all claim that URI, by a list or a template']);
+    });
+
+    proves('choice.aggregation.uri-claims', 'by a template that sorts earlier, is wider or narrower', () => {
+      const { catalog } = built(
+        listingsOf({
+          a: { templates: ['db://h/{+any}', 'db://x/{a}'] },
+          b: { templates: ['db://h/{z}', 'db://{h}/{z}'] },
+        }),
+      );
+      expect(catalog.findResource('db://h/1')).toBeUndefined();
+      expect(catalog.findResource('db://x/1')).toBeUndefined();
+      expect(catalog.findResource('db://h/1/2')).toMatchObject({ workload: 'a' });
+      expect(catalog.findResource('db://y/1')).toMatchObject({ workload: 'b' });
+    });
+
+    proves('choice.aggregation.uri-claims', 'by a template for everything: it gets what nobody else claims', () => {
+      const { catalog, errors } = built(
+        listingsOf({ a: { templates: ['{+uri}'] }, b: { templates: ['db://{table}'], resources: ['memo://1'] } }),
+      );
+      expect(catalog.findResource('db://users')).toMatchObject({ workload: 'b' });
+      expect(catalog.findResource('memo://1')).toMatchObject({ workload: 'b' });
+      expect(catalog.findResource('web://x')).toMatchObject({ workload: 'a' });
+      expect(errors).toEqual([]);
+    });
+  });
+
+  it('matches no more templates of a backend than it has parts for, and says so', () => {
+    const parts = '{a}{b}{c}{d}'.repeat(15);
+    const templates = Array.from({ length: 30 }, (_, n) => `${parts}${n + 10}`);
+    const { catalog } = built(listingsOf({ a: { templates }, b: { templates: ['x://{b}'] } }));
+    expect(catalog.visible('template')).toHaveLength(31);
+    expect(catalog.warnings.length).toBeGreaterThan(10);
+    expect(catalog.warnings[0]).toContain('templates of more than 1024 parts');
+    expect(catalog.findResource('x://1')).toMatchObject({ workload: 'b' });
   });
 
   it('says when a template can be listed but never matched', () => {
@@ -96,6 +152,27 @@ describe('the catalogue without plugins', () => {
     expect(catalog.findInside('a.new')?.original).toBe('old');
     expect(catalog.findInside('old')).toBeUndefined();
     expect(catalog.findInside('b.old')?.workload).toBe('a');
+  });
+
+  proves('choice.aggregation.inside-claims', 'lets no backend take a name that inner calls use for another', () => {
+    const { catalog } = built(
+      listingsOf({
+        a: { tools: ['b.t', 'c.d.e'] },
+        b: { tools: ['t'] },
+        c: { tools: ['d.e'] },
+        'c.d': { tools: ['e'] },
+      }),
+    );
+    expect(catalog.find('tool', 'b.t')?.workload).toBe('a');
+    expect(catalog.findInside('b.t')?.workload).toBe('b');
+    expect(catalog.findInside('a.b.t')?.workload).toBe('a');
+    const shape = (draft: CatalogDraft) => ({
+      ...draft,
+      tools: draft.tools.map((tool): ToolEntry => ({ ...tool, hiddenBy: 'filter' })),
+    });
+    const hidden = built(listingsOf({ a: { tools: ['t'] }, b: { tools: ['t'] } }), { shape }).catalog;
+    expect(hidden.findInside('t')).toBeUndefined();
+    expect([hidden.findInside('a.t')?.workload, hidden.findInside('b.t')?.workload]).toEqual(['a', 'b']);
   });
 
   it('keeps a hidden tool for inner calls, also behind a visible one of its name', () => {

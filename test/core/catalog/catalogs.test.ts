@@ -118,22 +118,28 @@ describe('the catalogues of a gateway', () => {
     await vi.waitFor(() => expect(() => world.catalogs.of('')).toThrow('two of a kind'));
   });
 
-  it('log a warning once, and ambiguous prompts as errors', async () => {
-    const both = { tools: ['t'], prompts: ['p'] };
-    const world = createWorld({ a: both, b: both });
-    world.catalogs.of('');
-    expect(world.errors()).toEqual([
-      { capabilityClass: '', warning: 'prompt "p" is dropped: a, b all claim that name' },
-    ]);
-    expect(world.lines('warn')).toEqual([
-      { capabilityClass: '', warning: 'tool "t" of b is dropped: a has that name' },
-    ]);
-    world.offer({ a: { ...both, resources: ['x://1'] }, b: both });
-    world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(world.changes).toHaveLength(1));
-    expect(world.errors()).toHaveLength(1);
-    expect(world.lines('warn')).toHaveLength(1);
-  });
+  proves(
+    'choice.aggregation.claims-dropped',
+    'log a warning once, and what several backends claim as errors',
+    async () => {
+      const both = { tools: ['t'], prompts: ['p'] };
+      const listsTwice = { ...both, tools: ['t', 'u', 'u'] };
+      const world = createWorld({ a: listsTwice, b: both });
+      world.catalogs.of('');
+      expect(world.errors()).toEqual([
+        { capabilityClass: '', warning: 'tool "t" is dropped: a, b all claim that name' },
+        { capabilityClass: '', warning: 'prompt "p" is dropped: a, b all claim that name' },
+      ]);
+      expect(world.lines('warn')).toEqual([
+        { capabilityClass: '', warning: 'backend a lists tool "u" more than once: the first counts' },
+      ]);
+      world.offer({ a: { ...listsTwice, resources: ['x://1'] }, b: both });
+      world.catalogs.changed('a', '');
+      await vi.waitFor(() => expect(world.changes).toHaveLength(1));
+      expect(world.errors()).toHaveLength(2);
+      expect(world.lines('warn')).toHaveLength(1);
+    },
+  );
 
   it('tell the other listeners when one throws, and none that left', async () => {
     const world = createWorld({ a: { tools: ['t'] } });

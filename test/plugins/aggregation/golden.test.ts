@@ -31,7 +31,8 @@ const PROVES: Readonly<Record<string, readonly RequirementId[]>> = {
   'prefix-bare.yaml': ['choice.aggregation.prefix-bare'],
   'prefix-constant.yaml': ['choice.aggregation.prefix-constant'],
   'prefix-empty.yaml': ['choice.aggregation.empty-prefix-format'],
-  'prefix-collision.yaml': ['choice.aggregation.prefix-collision-sorted'],
+  'prefix-collision.yaml': ['choice.aggregation.prefix-collision-dropped'],
+  'priority-resources.yaml': ['choice.aggregation.priority-resources'],
   'priority.yaml': [
     'choice.aggregation.priority-unique-bare',
     'choice.aggregation.priority-winner',

@@ -22,8 +22,14 @@ export const aggregation = [
       'choice.aggregation.prefix-dot': 'prefixFormat {workload}. prefixes with the workload and a dot',
       'choice.aggregation.prefix-bare': 'prefixFormat {workload} prefixes with the workload alone',
       'choice.aggregation.prefix-constant': 'a prefixFormat without placeholder is put before every name',
-      'choice.aggregation.prefix-collision-sorted':
-        'two equal composed names leave the first workload in sorted order and a warning',
+      'choice.aggregation.prefix-collision-dropped': 'two equal composed names leave neither tool, and an error line',
+      'choice.aggregation.claims-dropped':
+        "a tool, prompt, URI or template that several backends list is nobody's unless an explicit priority decides",
+      'choice.aggregation.uri-claims':
+        'a backend gets no URI that another lists or has a template for, unless an explicit priority decides',
+      'choice.aggregation.inside-claims': 'a backend gets no name by which inner calls reach another',
+      'choice.aggregation.priority-resources':
+        'priorityOrder also decides between resources, templates and composed names',
       'choice.aggregation.priority-unique-bare': 'priority keeps a unique name bare, also from an unlisted workload',
       'choice.aggregation.priority-winner':
         'priority keeps the tool of the workload that stands first in priorityOrder',
@@ -49,9 +55,9 @@ export const aggregation = [
         'annotations override title, readOnlyHint, destructiveHint, idempotentHint and openWorldHint',
       'choice.aggregation.override-annotation-unset-kept': 'an annotation that the override does not name stays',
       'choice.aggregation.resource-uri-kept': 'resource URIs are never rewritten',
-      'choice.aggregation.resource-duplicate-first':
-        'of two equal resource URIs the first workload in sorted order wins',
-      'choice.aggregation.template-duplicate-first': 'of two equal templates the first workload in sorted order wins',
+      'choice.aggregation.resource-duplicate-dropped':
+        'of two equal resource URIs neither is listed, with an error line',
+      'choice.aggregation.template-duplicate-dropped': 'of two equal templates neither is listed, with an error line',
       'choice.aggregation.read-exact-first': 'resources/read takes an exact URI before a template',
       'choice.aggregation.read-by-template':
         'resources/read finds a backend by its template and forwards the URI unchanged',

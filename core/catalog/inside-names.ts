@@ -1,0 +1,57 @@
+import type { ToolEntry } from '../contract/tool.ts';
+
+/**
+ * Names for inner calls, best first: advertised, `workload.original`, `workload.advertised`, and names between the two;
+ * visible tools before hidden ones.
+ *
+ * No backend takes a name from another: `workload.original` is that workload's, whatever another one lists, and a name
+ * that hidden tools or aliases of several backends have is nobody's.
+ */
+export function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
+  const names = new Map<string, ToolEntry>();
+  const visible = tools.filter(({ hiddenBy }) => hiddenBy === undefined);
+  const hidden = tools.filter(({ hiddenBy }) => hiddenBy !== undefined);
+  const advertised = unambiguous(visible, ({ key }) => [key]);
+  add(names, advertised);
+  add(
+    names,
+    unambiguous(hidden, ({ key }) => [key]),
+  );
+  for (const [name, tool] of unambiguous([...visible, ...hidden], originalNames)) {
+    const known = names.get(name);
+    if (known === undefined || (known.run === undefined && known.workload !== tool.workload)) names.set(name, tool);
+  }
+  for (const namesOf of [
+    ({ workload, key }: ToolEntry) => [`${workload}.${key}`],
+    ({ workload, formerKeys = [] }: ToolEntry) => formerKeys.map((key) => `${workload}.${key}`),
+  ]) {
+    add(names, unambiguous([...visible, ...hidden], namesOf));
+  }
+  return names;
+}
+
+function originalNames({ workload, original, run }: ToolEntry): readonly string[] {
+  return run === undefined ? [`${workload}.${original}`] : [];
+}
+
+function add(names: Map<string, ToolEntry>, more: ReadonlyMap<string, ToolEntry>): void {
+  for (const [name, tool] of more) if (!names.has(name)) names.set(name, tool);
+}
+
+/** The first tool of each name, but of no name that tools of several workloads have. */
+function unambiguous(
+  tools: readonly ToolEntry[],
+  namesOf: (tool: ToolEntry) => readonly string[],
+): ReadonlyMap<string, ToolEntry> {
+  const found = new Map<string, ToolEntry>();
+  const contested = new Set<string>();
+  for (const tool of tools) {
+    for (const name of namesOf(tool)) {
+      const known = found.get(name);
+      if (known === undefined) found.set(name, tool);
+      else if (known.workload !== tool.workload) contested.add(name);
+    }
+  }
+  for (const name of contested) found.delete(name);
+  return found;
+}

@@ -1,8 +1,9 @@
+import { MAX_QUERY_TEXT } from './keyword.ts';
+
 /** Parts of a query at most; where there are more, the shortest neighbours are asked for together. */
 export const MAX_PARTS = 8;
 const MAX_COMPARED = 64;
 const MIN_WORDS = 2;
-const MAX_TEXT = 4_000;
 const SENTENCES = /[.!?。！？;；]+(?:\s|$)|[。！？；]|\n+/u;
 const CLAUSES = /,\s+(?:and|then|and then|also|while)\s+|\s+(?:and then|then|and also|as well as)\s+|,\s+|，/iu;
 const CONJUNCTION = /\s+and\s+/iu;
@@ -14,7 +15,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
  * Several sentences or lines are several parts; a single one is taken apart at its clauses.
  */
 export function partsOf(text: string): readonly string[] {
-  const whole = text.slice(0, MAX_TEXT).trim();
+  const whole = text.slice(0, MAX_QUERY_TEXT).trim();
   const sentences = pieces(whole, SENTENCES);
   const parts = sentences.flatMap((sentence) => clauses(sentence));
   const distinct = merged([...new Set(parts)].filter((part) => part !== whole));

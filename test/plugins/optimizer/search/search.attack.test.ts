@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../core/contract/json.ts';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
 import { proves } from '../../../support/proves.ts';
@@ -87,6 +88,56 @@ describe('hostile tools', () => {
       );
     },
   );
+});
+
+describe('bounds', () => {
+  const filler = (count: number) =>
+    Array.from({ length: count }, (_, at) => `w${String.fromCharCode(97 + (at % 26))}${'xyzqv'[at % 5]}${at}`);
+  const found = async (tool: Parameters<typeof toolEntry>[0], text: string) =>
+    (await searcher.index([toolEntry(tool)])).find({ ...WORDS, text }).length === 1;
+
+  proves(
+    'choice.search.bounds',
+    'hold for what is read of a query: 4,000 characters, 64 terms, 8 parts, 50 matches',
+    async () => {
+      const walrus = { name: 'walrus' };
+      expect(await found(walrus, `${'. '.repeat(1_997)}walrus`)).toBe(true); // its last character is the 4,000th
+      expect(await found(walrus, `${'. '.repeat(2_000)}walrus`)).toBe(false);
+      const words = (count: number) =>
+        [...'abcdefghijklmnopqrstuvwxyz'].flatMap((a) => [`${a}zzz`, `${a}qqq`, `${a}vvv`]).slice(0, count);
+      expect(await found(walrus, `${words(63).join(' ')} walrus`)).toBe(true);
+      expect(await found(walrus, `${words(64).join(' ')} walrus`)).toBe(false);
+      expect(
+        searcher.questionsOf(
+          filler(40)
+            .map((word) => `${word} now`)
+            .join('. '),
+        ),
+      ).toHaveLength(9);
+      expect(index.find({ ...WORDS, text: 'list get find create a file message', limit: 1_000 })).toHaveLength(50);
+    },
+  );
+
+  proves('choice.search.bounds', 'hold for what is read of a definition', async () => {
+    const described = (before: number) => ({ name: 'a_tool', description: `${'.'.repeat(before)} walrus` });
+    expect(await found(described(3_993), 'walrus')).toBe(true);
+    expect(await found(described(4_000), 'walrus')).toBe(false);
+    const properties = (count: number) => Object.fromEntries([...filler(count), 'walrus'].map((name) => [name, {}]));
+    const taking = (more: JsonObject) => ({ name: 'a_tool', inputSchema: { type: 'object', properties: more } });
+    expect(await found(taking(properties(99)), 'walrus')).toBe(true);
+    expect(await found(taking(properties(100)), 'walrus')).toBe(false);
+    const explained = (before: number) => taking({ p: { description: `${'.'.repeat(before)} walrus` } });
+    expect(await found(explained(293), 'walrus')).toBe(true);
+    expect(await found(explained(300), 'walrus')).toBe(false);
+    const nested = (levels: number): JsonObject =>
+      levels === 0 ? { walrus: {} } : { p: { properties: nested(levels - 1) } };
+    expect(await found(taking(nested(3)), 'walrus')).toBe(true);
+    expect(await found(taking(nested(4)), 'walrus')).toBe(false);
+    const endless = (before: number) => ({ name: 'a_tool', description: `${'ab '.repeat(before)}walrus` });
+    expect(await found(endless(999), 'walrus')).toBe(true);
+    expect(await found(endless(1_000), 'walrus')).toBe(false);
+    expect(searcher.passageOf(toolEntry({ name: 'huge', description: 'x'.repeat(100_000) }))).toHaveLength(500);
+  });
 });
 
 describe('ten thousand tools', () => {

@@ -1,0 +1,44 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { createLog } from '../../../../core/extension/log.ts';
+import { openVectorCache } from '../../../../plugins/optimizer/tools/vector-cache.ts';
+import { proves } from '../../../support/proves.ts';
+
+const log = createLog('error', () => {});
+
+function folderOfTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-vectors-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+proves('choice.optimizer.cache', 'keeps the files of eight models', async () => {
+  const folder = folderOfTest();
+  for (let at = 0; at < 10; at += 1) {
+    const cache = await openVectorCache({ folder, identity: `model ${at}`, log });
+    cache.set('text', Float32Array.of(1, 0));
+    await cache.save();
+  }
+  expect(readdirSync(folder)).toHaveLength(8);
+});
+
+proves('choice.optimizer.cache', 'keeps 64 MB of one model, the youngest, over a restart', async () => {
+  const folder = folderOfTest();
+  const cache = await openVectorCache({ folder, identity: 'large', log });
+  const fits = Math.floor((64 * 1_048_576) / (32 + 8_000 * 4)); // the head of the file fits into what is left
+  for (let at = 0; at <= fits; at += 1) cache.set(`text ${at}`, new Float32Array(8_000).fill(at));
+  expect([cache.get('text 0'), cache.get('text 1')?.[0], cache.get(`text ${fits}`)?.[7_999]]).toEqual([
+    undefined,
+    1,
+    fits,
+  ]);
+  await cache.save();
+  const again = await openVectorCache({ folder, identity: 'large', log });
+  expect([again.get('text 0'), again.get('text 1')?.[0], again.get(`text ${fits}`)?.[7_999]]).toEqual([
+    undefined,
+    1,
+    fits,
+  ]);
+});

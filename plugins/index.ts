@@ -20,6 +20,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'backend-sources/workloads': () => import('./backend-sources/workloads/index.ts'),
   'workloads/process': () => import('./workloads/process/index.ts'),
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
+  'partial-failure': () => import('./partial-failure/index.ts'),
   'rate-limit': () => import('./rate-limit/index.ts'),
   'optimizer/embed-local': () => import('./optimizer/embed-local/index.ts'),
   'optimizer/embed-openai': () => import('./optimizer/embed-openai/index.ts'),

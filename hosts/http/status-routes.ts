@@ -5,6 +5,8 @@ import type { HostAnswer, HostRoute } from './mount.ts';
 export interface StatusFacts {
   readonly version: string;
   readonly groupRef: string;
+  /** Of the server, as its file has it. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** `static`: the backends are listed; `dynamic`: they are found while the gateway runs. */
   readonly mode: 'static' | 'dynamic';
   /** A plugin watches the health of backends. */
@@ -55,6 +57,7 @@ function statusBody(states: readonly BackendState[], facts: StatusFacts): object
     healthy: states.some((state) => healthOf(state) === 'healthy'),
     version: facts.version,
     group_ref: facts.groupRef,
+    ...(facts.metadata === undefined ? {} : { metadata: facts.metadata }),
     backends: states.map((state) => ({
       name: state.backend.name,
       health: healthOf(state),

@@ -85,10 +85,10 @@ function optimizerOf({ optimizer }: VmcpConfig): Use[] {
   ];
 }
 
-/** Backends are watched when the file says how; what it leaves out has the defaults of the contract. */
+/** Backends are watched when the file says how; lists are whole by default either way. Source: vmcp spec §2 operational. */
 function healthOf({ operational }: VmcpConfig): Use[] {
   const handling = operational?.failureHandling;
-  return handling === undefined ? [] : [{ use: 'health', with: handling }];
+  return handling === undefined ? [{ use: 'partial-failure' }] : [{ use: 'health', with: handling }];
 }
 
 /** Where scripts run, and the tool that takes them. */
@@ -98,10 +98,11 @@ function codeModeOf({ codeMode }: VmcpConfig): Use[] {
 }
 
 /** Lines carry the name of the gateway, unless the file names the component. */
-function auditOf({ name, audit }: VmcpConfig, flags: PlanFlags): Use[] {
+function auditOf({ name, metadata, audit }: VmcpConfig, flags: PlanFlags): Use[] {
   const { enabled = false, ...settings } = audit ?? {};
   if (!enabled && flags.audit !== true) return [];
-  return [{ use: 'audit', with: { component: name, ...settings } }];
+  const server = metadata === undefined ? {} : { metadata };
+  return [{ use: 'audit', with: { component: name, ...server, ...settings } }];
 }
 
 /** With everything off it is not loaded: a call pays nothing for it. */

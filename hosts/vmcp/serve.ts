@@ -147,6 +147,9 @@ function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; rea
       get groupRef() {
         return now.config.groupRef;
       },
+      get metadata() {
+        return now.config.metadata;
+      },
       get mode() {
         return now.config.backends?.length ? 'static' : 'dynamic';
       },

@@ -6,6 +6,10 @@ const eventType = z.enum(EVENT_TYPES);
 /** Keys, defaults and ranges of the contract. Source: vmcp spec §2 audit, §8. */
 export const auditConfig = z.strictObject({
   component: z.string().default('toolmgr-vmcp').describe('name of this server in every line'),
+  metadata: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('of this server, in every line as `metadata.server`; a vmcp file gives its own `metadata`'),
   detectApplicationErrors: z
     .boolean()
     .default(true)

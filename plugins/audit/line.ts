@@ -17,6 +17,7 @@ export interface AuditLines {
    * One audit event.
    *
    * Shape: `time, level, msg, audit_id, type, logged_at, outcome, component, source, subjects, delegation?, target,
+   * metadata.server?,
    * metadata.extra, data?`. `source.extra.request_id` is the same in every line of one request: calls, inner calls and
    * workflow steps. Every text that came from outside is cut and has its secrets masked.
    * Source: vmcp spec §2 audit.
@@ -30,9 +31,12 @@ export interface AuditLines {
  * Lines are put together from texts, most of which come again with every call: a tenth of what a call costs was
  * building objects to stringify them.
  */
-export function createAuditLines(config: Pick<AuditConfig, 'component' | 'maxDelegationDepth'>): AuditLines {
+export function createAuditLines(
+  config: Pick<AuditConfig, 'component' | 'metadata' | 'maxDelegationDepth'>,
+): AuditLines {
   const texts = createTexts();
   const component = JSON.stringify(config.component);
+  const server = Object.keys(config.metadata).length === 0 ? '' : `"server":${JSON.stringify(config.metadata)},`;
   const callers = new WeakMap<Caller, CallerText>();
 
   const textOf = (caller: Caller): CallerText => {
@@ -53,7 +57,7 @@ export function createAuditLines(config: Pick<AuditConfig, 'component' | 'maxDel
         `,"source":${sourceOf(event.requestId, event.origin, texts)}` +
         `,"subjects":{${caller.subject}${clientOf(event, texts)}}${caller.delegation}` +
         `,"target":{${texts.members(event.target, NAME_CHARACTERS)}}` +
-        `,"metadata":{"extra":{${extraOf(event, texts)}}}${dataOf(event)}}\n`
+        `,"metadata":{${server}"extra":{${extraOf(event, texts)}}}${dataOf(event)}}\n`
       );
     },
     dropped(events, nowMs) {

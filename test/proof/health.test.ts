@@ -275,7 +275,7 @@ describe('a backend that flaps', () => {
 describe('probes', () => {
   proves(
     'choice.health.off',
-    'are not sent, and incomplete lists are served, where nobody asked for them',
+    'are not sent where nobody asked for them; a plan without partial-failure serves incomplete lists',
     async () => {
       const asked = await httpServer(legacyAnswers());
       const gone = { transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' } as const;

@@ -180,6 +180,7 @@ describe('audit', () => {
     () => {
       expect(auditConfig.parse({})).toEqual({
         component: 'toolmgr-vmcp',
+        metadata: {},
         detectApplicationErrors: true,
         eventTypes: [],
         excludeEventTypes: [],

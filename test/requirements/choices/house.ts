@@ -164,7 +164,7 @@ export const house = [
       'choice.health.flapping':
         'the lists of a flapping backend leave and come back at most once per limits.listGraceMs',
       'choice.health.isolation': 'while one backend fails, calls to others are answered within their own time',
-      'choice.health.off': 'without operational.failureHandling nothing is probed and incomplete lists are served',
+      'choice.health.off': 'without a section about health nothing is probed',
       'choice.health.stop': 'a stop ends probes at once',
     },
   },
@@ -178,6 +178,7 @@ export const house = [
   {
     source: 'choice: partial failure',
     says: {
+      'choice.partial-failure.default': 'a vmcp file without operational.failureHandling has partialFailureMode fail',
       'choice.partial-failure.fail': 'fail answers an error that names the backend for lists that would be incomplete',
       'choice.partial-failure.best-effort': 'best_effort serves what is there',
       'choice.partial-failure.healthy-calls': 'calls to healthy backends always work',

@@ -27,9 +27,9 @@ export const server = [
   },
   {
     source: 'vmcp spec §2 spec.config',
-    deferred: 'comes with the complete vmcp configuration',
     says: {
-      'vmcp.config.metadata': 'config.metadata is a string map',
+      'vmcp.config.metadata':
+        'config.metadata is a string map: extra metadata of the server, shown by /status and in audit lines',
     },
   },
   {

@@ -1,0 +1,83 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { stringify } from 'yaml';
+import { testClient } from '../../../core/testing/index.ts';
+import { startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+import { until } from '../../support/until.ts';
+
+const LONG = 60_000;
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = async (backends: Record<string, string>, more: object = {}): Promise<string> => {
+  const file = join(folder, 'vmcp.yaml');
+  const config = {
+    name: 'dev-vmcp',
+    groupRef: 'dev',
+    incomingAuth: { type: 'anonymous' },
+    outgoingAuth: { source: 'inline' },
+    aggregation: { conflictResolution: 'prefix' },
+    backends: Object.entries(backends).map(([name, url]) => ({ name, url, transport: 'streamable-http' })),
+    ...more,
+  };
+  await writeFile(file, stringify(config));
+  return file;
+};
+
+describe('a vmcp file that leaves sections out', () => {
+  proves(
+    ['choice.partial-failure.default', 'vmcp.operational.partial-failure-mode'],
+    'serves no list that lacks a backend, names it, and calls those that are there',
+    async () => {
+      await using here = await recordingServer();
+      const file = await write({ here: here.url, gone: 'http://127.0.0.1:9/mcp' });
+      await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+      const [, url = ''] = await serving.printed(/serves (http:\S+)/);
+      const client = await testClient(fetch, url);
+      await until(async () => (await fetch(new URL('/readyz', url))).status === 503, 20_000);
+      await until(async () => (await client.request('tools/list')).error !== undefined, 20_000);
+      const { error } = await client.request('tools/list');
+      expect(error?.message).toMatch(/lacks: gone \(/);
+      expect(await client.callTool('here_add', { a: 1, b: 2 })).not.toHaveProperty('isError', true);
+    },
+    LONG,
+  );
+
+  proves(
+    'vmcp.config.metadata',
+    'shows its metadata in /status and in audit lines, and nothing in its place without any',
+    async () => {
+      await using here = await recordingServer();
+      const logFile = join(folder, 'audit.log');
+      const metadata = { team: 'platform', stage: 'test' };
+      for (const more of [{ metadata }, {}]) {
+        const file = await write({ here: here.url }, { ...more, audit: { enabled: true, logFile } });
+        await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
+        const [, url = ''] = await serving.printed(/serves (http:\S+)/);
+        const client = await testClient(fetch, url);
+        await until(async () => (await client.toolNames()).includes('here_add'), 20_000);
+        await client.callTool('here_add', {});
+        const status = (await (await fetch(new URL('/status', url))).json()) as object;
+        const lines = async () => (await readFile(logFile, 'utf8')).trim().split('\n');
+        await until(async () => (await lines()).some((line) => line.includes('here_add')), 20_000);
+        const last = JSON.parse((await lines()).at(-1) ?? '') as { readonly metadata: object };
+        if ('metadata' in more) {
+          expect(status).toMatchObject({ metadata });
+          expect(last.metadata).toMatchObject({ server: metadata });
+        } else {
+          expect(status).not.toHaveProperty('metadata');
+          expect(last.metadata).not.toHaveProperty('server');
+        }
+        await rm(logFile);
+      }
+    },
+    LONG,
+  );
+});

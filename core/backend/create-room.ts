@@ -147,7 +147,12 @@ export function createBackendRoom(options: BackendRoomOptions): BackendRoom {
       const { workload } = call.target;
       const keeper = keepers.get(workload);
       if (keeper === undefined) return Promise.reject(unknownBackend(workload));
-      return sendCall(call, keeper, timeouts.perWorkloadMs[workload] ?? timeouts.defaultMs, limits);
+      return sendCall(
+        call,
+        keeper,
+        timeouts.perWorkloadMs[workload] ?? keeper.backend.timeoutMs ?? timeouts.defaultMs,
+        limits,
+      );
     },
     async probe(workload, timeoutMs, signal) {
       await keeperOf(workload).probe(timeoutMs, signal);

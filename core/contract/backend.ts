@@ -16,6 +16,8 @@ export interface Backend {
   readonly caBundlePath?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly era?: EraSetting;
+  /** Milliseconds for one answer, where the plan names none for this backend; progress starts them again. */
+  readonly timeoutMs?: number;
   /** `perClient` (default): one backend session per owner; `shared`: one for all, for servers that keep no state. */
   readonly sessions?: 'perClient' | 'shared';
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Backend, type EraSetting, GatewayFault, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import { callTimeoutFrom } from './call-timeout.ts';
 import { ERAS } from './eras.ts';
 import { expand, type Surroundings, Unfilled } from './expand.ts';
 import { withoutComments } from './json-with-comments.ts';
@@ -39,6 +40,7 @@ const READ_KEYS: ReadonlySet<string> = new Set([
   'envFile',
   'cwd',
   'headers',
+  'timeout',
   'disabled',
   'enabled',
   'era',
@@ -132,10 +134,28 @@ async function readKind(name: string, server: JsonObject, around: Surroundings):
     return `left out, its transport ${JSON.stringify(kind)} is unknown`;
   const url = URL_KEYS.map((key) => server[key]).find((one) => one !== undefined);
   if (server.command !== undefined && transport !== 'sse' && transport !== 'streamable-http') {
-    return { backend: await commandBackend(name, server, around), headers: {}, notes };
+    return {
+      backend: { ...(await commandBackend(name, server, around)), ...timeoutOf(server, notes) },
+      headers: {},
+      notes,
+    };
   }
   if (typeof url !== 'string') return 'left out, it has neither "command" nor "url"';
-  return { ...remoteBackend(name, expand(url, around), transport, server, around), notes };
+  const { backend, headers } = remoteBackend(name, expand(url, around), transport, server, around);
+  return { backend: { ...backend, ...timeoutOf(server, notes) }, headers, notes };
+}
+
+/** The time for one answer of a server, when its file gives one; says how it was read where that could surprise. */
+function timeoutOf({ timeout }: JsonObject, notes: string[]): Pick<Backend, 'timeoutMs'> {
+  if (timeout === undefined) return {};
+  const timeoutMs = callTimeoutFrom(timeout);
+  if (timeoutMs === undefined) {
+    const expected = 'expected seconds up to 3600, milliseconds above, or a duration such as 5m, at most 24h';
+    notes.push(`its "timeout" ${JSON.stringify(timeout)} has no effect, ${expected}`);
+    return {};
+  }
+  if (timeoutMs / 1_000 === timeout) notes.push(`its "timeout" ${timeout} is read as seconds`);
+  return { timeoutMs };
 }
 
 function isEra(value: JsonValue): value is EraSetting {

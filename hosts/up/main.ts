@@ -1,6 +1,8 @@
-import { type Command, Option } from 'commander';
+import { durationMs } from '@toolmgr/plugins';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { startTimeoutFrom } from '../start-timeout.ts';
 import { portFrom } from '../vmcp/main.ts';
+import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { ERAS } from './eras.ts';
 
 /** Adds `toolmgr up`. */
@@ -23,6 +25,11 @@ export function addUpCommand(program: Command): void {
       'time for the first start of a program, its installation included (default: 5m)',
       startTimeoutFrom,
     )
+    .option(
+      '--timeout <duration>',
+      'longest silence of a server that answers a call, where its entry has no timeout (default: 10m)',
+      timeoutFrom,
+    )
     .option('--debug', 'log more')
     .addHelpText(
       'after',
@@ -32,7 +39,14 @@ Usual places: ./.mcp.json, ./mcp.json, .vscode/mcp.json, .cursor/mcp.json, Claud
 Examples:
   toolmgr up
   toolmgr up .mcp.json --watch
+  toolmgr up --timeout 30m
   toolmgr up ~/.cursor/mcp.json --port 4500`,
     )
     .action(async (file: string | undefined, options) => (await import('./serve.ts')).up(file, options));
+}
+
+function timeoutFrom(text: string): number {
+  const ms = durationMs(text);
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_CALL_MS) return Math.ceil(ms);
+  throw new InvalidArgumentError('expected a duration above zero such as 30s or 5m, at most 24h');
 }

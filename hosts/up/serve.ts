@@ -14,6 +14,7 @@ import { stderr } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { VERSION } from '../version.ts';
 import { watchText } from '../watch-text.ts';
+import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
 import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
 import { candidates, findClientFile } from './find-file.ts';
@@ -25,6 +26,8 @@ export interface UpOptions {
   readonly watch?: boolean;
   /** The era of servers whose entry in the file names none. */
   readonly era?: EraSetting;
+  /** Milliseconds of silence that a server without a timeout of its own may take to answer a call. */
+  readonly timeout?: number;
   readonly debug?: boolean;
   /** Milliseconds for the first start of a program. */
   readonly startTimeout?: number;
@@ -46,7 +49,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
   using _ = hearRejections(log);
   const servers = createClientServers(first);
-  const plan = upPlan(isLoopbackHost(options.host), options.startTimeout);
+  const plan = upPlan(isLoopbackHost(options.host), { timeoutMs: options.timeout, firstStartMs: options.startTimeout });
   const { limits } = readPlan(plan);
   const isLoopback = isLoopbackHost(options.host);
   using stop = stopSignal();
@@ -81,15 +84,25 @@ export async function up(given: string | undefined, options: UpOptions): Promise
 }
 
 /** The plan behind `up`: anonymous, names with the server in front, backends from the file. */
-export function upPlan(loopback: boolean, firstStartMs?: number): PlanInput {
+export function upPlan(loopback: boolean, { timeoutMs = CALL_TIMEOUT_MS, firstStartMs }: UpTimes = {}): PlanInput {
   return {
     name: 'toolmgr-up',
     plugins: [{ use: 'incoming-auth/anonymous' }, { use: CLIENT_SERVERS }, { use: 'aggregation', with: {} }],
     outgoingAuth: { default: { type: CLIENT_SERVERS } },
+    // the client in front has its own time limit; this hop must not be the shorter one
+    timeouts: { defaultMs: timeoutMs },
+    limits: { callTotalMs: LONGEST_CALL_MS, ...(firstStartMs === undefined ? {} : { firstStartMs }) },
     endpoint: { loopback },
-    ...(firstStartMs === undefined ? {} : { limits: { firstStartMs } }),
   };
 }
+
+/** Milliseconds that the flags of `up` set. */
+interface UpTimes {
+  readonly timeoutMs?: number | undefined;
+  readonly firstStartMs?: number | undefined;
+}
+
+const CALL_TIMEOUT_MS = 600_000;
 
 async function follow(
   text: string,

@@ -140,10 +140,10 @@ describe('a client configuration file', () => {
   });
 
   it('notes settings of the client that have no effect here', async () => {
-    const { notes } = await servers({ a: { command: 'x', alwaysAllow: ['y'], timeout: 5 } });
+    const { notes } = await servers({ a: { command: 'x', alwaysAllow: ['y'], autoApprove: ['z'] } });
     expect(notes).toEqual([
       'a: "alwaysAllow" is a setting of the client and has no effect here',
-      'a: "timeout" is a setting of the client and has no effect here',
+      'a: "autoApprove" is a setting of the client and has no effect here',
     ]);
   });
 
@@ -163,6 +163,29 @@ describe('a client configuration file', () => {
     ['[]', /there are no servers/],
   ])('refuses %s with a sentence', async (text, sentence) => {
     await expect(read(text)).rejects.toThrow(sentence);
+  });
+});
+
+describe('the timeout of a server', () => {
+  proves('ask.up.timeout', 'is seconds up to an hour, milliseconds above, or a duration', async () => {
+    const { backends, notes } = await servers({
+      seconds: { command: 'x', timeout: 90 },
+      hour: { url: 'https://a.example/mcp', timeout: 3_600 },
+      milliseconds: { command: 'x', timeout: 600_000 },
+      duration: { command: 'x', timeout: '5m' },
+      none: { command: 'x' },
+    });
+    expect(backends.map(({ timeoutMs }) => timeoutMs)).toEqual([90_000, 3_600_000, 600_000, 300_000, undefined]);
+    expect(notes).toEqual([
+      'seconds: its "timeout" 90 is read as seconds',
+      'hour: its "timeout" 3600 is read as seconds',
+    ]);
+  });
+
+  it.each([0, -5, '5', 'soon', true, null, 86_400_001, '25h'])('says that %j has no effect', async (timeout) => {
+    const { backends, notes } = await servers({ a: { command: 'x', timeout } });
+    expect(backends[0]).not.toHaveProperty('timeoutMs');
+    expect(notes).toEqual([expect.stringMatching(/^a: its "timeout" .* has no effect, expected seconds up to 3600/)]);
   });
 });
 

@@ -3,7 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type JsonObject, readPlan } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { upPlan } from '../../../hosts/up/serve.ts';
+import { httpPeer } from '../../proof/wire/wire-peer.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { heldRunner } from '../../support/package-runner.ts';
 import { processesWith } from '../../support/processes.ts';
@@ -164,11 +167,52 @@ describe('toolmgr up', () => {
     LONG,
   );
 
+  proves(
+    'ask.up.timeout',
+    'cuts a silent call after the timeout of the file, else of the flag, and not while progress comes',
+    async () => {
+      await using remote = await recordingServer(() => new Promise((resolve) => setTimeout(resolve, 2_500)));
+      const every = { command: process.execPath, args: [join(packages, 'server-everything/dist/index.js')] };
+      const file = await write({
+        mcpServers: { quick: { url: remote.url, timeout: 1 }, patient: { url: remote.url, timeout: 20_000 }, every },
+      });
+      await using serving = startCli(['up', file, '--port', '0', '--timeout', '1100ms']);
+      const [, url = ''] = await serving.printed(/ at (http:\S+)/);
+      await serving.printed(/every {2}ready/);
+      expect(serving.err()).toContain('note quick: its "timeout" 1 is read as seconds');
+
+      await using peer = await httpPeer(url, { era: '2025-11-25' });
+      const said = async (params: JsonObject): Promise<string | undefined> => {
+        const { error, result } = await peer.request('tools/call', params);
+        return error?.message ?? result?.toBytes().toString();
+      };
+      const CUT = /did not answer tools\/call within 1\d{3} ms/;
+      expect(await said({ name: 'quick_slow', arguments: {} })).toMatch(CUT);
+      expect(await said({ name: 'patient_slow', arguments: {} })).toContain('late');
+      const long = { name: 'every_trigger-long-running-operation', arguments: { duration: 3, steps: 6 } };
+      expect(await said(long)).toMatch(CUT);
+      expect(await said({ ...long, _meta: { progressToken: 'p' } })).toContain('completed');
+    },
+    LONG,
+  );
+
   it('takes the time for a first start from --start-timeout', async () => {
     const runner = heldRunner();
     await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg') } } });
     await using serving = startCli(['up', '--port', '0', '--start-timeout', '4s'], { cwd: folder });
     await serving.printed(/slow did not start in [4-9] s: backend "slow" did not answer/);
+  });
+
+  proves('ask.up.timeout', 'gives a call ten minutes where nothing says otherwise, and never more than a day', () => {
+    const { timeouts, limits } = readPlan(upPlan(true));
+    expect(timeouts).toEqual({ defaultMs: 600_000, perWorkloadMs: {} });
+    expect(limits.callTotalMs).toBe(24 * 3_600_000);
+    expect(readPlan(upPlan(true, { timeoutMs: 5_000 })).timeouts.defaultMs).toBe(5_000);
+  });
+
+  it.each(['0', '-1s', '5', 'soon', '25h'])('refuses --timeout %s', async (timeout) => {
+    const ended = await cli(['up', await write({ mcpServers: {} }), `--timeout=${timeout}`]);
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('expected a duration above zero') });
   });
 
   it('says where it looked when there is no file', async () => {

@@ -73,6 +73,8 @@ export const commands = [
       'ask.up.one-endpoint': 'toolmgr up puts one endpoint in front',
       'ask.up.shapes': 'toolmgr up reads the shapes that Claude, Cursor and VS Code write',
       'ask.up.watch': 'toolmgr up --watch follows edits',
+      'ask.up.timeout':
+        'toolmgr up gives a call the timeout of the client file, else that of --timeout, else 10 minutes; progress starts it again',
       'ask.cli.tools': 'toolmgr tools lists the tools of a running endpoint',
       'ask.cli.call-json': 'toolmgr call TOOL --args JSON calls a tool of a running endpoint',
       'ask.cli.call-pairs': 'toolmgr call TOOL key=value calls a tool of a running endpoint',

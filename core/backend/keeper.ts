@@ -103,7 +103,10 @@ export class Keeper {
       signal,
       credentialsRefused: (caller) => this.credentialsRefused(caller),
       looking: () => this.#presence.attempt,
-      unchanged: ({ owner }, kinds) => owner?.sink?.listsChanged?.(workload, kinds),
+      unchanged({ owner }, kinds) {
+        // Lists that are a caller's own were read for this caller: they are the same for its clients too.
+        if (!perCaller) owner?.sink?.listsChanged?.(workload, kinds);
+      },
       note,
     });
     this.#changes = new ListChanges({
@@ -316,7 +319,10 @@ export class Keeper {
     try {
       return await seat.take();
     } catch (cause) {
-      if (this.#stopping.signal.aborted || !refusesEra(cause) || !this.#pool.noteModernOnly()) throw cause;
+      if (this.#stopping.signal.aborted) throw cause;
+      // Another client may have found out meanwhile, and ended this attempt with its own.
+      if (this.#pool.isModernOnly) return this.#openFor(owner, number);
+      if (!refusesEra(cause) || !this.#pool.noteModernOnly()) throw cause;
       this.#options.log.info('backend serves 2026-07-28 only; its legacy clients are bridged', {
         backend: this.backend.name,
         cause: explainCause(cause),

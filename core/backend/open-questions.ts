@@ -7,7 +7,7 @@ import { joinParts } from '../protocol/join-parts.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { RawObject } from '../protocol/raw-json.ts';
 import { answerBody, errorText, withoutHopMeta } from './message.ts';
-import type { Underway } from './underway.ts';
+import type { Underway, Waited } from './underway.ts';
 
 /** Questions of one backend that may wait for people at once; more are answered with an error. */
 const MAX_OPEN = 64;
@@ -77,7 +77,14 @@ export class OpenQuestions {
     giveUp.unref();
     // A person thinks longer than a backend works: the clocks of the requests it may belong to stand meanwhile.
     const waiting = about === undefined ? link.underway() : [about];
-    for (const exchange of waiting) exchange.pause(open);
+    const left = new Set(waiting);
+    const waited: Waited = {
+      over(exchange) {
+        // Nobody knows which of them it is about: as long as one is left it may be that one.
+        if (left.delete(exchange) && left.size === 0) open.abort();
+      },
+    };
+    for (const exchange of waiting) exchange.pause(waited);
     try {
       const params = withoutHopMeta(RawObject.parse(question.params));
       const answer = await ask(question.method, params, open.signal);
@@ -88,7 +95,7 @@ export class OpenQuestions {
     } finally {
       clearTimeout(giveUp);
       this.#open.delete(key);
-      for (const exchange of waiting) exchange.resume(open);
+      for (const exchange of waiting) exchange.resume(waited);
     }
   }
 

@@ -115,6 +115,11 @@ export class LinkPool {
     return true;
   }
 
+  /** A modern backend that serves no sessions, or is set to. */
+  get isModernOnly(): boolean {
+    return this.#isModernOnly;
+  }
+
   /** The backend was found anew, and may serve what it did not. */
   forgetModernOnly(): void {
     this.#isModernOnly = this.#options.backend.era === 'modern';
@@ -194,7 +199,8 @@ export class LinkPool {
 
   /** A legacy client of a backend of both eras: only in a session of its own era can it be asked in every way. */
   #isBeside(owner: LinkOwner): boolean {
-    return owner.era === '2025-11-25' && !this.#isModernOnly && this.base.link?.era === '2026-07-28';
+    if (owner.era !== '2025-11-25' || this.#isModernOnly || this.#options.backend.sessions === 'shared') return false;
+    return this.base.link?.era === '2026-07-28';
   }
 
   #seat(about: Pick<ConstructorParameters<typeof Seat>[0], SeatKeys>, watchers?: Watchers): Seat {

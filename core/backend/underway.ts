@@ -13,6 +13,12 @@ export interface Holder {
   withdraw(exchange: Underway): void;
 }
 
+/** A question that people are asked while requests wait. */
+export interface Waited {
+  /** One of the requests that it may belong to is over. */
+  over(exchange: Underway): void;
+}
+
 /** One request in flight. Also its own abort listener, so a call costs no closure. */
 export class Underway implements Exchange, Bounded {
   readonly id: number | string;
@@ -25,7 +31,7 @@ export class Underway implements Exchange, Bounded {
   readonly #resolve: (result: RawObject) => void;
   readonly #reject: (cause: unknown) => void;
   dueMs: number;
-  #asks: Set<AbortController> | undefined;
+  #asks: Set<Waited> | undefined;
 
   constructor(
     link: Holder,
@@ -65,14 +71,14 @@ export class Underway implements Exchange, Bounded {
     this.#arm();
   }
 
-  pause(ask: AbortController): void {
+  pause(ask: Waited): void {
     if (this.settled) return;
     this.#asks ??= new Set();
     this.#asks.add(ask);
     this.dueMs = Number.POSITIVE_INFINITY;
   }
 
-  resume(ask: AbortController): void {
+  resume(ask: Waited): void {
     if (this.#asks?.delete(ask) !== true || this.settled || this.#asks.size > 0) return;
     this.#arm();
   }
@@ -109,7 +115,7 @@ export class Underway implements Exchange, Bounded {
     if (this.asked.cancel === undefined) this.asked.signal?.removeEventListener('abort', this);
     else this.asked.cancel.remove(this);
     this.#link.forget(this);
-    if (this.#asks !== undefined) for (const ask of this.#asks) ask.abort();
+    if (this.#asks !== undefined) for (const ask of this.#asks) ask.over(this);
   }
 }
 

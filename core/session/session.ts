@@ -1,4 +1,4 @@
-import type { LinkOwner } from '../contract/call.ts';
+import type { Ask, LinkOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { SessionView } from '../contract/session.ts';
@@ -26,6 +26,9 @@ export interface SessionMark {
 /** A call that runs in a session and can be cancelled from outside. */
 export interface RunningCall {
   cancel(reason: string): void;
+  /** Its answer may be a stream, on which the client can be asked. */
+  readonly mayStream?: boolean;
+  readonly ask?: Ask;
 }
 
 /** One legacy client session. What most sessions never need is made on first use: an idle one is small. */

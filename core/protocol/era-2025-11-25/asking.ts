@@ -1,6 +1,6 @@
 import type { AskAnswer, Asker, LinkSink } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
-import type { Session } from '../../session/session.ts';
+import type { RunningCall, Session } from '../../session/session.ts';
 import { canAnswer } from '../bridge/questions.ts';
 import { notificationParts } from '../envelope.ts';
 import { CODE, wireError } from '../errors.ts';
@@ -40,11 +40,18 @@ export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
       session.standalone.push(MUST, notificationParts(method, withoutPerHop(params)));
     },
     async ask(method, params, signal) {
+      // A question that may be any call's: without a stream of its own the session is asked on one of them.
+      const call = session.standalone.isConnected ? undefined : askable(session);
+      if (call?.ask !== undefined) return call.ask(method, params, signal);
       const question = questionFor(session, method, params);
       if ('error' in question) return question;
       return session.questions.put(session.standalone, method, question.params, signal, askTimeoutMs);
     },
   };
+}
+
+function askable(session: Session): RunningCall | undefined {
+  return session.calls.values().find(({ mayStream }) => mayStream === true);
 }
 
 /** Tells the client that lists changed; what it has not fetched yet is not repeated. */

@@ -87,6 +87,13 @@ describe('a backend of both eras', () => {
     }
     expect(initialized(server)).toBe(1);
     expect(kit.gateway.counts().links).toBe(1);
+    kit.setBackends({});
+    await until(() => kit.gateway.backends().length === 0);
+    kit.setBackends({ far: server });
+    await until(() => kit.gateway.backends()[0]?.status === 'ready');
+    const clients = await Promise.all(Array.from({ length: 4 }, () => kit.client(answering)));
+    const answers = await Promise.all(clients.map((legacy) => legacy.callTool('greet')));
+    for (const answer of answers) expect(answer).toMatchObject({ content: [{ text: 'hello Ada' }] });
   });
 
   proves('choice.era.setting', 'stays modern for everybody where it is set so', async () => {
@@ -97,6 +104,11 @@ describe('a backend of both eras', () => {
     await until(() => kit.gateway.backends()[0]?.backend.era === 'modern' && kit.gateway.counts().links === 1);
     const legacy = await kit.client(answering);
     await expect(legacy.callTool('greet')).rejects.toThrow('no session, nobody to ask');
+    expect(initialized(server)).toBe(0);
+    const { era: _, ...auto } = far;
+    kit.setBackends({ far: { ...auto, sessions: 'shared' } });
+    await until(() => kit.gateway.backends()[0]?.backend.sessions === 'shared' && kit.gateway.counts().links === 1);
+    await expect((await kit.client(answering)).callTool('greet')).rejects.toThrow('no session, nobody to ask');
     expect(initialized(server)).toBe(0);
   });
 

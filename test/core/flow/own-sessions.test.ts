@@ -108,6 +108,24 @@ describe('calls of one stateless client to a stdio server with sessions, at the 
   );
 });
 
+describe('calls of one client with a session to a stdio server, at the same time', () => {
+  proves(
+    'choice.bridge.legacy-question-any-call',
+    'are asked on their own streams where the client has no other',
+    async () => {
+      const { server } = talkative();
+      await using kit = await testGateway({ backends: { far: server } });
+      const client = await kit.client({
+        era: '2025-11-25',
+        capabilities,
+        answer: (_method, { message }) => ({ action: 'accept', content: { name: String(message).slice(-4, -1) } }),
+      });
+      const both = await Promise.all(['Ada', 'Bob'].map((title) => client.callTool('greet', { title })));
+      expect(both).toMatchObject([{ content: [{ text: 'hello Ada Ada' }] }, { content: [{ text: 'hello Bob Bob' }] }]);
+    },
+  );
+});
+
 describe('the Everything server over stdio', () => {
   proves(
     'choice.bridge.question-of-its-call',

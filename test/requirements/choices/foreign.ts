@@ -16,6 +16,8 @@ export const foreign = [
         'notifications/elicitation/complete outside a call reaches the legacy client of the session',
       'choice.bridge.question-of-its-call':
         'a question of a legacy stdio or SSE backend reaches the modern call that it is about, whatever else is in flight',
+      'choice.bridge.legacy-question-any-call':
+        'a question that may be about any of several calls reaches a legacy client without a GET stream on one of them',
       'choice.bridge.log-of-its-call':
         'a log message of a legacy stdio or SSE backend reaches the modern call that it is about',
       'choice.bridge.no-stranger': 'no call waits for the answer to a question that another call is asked',
@@ -29,7 +31,7 @@ export const foreign = [
       'choice.era.modern-client': 'a modern client of a backend of both eras shares the stateless one',
       'choice.era.modern-only': 'a backend that refuses initialize is bridged for legacy clients, and not asked again',
       'choice.era.no-room': 'a legacy client is bridged to a backend of both eras when its sessions are all in use',
-      'choice.era.setting': 'era: modern keeps a backend of both eras modern for everybody',
+      'choice.era.setting': 'era: modern, or sessions: shared, keeps a backend of both eras modern for everybody',
       'choice.era.up': 'up takes the era of all servers by --era and of one by its member era',
       'choice.resource.unlisted':
         'a resource that no list names is read and subscribed to at the only backend with resources',

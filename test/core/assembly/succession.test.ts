@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { definePlugin, type PlanInput, type Plugin } from '@toolmgr/core';
+import { definePlugin, GatewayFault, type PlanInput, type Plugin } from '@toolmgr/core';
 import {
   type FakeServer,
   fakeServer,
@@ -95,6 +95,41 @@ describe('a gateway that takes the place of another', () => {
       expect(server.opened).toBe(opened);
       await third.gateway.stop();
       expect(third.gateway.counts()).toMatchObject({ sessions: 0, links: 0, processes: 0 });
+    },
+  );
+
+  proves(
+    'choice.reload.failed',
+    'is not made when its lists cannot be, and the one before hears its backends as before',
+    async () => {
+      const [one, two] = [where(), where()];
+      const first = await generation({ one });
+      const id = await openAt(first);
+      await legacy(first, id, CALL);
+      const opened = one.opened;
+      const colliding: Plugin = definePlugin({
+        address: 'testing/colliding',
+        config: z.strictObject({}),
+        apply: (core) =>
+          core.hooks.shapeCatalog.tap('testing/colliding', () => {
+            throw new GatewayFault('CATALOG_CONFLICT', 'where: [one, two]');
+          }),
+      });
+      const before = first.gateway.counts();
+      for (let n = 0; n < 3; n++) {
+        await expect(generation({ one, two }, first, { plugins: [colliding] })).rejects.toThrow('where: [one, two]');
+      }
+      expect(first.gateway.counts()).toEqual(before);
+      expect((await legacy(first, id, CALL)).json.result).toEqual(text('here'));
+      expect(one.opened).toBe(opened);
+      one.tool('more');
+      one.notify('notifications/tools/list_changed');
+      await until(() => first.gateway.catalog().find('tool', 'more') !== undefined);
+      const second = await generation({ one }, first);
+      await retire(first);
+      expect((await legacy(second, id, CALL)).json.result).toEqual(text('here'));
+      await second.gateway.stop();
+      expect(second.gateway.counts()).toMatchObject({ sessions: 0, links: 0, processes: 0 });
     },
   );
 

@@ -8,6 +8,7 @@ export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/definition.ts';
+export { hasDotSegments } from './catalog/dot-segments.ts';
 export { insideNames } from './catalog/inside-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {

@@ -4,6 +4,7 @@ import type { Catalog } from './catalog.ts';
 import { settleCollisions } from './collisions.ts';
 import { definitionNamed } from './definition.ts';
 import { draftFromListings } from './discovered.ts';
+import { hasDotSegments } from './dot-segments.ts';
 import { insideNames } from './inside-names.ts';
 import { createPageStore, type PageParts } from './pages.ts';
 import { boundNames } from './short-names.ts';
@@ -107,7 +108,8 @@ function catalogFrom(
     },
     findResource(uri) {
       const found = claims.find(uri);
-      return found !== undefined && isShown(found) ? found : undefined;
+      if (found === undefined || !isShown(found)) return undefined;
+      return found.kind === 'template' && hasDotSegments(uri) ? undefined : found;
     },
     findUnlisted(uri) {
       const among = claims.contenders(uri);

@@ -15,7 +15,7 @@ export interface Catalog {
   findInside(name: string): ToolEntry | undefined;
   /**
    * The entry that answers for a URI: the resource itself, else a template of that backend that matches (RFC 6570);
-   * `undefined` too for what several backends claim and no priority decides.
+   * `undefined` too for what several backends claim and no priority decides, and for dot segments behind a template.
    */
   findResource(uri: string): CatalogEntry | undefined;
   /** The backend of a URI that no list names, or the backends that may have it; see `unlistedFinder`. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
+import { hasDotSegments } from '../catalog/dot-segments.ts';
 import type { Call, CallMethod, WireError } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
@@ -38,6 +39,9 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   }
   const catalog = parts.catalog(intent);
   const target = findTarget(catalog, method, named.name, params) ?? missingFor(catalog, method, named.name, params);
+  if (target.isMissing && UNLISTED.has(method) && hasDotSegments(named.name)) {
+    return invalid(`${method}: params.uri has dot segments or encoded dots, and no list names it so`);
+  }
   // what is completed is a template's own variable: the template is what policy decides, whatever URI was named
   const name = method === 'completion/complete' && target.kind === 'template' ? target.key : named.name;
   const round = roundOf(parts, intent, method, name, target);

@@ -1,5 +1,12 @@
 import type { CedarValueJson, EntityJson, TypeAndId } from '@cedar-policy/cedar-wasm/nodejs';
-import { type CatalogEntry, decodeObject, type EntryKind, isObject, type JsonObject } from '@toolmgr/core';
+import {
+  type CatalogEntry,
+  decodeObject,
+  type EntryKind,
+  hasDotSegments,
+  isObject,
+  type JsonObject,
+} from '@toolmgr/core';
 import { type Mentions, uidKey } from './expression.ts';
 import type { ACTIONS } from './policies.ts';
 import { cedarValue, UNREADABLE } from './values.ts';
@@ -64,9 +71,18 @@ function factsOf(entry: CatalogEntry, id: string, gatewayName: string, mentions:
     key: JSON.stringify([question.action, told, attrs]),
     question,
     entity: { uid: { type: question.type, id }, attrs: Object.fromEntries(attrs), parents },
-    undecidable: id.isWellFormed() ? undefined : 'its name is not Unicode',
+    undecidable: whyUndecidable(id, question, mentions),
   };
 }
+
+/** A pattern says nothing about a URI that its server reads as another one. */
+function whyUndecidable(id: string, { type }: Question, { patterns }: Mentions): string | undefined {
+  if (!id.isWellFormed()) return 'its name is not Unicode';
+  const isMatched = type === 'Resource' && URI_ATTRIBUTES.some((name) => patterns.has(name));
+  return isMatched && hasDotSegments(id) ? 'its URI has dot segments or encoded dots' : undefined;
+}
+
+const URI_ATTRIBUTES = ['uri', 'name', 'originalName'] as const;
 
 /** Whatever backends say of a tool may be a lie; names and origin are the gateway's own. */
 function attributesOf(entry: CatalogEntry, id: string, read: ReadonlySet<string>): JsonObject {

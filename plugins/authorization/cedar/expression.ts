@@ -16,6 +16,8 @@ export interface Mentions {
   readonly wholeContext: boolean;
   /** The resource is compared with something that is not written in the policy: its id counts, whatever it is. */
   readonly anyResource: boolean;
+  /** Attributes that are compared with a pattern. */
+  readonly patterns: ReadonlySet<string>;
 }
 
 /** The one spelling of an entity as a key. */
@@ -25,7 +27,7 @@ export function uidKey(type: string, id: string): string {
 
 /** What a set of policies can see, joined. */
 export function mentionsOf(policies: readonly PolicyJson[]): Mentions {
-  const found = { attributes: new Set<string>(), entities: new Set<string>(), wholeContext: false, anyResource: false };
+  const found = nothingFound();
   for (const policy of policies) {
     for (const scope of [policy.principal, policy.action, policy.resource]) noteEntities(scope, found.entities);
     for (const { body } of policy.conditions) note(body, found);
@@ -66,10 +68,15 @@ interface Found {
   readonly entities: Set<string>;
   wholeContext: boolean;
   anyResource: boolean;
+  readonly patterns: Set<string>;
+}
+
+function nothingFound(): Found {
+  return { attributes: new Set(), entities: new Set(), wholeContext: false, anyResource: false, patterns: new Set() };
 }
 
 function mentionsIn(expression: Expr): Mentions {
-  const found = { attributes: new Set<string>(), entities: new Set<string>(), wholeContext: false, anyResource: false };
+  const found = nothingFound();
   note(expression, found);
   return found;
 }
@@ -87,6 +94,7 @@ function note(expression: unknown, found: Found): void {
   }
   if (op === '.' || op === 'has') for (const name of namesOf(body)) found.attributes.add(name);
   const inner = operands(node);
+  if (op === 'like') for (const compared of inner) found.patterns.add(attributeOf(nodeOf(compared)?.body ?? {}));
   const isPlain = op === '.' || op === 'has' || (op === 'is' && inner.length === 1);
   const isLiteral = COMPARES.has(op) && inner.some(isWritten);
   for (const operand of inner) {

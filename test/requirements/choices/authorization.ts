@@ -17,6 +17,8 @@ export const authorization = [
         'principals, actions, resources and their parents are as the entity model has them; a request wins over entitiesJson',
       'choice.authorization.look-alike-argument-denies':
         'an argument whose name differs only by case from one that a policy reads denies the call',
+      'choice.authorization.dot-segments-denied':
+        'a listed URI with dot segments is denied where a policy matches URIs with a pattern',
       'choice.authorization.unreadable-denies':
         'a claim or argument that a policy reads and Cedar cannot hold denies; nothing is rounded or cut',
       'choice.authorization.lists-unknown-arguments':

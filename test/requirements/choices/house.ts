@@ -85,6 +85,7 @@ export const house = [
         'a call of what a caller may not see is answered like a call of what does not exist',
       'choice.order.look-alike-arguments':
         'arguments that differ only by case from each other or from declared ones answer -32602 after policy has decided',
+      'choice.order.completion-by-template': 'a completion is decided on the template that it is sent for',
       'choice.order.no-buffering': 'no hook forces a stream to be buffered',
       'choice.order.denied-spends-nothing': 'a denied call spends no token of a limit',
       'choice.order.settle-always': 'every call settles, also a refused and a failed one',

@@ -135,6 +135,29 @@ describe('values that are not what they seem', () => {
     },
   );
 
+  proves(
+    'choice.authorization.dot-segments-denied',
+    'match no pattern as a URI that its server reads as another one',
+    async () => {
+      const pattern =
+        'permit(principal, action, resource) when { resource has uri && resource.uri like "docs://open/*" };';
+      const read = { kind: 'resource', method: 'resources/read' } as const;
+      const { ask } = await judge([pattern]);
+      for (const name of ['docs://open/../secret', 'docs://open/%2E%2e/secret', 'docs://open/..%2Fsecret']) {
+        const { isAllowed, listed, reason } = await ask({ ...read, name });
+        expect([name, isAllowed, listed, reason]).toEqual([
+          name,
+          false,
+          false,
+          'its URI has dot segments or encoded dots',
+        ]);
+      }
+      expect((await ask({ ...read, name: 'docs://open/a.txt' })).isAllowed).toBe(true);
+      const exact = await judge(['permit(principal, action, resource == Resource::"docs://a/../b");']);
+      expect((await exact.ask({ ...read, name: 'docs://a/../b' })).isAllowed).toBe(true);
+    },
+  );
+
   it('are the same word only when they are the same characters', async () => {
     const composed = 'caf\u00e9';
     const { ask } = await judge([

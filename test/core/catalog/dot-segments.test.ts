@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { hasDotSegments } from '../../../core/catalog/dot-segments.ts';
+import type { Era } from '../../../core/contract/era.ts';
+import { fakeServer, testGateway } from '../../../core/testing/index.ts';
+import { proves } from '../../support/proves.ts';
+
+const DOTTED = [
+  'docs://open/../secret',
+  'docs://open/./secret',
+  'docs://open/..',
+  'docs://open/.',
+  'docs:../secret',
+  'docs://open/..?x=1',
+  'docs://open/..#x',
+  'docs://open/%2e%2e/secret',
+  'docs://open/.%2E/secret',
+  'docs://open/%2e',
+  'docs://open/a%2eb',
+  'docs://open/..%2fsecret',
+  'docs://open%2F..%2Fsecret',
+  'docs://open/..\\secret',
+  'docs://open/..%5csecret',
+  'docs://open/%252e%252e/secret',
+  'docs://open/%25252e/secret',
+  'docs://open/..%252fsecret',
+  'docs://open/..;a=1/secret',
+  'docs://open/.\t./secret',
+  'docs://open/.%c0%ae/secret',
+  'docs://open?path=../secret',
+];
+const PLAIN = [
+  'docs://open/a.txt',
+  'docs://open/.hidden',
+  'docs://open/..hidden',
+  'docs://open/...',
+  'docs://open/a..b/c.',
+  'docs://example.com/v1.2/x?y=1.5#z.',
+  'docs://open/100%25',
+  'docs://open/%20a',
+];
+
+describe('dot segments', () => {
+  it('are found in every spelling that some server resolves', () => {
+    for (const uri of DOTTED) expect([uri, hasDotSegments(uri)]).toEqual([uri, true]);
+    for (const uri of PLAIN) expect([uri, hasDotSegments(uri)]).toEqual([uri, false]);
+  });
+
+  it('are looked for in time that grows with the URI', () => {
+    const started = performance.now();
+    for (const piece of ['.', './a', '%25', '%2', '%2f.', '..;']) hasDotSegments(`x:${piece.repeat(1_000_000)}a`);
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+});
+
+describe('a resource behind a template', () => {
+  const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];
+  proves(
+    'choice.aggregation.dot-segments',
+    'is not read by a URI with dot segments, which nobody hears of',
+    async () => {
+      const server = fakeServer()
+        .template('docs://{+path}')
+        .resource('docs://listed/../as-it-is', 'listed')
+        .on('resources/read', ({ params }) => ({ contents: [{ uri: String(params.uri), text: 'read' }] }));
+      await using kit = await testGateway({ backends: { far: server } });
+      for (const era of ERAS) {
+        const client = await kit.client({ era });
+        const before = server.received.length;
+        for (const uri of DOTTED) {
+          const { error } = await client.request('resources/read', { uri });
+          expect([uri, error?.code, error?.message]).toEqual([uri, -32602, expect.stringContaining('dot segments')]);
+          if (era === '2025-11-25') {
+            expect((await client.request('resources/subscribe', { uri })).error?.code).toBe(-32602);
+          }
+        }
+        expect(server.received.slice(before).filter(({ method }) => method.startsWith('resources/'))).toEqual([]);
+        for (const uri of [...PLAIN, 'docs://listed/../as-it-is']) {
+          expect([uri, (await client.request('resources/read', { uri })).error]).toEqual([uri, undefined]);
+        }
+      }
+    },
+  );
+});

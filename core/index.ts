@@ -4,6 +4,8 @@ export { type Catalogue, findPlugin, type PluginPlaces } from './assembly/find-p
 export type { Gateway } from './assembly/gateway.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
 export { signOfLife, signOfState } from './backend/sign-of-life.ts';
+export { type ProxyRoute, proxyRouteFor } from './backend/transports/http1/proxy-route.ts';
+export { inheritedEnvironment } from './backend/transports/inherited-environment.ts';
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
 export type { Catalog } from './catalog/catalog.ts';

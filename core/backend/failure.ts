@@ -79,6 +79,7 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [FailureCategory, string]>
   EHOSTUNREACH: ['refused', 'has a host that cannot be reached'],
   ENETUNREACH: ['refused', 'has a network that cannot be reached'],
   ETIMEDOUT: ['timeout', 'did not accept a connection in time'],
+  PROXY_REFUSED: ['refused', 'could not be reached through the proxy'],
   HTTP_MALFORMED_RESPONSE: ['protocol', 'answered something that is not HTTP/1.1'],
 };
 

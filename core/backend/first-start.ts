@@ -1,9 +1,9 @@
 import type { Backend } from '../contract/backend.ts';
 import type { Log } from '../extension/plugin.ts';
 import { LinkFailure } from './failure.ts';
+import { inheritedEnvironment } from './transports/inherited-environment.ts';
 import { type EndTurn, takeInstallTurn } from './transports/install-turn.ts';
 import { packageRunOf } from './transports/package-runner.ts';
-import { minimalEnvironment } from './transports/process-group.ts';
 import { waitFor } from './wait.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function installTurnOf(
   log: Log,
   signal: AbortSignal,
 ): Promise<EndTurn | undefined> {
-  const run = command && packageRunOf(command, { ...minimalEnvironment(process.env), ...command.env });
+  const run = command && packageRunOf(command, { ...inheritedEnvironment(), ...command.env });
   if (run === undefined) return undefined;
   const packages = run.packages.join(', ');
   const onWait = (): void =>

@@ -1,4 +1,4 @@
-import { type Gateway, nearest, type Plan, type ToolEntry } from '@toolmgr/core';
+import { type Backend, type Gateway, inheritedEnvironment, nearest, type Plan, type ToolEntry } from '@toolmgr/core';
 
 /** Everything that decides about one tool. */
 export interface Explanation {
@@ -13,6 +13,8 @@ export interface Explanation {
     readonly cause?: string;
     readonly revision?: string;
     readonly outgoingAuth: string;
+    /** Variables that its program gets of the gateway's own environment, by name. */
+    readonly inherits?: readonly string[];
   };
   /** Name that the backend knows it by. */
   readonly original?: string;
@@ -61,6 +63,7 @@ export function explainTool(gateway: Gateway, plan: Plan, name: string): Explana
             ...(state.cause === undefined ? {} : { cause: `${state.cause.category}: ${state.cause.message}` }),
             ...(state.era === undefined ? {} : { revision: state.era }),
             outgoingAuth: (plan.outgoingAuth.backends[entry.workload] ?? plan.outgoingAuth.default).type,
+            ...(state.backend.transport === 'stdio' ? { inherits: inheritedBy(state.backend) } : {}),
           },
         }),
     original: entry.original,
@@ -70,6 +73,13 @@ export function explainTool(gateway: Gateway, plan: Plan, name: string): Explana
     shapedBy: entry.shapedBy,
     ...decided,
   };
+}
+
+/** What a program is given itself goes before what it would inherit. */
+function inheritedBy({ command }: Backend): readonly string[] {
+  return Object.keys(inheritedEnvironment())
+    .filter((name) => command?.env?.[name] === undefined)
+    .sort();
 }
 
 /** The explanation as lines for a person. */
@@ -86,6 +96,7 @@ export function explanationLines(told: Explanation): string[] {
           `backend        ${backend.name} (${backend.transport}, ${backend.status}${backend.revision ? `, MCP ${backend.revision}` : ''})`,
           ...(backend.cause === undefined ? [] : [`               ${backend.cause}`]),
           `credentials    ${backend.outgoingAuth}`,
+          ...(backend.inherits === undefined ? [] : [`inherits       ${backend.inherits.join(', ')}`]),
         ];
   return [
     `tool           ${told.name}`,

@@ -1,5 +1,12 @@
-import { decodeObject, explainCause, GatewayFault, type JsonObject } from '@toolmgr/core';
-import { Agent, type Dispatcher, request } from 'undici';
+import {
+  decodeObject,
+  explainCause,
+  GatewayFault,
+  type JsonObject,
+  type ProxyRoute,
+  proxyRouteFor,
+} from '@toolmgr/core';
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { addressProblem, type ConnectRules, ForbiddenAddress, guardedConnector } from './guarded-connector.ts';
 
 /** What a client of configured URLs may do. Nothing but https to public addresses by default. */
@@ -63,7 +70,15 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
-  const send: RemoteHttp['send'] = (url, wanted = {}) => exchange(agent, rules, url, wanted);
+  const proxies = new Map<string, ProxyAgent>();
+  const dispatcherFor = (url: string): Dispatcher => {
+    const route = proxyOn(url);
+    if (route === undefined) return agent;
+    const proxy = proxies.get(route.label) ?? proxyAgent(route, rules);
+    proxies.set(route.label, proxy);
+    return proxy;
+  };
+  const send: RemoteHttp['send'] = (url, wanted = {}) => exchange(dispatcherFor, rules, url, wanted);
   return {
     send,
     async getJson(url, signal) {
@@ -71,7 +86,9 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
       return jsonFrom(await send(url, { headers, ...(signal === undefined ? {} : { signal }) }), url);
     },
     json: jsonFrom,
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([agent, ...proxies.values()].map((each) => each.destroy()));
+    },
   };
 }
 
@@ -121,7 +138,35 @@ function decodedOrNothing(body: Buffer): JsonObject | undefined {
   }
 }
 
-async function exchange(agent: Agent, rules: RemoteRules, url: string, wanted: RemoteRequest): Promise<RemoteAnswer> {
+/** The proxy of the environment for a URL. @throws GatewayFault REMOTE_UNAVAILABLE when its variable holds no such URL */
+function proxyOn(url: string): ProxyRoute | undefined {
+  try {
+    return proxyRouteFor(new URL(url));
+  } catch (cause) {
+    throw unavailable(url, explainCause(cause));
+  }
+}
+
+/** Where a proxy stands in between, it decides what names mean: literal addresses are judged here all the same. */
+function proxyAgent({ isTls, hostname, port, authorization }: ProxyRoute, rules: RemoteRules): ProxyAgent {
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+  return new ProxyAgent({
+    uri: `${isTls ? 'https' : 'http'}://${host}:${port}`,
+    ...(authorization === undefined ? {} : { token: authorization }),
+    requestTls: { timeout: rules.timeoutMs ?? TIMEOUT_MS, ...(rules.ca === undefined ? {} : { ca: rules.ca }) },
+    connections: CONNECTIONS_PER_ORIGIN,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
+}
+
+async function exchange(
+  dispatcherFor: (url: string) => Dispatcher,
+  rules: RemoteRules,
+  url: string,
+  wanted: RemoteRequest,
+): Promise<RemoteAnswer> {
   const problem = remoteUrlProblem(url, rules);
   if (problem !== undefined) throw refused(url, problem);
   const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = rules;
@@ -130,7 +175,7 @@ async function exchange(agent: Agent, rules: RemoteRules, url: string, wanted: R
   const signal = wanted.signal === undefined ? ending.signal : AbortSignal.any([ending.signal, wanted.signal]);
   try {
     const answer = await request(url, {
-      dispatcher: agent,
+      dispatcher: dispatcherFor(url),
       method: wanted.method ?? 'GET',
       headers: { ...wanted.headers },
       body: wanted.body ?? null,

@@ -15,7 +15,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
-import { type Core, GatewayFault } from '@toolmgr/core';
+import { type Core, GatewayFault, proxyRouteFor } from '@toolmgr/core';
 import { collectorUrl } from './collector-url.ts';
 import type { TelemetryConfig } from './config.ts';
 import { sayOutages } from './outage.ts';
@@ -109,10 +109,12 @@ async function openCollector(config: TelemetryConfig) {
   const url = collectorUrl(config.endpoint, config.insecure);
   if ('wrong' in url) throw new GatewayFault('PLUGIN_FAILED', `telemetry.endpoint: ${url.wrong}`);
   const { base } = url;
+  const through = proxyOptions(base);
   const agent = base.startsWith('http:')
-    ? new PlainAgent({ keepAlive: true })
+    ? new PlainAgent({ keepAlive: true, ...through })
     : new TlsAgent({
         keepAlive: true,
+        ...through,
         ...(config.caCertPath === undefined ? {} : { ca: await readCas(config.caCertPath) }),
       });
   return {
@@ -125,6 +127,12 @@ async function openCollector(config: TelemetryConfig) {
     }),
     close: () => agent.destroy(),
   };
+}
+
+/** The proxy of the environment on the way to the collector, as agents of Node 24.5 and newer take it. */
+function proxyOptions(base: string): { readonly proxyEnv?: NodeJS.ProcessEnv } {
+  const route = proxyRouteFor(new URL(base));
+  return route === undefined ? {} : { proxyEnv: { HTTP_PROXY: route.url, HTTPS_PROXY: route.url } };
 }
 
 async function readCas(path: string): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A certificate authority of one run, and a server certificate of it for `127.0.0.1`, `::1` and `localhost`; all PEM. */
+/** A certificate authority of one run, and a server certificate of it for `127.0.0.1`, `::1`, `localhost` and `far.test`; all PEM. */
 export interface Certificates {
   readonly ca: string;
   readonly cert: string;
@@ -17,6 +17,7 @@ export function certificates(): Certificates {
     false,
     sequence(
       der(0x82, Buffer.from('localhost')),
+      der(0x82, Buffer.from('far.test')),
       der(0x87, Buffer.from([127, 0, 0, 1])),
       der(0x87, Buffer.from([...new Array(15).fill(0), 1])),
     ),

@@ -8,6 +8,7 @@ import { LinkFailure } from '../failure.ts';
 import { ConnectionPool, type PoolOptions } from './http1/connection-pool.ts';
 import { type Origin, originFrom } from './http1/dial.ts';
 import type { ResponseReader } from './http1/flow.ts';
+import { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';
 
 /** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
 const KEEP_ALIVE_MS = 3_000;
@@ -47,14 +48,15 @@ export class HttpTarget {
   #path: string;
   #moves = 0;
 
-  /** @throws LinkFailure when the URL or the CA file cannot be used */
+  /** @throws LinkFailure when the URL, the CA file or the proxy of the environment cannot be used */
   constructor(backend: Backend, authorizer: Authorizer) {
     this.backend = backend;
     this.#authorizer = authorizer;
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
-    this.#address = originFrom(url, backend.caBundlePath === undefined ? undefined : readCas(backend));
+    const ca = backend.caBundlePath === undefined ? undefined : readCas(backend);
+    this.#address = originFrom(url, ca, proxyTo(url, backend));
     this.#pool = new ConnectionPool(this.#address, POOL);
   }
 
@@ -158,6 +160,15 @@ function readUrl(backend: Backend): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'has no http or https URL', { category: 'protocol' });
+}
+
+function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
+  try {
+    return proxyRouteFor(url);
+  } catch (cause) {
+    const facts = { category: 'refused', cause } as const;
+    throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'has no proxy that can be used on its way', facts);
+  }
 }
 
 function readCas(backend: Backend): Buffer {

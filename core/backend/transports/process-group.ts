@@ -1,14 +1,10 @@
 import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
+import { inheritedEnvironment, passwordsIn } from './inherited-environment.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
 
 /** Starts a program; Node's `spawn` unless a test or a runtime brings its own. */
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
-
-/** What a program gets of the gateway's own environment: nothing that could hold a secret. */
-const PASSED_ON = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TERM', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ'] as const;
-/** Windows programs do not start without these. */
-const PASSED_ON_WINDOWS = ['SystemRoot', 'ComSpec', 'PATHEXT', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'] as const;
 
 /** Steps of stopping a program: after its input has ended, and after SIGTERM. */
 const END_GRACE_MS = 1_000;
@@ -31,13 +27,15 @@ export class ProcessGroup {
   /** Exact argv, no shell; failing to start shows as the child's `error` event. */
   constructor(command: Command, spawn: Spawn = nodeSpawn) {
     const detached = process.platform !== 'win32';
-    this.#secrets = Object.values(command.env ?? {}).filter((value) => value.length >= MIN_SECRET_LENGTH);
+    const inherited = inheritedEnvironment();
+    const values = [...Object.values(command.env ?? {}), ...passwordsIn(inherited)];
+    this.#secrets = values.filter((value) => value.length >= MIN_SECRET_LENGTH);
     this.child = spawn(command.file, command.args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached,
       shell: false,
       windowsHide: true,
-      env: { ...minimalEnvironment(process.env), ...command.env },
+      env: { ...inherited, ...command.env },
       ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
     });
     this.#hasGroup = detached;
@@ -113,16 +111,4 @@ export class ProcessGroup {
     const all = Buffer.concat([this.#stderr, chunk]);
     this.#stderr = all.length <= STDERR_KEPT_BYTES ? all : Buffer.from(all.subarray(all.length - STDERR_KEPT_BYTES));
   }
-}
-
-/** What a program gets of an environment unless it is given more. */
-export function minimalEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
-  const names = process.platform === 'win32' ? [...PASSED_ON, ...PASSED_ON_WINDOWS] : PASSED_ON;
-  const passed: Record<string, string> = {};
-  for (const name of names) {
-    const value = own[name];
-    // A function exported by a shell would run in every shell the program starts.
-    if (value !== undefined && !value.startsWith('()')) passed[name] = value;
-  }
-  return passed;
 }

@@ -123,12 +123,15 @@ describe('toolmgr vmcp plan', () => {
 
 describe('toolmgr vmcp explain', () => {
   proves(
-    ['ask.vmcp.explain', 'ask.vmcp.explain-plugin'],
+    ['ask.vmcp.explain', 'ask.vmcp.explain-plugin', 'choice.network.explained'],
     'names backend, original name, what shaped a tool, and who may refuse it',
     async () => {
       const file = await write(CONFIG);
-      const text = await cli(['vmcp', 'explain', 'every_say', '-c', file]);
+      const env = { HTTPS_PROXY: 'http://ada:hidden@proxy.test:1', TOOLMGR_TEST_LEAK: 'x' };
+      const text = await cli(['vmcp', 'explain', 'every_say', '-c', file], { env });
       expect(text.code).toBe(0);
+      expect(text.out).toMatch(/inherits +.*\bHTTPS_PROXY\b.*\bPATH\b/);
+      expect(text.out).not.toMatch(/hidden|TOOLMGR_TEST_LEAK/);
       expect(text.out).toMatch(/backend +every \(stdio, ready, MCP 2025-11-25\)/);
       expect(text.out).toMatch(/original name +echo/);
       expect(text.out).toMatch(/clients see it yes/);

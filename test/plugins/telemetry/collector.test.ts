@@ -4,11 +4,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { telemetryConfig } from '../../../plugins/telemetry/config.ts';
 import telemetry from '../../../plugins/telemetry/index.ts';
 import { openPipeline } from '../../../plugins/telemetry/pipeline.ts';
+import { forwardProxy } from '../../support/forward-proxy.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
@@ -53,6 +54,20 @@ describe('exports', () => {
       expect(headers).toMatchObject({ 'x-tenant': 'dev', 'x-from-environment': 'e' });
     }
     expect(collector.spans).toHaveLength(2);
+  });
+
+  proves('choice.network.proxy-services', 'go through the proxy of the environment', async () => {
+    await using collector = await otlpReceiver();
+    const proxy = await forwardProxy('ada:hidden');
+    const port = collector.address.split(':').at(-1);
+    vi.stubEnv('HTTP_PROXY', `http://ada:hidden@127.0.0.1:${proxy.port}`);
+    try {
+      await callOnce({ endpoint: `http://far.test:${port}`, tracingEnabled: true, samplingRate: '1' });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(collector.spans.length).toBeGreaterThan(0);
+    expect(proxy.asked).toContain(`POST http://far.test:${port}/v1/traces`);
   });
 
   describe('over TLS', () => {

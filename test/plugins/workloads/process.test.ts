@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WorkloadHandle, WorkloadSpec } from '../../../core/contract/workload-runtime.ts';
+import { inheritedEnvironment } from '../../../core/index.ts';
 import { nextRestart, RESTART_POLICY } from '../../../plugins/workloads/process/back-off.ts';
 import plugin from '../../../plugins/workloads/process/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
@@ -80,7 +81,8 @@ describe('workloads/process', () => {
       const handle = await start(spec([await program()], { env: { GIVEN: 'yes', LANG: 'xx' } }));
       const { env } = await ask(handle);
       const told = ['PORT', 'MCP_PORT', 'FASTMCP_PORT', 'MCP_HOST', 'MCP_TRANSPORT'];
-      const allowed = ['PATH', 'HOME', 'USER', 'LANG', 'TERM', 'SHELL', 'TMPDIR', 'GIVEN', ...told];
+      const allowed = [...Object.keys(inheritedEnvironment()), 'LANG', 'GIVEN', ...told];
+      expect(allowed).not.toContain('TOOLMGR_TEST_LEAK');
       expect(Object.keys(env).filter((name) => !allowed.includes(name))).toEqual([]);
       expect(env).toMatchObject({ PATH: process.env.PATH, GIVEN: 'yes', LANG: 'xx', MCP_TRANSPORT: 'streamable-http' });
     } finally {

@@ -74,6 +74,19 @@ export const house = [
     },
   },
   {
+    source: 'choice: networks',
+    says: {
+      'choice.network.inherited':
+        'programs inherit proxy and CA variables and settings of package runners, and nothing that names a secret',
+      'choice.network.explained': 'explain prints which variables a program inherits, by name',
+      'choice.network.proxy-backends':
+        'remote backends are reached through the proxy of the environment, https by CONNECT',
+      'choice.network.no-proxy': 'NO_PROXY and this machine are reached directly',
+      'choice.network.proxy-secret': 'credentials of a proxy are sent to the proxy alone and stand in no log',
+      'choice.network.proxy-services': 'OIDC and OTLP go through the proxy of the environment',
+    },
+  },
+  {
     source: 'choice: ordering hazards',
     says: {
       'choice.order.rename-decided-again':

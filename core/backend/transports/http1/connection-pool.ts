@@ -1,7 +1,7 @@
 import { Connection, type ConnectionOwner } from './connection.ts';
 import type { Origin } from './dial.ts';
 import type { OutgoingRequest, ResponseReader } from './flow.ts';
-import { requestHead } from './request-head.ts';
+import { type ForProxy, requestHead } from './request-head.ts';
 
 /** How long connections are waited for and kept. */
 export interface PoolOptions {
@@ -23,6 +23,7 @@ export class ConnectionPool implements ConnectionOwner {
   readonly connectTimeoutMs: number;
   session: Buffer | undefined;
   readonly #keepAliveMs: number;
+  readonly #forProxy: ForProxy | undefined;
   readonly #all = new Set<Connection>();
   /** A stack that is never shortened, for the reason that `Roster` gives. */
   readonly #idle: (Connection | undefined)[] = [];
@@ -33,6 +34,10 @@ export class ConnectionPool implements ConnectionOwner {
 
   constructor(origin: Origin, { connectTimeoutMs, keepAliveMs }: PoolOptions) {
     this.origin = origin;
+    const { proxy, isTls, host } = origin;
+    if (proxy !== undefined && !isTls) {
+      this.#forProxy = { origin: `http://${host}`, authorization: proxy.authorization };
+    }
     this.connectTimeoutMs = connectTimeoutMs;
     this.#keepAliveMs = keepAliveMs;
   }
@@ -42,7 +47,7 @@ export class ConnectionPool implements ConnectionOwner {
     if (this.#closed) return reader.failed(new Error('the connections to this origin are closed'));
     let head: string;
     try {
-      head = requestHead(request, this.origin.host);
+      head = requestHead(request, this.origin.host, this.#forProxy);
     } catch (cause) {
       return reader.failed(cause as TypeError);
     }

@@ -1,5 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { ProxyRoute } from './proxy-route.ts';
+import { dialProxy, Tunnel } from './tunnel.ts';
 
 /** Where a pool connects to. */
 export interface Origin {
@@ -11,13 +13,15 @@ export interface Origin {
   readonly host: string;
   /** Certificates that are trusted instead of the system's, PEM. */
   readonly ca: Buffer | undefined;
+  /** The forward proxy on the way there. */
+  readonly proxy: ProxyRoute | undefined;
 }
 
 /** The origin of an http or https URL. */
-export function originFrom(url: URL, ca?: Buffer): Origin {
+export function originFrom(url: URL, ca?: Buffer, proxy?: ProxyRoute): Origin {
   const isTls = url.protocol === 'https:';
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
-  return { isTls, hostname: url.hostname.replace(/^\[|\]$/g, ''), port, host: url.host, ca };
+  return { isTls, hostname: url.hostname.replace(/^\[|\]$/g, ''), port, host: url.host, ca, proxy };
 }
 
 const KEEP_ALIVE_PROBE_MS = 60_000;
@@ -27,6 +31,7 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
  * share, since Node reads into it and calls back in one go.
  */
 export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: Buffer) => void): Dialled {
+  if (origin.proxy !== undefined) return dialThrough(origin, origin.proxy, session, read);
   const { hostname: host, port } = origin;
   const onread = {
     buffer: readBuffer(),
@@ -47,6 +52,34 @@ export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: 
     ...(origin.ca !== undefined && { ca: origin.ca }),
     ...(session !== undefined && { session }),
   });
+  return { socket, readyEvent: 'secureConnect' };
+}
+
+/** Through a proxy: a tunnel to https, the proxy itself for http, which reads whole URLs. */
+function dialThrough(
+  origin: Origin,
+  proxy: ProxyRoute,
+  session: Buffer | undefined,
+  read: (bytes: Buffer) => void,
+): Dialled {
+  const { hostname: host, port } = origin;
+  if (!origin.isTls) {
+    const socket = dialProxy(proxy);
+    socket.on('data', read);
+    return { socket, readyEvent: proxy.isTls ? 'secureConnect' : 'connect' };
+  }
+  const tunnel = new Tunnel(proxy, `${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
+  const socket = connectTls({
+    socket: tunnel,
+    host,
+    ALPNProtocols: ['http/1.1'],
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(origin.ca !== undefined && { ca: origin.ca }),
+    ...(session !== undefined && { session }),
+  });
+  tunnel.once('error', (cause) => socket.destroy(cause));
+  socket.once('close', () => tunnel.destroy());
+  socket.on('data', read);
   return { socket, readyEvent: 'secureConnect' };
 }
 

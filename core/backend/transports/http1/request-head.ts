@@ -1,13 +1,21 @@
 import type { OutgoingRequest } from './flow.ts';
 
+/** What a proxy reads in a request to a plain http origin (RFC 9112 §3.2.2). */
+export interface ForProxy {
+  /** Before the path: scheme and host. */
+  readonly origin: string;
+  readonly authorization: string | undefined;
+}
+
 /**
  * The head of a request (RFC 9112 §3) as Latin-1 text, its empty line with it.
  * @throws TypeError for a header that would make another request of it
  */
-export function requestHead(request: OutgoingRequest, host: string): string {
+export function requestHead(request: OutgoingRequest, host: string, proxy?: ForProxy): string {
   const { method, path, headers, body } = request;
   if (UNWRITABLE_PATH.test(path)) throw new TypeError('the path of a request has a character that cannot be written');
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  let head = `${method} ${proxy === undefined ? path : proxy.origin + path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  if (proxy?.authorization !== undefined) head += `proxy-authorization: ${proxy.authorization}\r\n`;
   for (const name in headers) {
     const value = headers[name] as string;
     if (!sound.has(name)) checkName(name);
@@ -44,4 +52,5 @@ const OWNED: ReadonlySet<string> = new Set([
   'keep-alive',
   'upgrade',
   'expect',
+  'proxy-authorization',
 ]);

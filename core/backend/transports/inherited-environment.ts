@@ -1,0 +1,52 @@
+/** What every program needs. */
+const BASICS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TERM', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ'] as const;
+/** Windows programs do not start without these. */
+const WINDOWS = ['SystemRoot', 'ComSpec', 'PATHEXT', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'] as const;
+/** How the network is reached and whom programs trust there. */
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'] as const;
+const CERTIFICATES = [
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
+  'NODE_USE_ENV_PROXY',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+] as const;
+/** Settings of package runners, without which they do not find their registry or cache. */
+const RUNNERS = /^(?:npm_config|uv|pip)_/i;
+/** Settings that may be a credential by their name, and those by which npm tells its own scripts where they are. */
+const WITHHELD =
+  /auth|token|passw|secret|username|credential|_key$|^uv_publish|^npm_config_(?:local_|global_)?prefix$/i;
+
+const NAMES: ReadonlySet<string> = new Set([
+  ...BASICS,
+  ...(process.platform === 'win32' ? WINDOWS : []),
+  ...PROXIES,
+  ...PROXIES.map((name) => name.toLowerCase()),
+  ...CERTIFICATES,
+]);
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * What a program gets of the gateway's own environment, unless it is given more: what it cannot start, reach the network or
+ * install its package without. A proxy's URL may hold a password; nothing else of it is meant to be secret.
+ */
+export function inheritedEnvironment(own: Env = process.env): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(own)) {
+    if (!NAMES.has(name) && (!RUNNERS.test(name) || WITHHELD.test(name))) continue;
+    // A function exported by a shell would run in every shell the program starts.
+    if (value !== undefined && !value.startsWith('()')) passed[name] = value;
+  }
+  return passed;
+}
+
+/** Passwords in URLs of an environment, to be masked where a program repeats them. */
+export function passwordsIn(env: Env): readonly string[] {
+  return Object.values(env).flatMap((value) => {
+    const url = value?.includes('@') && URL.canParse(value) ? new URL(value) : undefined;
+    return url === undefined || url.password === '' ? [] : [url.password, decodeURIComponent(url.password)];
+  });
+}

@@ -55,6 +55,10 @@ export const planSchema = z.strictObject({
         .describe('Host header names served; default: loopback names when bound to loopback, any otherwise'),
       allowedOrigins: z.array(z.string()).default([]).describe('exact Origin values served besides loopback ones'),
       loopback: z.boolean().default(true).describe('bound to loopback: Host must be a loopback name'),
+      strictProtocolVersion: z
+        .boolean()
+        .default(true)
+        .describe('requests of a session whose MCP-Protocol-Version names no known revision get 400'),
     })
     .prefault({})
     .describe('the client-facing side'),

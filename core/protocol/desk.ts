@@ -21,9 +21,9 @@ export interface DeskParts extends Omit<EdgeParts, 'pulse'> {
 }
 
 /** The edges of one endpoint, and which of them a request goes to. */
-export function openDesk({ house, limits, log, now, book, onSessionEnded }: DeskParts) {
+export function openDesk({ house, limits, log, now, book, onSessionEnded, strictProtocolVersion = true }: DeskParts) {
   const pulse = createPulse(limits.keepAliveMs, (cause) => log.error('a beat failed', { cause: explainCause(cause) }));
-  const parts: EdgeParts = { house, limits, log, pulse, now };
+  const parts: EdgeParts = { house, limits, log, pulse, now, strictProtocolVersion };
   const face = once(() => house.face(NOBODY));
   const serverInfo = once(() => encode(face().serverInfo));
   const supported = once(() => edges.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));

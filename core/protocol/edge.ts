@@ -36,5 +36,7 @@ export interface EdgeParts {
   readonly limits: Limits;
   readonly log: Log;
   readonly pulse: Pulse;
+  /** `false`: a request of a session may name any version in its header. */
+  readonly strictProtocolVersion?: boolean;
   now(): number;
 }

@@ -38,6 +38,8 @@ export interface EndpointOptions {
   /** Exact Origin values served besides loopback ones. */
   readonly allowedOrigins?: readonly string[];
   readonly loopback: boolean;
+  /** See `EdgeParts`. */
+  readonly strictProtocolVersion?: boolean;
   /** Routes beside the endpoint; they come before it. */
   readonly routes?: MountedRoutes;
   readonly log: Log;

@@ -33,6 +33,7 @@ export async function configFromFlags(
     host: flags.host.replace(/^\[(.*)\]$/, '$1'),
     ...(flags.proxyPort === undefined ? {} : { proxyPort: flags.proxyPort }),
     ...(flags.targetPort === undefined ? {} : { targetPort: flags.targetPort }),
+    ...(flags.strictProtocolValidation === true ? { strictProtocolValidation: true } : {}),
     ...(flags.startTimeout === undefined ? {} : { startTimeoutMs: flags.startTimeout }),
     createdAtMs: nowMs,
   };

@@ -12,6 +12,7 @@ export interface RunFlags {
   readonly host: string;
   readonly proxyPort?: number;
   readonly targetPort?: number;
+  readonly strictProtocolValidation?: boolean;
   /** Milliseconds. */
   readonly startTimeout?: number;
 }
@@ -65,6 +66,10 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       says: 'port on which a program with an HTTP transport listens (default: a free one, told in PORT)',
       read: readPort(1),
     },
+    {
+      flags: '--strict-protocol-validation',
+      says: 'answer 400 to requests whose MCP-Protocol-Version is an unknown revision (default: any is accepted)',
+    },
   ],
   ...later('container workloads', [
     ...['--from-config', '--env-file', '--env-file-dir', '-l, --label', '--network', '--isolate-network'],
@@ -74,7 +79,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   ]),
   ...later('the complete run command', [
     ...['--debug', '--proxy-mode', '--target-host', '--endpoint-prefix', '--allowed-origins', '--trust-proxy-headers'],
-    ...['--session-ttl', '--stateless', '--strict-protocol-validation', '--tools', '--tools-override'],
+    ...['--session-ttl', '--stateless', '--tools', '--tools-override'],
     ...['--webhook-config', '--otel-endpoint', '--otel-headers', '--otel-insecure', '--otel-service-name'],
     ...['--otel-sampling-rate', '--otel-tracing-enabled', '--otel-metrics-enabled'],
     ...['--otel-enable-prometheus-metrics-path', '--otel-custom-attributes', '--otel-env-vars'],

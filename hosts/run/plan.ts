@@ -37,7 +37,10 @@ export function planFromRun(config: WorkloadConfig, { runId, logFile, keepsUp = 
     ],
     // the client in front has its own time limit; this hop must not be the shorter one
     timeouts: { defaultMs: CALL_TIMEOUT_MS },
-    endpoint: { loopback: isLoopbackHost(config.host) },
+    endpoint: {
+      loopback: isLoopbackHost(config.host),
+      strictProtocolVersion: config.strictProtocolValidation === true,
+    },
     limits: { stopMs: STOP_MS, ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }) },
   };
 }

@@ -29,6 +29,7 @@ export const workloadConfig = z.strictObject({
   /** 0 or absent: any free port, kept over restarts. */
   proxyPort: z.int().min(0).max(65_535).optional(),
   targetPort: z.int().min(1).max(65_535).optional(),
+  strictProtocolValidation: z.boolean().optional(),
   /** Time for the first start of its program; 5 minutes when absent. */
   startTimeoutMs: z.int().min(1).optional(),
   createdAtMs: z.int(),

@@ -92,7 +92,7 @@ interface Room extends LegacyParts {
 
 function post(room: Room, exchange: Exchange, message: Message): void | Promise<void> {
   if (message.kind === 'request' && message.method === 'initialize') return initialize(room, exchange, message);
-  const session = findSession(room.sessions, exchange, message.kind === 'request' ? message.id : NULL_ID);
+  const session = findSession(room, exchange, message.kind === 'request' ? message.id : NULL_ID);
   if (session instanceof Promise) return session.then((found) => found && take(room, exchange, found, message));
   return session && take(room, exchange, session, message);
 }
@@ -119,13 +119,13 @@ function get(room: Room, exchange: Exchange): void | Promise<void> {
   if (!acceptsStream(exchange.inbound.headers.accept)) {
     return refuse(exchange, NULL_ID, 406, CODE.invalidRequest, 'Accept must name text/event-stream');
   }
-  const session = findSession(room.sessions, exchange, NULL_ID);
+  const session = findSession(room, exchange, NULL_ID);
   if (session instanceof Promise) return session.then((found) => found && connectStream(room, exchange, found));
   if (session !== undefined) connectStream(room, exchange, session);
 }
 
 async function remove(room: Room, exchange: Exchange): Promise<void> {
-  const session = await findSession(room.sessions, exchange, NULL_ID);
+  const session = await findSession(room, exchange, NULL_ID);
   if (session === undefined) return;
   if (!(await room.sessions.close(session))) return refuseMissing(exchange, NULL_ID, 'away');
   exchange.responder.send(200, {});

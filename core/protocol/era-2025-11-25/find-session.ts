@@ -9,11 +9,12 @@ import { ANSWER_HEADERS } from './waiting-answer.ts';
 
 /** The session of a request; what is wrong with it is answered here. A promise when the session store is asked. */
 export function findSession(
-  sessions: Sessions,
+  { sessions, strictProtocolVersion = true }: { readonly sessions: Sessions; readonly strictProtocolVersion?: boolean },
   exchange: Exchange,
   id: Buffer,
 ): Session | undefined | Promise<Session | undefined> {
-  const { 'mcp-session-id': sessionId, 'mcp-protocol-version': version } = exchange.inbound.headers;
+  const { 'mcp-session-id': sessionId, 'mcp-protocol-version': named } = exchange.inbound.headers;
+  const version = strictProtocolVersion ? named : undefined;
   if (sessionId === undefined) {
     refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-Session-Id is missing: initialize first');
     return undefined;

@@ -128,7 +128,7 @@ describe('the plan of a workload', () => {
         },
       ],
       timeouts: { defaultMs: 600_000 },
-      endpoint: { loopback: true },
+      endpoint: { loopback: true, strictProtocolVersion: false },
       limits: { stopMs: 5_000, firstStartMs: 300_000 },
     });
   });

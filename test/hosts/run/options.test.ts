@@ -6,6 +6,7 @@ import { requirements } from '../../requirements.ts';
 import { proves } from '../../support/proves.ts';
 
 const BUILT = [
+  '--strict-protocol-validation',
   '--runtime',
   '--name',
   '--group',

@@ -5,6 +5,16 @@ export const proxyOptions = [
   {
     source: 'run spec §4 proxy and transport',
     says: {
+      'run.option.strict-protocol-validation': '--strict-protocol-validation is a boolean, false by default',
+      'run.option.strict-protocol-validation-400': 'with strict validation an unknown MCP-Protocol-Version answers 400',
+      'run.option.strict-protocol-validation-absent':
+        'with strict validation a missing MCP-Protocol-Version is accepted',
+      'run.option.strict-protocol-validation-off': 'without strict validation any MCP-Protocol-Version is accepted',
+    },
+  },
+  {
+    source: 'run spec §4 proxy and transport',
+    says: {
       'run.option.transport': '--transport takes sse, streamable-http or stdio',
       'run.option.host': '--host is a string and the address the HTTP proxy listens on',
       'run.option.host-default': '--host is 127.0.0.1 when it is not given',
@@ -34,11 +44,6 @@ export const proxyOptions = [
       'run.option.session-ttl-zero': '--session-ttl of zero means the default',
       'run.option.stateless': '--stateless is a boolean, false by default',
       'run.option.stateless-post-only': '--stateless declares a POST-only server without SSE',
-      'run.option.strict-protocol-validation': '--strict-protocol-validation is a boolean, false by default',
-      'run.option.strict-protocol-validation-400': 'with strict validation an unknown MCP-Protocol-Version answers 400',
-      'run.option.strict-protocol-validation-absent':
-        'with strict validation a missing MCP-Protocol-Version is accepted',
-      'run.option.strict-protocol-validation-off': 'without strict validation any MCP-Protocol-Version is accepted',
       'run.option.tools': '--tools takes comma-separated tool names to expose',
       'run.option.tools-override':
         '--tools-override is the path of a JSON file that overrides tool names and descriptions',

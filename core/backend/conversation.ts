@@ -152,6 +152,7 @@ export class Conversation implements Link, WireSink, Asking {
   hear(bytes: Buffer, via: Exchange | undefined): void {
     const message = this.#read(bytes, via);
     if (message === undefined) return;
+    if (message.string('jsonrpc') !== '2.0') throw new RawJsonError('expected "jsonrpc":"2.0"', 0);
     const method = message.get('method');
     const id = message.get('id');
     if (method === undefined) return this.#answered(message, id, via);
@@ -216,7 +217,7 @@ export class Conversation implements Link, WireSink, Asking {
 
   #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {
     const id = idFrom(rawId);
-    const exchange = id === undefined ? undefined : this.#pending.get(id);
+    const exchange = this.#under(id);
     // Late, doubled and unknown answers are nobody's.
     if (exchange === undefined || (via !== undefined && via !== exchange)) return;
     const error = message.object('error');
@@ -237,6 +238,13 @@ export class Conversation implements Link, WireSink, Asking {
     exchange.succeed(members);
   }
 
+  /** The request with this id, or with the number that it is the text of: some servers send numbers back as text. */
+  #under(id: number | string | undefined): Underway | undefined {
+    if (id === undefined) return undefined;
+    const found = this.#pending.get(id);
+    return found !== undefined || typeof id === 'number' ? found : this.#pending.get(Number(id));
+  }
+
   #told(method: string, params: RawObject, via: Underway | undefined): void {
     if (method === 'notifications/progress') return this.#progressed(params, via);
     if (method === 'notifications/cancelled') return this.#cancelled(params);
@@ -253,7 +261,7 @@ export class Conversation implements Link, WireSink, Asking {
 
   #progressed(params: RawObject, via: Underway | undefined): void {
     const token = idFrom(params.get('progressToken'));
-    const exchange = token === undefined ? undefined : this.#pending.get(token);
+    const exchange = this.#under(token);
     if (exchange === undefined || (via !== undefined && via !== exchange)) return;
     exchange.heardFrom();
     const hearer = exchange.asked.hearer;
@@ -277,7 +285,7 @@ export class Conversation implements Link, WireSink, Asking {
     if (via !== undefined && !via.settled) return via;
     const meta = params.object('_meta');
     const id = idFrom(meta?.get(META.subscriptionId));
-    return id === undefined ? undefined : this.#pending.get(id);
+    return this.#under(id);
   }
 
   /**

@@ -81,6 +81,7 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [FailureCategory, string]>
   ETIMEDOUT: ['timeout', 'did not accept a connection in time'],
   PROXY_REFUSED: ['refused', 'could not be reached through the proxy'],
   HTTP_MALFORMED_RESPONSE: ['protocol', 'answered something that is not HTTP/1.1'],
+  HTTP_UNDECODABLE_BODY: ['protocol', 'answered in a content coding that cannot be undone'],
 };
 
 function isTls(code: string): boolean {

@@ -30,6 +30,11 @@ export function idFrom(raw: RawJson | undefined): number | string | undefined {
   return typeof id === 'number' || typeof id === 'string' ? id : undefined;
 }
 
+/** Whether an id that came back is the one that was sent: some servers send a number back as text. */
+export function sameId(came: number | string | undefined, sent: number | string): boolean {
+  return came !== undefined && String(came) === String(sent);
+}
+
 /** Our own ids come back as what they were, a few digits: reading them needs no parser. */
 function wholeNumber(raw: RawJson): number | undefined {
   if (raw.length > MAX_DIGITS || raw[0] === ZERO) return undefined;

@@ -1,8 +1,8 @@
 import type { RawJson } from '../contract/json.ts';
 import { recurringText } from './recurring-text.ts';
 
-/** Nesting deeper than this is refused: V8's own parser recurses, and no MCP message is near it. */
-export const MAX_JSON_DEPTH = 256;
+/** Nesting deeper than this is refused: what walks through values recurses, and no MCP message is near it. */
+export const MAX_JSON_DEPTH = 1_000;
 
 /** The text is not JSON, or not the shape that was asked for. `offset` is a byte position. */
 export class RawJsonError extends Error {

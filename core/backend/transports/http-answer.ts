@@ -2,6 +2,7 @@ import type { Era } from '../../contract/era.ts';
 import { rawElements } from '../../protocol/raw-json.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../link.ts';
+import { sameId } from '../message.ts';
 import { BackendError } from '../room.ts';
 import type { SseFrames } from '../sse-frames.ts';
 import {
@@ -41,6 +42,8 @@ export class Answer implements ResponseReader {
   #limit = MAX_REFUSAL_BYTES;
   #frames: SseFrames | undefined;
   #pace: Pace | undefined;
+  /** Why the last event that was no message is none. */
+  #stray: Error | undefined;
   #linger: NodeJS.Timeout | undefined;
 
   constructor(wire: HttpLeg, exchange: Exchange, body: Buffer, era: Era) {
@@ -68,7 +71,9 @@ export class Answer implements ResponseReader {
       this.#limit = this.#wire.limits.resultBytes;
     } else if (type === STREAM_TYPE) {
       this.#kind = 'stream';
-      this.#frames = framesFor(this.#wire, this.#exchange);
+      this.#frames = framesFor(this.#wire, this.#exchange, (cause) => {
+        this.#stray = cause;
+      });
       this.#pace = new Pace();
     }
   }
@@ -136,6 +141,7 @@ export class Answer implements ResponseReader {
       new Resumption(this.#wire, this.#exchange, frames).wait();
       return;
     }
+    if (error === undefined && this.#stray !== undefined) return this.#exchange.fail(notMcp(workload, this.#stray));
     this.#exchange.fail(socketFailure(workload, error ?? new Error('stream ended'), true));
   }
 
@@ -159,7 +165,7 @@ export class Answer implements ResponseReader {
     if (status === 401 || status === 403) return statusFailure(workload, status);
     const error = errorIn(body);
     // An error with our id is the server's answer to this request, whatever the status around it.
-    const own = error !== undefined && (error.id === this.#exchange.id || isProtocolCode(error.code, this.#era));
+    const own = error !== undefined && (sameId(error.id, this.#exchange.id) || isProtocolCode(error.code, this.#era));
     if (error !== undefined && own) return new BackendError(workload, error.code, error.message, error.data);
     return statusFailure(workload, status);
   }

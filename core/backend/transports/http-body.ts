@@ -11,21 +11,29 @@ export const STREAM_TYPE = 'text/event-stream';
 /** Why the gateway itself cut a stream; never shown. */
 export const WITHDRAWN = new Error('withdrawn by the gateway');
 
-/** Reads events into the sink; messages of one request carry it. */
-export function framesFor(wire: HttpLeg, exchange: Exchange | undefined): SseFrames {
+/**
+ * Reads events into the sink; messages of one request carry it. An event that is no message is told to `onStray` and
+ * passed over, as SDK clients do: the answer may still come.
+ */
+export function framesFor(wire: HttpLeg, exchange: Exchange | undefined, onStray?: (cause: Error) => void): SseFrames {
   return new SseFrames(wire.limits.frameBytes, (event) => {
-    if (event.name === 'message' && event.data.length > 0) wire.sink.hear(event.data, exchange);
+    if (event.name !== 'message' || event.data.length === 0) return;
+    try {
+      wire.sink.hear(event.data, exchange);
+    } catch (cause) {
+      if (!(cause instanceof RawJsonError || cause instanceof SyntaxError)) throw cause;
+      onStray?.(cause);
+    }
   });
 }
 
-/** Reads a chunk; gives the failure when it is too large or not JSON. */
+/** Reads a chunk; gives the failure when an event is too large. */
 export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpLeg): LinkFailure | undefined {
   try {
     frames.push(chunk);
     return undefined;
   } catch (cause) {
     if (cause instanceof SseTooLarge) return tooLarge(wire.workload, wire.limits.frameBytes);
-    if (cause instanceof RawJsonError || cause instanceof SyntaxError) return notMcp(wire.workload, cause);
     throw cause;
   }
 }
@@ -61,9 +69,10 @@ export function errorIn(body: Buffer): ErrorIn | undefined {
   }
 }
 
-/** Chunks as one buffer; a single one is not copied. */
+/** Chunks as one buffer without a byte order mark; a single one is not copied. */
 export function joined(chunks: readonly Buffer[]): Buffer {
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
 
 /** The media type of a content-type header, in lower case, `''` for none. */

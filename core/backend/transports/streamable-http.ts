@@ -182,8 +182,9 @@ class PlainAnswer implements ResponseReader {
 
   answered(flow: Flow, head: ResponseHead): void {
     this.#status = head.status;
-    // A stream as an answer to a notification would never end.
-    if (mediaType(head.contentType) === STREAM_TYPE) flow.abort(WITHDRAWN);
+    // A stream as an answer to a notification would never end, and no body of one is worth decoding.
+    const isTaken = head.status >= 200 && head.status <= 299 && head.contentEncoding !== undefined;
+    if (isTaken || mediaType(head.contentType) === STREAM_TYPE) flow.abort(WITHDRAWN);
   }
 
   received(): void {}

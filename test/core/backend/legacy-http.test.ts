@@ -479,6 +479,7 @@ const ODD_ANSWERS = {
     (got: Got) => {
       openStream(got.response);
       event(got.response, 'not json');
+      got.response.end();
     },
   ],
   'a stream without an answer': [

@@ -8,6 +8,13 @@ export const foreign = [
       'choice.definition.reserved-meta': '_meta of a definition stays as it is, keys with a reserved prefix too',
       'choice.bridge.legacy-to-legacy-structured':
         'structuredContent that is no object stays as it is between a legacy backend and a legacy client',
+      'choice.backend.content-coding':
+        'answers of HTTP backends in gzip, br and deflate are decoded, as JSON and as events',
+      'choice.backend.content-coding-bounded': 'resultBytes and frameBytes bound what a compressed answer decodes to',
+      'choice.backend.lenient-id': 'an id that a backend sends back as text counts as the number that it was',
+      'choice.backend.lenient-body':
+        'a byte order mark, an event that is no JSON, and values nested up to 1000 levels do not spoil an answer',
+      'choice.backend.jsonrpc': 'an answer that does not say "jsonrpc":"2.0" is refused',
       'choice.legacy.level-first': 'a log level is taken by the backend before the next call of the session is sent',
       'choice.legacy.own-list-change':
         'a session of a backend that tells of changed lists is believed for its client, though its class sees no other list',

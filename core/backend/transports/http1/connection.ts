@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { ChunkedBody } from './chunked-body.ts';
+import { undoingCodings } from './decoded-body.ts';
 import { dial, type Origin } from './dial.ts';
 import type { Flow, ResponseReader } from './flow.ts';
 import { MalformedResponse } from './malformed.ts';
@@ -171,6 +172,7 @@ export class Connection {
     this.#left = head.length;
     this.#chunks = head.length === CHUNKED ? new ChunkedBody() : undefined;
     const flow = this.#current as RequestFlow;
+    flow.reader = undoingCodings(head, flow.reader);
     flow.reader.answered(flow, head);
     if (head.length === 0) this.#end(flow, head, isMore);
   }
@@ -237,7 +239,7 @@ export class Connection {
 class RequestFlow implements Flow {
   readonly head: string;
   readonly body: Buffer | undefined;
-  readonly reader: ResponseReader;
+  reader: ResponseReader;
   readonly #connection: Connection;
 
   constructor(connection: Connection, head: string, body: Buffer | undefined, reader: ResponseReader) {

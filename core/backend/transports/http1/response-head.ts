@@ -6,6 +6,8 @@ export interface ResponseHead {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly location: string | undefined;
+  /** `Content-Encoding`, all of them in the order they were applied. */
+  readonly contentEncoding: string | undefined;
   /** `Mcp-Session-Id`. */
   readonly sessionId: string | undefined;
   /** Bytes of the body; {@link CHUNKED} and {@link UNTIL_CLOSE} are others. */
@@ -103,6 +105,7 @@ class Fields implements ResponseHead {
   readonly status: number;
   contentType: string | undefined;
   location: string | undefined;
+  contentEncoding: string | undefined;
   sessionId: string | undefined;
   length = UNTIL_CLOSE;
   persistent: boolean;
@@ -165,6 +168,12 @@ const TAKERS: ReadonlyMap<string, (head: Fields, value: string) => void> = new M
     'content-type',
     (head, value) => {
       head.contentType ??= value;
+    },
+  ],
+  [
+    'content-encoding',
+    (head, value) => {
+      head.contentEncoding = head.contentEncoding === undefined ? value : `${head.contentEncoding}, ${value}`;
     },
   ],
   [

@@ -25,7 +25,7 @@ export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Prom
   const declared = Number(request.headers['content-length']);
   if (declared > limits.bodyBytes * DRAIN_FACTOR) return Promise.resolve('tooLarge');
   return new Promise((resolve) => {
-    const body = new Arriving(limits, resolve);
+    const body = new Arriving(limits, resolve, request);
     // None is taken off again: once the body has settled they do nothing, and an error after that must be heard by somebody.
     request.on('data', (chunk: Buffer) => body.took(chunk));
     request.on('end', () => body.ended());
@@ -54,19 +54,27 @@ class Arriving implements Bounded {
   readonly dueMs: number;
   readonly #most: number;
   readonly #resolve: (end: Buffer | BodyFault) => void;
+  readonly #request: IncomingMessage;
+  #pieces = 0;
   #arrived: Gathering | undefined = new Gathering();
   #bytes = 0;
   #isSettled = false;
 
-  constructor({ bodyBytes, bodyTimeoutMs }: BodyLimits, resolve: (end: Buffer | BodyFault) => void) {
+  constructor(
+    { bodyBytes, bodyTimeoutMs }: BodyLimits,
+    resolve: (end: Buffer | BodyFault) => void,
+    request: IncomingMessage,
+  ) {
     this.dueMs = performance.now() + bodyTimeoutMs;
     this.#most = bodyBytes;
     this.#resolve = resolve;
+    this.#request = request;
     bodies.add(this);
   }
 
   took(chunk: Buffer): void {
     this.#bytes += chunk.length;
+    if (++this.#pieces % PIECES_PER_REST === 0) rest(this.#request);
     if (this.#isSettled) return;
     if (this.#bytes > this.#most * DRAIN_FACTOR) this.settle('tooLarge');
     else if (this.#bytes > this.#most) this.#arrived = undefined;
@@ -89,6 +97,31 @@ class Arriving implements Bounded {
     this.#resolve(end);
   }
 }
+
+/**
+ * Lets others have their turn: a body in pieces of a few bytes costs a microsecond for each, and one read may bring ten
+ * thousand of them. However many such bodies there are, one of them is read on in each turn of the event loop.
+ */
+function rest(request: IncomingMessage): void {
+  if (resting.has(request)) return;
+  request._read = ignore; // Node asks for more after each piece, and would wake the socket with it
+  request.socket.pause();
+  resting.add(request);
+  if (resting.size === 1) setImmediate(wakeOne);
+}
+
+function wakeOne(): void {
+  for (const request of resting) {
+    resting.delete(request);
+    Reflect.deleteProperty(request, '_read');
+    request.socket.resume();
+    break;
+  }
+  if (resting.size > 0) setImmediate(wakeOne);
+}
+
+const resting = new Set<IncomingMessage>();
+const PIECES_PER_REST = 1_024; // a body of 8 MiB in reads of usual size has some hundred
 
 /** Collects the body of a web-standard request within the same bounds. */
 export async function readWebBody(request: Request, limits: BodyLimits): Promise<Buffer | BodyFault> {

@@ -48,6 +48,7 @@ const later = (ms: number, run: () => void): void => void setTimeout(run, ms).un
 
 const held: { readonly asked: Asked; readonly way: Way }[] = [];
 let withdrawn = 0;
+let wide: string | undefined;
 
 const TOOLS: Record<string, (asked: Asked, way: Way) => void> = {
   quick: ({ id }, way) => way.answer(id, words('quick', way)),
@@ -81,6 +82,12 @@ const TOOLS: Record<string, (asked: Asked, way: Way) => void> = {
       way.end();
     };
     more();
+  },
+  /** A result with `members` members in its `_meta`. */
+  wide: ({ id, params }, way) => {
+    const count = Number(params?.arguments?.members ?? 80_000);
+    wide ??= Array.from({ length: count }, (_, n) => `"m${n}":1`).join(',');
+    way.answer(id, words('wide', way).replace('{', `{"_meta":{${wide}},`));
   },
   reset: (_, way) => way.cut(),
   halfReset: ({ id }, way) => {
@@ -129,7 +136,9 @@ function flood(way: Way, params: () => string, kind: string): void {
   more();
 }
 
-const CAPABILITIES = '"capabilities":{"tools":{"listChanged":true},"logging":{}}';
+/** With RESOURCES=1 it has one resource that can be watched, and never changes. */
+const hasResources = process.env.RESOURCES === '1';
+const CAPABILITIES = `"capabilities":{"tools":{"listChanged":true},"logging":{}${hasResources ? ',"resources":{"subscribe":true}' : ''}}`;
 const HINTS = ',"ttlMs":0,"cacheScope":"private"';
 let sessions = 0;
 
@@ -153,6 +162,10 @@ const METHODS: Record<string, (asked: Asked, way: Way) => void> = {
     note(`call ${name} ${String(given.mark ?? '')}`);
     TOOLS[name]?.(asked, way);
   },
+  'resources/list': ({ id }, way) => way.answer(id, '{"resources":[{"uri":"memo://1","name":"one"}]}'),
+  'resources/templates/list': ({ id }, way) => way.answer(id, '{"resourceTemplates":[]}'),
+  'resources/subscribe': ({ id }, way) => way.answer(id, '{}'),
+  'resources/unsubscribe': ({ id }, way) => way.answer(id, '{}'),
   'logging/setLevel': ({ id }, way) => way.answer(id, '{}'),
   ping: ({ id }, way) => way.answer(id, '{}'),
   'subscriptions/listen'({ id }, way) {

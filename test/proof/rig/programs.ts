@@ -70,10 +70,16 @@ export async function hardServer(era: 'legacy' | 'modern' | 'both' = 'both', lat
 }
 
 /** A hard server as a stdio backend, and the lines it noted. */
-export function hardStdio(options: { readonly helloMs?: number; readonly isDeaf?: boolean } = {}, later?: Later) {
+export function hardStdio(
+  options: { readonly helloMs?: number; readonly isDeaf?: boolean; readonly hasResources?: boolean } = {},
+  later?: Later,
+) {
   const { file, notes } = ledger(later);
   const args = ['--conditions=development', HARD, 'stdio', 'legacy', file, String(options.helloMs ?? 0)];
-  const env: Record<string, string> = options.isDeaf === true ? { DEAF: '1' } : {};
+  const env: Record<string, string> = {
+    ...(options.isDeaf === true ? { DEAF: '1' } : {}),
+    ...(options.hasResources === true ? { RESOURCES: '1' } : {}),
+  };
   const backend: Omit<Backend, 'name'> = { transport: 'stdio', command: { file: process.execPath, args, env } };
   return { backend, notes, file };
 }
@@ -113,14 +119,15 @@ export interface GatewayProgram extends Program {
   memoryNow(): Promise<NodeJS.MemoryUsage>;
 }
 
-/** Starts a gateway in front of backends, everybody let in. */
+/** Starts a gateway in front of backends; everybody is let in unless `incoming` says who is. */
 export async function gatewayProgram(
   backends: readonly Backend[],
   plan: Partial<PlanInput> = {},
   later?: Later,
+  incoming: PlanInput['plugins'][number] = { use: 'incoming-auth/anonymous' },
 ): Promise<GatewayProgram> {
   const plugins = [
-    { use: 'incoming-auth/anonymous' },
+    incoming,
     { use: 'outgoing-auth/unauthenticated' },
     { use: 'backend-sources/static', with: { backends } },
     { use: 'aggregation' },

@@ -42,7 +42,7 @@ const COMMON_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:']);
 
 interface Known {
   /** Backends that may be asked. */
-  readonly able: ReadonlyMap<string, BackendListing>;
+  readonly able: ReadonlyMap<string, CatalogEntry>;
   /** Backends that may have it, those among them that have not answered yet. */
   readonly possible: readonly string[];
   /** Scheme, or scheme and authority, to the backends that list something there. */
@@ -56,12 +56,12 @@ function find(uri: string, known: Known): Unlisted {
     const owners = known.owners.get(place);
     if (owners === undefined) continue;
     const [only = ''] = owners;
-    const listing = owners.size === 1 ? known.able.get(only) : undefined;
-    if (listing !== undefined) return { entry: entryFor(uri, listing) };
+    const entry = owners.size === 1 ? known.able.get(only) : undefined;
+    if (entry !== undefined) return { entry };
     if (owners.size === 1) return NOWHERE; // its owner shows nothing here
   }
   const [sole] = known.able.values();
-  if (known.possible.length === 1 && sole !== undefined) return { entry: entryFor(uri, sole) };
+  if (known.possible.length === 1 && sole !== undefined) return { entry: sole };
   return { among: known.possible };
 }
 
@@ -72,14 +72,15 @@ function knownFrom(
 ): Known {
   const showing = new Set(shown.map(({ workload }) => workload));
   const visible = new Set(shown.map(({ workload, key }) => `${workload} ${key}`));
-  const able = new Map<string, BackendListing>();
+  const able = new Map<string, CatalogEntry>();
   const owners = new Map<string, Set<string>>();
   const hidden = new Set<string>();
   const hiddenTemplates: UriMatcher[] = [];
   for (const listing of listings.values()) {
     const { workload, resources, templates, hello } = listing;
     const hasSome = resources.length + templates.length > 0;
-    if (isObject(hello.capabilities.resources) && (!hasSome || showing.has(workload))) able.set(workload, listing);
+    if (isObject(hello.capabilities.resources) && (!hasSome || showing.has(workload)))
+      able.set(workload, entryFor(listing));
     for (const { key } of [...resources, ...templates]) {
       for (const place of placesOf(key)) owners.set(place, (owners.get(place) ?? new Set()).add(workload));
     }
@@ -108,14 +109,20 @@ function placesOf(uri: string): readonly string[] {
   return COMMON_SCHEMES.has(scheme) ? places : [...places, scheme];
 }
 
-function entryFor(uri: string, { workload, era }: BackendListing): CatalogEntry {
+/**
+ * One entry for all such resources of a backend, as a template is: clients choose their URIs, and what is kept or counted
+ * by entry must not grow with them.
+ */
+function entryFor({ workload, era }: BackendListing): CatalogEntry {
   return {
-    kind: 'resource',
-    key: uri,
+    kind: 'template',
+    key: ANY_URI,
     workload,
-    original: uri,
+    original: ANY_URI,
     era,
-    definition: encode({ uri, name: uri }),
+    definition: encode({ uriTemplate: ANY_URI, name: ANY_URI }),
     shapedBy: ['unlisted'],
   };
 }
+
+const ANY_URI = '{+uri}';

@@ -8,9 +8,9 @@ export { type ProxyRoute, proxyRouteFor } from './backend/transports/http1/proxy
 export { inheritedEnvironment } from './backend/transports/inherited-environment.ts';
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
+export { isAmbiguousUri } from './catalog/ambiguous-uri.ts';
 export type { Catalog } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/definition.ts';
-export { hasDotSegments } from './catalog/dot-segments.ts';
 export { insideNames } from './catalog/inside-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {

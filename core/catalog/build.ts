@@ -1,10 +1,10 @@
 import type { BackendListing } from '../backend/room.ts';
 import type { CatalogDraft, CatalogEntry, CatalogInputs, EntryKind, ToolEntry } from '../contract/tool.ts';
+import { isAmbiguousUri } from './ambiguous-uri.ts';
 import type { Catalog } from './catalog.ts';
 import { settleCollisions } from './collisions.ts';
 import { definitionNamed } from './definition.ts';
 import { draftFromListings } from './discovered.ts';
-import { hasDotSegments } from './dot-segments.ts';
 import { insideNames } from './inside-names.ts';
 import { createPageStore, type PageParts } from './pages.ts';
 import { boundNames } from './short-names.ts';
@@ -109,7 +109,7 @@ function catalogFrom(
     findResource(uri) {
       const found = claims.find(uri);
       if (found === undefined || !isShown(found)) return undefined;
-      return found.kind === 'template' && hasDotSegments(uri) ? undefined : found;
+      return found.kind === 'template' && isAmbiguousUri(uri) ? undefined : found;
     },
     findUnlisted(uri) {
       const among = claims.contenders(uri);

@@ -1,7 +1,7 @@
 import type { BackendListing } from '../backend/room.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
 import { encode, isObject } from '../protocol/raw-json.ts';
-import { hasDotSegments } from './dot-segments.ts';
+import { isAmbiguousUri } from './ambiguous-uri.ts';
 import { compileUriTemplate, MAX_MATCHED_URI, type UriMatcher } from './uri-template.ts';
 
 /** Where a URI leads that no list names: to one backend, or nowhere because any of several might have it. */
@@ -26,7 +26,7 @@ export function unlistedFinder(
 ): FindUnlisted {
   let known: Known | undefined;
   return (uri) => {
-    if (uri.length > MAX_MATCHED_URI || !URI.test(uri) || hasDotSegments(uri)) return NOWHERE;
+    if (uri.length > MAX_MATCHED_URI || !URI.test(uri) || isAmbiguousUri(uri)) return NOWHERE;
     known ??= knownFrom(listings, shown, workloads);
     return find(uri, known);
   };
@@ -34,8 +34,8 @@ export function unlistedFinder(
 
 const NOWHERE: Unlisted = { among: [] };
 
-/** RFC 3986 §3.1, with something after the scheme. */
-const URI = /^[a-z][a-z0-9+.-]*:./i;
+/** RFC 3986 §3.1, with something after the scheme, which is lower-case: a policy that names it would not match another case. */
+const URI = /^[a-z][a-z0-9+.-]*:./;
 
 /** Schemes that are everybody's: what counts there is the authority. */
 const COMMON_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:']);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { isAmbiguousUri } from '../catalog/ambiguous-uri.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { hasDotSegments } from '../catalog/dot-segments.ts';
 import type { Call, CallMethod, WireError } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
@@ -39,8 +39,10 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   }
   const catalog = parts.catalog(intent);
   const target = findTarget(catalog, method, named.name, params) ?? missingFor(catalog, method, named.name, params);
-  if (target.isMissing && UNLISTED.has(method) && hasDotSegments(named.name)) {
-    return invalid(`${method}: params.uri has dot segments or encoded dots, and no list names it so`);
+  if (target.isMissing && UNLISTED.has(method) && isAmbiguousUri(named.name)) {
+    return invalid(
+      `${method}: params.uri is ambiguous: it has dot segments or percent-encoded characters that need no encoding, and no list names it so`,
+    );
   }
   // what is completed is a template's own variable: the template is what policy decides, whatever URI was named
   const name = method === 'completion/complete' && target.kind === 'template' ? target.key : named.name;

@@ -3,7 +3,7 @@ import {
   type CatalogEntry,
   decodeObject,
   type EntryKind,
-  hasDotSegments,
+  isAmbiguousUri,
   isObject,
   type JsonObject,
 } from '@toolmgr/core';
@@ -79,7 +79,7 @@ function factsOf(entry: CatalogEntry, id: string, gatewayName: string, mentions:
 function whyUndecidable(id: string, { type }: Question, { patterns }: Mentions): string | undefined {
   if (!id.isWellFormed()) return 'its name is not Unicode';
   const isMatched = type === 'Resource' && URI_ATTRIBUTES.some((name) => patterns.has(name));
-  return isMatched && hasDotSegments(id) ? 'its URI has dot segments or encoded dots' : undefined;
+  return isMatched && isAmbiguousUri(id) ? 'its URI has dot segments or needless percent-encodings' : undefined;
 }
 
 const URI_ATTRIBUTES = ['uri', 'name', 'originalName'] as const;

@@ -149,7 +149,7 @@ describe('values that are not what they seem', () => {
           name,
           false,
           false,
-          'its URI has dot segments or encoded dots',
+          'its URI has dot segments or needless percent-encodings',
         ]);
       }
       expect((await ask({ ...read, name: 'docs://open/a.txt' })).isAllowed).toBe(true);

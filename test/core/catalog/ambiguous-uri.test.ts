@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasDotSegments } from '../../../core/catalog/dot-segments.ts';
+import { isAmbiguousUri } from '../../../core/catalog/ambiguous-uri.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
@@ -28,6 +28,17 @@ const DOTTED = [
   'docs://open/.%c0%ae/secret',
   'docs://open?path=../secret',
 ];
+const ENCODED = [
+  'docs://open/%73ecret',
+  'docs://open/%2573ecret',
+  'docs://open/a%2Db',
+  'docs://open/a%5fb',
+  'docs://open/%7Eada',
+  'docs://open/%31',
+  'docs://open/%5A',
+  'docs://open/%6F',
+];
+const AMBIGUOUS = [...DOTTED, ...ENCODED];
 const PLAIN = [
   'docs://open/a.txt',
   'docs://open/.hidden',
@@ -37,17 +48,19 @@ const PLAIN = [
   'docs://example.com/v1.2/x?y=1.5#z.',
   'docs://open/100%25',
   'docs://open/%20a',
+  'docs://open/a%40b%3A%5B%60%7B%2C%7C',
+  'docs://open/%C3%A4',
 ];
 
-describe('dot segments', () => {
+describe('ambiguous URIs', () => {
   it('are found in every spelling that some server resolves', () => {
-    for (const uri of DOTTED) expect([uri, hasDotSegments(uri)]).toEqual([uri, true]);
-    for (const uri of PLAIN) expect([uri, hasDotSegments(uri)]).toEqual([uri, false]);
+    for (const uri of AMBIGUOUS) expect([uri, isAmbiguousUri(uri)]).toEqual([uri, true]);
+    for (const uri of PLAIN) expect([uri, isAmbiguousUri(uri)]).toEqual([uri, false]);
   });
 
   it('are looked for in time that grows with the URI', () => {
     const started = performance.now();
-    for (const piece of ['.', './a', '%25', '%2', '%2f.', '..;']) hasDotSegments(`x:${piece.repeat(1_000_000)}a`);
+    for (const piece of ['.', './a', '%25', '%2', '%2f.', '..;']) isAmbiguousUri(`x:${piece.repeat(1_000_000)}a`);
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 });
@@ -56,7 +69,7 @@ describe('a resource behind a template', () => {
   const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];
   proves(
     'choice.aggregation.dot-segments',
-    'is not read by a URI with dot segments, which nobody hears of',
+    'is not read by a URI with dot segments or needless encodings, which reaches no backend',
     async () => {
       const server = fakeServer()
         .template('docs://{+path}')
@@ -66,9 +79,9 @@ describe('a resource behind a template', () => {
       for (const era of ERAS) {
         const client = await kit.client({ era });
         const before = server.received.length;
-        for (const uri of DOTTED) {
+        for (const uri of AMBIGUOUS) {
           const { error } = await client.request('resources/read', { uri });
-          expect([uri, error?.code, error?.message]).toEqual([uri, -32602, expect.stringContaining('dot segments')]);
+          expect([uri, error?.code, error?.message]).toEqual([uri, -32602, expect.stringContaining('ambiguous')]);
           if (era === '2025-11-25') {
             expect((await client.request('resources/subscribe', { uri })).error?.code).toBe(-32602);
           }

@@ -90,9 +90,8 @@ describe('a step', () => {
     async () => {
       const evil = fakeServer().tool('far.echo', 'from evil');
       await using kit = await composing([composite([two[0] as never])], { backends: { evil } });
-      const client = await kit.client();
-      expect(await client.toolNames()).not.toContain('flow');
-      expect(kit.gateway.catalog().warnings.join()).toMatch(/composite tool "flow" is not listed/);
+      expect((await kit.ask('flow')).isError).toBe(false);
+      expect(kit.far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
       expect(evil.received.filter(({ method }) => method === 'tools/call')).toHaveLength(0);
     },
   );
@@ -107,7 +106,7 @@ describe('a step', () => {
     expect((await kit.ask('one')).output).toEqual({ text: 'here' });
     expect((await kit.ask('two')).output).toEqual({ text: 'here' });
     const client = await kit.client();
-    // without naming rules the first workload has `echo`, and that of the other is not there
-    expect(await client.toolNames()).toEqual(['alone', 'echo', 'fail', 'mirror', 'one', 'sum', 'two']);
+    // without naming rules both backends claim `echo`: it is dropped, and with it what needs it
+    expect(await client.toolNames()).toEqual(['alone', 'fail', 'mirror', 'one', 'sum', 'two']);
   });
 });

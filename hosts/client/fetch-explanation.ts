@@ -28,6 +28,9 @@ export async function fetchExplanation(tool: string, endpoint = 'http://127.0.0.
   }
   const told = statusCode === 200 ? parse(Buffer.concat(chunks).toString('utf8')) : undefined;
   if (isExplanation(told)) return told;
+  if (statusCode === 401) {
+    throw new UsageError(`${url.origin} asks for the token of its status pages; ask the file it serves: -c FILE`);
+  }
   throw new UsageError(
     `${url.origin} does not explain tools; only vmcp gateways bound to loopback, whose callers need no token, do. With the file it serves: -c FILE`,
   );

@@ -19,8 +19,16 @@ export interface ListenOptions {
   readonly allowedHosts?: readonly string[];
   /** What a listener bounds before it knows a caller; the defaults of the plan when absent. */
   readonly limits?: Partial<ListenerLimits>;
+  /** Where a user sets the address, for the words of a failure. Default: the flags `--host` and `--port`. */
+  readonly settings?: AddressSettings;
   /** Closes the listener when aborted. */
   readonly signal?: AbortSignal;
+}
+
+/** What a user writes before the value to set it, e.g. `--port`. */
+export interface AddressSettings {
+  readonly host: string;
+  readonly port: string;
 }
 
 /** The limits of a plan that its listener applies. */
@@ -50,10 +58,11 @@ const REAP_MS = 20;
  */
 export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: ListenOptions): Promise<Served> {
   const routes = options.routes ?? [];
-  const ofHost = new Set(routes.map(({ path }) => path));
+  const byPath = new Map(routes.map((route) => [route.path, route]));
   const answerHostRoute = answerHostRoutes(routes, options.allowedHosts);
   const server = createListener({ ...DEFAULT_LIMITS, ...options.limits }, (request, response) => {
-    if (ofHost.has(pathOf(request.url))) answerHostRoute(request, response);
+    const route = byPath.get(pathOf(request.url));
+    if (route !== undefined && route.isOfHost?.() !== false) answerHostRoute(request, response);
     else gateway.handle(request, response);
   });
   await listen(server, options);
@@ -72,10 +81,10 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
  * Looks whether an address can be bound, before anything is started for it.
  * @throws GatewayFault LISTEN_FAILED in the words of {@link serveGateway}
  */
-export async function refuseTakenPort({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
-  if (port === 0) return;
+export async function refuseTakenPort(address: Address): Promise<void> {
+  if (address.port === 0) return;
   const trial = createPlainServer();
-  await listen(trial, { host, port });
+  await listen(trial, address);
   trial.close();
   await once(trial, 'close');
 }
@@ -109,28 +118,34 @@ export function isLoopbackHost(host: string): boolean {
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
-async function listen(server: PlainServer, { host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
+type Address = Pick<ListenOptions, 'host' | 'port' | 'settings'>;
+
+const FLAGS: AddressSettings = { host: '--host', port: '--port' };
+
+async function listen(server: PlainServer, { host, port, settings = FLAGS }: Address): Promise<void> {
   try {
     server.listen({ host: host.replace(/^\[|\]$/g, ''), port });
     await once(server, 'listening');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new GatewayFault('LISTEN_FAILED', whyNot(code, host, port), { cause });
+    throw new GatewayFault('LISTEN_FAILED', whyNot(code, host, port, settings), { cause });
   }
 }
 
-function whyNot(code: string, host: string, port: number): string {
+function whyNot(code: string, host: string, port: number, settings: AddressSettings): string {
   const explain = WAYS_OUT[code as keyof typeof WAYS_OUT];
-  return explain === undefined ? `cannot listen on ${host}:${port} (${code})` : explain(host, port);
+  return explain === undefined ? `cannot listen on ${host}:${port} (${code})` : explain(host, port, settings);
 }
 
 const WAYS_OUT = {
-  EADDRINUSE: (host: string, port: number) =>
-    `port ${port} on ${host} is taken by another program; stop it or choose another port (--port ${port + 1})`,
-  EACCES: (host: string, port: number) =>
-    `port ${port} on ${host} is not allowed for this user; choose one above 1023 (--port 4483)`,
-  EADDRNOTAVAIL: (host: string) => `this machine has no address ${host}; use --host 127.0.0.1, or 0.0.0.0 for all`,
-  ENOTFOUND: (host: string) => `the name ${host} is unknown; use an IP address such as --host 127.0.0.1`,
+  EADDRINUSE: (host: string, port: number, set: AddressSettings) =>
+    `port ${port} on ${host} is taken by another program; stop it or choose another port (${set.port} ${port + 1})`,
+  EACCES: (host: string, port: number, set: AddressSettings) =>
+    `port ${port} on ${host} is not allowed for this user; choose one above 1023 (${set.port} 4483)`,
+  EADDRNOTAVAIL: (host: string, _port: number, set: AddressSettings) =>
+    `this machine has no address ${host}; use ${set.host} 127.0.0.1, or 0.0.0.0 for all`,
+  ENOTFOUND: (host: string, _port: number, set: AddressSettings) =>
+    `the name ${host} is unknown; use an IP address such as ${set.host} 127.0.0.1`,
 } as const;
 
 async function closeWithin(server: Server, graceMs: number): Promise<void> {

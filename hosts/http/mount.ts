@@ -1,16 +1,24 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type PageAccess, pageRefusal } from './page-access.ts';
 
-/** A route of the host itself: GET and HEAD, no credentials, a JSON answer. */
+/** A route of the host itself: GET and HEAD, a JSON answer unless it says otherwise. */
 export interface HostRoute {
   readonly path: string;
+  /** Who may read it, asked anew for each request; everybody when absent or `undefined`. */
+  readonly access?: () => PageAccess | undefined;
+  /** Asked anew for each request: `false` leaves it to the gateway. Always the host's when absent. */
+  readonly isOfHost?: () => boolean;
   answer(query: URLSearchParams): HostAnswer | Promise<HostAnswer>;
 }
 
 /** What a host route says. */
 export interface HostAnswer {
   readonly status: number;
-  readonly body: object;
+  /** An object is sent as JSON. */
+  readonly body: object | string;
+  /** Media type of a text. */
+  readonly type?: string;
 }
 
 /**
@@ -71,16 +79,29 @@ async function respond(
   if (allowed !== undefined && !allowed.has(hostName(request.headers.host))) {
     return problem(reply, 403, 'Forbidden', 'this Host name is not served');
   }
+  const access = route.access?.();
+  const refusal = access && pageRefusal(access, request.headers);
+  if (refusal !== undefined) {
+    if (refusal.challenge !== undefined) reply.header('www-authenticate', refusal.challenge);
+    return problem(reply, refusal.status, refusal.title, refusal.detail);
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     reply.header('allow', 'GET, HEAD');
     return problem(reply, 405, 'Method Not Allowed', `${route.path} answers GET and HEAD`);
   }
   try {
-    const { status, body } = await route.answer(new URL(request.url, 'http://host').searchParams);
-    reply.code(status).type('application/json').send(JSON.stringify(body));
+    const { status, body, type = 'application/json' } = await route.answer(queryOf(request.url));
+    reply
+      .code(status)
+      .type(type)
+      .send(typeof body === 'string' ? body : JSON.stringify(body));
   } catch {
     problem(reply, 500, 'Internal Server Error', 'the answer could not be made');
   }
+}
+
+function queryOf(target: string): URLSearchParams {
+  return new URL(target, 'http://host').searchParams;
 }
 
 /** RFC 9457. */

@@ -1,5 +1,6 @@
 import type { BackendState, BackendStatus, Gateway, HealthStatus } from '@toolmgr/core';
 import type { HostAnswer, HostRoute } from './mount.ts';
+import type { PageAccess } from './page-access.ts';
 
 /** What the status pages say beside what the gateway knows. */
 export interface StatusFacts {
@@ -13,6 +14,10 @@ export interface StatusFacts {
   readonly isMonitored?: boolean;
   /** The process has been told to stop: what is sent to it now is refused. */
   readonly isStopping?: boolean;
+  /** Who may read the pages that name backends, asked anew for each request; everybody when absent or `undefined`. */
+  readonly access?: () => PageAccess | undefined;
+  /** The pages that name backends are guarded, here or at another listener: `/readyz`, which is open, names none. */
+  readonly isGuarded?: boolean;
   /** Strategy name towards a backend. */
   authTypeOf(backend: string): string;
 }
@@ -30,6 +35,7 @@ export function statusRoutes(
   void gateway.settled().then(() => {
     isSettled = true;
   });
+  const access = () => facts.access?.();
   const alive: HostRoute['answer'] = () => ({ status: 200, body: { status: 'ok' } });
   return [
     { path: '/health', answer: alive },
@@ -39,17 +45,22 @@ export function statusRoutes(
       answer: () =>
         facts.isStopping
           ? { status: 503, body: { status: 'not_ready', mode: facts.mode, reason: 'stopping' } }
-          : readiness(facts.mode, facts.mode === 'static' || isSettled, gateway.unready()),
+          : readiness(facts, facts.mode === 'static' || isSettled, gateway.unready()),
     },
-    { path: '/status', answer: () => ({ status: 200, body: statusBody(gateway.backends(), facts) }) },
-    { path: '/api/backends/health', answer: () => ({ status: 200, body: healthBody(gateway.backends(), facts) }) },
+    { path: '/status', access, answer: () => ({ status: 200, body: statusBody(gateway.backends(), facts) }) },
+    {
+      path: '/api/backends/health',
+      access,
+      answer: () => ({ status: 200, body: healthBody(gateway.backends(), facts) }),
+    },
   ];
 }
 
-function readiness(mode: StatusFacts['mode'], isSynced: boolean, away: readonly string[]): HostAnswer {
+function readiness({ mode, isGuarded }: StatusFacts, isSynced: boolean, away: readonly string[]): HostAnswer {
   if (!isSynced) return { status: 503, body: { status: 'not_ready', mode, reason: 'cache_sync_pending' } };
   if (away.length === 0) return { status: 200, body: { status: 'ready', mode } };
-  return { status: 503, body: { status: 'not_ready', mode, reason: 'backends_unavailable', backends: away } };
+  const named = isGuarded ? {} : { backends: away };
+  return { status: 503, body: { status: 'not_ready', mode, reason: 'backends_unavailable', ...named } };
 }
 
 function statusBody(states: readonly BackendState[], facts: StatusFacts): object {

@@ -1,6 +1,7 @@
 import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
 import { goDuration } from '@toolmgr/plugins';
 import { z } from 'zod';
+import { statusPagesSchema } from './status-pages-schema.ts';
 
 /** What a plugin's own schema reads: kept as written here, checked by `read-config.ts`. */
 const owned = z.unknown();
@@ -122,6 +123,7 @@ export const configSchema = z
     limits: owned.optional(),
     endpoint: planSchema.shape.endpoint.unwrap().omit({ loopback: true }).optional(),
     maxToolNameLength: planSchema.shape.maxToolNameLength,
+    statusPages: statusPagesSchema.optional(),
   })
   .refine((file) => file.incomingAuth !== undefined || (file.plugins ?? []).length > 0, {
     path: ['incomingAuth'],

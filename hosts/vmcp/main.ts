@@ -32,6 +32,8 @@ function addServe(vmcp: Command): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
     .option('--session-ttl <duration>', 'idle time of a client session (0 = 30m)', sessionTtlFrom)
+    .option('--status-port <number>', 'serve status pages and metrics at a port of their own on 127.0.0.1', portFrom)
+    .option('--status-token-env <name>', 'environment variable with the token that status pages and metrics ask for')
     .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
     .option('--debug', 'log more')
     .addHelpText(
@@ -82,6 +84,7 @@ function addValidate(vmcp: Command): void {
         conflictResolution: aggregation.conflictResolution ?? 'prefix',
         compositeTools: config.compositeTools?.length ?? 0,
         ...(config.metadata === undefined ? {} : { metadata: config.metadata }),
+        ...(config.statusPages === undefined ? {} : { statusPages: config.statusPages }),
       };
       for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
       if (format === 'json') return stdout.line(JSON.stringify({ valid: true, ...told, warnings }));
@@ -131,7 +134,7 @@ function addPlan(vmcp: Command): void {
         import('./plan.ts'),
         import('./print-plan.ts'),
       ]);
-      process.stdout.write(planAsYaml(planFromConfig(config)));
+      process.stdout.write(planAsYaml(planFromConfig(config), config.statusPages));
     });
 }
 

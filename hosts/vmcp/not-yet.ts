@@ -27,9 +27,15 @@ export function unavailable(config: VmcpConfig): Problem[] {
       'discovered works only under the operator; write the strategies and source: inline',
     );
   }
+  const path = config.endpoint?.path ?? '';
+  if (config.statusPages !== undefined && PAGES.has(path)) {
+    refuse(['endpoint', 'path'], `is the path of a status page, which statusPages guards; expected another path`);
+  }
   problems.push(...refusedStrategies(config));
   return problems;
 }
+
+const PAGES: ReadonlySet<string> = new Set(['/status', '/api/backends/health', '/metrics', '/api/explain']);
 
 /** Names that no backend of a static list has, where a slip would send the wrong credentials or wait the wrong time. */
 export function unknownWorkloads(config: VmcpConfig): Problem[] {

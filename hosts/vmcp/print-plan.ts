@@ -1,6 +1,7 @@
 import { type PlanInput, readPlan } from '@toolmgr/core';
 import { stringify } from 'yaml';
 import { HIDDEN, shownArguments, shownText } from './shown-arguments.ts';
+import type { StatusPagesConfig } from './status-pages-schema.ts';
 
 /** Keys whose value is a secret wherever they stand; the name of a variable (`…Env`) is none. */
 const SECRET_KEY =
@@ -8,9 +9,10 @@ const SECRET_KEY =
 /** Maps whose values may be secrets under any key. */
 const SECRET_MAP = /^(env|headers|embeddingHeaders)$/;
 
-/** A plan with every default as YAML, secrets replaced. */
-export function planAsYaml(input: PlanInput): string {
-  return stringify(withoutSecrets(readPlan(input)), { lineWidth: 0 });
+/** A plan with every default as YAML, secrets replaced, and what the host itself does with the file. */
+export function planAsYaml(input: PlanInput, statusPages?: StatusPagesConfig): string {
+  const ofHost = statusPages === undefined ? {} : { statusPages };
+  return stringify(withoutSecrets({ ...readPlan(input), ...ofHost }), { lineWidth: 0 });
 }
 
 /** A copy in which no secret is left, for printing. */

@@ -11,21 +11,20 @@ import {
 import { catalogue } from '@toolmgr/plugins';
 import { widenYoungGeneration } from '../engine.ts';
 import { hearRejections } from '../hear-rejections.ts';
-import { createSwitch, type GatewaySwitch } from '../http/gateway-switch.ts';
+import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
-import type { HostRoute } from '../http/mount.ts';
-import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
 import { tellStarts } from '../tell-starts.ts';
 import { stderr } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { VERSION } from '../version.ts';
 import { watchText } from '../watch-text.ts';
 import type { VmcpConfig } from './config-schema.ts';
-import { explainTool } from './explain.ts';
 import { groupConfig } from './group-config.ts';
+import { hostRoutes } from './host-routes.ts';
 import { type PlanFlags, planFromConfig } from './plan.ts';
 import { type ReadConfig, readConfig, readConfigText } from './read-config.ts';
+import { checkStatusPages, createStatusPages } from './status-pages.ts';
+import type { StatusPagesConfig } from './status-pages-schema.ts';
 import { createTunableLog } from './tunable-log.ts';
 
 /** Flags of `vmcp serve`. */
@@ -35,6 +34,8 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly sessionTtl?: number;
+  readonly statusPort?: number;
+  readonly statusTokenEnv?: string;
   readonly enableAudit?: boolean;
   readonly debug?: boolean;
 }
@@ -61,6 +62,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     return { gateway, plan: readPlan(input) };
   };
   await refuseTakenPort(options);
+  await checkStatusPages(statusPagesOf(options, source.config), process.env);
   for (const warning of exposure(options, source.config)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
   const first = await open(source.config);
@@ -69,22 +71,39 @@ export async function serve(options: ServeOptions): Promise<void> {
   );
   const now = { config: source.config, plan: first.plan };
   const { limits, endpoint } = first.plan;
+  const isGuarded = (): boolean => statusPages.access() !== undefined;
+  await using statusPages = createStatusPages({
+    pages: (access) => hostRoutes(door, now, access, isGuarded).pages,
+    limits,
+    environment: process.env,
+  });
+  (await statusPages.prepare(statusPagesOf(options, source.config))).take();
+  const atMain = hostRoutes(door, now, statusPages.access, isGuarded);
   await using served = await serveGateway(door, {
     host: options.host,
     port: options.port,
-    routes: hostRoutes(door, now),
+    routes: [...atMain.open, ...atMain.pages],
     ...(flags.loopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
     limits,
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
+  if (isGuarded()) stderr.line(`toolmgr: ${statusPages.told()}`);
   void greetBackends(door.current, log);
   tellStarts({ gateway: () => door.current, say: (line) => log.info(line), signal: stop.signal });
   followFile(source, stop.signal, log, async ({ config, warnings }) => {
-    const next = await open(config, door.current);
+    const pages = await statusPages.prepare(statusPagesOf(options, config));
+    const next = await open(config, door.current).catch(async (cause) => {
+      await pages.drop();
+      throw cause;
+    });
     log.setLevel(levelOf(options, config));
     for (const warning of [...warnings, ...exposure(options, config)]) log.warn(warning);
     now.config = config;
     now.plan = next.plan;
+    const before = statusPages.told();
+    pages.take();
+    const told = statusPages.told() ?? 'the status pages are open at the port of the endpoint';
+    if (statusPages.told() !== before) log.info(told);
     door.exchange(next.gateway);
     log.info('configuration reloaded', { file: source.file ?? '' });
     void greetBackends(next.gateway, log);
@@ -104,9 +123,31 @@ function levelOf({ debug }: ServeOptions, { operational }: VmcpConfig): 'debug' 
 }
 
 /** A gateway that other machines reach and that asks nobody who they are. */
-function exposure({ host }: ServeOptions, { incomingAuth }: VmcpConfig): string[] {
-  if (isLoopbackHost(host) || incomingAuth?.type !== 'anonymous') return [];
-  return [`everybody who reaches ${host} may call: incomingAuth.type is anonymous; type oidc asks callers for a token`];
+function exposure(options: ServeOptions, config: VmcpConfig): string[] {
+  const { host } = options;
+  const warnings: string[] = [];
+  if (!isLoopbackHost(host) && config.incomingAuth?.type === 'anonymous') {
+    const way = 'type oidc asks callers for a token';
+    warnings.push(`everybody who reaches ${host} may call: incomingAuth.type is anonymous; ${way}`);
+  }
+  const { host: pagesHost, tokenEnv } = statusPagesOf(options, config) ?? {};
+  if (pagesHost !== undefined && !isLoopbackHost(pagesHost) && tokenEnv === undefined) {
+    warnings.push(
+      `everybody who reaches ${pagesHost} may read the status pages; statusPages.tokenEnv asks for a token`,
+    );
+  }
+  return warnings;
+}
+
+/** What the file says of the pages, and over it what flags say. */
+function statusPagesOf(options: ServeOptions, { statusPages }: VmcpConfig): StatusPagesConfig | undefined {
+  const { statusPort, statusTokenEnv } = options;
+  if (statusPort === undefined && statusTokenEnv === undefined) return statusPages;
+  return {
+    ...statusPages,
+    ...(statusPort === undefined ? {} : { port: statusPort }),
+    ...(statusTokenEnv === undefined ? {} : { tokenEnv: statusTokenEnv }),
+  };
 }
 
 interface ConfigSource {
@@ -132,50 +173,6 @@ async function sourceOf({ config: file, group, host }: ServeOptions): Promise<Co
   }
   return { config: groupConfig(group), baseDir: process.cwd() };
 }
-
-/** The status pages of whatever gateway is current. */
-function hostRoutes(door: GatewaySwitch, now: { readonly config: VmcpConfig; readonly plan: Plan }): HostRoute[] {
-  const routes = statusRoutes(
-    {
-      backends: () => door.current.backends(),
-      settled: () => door.current.settled(),
-      unready: () => door.current.unready(),
-    },
-    {
-      version: VERSION,
-      // read anew for each answer: a changed file may change them
-      get groupRef() {
-        return now.config.groupRef;
-      },
-      get metadata() {
-        return now.config.metadata;
-      },
-      get mode() {
-        return now.config.backends?.length ? 'static' : 'dynamic';
-      },
-      get isMonitored() {
-        return now.plan.plugins.some(({ use }) => use === 'health');
-      },
-      get isStopping() {
-        return door.isStopping;
-      },
-      authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
-    },
-  );
-  // beyond this machine only callers the gateway knows may learn how tools are wired
-  if (!now.plan.endpoint.loopback) return routes;
-  const explain: HostRoute = {
-    path: '/api/explain',
-    answer: (query) =>
-      now.plan.plugins.some(({ use }) => WITHOUT_PROOF.has(use))
-        ? { status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }
-        : { status: 404, body: { error: 'not_found' } },
-  };
-  return [...routes, explain];
-}
-
-/** Where callers need no proof, the routes of this machine need none. A proxy in front of a guarded gateway is local too. */
-const WITHOUT_PROOF: ReadonlySet<string> = new Set(['incoming-auth/anonymous', 'incoming-auth/local']);
 
 /** When all backends have answered or their time is over: the engine is set up for calls, and one log line per backend. */
 async function greetBackends(gateway: Gateway, log: Log): Promise<void> {

@@ -1,5 +1,6 @@
 import { limitsSchema, planSchema } from '@toolmgr/core';
-import { configRows } from './config-table.ts';
+import { statusPagesSchema } from '../../hosts/vmcp/status-pages-schema.ts';
+import { configRows, configTable } from './config-table.ts';
 import { page, table } from './markdown.ts';
 
 /** docs/reference/limits.md */
@@ -16,5 +17,8 @@ export function planPage(): string {
   return page('Plan', '`core/assembly/plan.ts`', [
     'What a gateway is made of. Hosts make a plan from flags or files (`toolmgr vmcp plan -c FILE` prints it); an embedder writes it as an object for `createGateway(plan, { catalogue })`. Unknown keys are refused with the nearest known one. The members of `limits` stand on [a page of their own](limits.md).',
     table(['key', 'type', 'default', 'meaning'], rows),
+    '## Status pages of a vmcp file',
+    "The section `statusPages` of a vmcp file is the host's (`hosts/vmcp/status-pages-schema.ts`); [what it does](../observability.md#status-pages).",
+    configTable(statusPagesSchema),
   ]);
 }

@@ -111,7 +111,7 @@ describe('what is ours in a file', () => {
     'has keys of its own and changes nothing that the contract says',
     async () => {
       const ours = Object.keys(configSchema.shape).filter((key) => !CONTRACT.includes(key));
-      expect(ours.sort()).toEqual(['endpoint', 'limits', 'maxToolNameLength', 'plugins']);
+      expect(ours.sort()).toEqual(['endpoint', 'limits', 'maxToolNameLength', 'plugins', 'statusPages']);
       expect(CONTRACT.filter((key) => !(key in configSchema.shape))).toEqual([]);
       const spec = {
         ...HEAD,

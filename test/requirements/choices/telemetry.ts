@@ -25,7 +25,8 @@ export const telemetry = [
       'choice.telemetry.bounded-stop': 'a stop sends what waits and takes no longer than its bound',
       'choice.telemetry.one-per-gateway': 'two gateways of one process do not mix, and no global is set',
       'choice.telemetry.reload': 'a changed file starts, changes and ends telemetry, and what waited is sent',
-      'choice.telemetry.metrics-open': '/metrics is answered without credentials and counts no scrape as a request',
+      'choice.telemetry.metrics-open':
+        '/metrics is answered without credentials unless statusPages guard it, and counts no scrape as a request',
     },
   },
 ] as const satisfies readonly Section[];

@@ -21,6 +21,19 @@ export const wire = [
         '/status is healthy with at least one healthy backend, and one that has not answered yet is unknown there',
       'choice.endpoint.status-headers': '/status carries X-Content-Type-Options nosniff and Cache-Control no-store',
       'choice.endpoint.status-no-urls': '/status never shows the URL of a backend',
+      'choice.endpoint.status-guard':
+        'statusPages.tokenEnv asks for a bearer token at /status, /api/backends/health, /metrics and /api/explain: 401 with WWW-Authenticate without it; /health, /ping and /readyz stay open',
+      'choice.endpoint.status-guard-port':
+        'statusPages.port serves the pages at a listener of their own, on loopback by default, and the port of the endpoint answers 404 there',
+      'choice.endpoint.status-guard-start':
+        'a variable of statusPages.tokenEnv that is unset, empty or no bearer token refuses the start and names the variable, not its value',
+      'choice.endpoint.status-guard-readyz': '/readyz names no backends while the status pages are guarded',
+      'choice.endpoint.status-guard-reload':
+        'a reload that changes statusPages applies whole or not at all: the pages before stay when the new ones cannot be had',
+      'choice.endpoint.status-guard-spellings':
+        'no other spelling of path, method, Host or Origin, nor a token in the query, reaches a guarded page',
+      'choice.endpoint.status-guard-flags':
+        '--status-port and --status-token-env guard the pages of a group without a file',
       'choice.endpoint.protected-resource-404':
         'the protected-resource path answers a JSON 404 when authentication is off',
     },

@@ -1,0 +1,96 @@
+import type { Plan } from '@toolmgr/core';
+import type { GatewaySwitch } from '../http/gateway-switch.ts';
+import type { HostRoute } from '../http/mount.ts';
+import type { PageAccess } from '../http/page-access.ts';
+import { statusRoutes } from '../http/status-routes.ts';
+import { VERSION } from '../version.ts';
+import type { VmcpConfig } from './config-schema.ts';
+import { explainTool } from './explain.ts';
+
+/** What is served now. */
+export interface Serving {
+  readonly config: VmcpConfig;
+  readonly plan: Plan;
+}
+
+/** Routes of the host, of whatever gateway is current. */
+export interface HostRoutes {
+  /** `/health`, `/ping` and `/readyz`: open to everybody. */
+  readonly open: readonly HostRoute[];
+  /** Those that name backends or tools. */
+  readonly pages: readonly HostRoute[];
+}
+
+/** Makes the routes; `access` says who may read the pages, `isGuarded` whether the file guards them anywhere. */
+export function hostRoutes(
+  door: GatewaySwitch,
+  now: Serving,
+  access: () => PageAccess | undefined,
+  isGuarded: () => boolean,
+): HostRoutes {
+  const routes = statusRoutes(
+    {
+      backends: () => door.current.backends(),
+      settled: () => door.current.settled(),
+      unready: () => door.current.unready(),
+    },
+    {
+      version: VERSION,
+      access,
+      // read anew for each answer: a changed file may change them
+      get isGuarded() {
+        return isGuarded();
+      },
+      get groupRef() {
+        return now.config.groupRef;
+      },
+      get metadata() {
+        return now.config.metadata;
+      },
+      get mode() {
+        return now.config.backends?.length ? 'static' : 'dynamic';
+      },
+      get isMonitored() {
+        return now.plan.plugins.some(({ use }) => use === 'health');
+      },
+      get isStopping() {
+        return door.isStopping;
+      },
+      authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
+    },
+  );
+  const metrics: HostRoute = {
+    path: '/metrics',
+    access,
+    // unguarded, the gateway answers by itself
+    isOfHost: () => access() !== undefined,
+    answer: () => metricsOf(door, now.plan),
+  };
+  const explain: HostRoute = {
+    path: '/api/explain',
+    access,
+    answer: (query) =>
+      now.plan.plugins.some(({ use }) => WITHOUT_PROOF.has(use))
+        ? { status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }
+        : { status: 404, body: { error: 'not_found' } },
+  };
+  return {
+    open: routes.filter((route) => route.access === undefined),
+    // beyond this machine only callers the gateway knows may learn how tools are wired
+    pages: [
+      ...routes.filter((route) => route.access !== undefined),
+      metrics,
+      ...(now.plan.endpoint.loopback ? [explain] : []),
+    ],
+  };
+}
+
+/** Where callers need no proof, the routes of this machine need none. A proxy in front of a guarded gateway is local too. */
+const WITHOUT_PROOF: ReadonlySet<string> = new Set(['incoming-auth/anonymous', 'incoming-auth/local']);
+
+/** What the gateway answers there; its own guard of Host names gets one that it knows, ours has passed the real one. */
+async function metricsOf(door: GatewaySwitch, { endpoint }: Plan) {
+  const host = endpoint.allowedHosts?.[0] ?? 'localhost';
+  const answer = await door.current.fetch(new Request('http://localhost/metrics', { headers: { host } }));
+  return { status: answer.status, body: await answer.text(), type: answer.headers.get('content-type') ?? 'text/plain' };
+}

@@ -1,4 +1,6 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { performance } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /**
  * Sets V8 up for a server of many short requests. To be called before other modules are loaded (`bin/toolmgr.js`);
@@ -28,10 +30,16 @@ const GROWTH = { none: '--semi-space-growth-factor=1', double: '--semi-space-gro
  *
  * V8 makes it as small as 1 MB in a process that was quiet for some seconds. Were it not let grow back, every gateway
  * would end there: 400 collections a second, a quarter of a call. By itself V8 goes on to 128 MB, which gives nothing more.
+ *
+ * From then on garbage is collected as well when much has come together and the process is quiet.
  */
 export function widenYoungGeneration(): void {
   if (steering !== undefined) return;
-  steering = setInterval(steer, STEER_MS).unref();
+  const collect = collectorOfGrowth();
+  steering = setInterval(() => {
+    steer();
+    collect();
+  }, STEER_MS).unref();
   steer();
 }
 
@@ -46,4 +54,46 @@ function steer(): void {
   if (wanted === growth) return;
   growth = wanted;
   setFlagsFromString(GROWTH[wanted]);
+}
+
+/** What is worth a pause: less is no more than what some seconds of calls leave behind. */
+const GROWTH_BYTES = 32 * 1_048_576;
+const QUIET_TURNS = 4; // one second
+const QUIET_SHARE = 0.05; // of a turn that the event loop is at work
+
+/**
+ * Makes what collects all garbage, and gives its memory back, when memory has grown and the process has become quiet.
+ *
+ * A large catalogue is indexed once. What that leaves in the old generation stays until V8 has a reason to collect it, and
+ * a process that is quiet gives none. A busy process is left alone: V8 collects there by itself, and a pause would be felt.
+ * Collected is once for each growth, not once for each quiet second.
+ */
+function collectorOfGrowth(): () => void {
+  let least = bytesInUse();
+  let quietTurns = 0;
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    quietTurns = utilization < QUIET_SHARE ? quietTurns + 1 : 0;
+    if (quietTurns < QUIET_TURNS || bytesInUse() < least + GROWTH_BYTES) return;
+    collectAll();
+    least = bytesInUse();
+    quietTurns = 0;
+    last = performance.eventLoopUtilization();
+  };
+}
+
+function bytesInUse(): number {
+  const { used_heap_size: used, external_memory: external } = getHeapStatistics();
+  return used + external;
+}
+
+/** V8's own way when memory runs out: it moves together what stays, and returns what is free. Only new contexts have the function. */
+function collectAll(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (how: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
+  setFlagsFromString('--no-expose-gc');
+  collect({ type: 'major', flavor: 'last-resort' });
 }

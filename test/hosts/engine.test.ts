@@ -26,6 +26,18 @@ describe('the engine of a host', () => {
   );
 
   it(
+    'collects what a large piece of work has left when the process is quiet, once',
+    async () => {
+      const { out } = await cli([], { script: join(SUPPORT, 'quiet-engine.ts') });
+      const { before, after, later } = JSON.parse(out) as { before: number; after: number; later: number };
+      expect(before).toBeGreaterThan(40 * MEGABYTE);
+      expect(after).toBeLessThan(before / 2);
+      expect(later).toBe(0);
+    },
+    LONG,
+  );
+
+  it(
     'is set up for calls by vmcp serve once its backends have answered',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-engine-'));

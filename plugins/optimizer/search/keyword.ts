@@ -1,6 +1,7 @@
 import type { NearTerms } from './near-terms.ts';
 import { GRAMMAR_TERMS, INTERFACE_TERMS } from './passing-words.ts';
 import type { Postings } from './postings.ts';
+import type { ScoreArena } from './score-arena.ts';
 import type { Tuning } from './tuning.ts';
 import { withoutValues } from './values.ts';
 import { RELATIVES } from './word-families.ts';
@@ -23,6 +24,7 @@ export interface KeywordScores {
 export interface KeywordGround {
   readonly postings: Postings;
   readonly near: NearTerms;
+  readonly arena: ScoreArena;
   readonly tuning: Tuning;
 }
 
@@ -34,8 +36,8 @@ export interface KeywordGround {
  * @param allowed 0 for tools that may not be found: they get 0 and do not count as the best
  */
 export function keywordScores(text: string, ground: KeywordGround, allowed?: Uint8Array): KeywordScores {
-  const { postings, near, tuning } = ground;
-  const sums: Sums = { scores: new Float32Array(postings.size), ...scratchOf(postings) };
+  const { postings, near, arena, tuning } = ground;
+  const sums: Sums = { scores: arena.take(), ...scratchOf(postings) };
   sums.covered.fill(0);
   let total = 0;
   for (const [term, weight] of weighedTerms(text, tuning)) {
@@ -59,6 +61,8 @@ interface Scratch {
   /** Of the term in work, by tool; 0 between terms. */
   readonly score: Float32Array;
   readonly cover: Float32Array;
+  /** Tools that have the term in work. */
+  readonly touched: Uint32Array;
 }
 
 /** One for each index: a search waits for nothing, so no two use it at once. */
@@ -69,6 +73,7 @@ function scratchOf(postings: Postings): Scratch {
     covered: new Float32Array(postings.size),
     score: new Float32Array(postings.size),
     cover: new Float32Array(postings.size),
+    touched: new Uint32Array(postings.size),
   };
   scratches.set(postings, known);
   return known;
@@ -110,20 +115,24 @@ function rarityOf(meant: readonly Meant[], postings: Postings): number {
 }
 
 function addTerm(postings: Postings, meant: readonly Meant[], weight: number, sums: Sums): void {
-  const { scores, covered, score, cover } = sums;
-  const touched: number[] = [];
+  const { scores, covered, score, cover, touched } = sums;
+  let count = 0;
   for (const [term, worth] of meant) {
     const most = weight * worth * (postings.rarity[term] as number);
     const end = postings.starts[term + 1] as number;
     for (let at = postings.starts[term] as number; at < end; at += 1) {
       const tool = postings.tools[at] as number;
-      if (cover[tool] === 0) touched.push(tool);
+      if (cover[tool] === 0) {
+        touched[count] = tool;
+        count += 1;
+      }
       if (most > (cover[tool] as number)) cover[tool] = most;
       const counted = most * (postings.counts[at] as number);
       if (counted > (score[tool] as number)) score[tool] = counted;
     }
   }
-  for (const tool of touched) {
+  for (let at = 0; at < count; at += 1) {
+    const tool = touched[at] as number;
     scores[tool] = (scores[tool] as number) + (score[tool] as number);
     covered[tool] = (covered[tool] as number) + (cover[tool] as number);
     score[tool] = 0;

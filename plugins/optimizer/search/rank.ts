@@ -18,19 +18,20 @@ export interface Asked {
 }
 
 /**
- * The score of every tool for a query, 0 when not found.
+ * The score of every tool for a query, 0 when not found. Overwritten by the next search.
  *
  * With parts a tool is as good as for the part it suits best, and a little better when it suits the whole: each part
  * brings its own tool to the top, where the words of the longest part would fill the list alone. A part that nothing
  * suits well ("and a brief summary") counts less than the others.
  */
 export function rank(ground: Ground, asked: Asked): Float32Array {
+  ground.arena.begin();
   const meanings = meaningsOf(ground, asked);
   const [whole, ...parts] = asked.parts.map((text, at) => scoresOf(ground, asked, text, meanings[at]));
-  if (whole === undefined) return new Float32Array(ground.postings.size);
+  if (whole === undefined) return ground.arena.take();
   if (parts.length === 0) return whole.scores;
   const strongest = parts.reduce((most, { strength }) => Math.max(most, strength), 0) || 1;
-  const best = new Float32Array(whole.scores.length);
+  const best = ground.arena.take();
   for (const { scores, strength } of parts) {
     const weight = Math.sqrt(strength / strongest);
     for (let tool = 0; tool < best.length; tool += 1) {
@@ -51,9 +52,9 @@ interface Scored {
 }
 
 /** How near each tool is to each part, where the meaning counts; all parts at once, since that reads the tools once. */
-function meaningsOf({ matrix }: Ground, { parts, vectors, semanticRatio, maxDistance, allowed }: Asked) {
+function meaningsOf({ matrix, arena }: Ground, { parts, vectors, semanticRatio, maxDistance, allowed }: Asked) {
   if (matrix === undefined || vectors === undefined || semanticRatio === 0) return [];
-  return semanticScores(matrix, vectors.slice(0, parts.length), maxDistance, allowed);
+  return semanticScores(matrix, vectors.slice(0, parts.length), maxDistance, allowed, arena.take);
 }
 
 function scoresOf(ground: Ground, asked: Asked, text: string, meaning: Float32Array | undefined): Scored {
@@ -64,7 +65,7 @@ function scoresOf(ground: Ground, asked: Asked, text: string, meaning: Float32Ar
   }
   const nearest = Math.max(0, highest(meaning) - 1);
   const { scores: words, certainty } =
-    ratio < 1 ? keywordScores(text, ground, allowed) : { scores: new Float32Array(ground.postings.size), certainty: 0 };
+    ratio < 1 ? keywordScores(text, ground, allowed) : { scores: ground.arena.take(), certainty: 0 };
   return {
     scores: blend({ words, certainty, meaning }, ratio, ground.tuning.standsOut),
     strength: (1 - ratio) * certainty + ratio * nearest,

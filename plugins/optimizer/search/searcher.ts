@@ -10,6 +10,7 @@ import { pick } from './pick.ts';
 import { type Postings, postingsBuilder } from './postings.ts';
 import { type Ground, rank } from './rank.ts';
 import { textsOf } from './read-tool.ts';
+import { createScoreArena, type ScoreArena } from './score-arena.ts';
 import { matrixOf } from './semantic.ts';
 import { TUNING, type Tuning } from './tuning.ts';
 
@@ -30,7 +31,8 @@ export function createSearcher(tuning: Tuning = TUNING): Searcher {
       const words = known.get(tools) ?? (await wordIndexOf(tools, tuning, signal));
       known.set(tools, words);
       const matrix = matrixOf(Array.from(words.order, (at) => vectors[at]));
-      return indexOver(words, { postings: words.postings, near: words.near, matrix, tuning });
+      const { postings, near, arena } = words;
+      return indexOver(words, { postings, near, arena, matrix, tuning });
     },
   };
 }
@@ -44,6 +46,7 @@ interface WordIndex {
   readonly postings: Postings;
   readonly near: NearTerms;
   readonly names: ByName;
+  readonly arena: ScoreArena;
 }
 
 async function wordIndexOf(
@@ -62,7 +65,14 @@ async function wordIndexOf(
     signal?.throwIfAborted();
   }
   const postings = builder.close();
-  return { tools, order, postings, near: nearTerms(postings.terms), names: byName(tools) };
+  return {
+    tools,
+    order,
+    postings,
+    near: nearTerms(postings.terms),
+    names: byName(tools),
+    arena: createScoreArena(tools.length),
+  };
 }
 
 function byKey(one: string, other: string): number {

@@ -45,6 +45,7 @@ export function matrixOf(vectors: readonly (Float32Array | undefined)[]): Matrix
 /**
  * How near every tool is to each of some unit vectors: 2 is the same, 1 unrelated; 0 for tools over the distance or
  * without a vector.
+ * @param take gives a list of zeros, one for each tool
  * @throws RangeError a vector of another length
  */
 export function semanticScores(
@@ -52,13 +53,14 @@ export function semanticScores(
   vectors: readonly Float32Array[],
   maxDistance: number,
   allowed?: Uint8Array,
+  take: () => Float32Array = () => new Float32Array(matrix.known.length),
 ): readonly Float32Array[] {
   const found: Float32Array[] = [];
   for (let from = 0; from < vectors.length; from += MAX_WIDTH) {
     const group = vectors.slice(from, from + MAX_WIDTH);
     const sums = products(matrix, group);
     group.forEach((_, at) => {
-      found.push(scoresFrom(sums, at, group.length, matrix.known, maxDistance, allowed));
+      found.push(scoresFrom({ sums, at, width: group.length, known: matrix.known, maxDistance, allowed }, take()));
     });
   }
   return found;
@@ -67,15 +69,16 @@ export function semanticScores(
 /** An opposite tool within the distance is still found, as the last. */
 const LEAST = 1e-6;
 
-function scoresFrom(
-  sums: Int32Array,
-  at: number,
-  width: number,
-  known: Uint8Array,
-  maxDistance: number,
-  allowed: Uint8Array | undefined,
-): Float32Array {
-  const scores = new Float32Array(known.length);
+interface Compared {
+  readonly sums: Int32Array;
+  readonly at: number;
+  readonly width: number;
+  readonly known: Uint8Array;
+  readonly maxDistance: number;
+  readonly allowed: Uint8Array | undefined;
+}
+
+function scoresFrom({ sums, at, width, known, maxDistance, allowed }: Compared, scores: Float32Array): Float32Array {
   for (let tool = 0; tool < known.length; tool += 1) {
     if (known[tool] === 0 || allowed?.[tool] === 0) continue;
     const distance = 1 - (sums[tool * width + at] as number) / (ONE * ONE);

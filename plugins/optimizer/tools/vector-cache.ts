@@ -81,6 +81,9 @@ export async function openVectorCache(parts: {
 
 const recordBytes = (dimensions: number): number => DIGEST + dimensions * Float32Array.BYTES_PER_ELEMENT;
 
+/** Of as many whole records as a block holds. */
+const blockBytes = (record: number): number => record * Math.max(1, Math.floor(BLOCK_BYTES / record));
+
 function firstOf(vectors: ReadonlyMap<string, Float32Array>): Float32Array | undefined {
   return vectors.values().next().value;
 }
@@ -91,27 +94,53 @@ async function readVectors(file: string): Promise<Map<string, Float32Array>> {
   try {
     const { size } = await handle.stat();
     if (size > MAX_BYTES || size < HEAD) throw new Error(`it has ${size} bytes`);
-    return vectorsFrom(await handle.readFile());
+    return await readInBlocks(handle, size);
   } finally {
     await handle.close();
   }
 }
 
-function vectorsFrom(bytes: Buffer): Map<string, Float32Array> {
-  const dimensions = bytes.readUInt32LE(MAGIC.length);
-  const count = bytes.readUInt32LE(MAGIC.length + 4);
-  const body = bytes.subarray(HEAD);
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('it is of another format');
-  if (dimensions === 0 || body.length !== count * recordBytes(dimensions)) throw new Error('it is torn');
-  const sum = createHash('sha256').update(body).digest();
-  if (!sum.equals(bytes.subarray(HEAD - DIGEST, HEAD))) throw new Error('it is not what was written');
+/** One block at a time: the file as a whole would stay in memory beside the vectors until the engine collects it. */
+async function readInBlocks(handle: FileHandle, size: number): Promise<Map<string, Float32Array>> {
+  const head = Buffer.alloc(HEAD);
+  await readWhole(handle, head, 0);
+  const dimensions = head.readUInt32LE(MAGIC.length);
+  const count = head.readUInt32LE(MAGIC.length + 4);
+  const record = recordBytes(dimensions);
+  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('it is of another format');
+  if (dimensions === 0 || size - HEAD !== count * record) throw new Error('it is torn');
+  const sum = createHash('sha256');
+  const bytes = Buffer.allocUnsafe(blockBytes(record));
   const vectors = new Map<string, Float32Array>();
-  for (let at = 0; at < body.length; at += recordBytes(dimensions)) {
-    const vector = new Float32Array(dimensions);
-    Buffer.from(vector.buffer).set(body.subarray(at + DIGEST, at + recordBytes(dimensions)));
-    vectors.set(body.toString('latin1', at, at + DIGEST), vector);
+  for (let position = HEAD; position < size; position += bytes.length) {
+    const block = bytes.subarray(0, Math.min(bytes.length, size - position));
+    await readWhole(handle, block, position);
+    sum.update(block);
+    addRecords(block, record, vectors);
   }
+  if (!sum.digest().equals(head.subarray(HEAD - DIGEST))) throw new Error('it is not what was written');
   return vectors;
+}
+
+function addRecords(block: Buffer, record: number, vectors: Map<string, Float32Array>): void {
+  const dimensions = (record - DIGEST) / Float32Array.BYTES_PER_ELEMENT;
+  const numbers = new Float32Array((block.length / record) * dimensions);
+  const bytes = Buffer.from(numbers.buffer);
+  for (let at = 0, each = 0; at < block.length; at += record, each += 1) {
+    bytes.set(block.subarray(at + DIGEST, at + record), each * (record - DIGEST));
+    vectors.set(
+      block.toString('latin1', at, at + DIGEST),
+      numbers.subarray(each * dimensions, (each + 1) * dimensions),
+    );
+  }
+}
+
+async function readWhole(handle: FileHandle, into: Buffer, position: number): Promise<void> {
+  for (let filled = 0; filled < into.length; ) {
+    const { bytesRead } = await handle.read(into, filled, into.length - filled, position + filled);
+    if (bytesRead === 0) throw new Error('it is torn');
+    filled += bytesRead;
+  }
 }
 
 async function writeVectors(
@@ -144,7 +173,7 @@ async function writeInBlocks(
   dimensions: number,
 ): Promise<void> {
   const size = recordBytes(dimensions);
-  const block = Buffer.allocUnsafe(size * Math.max(1, Math.floor(BLOCK_BYTES / size)));
+  const block = Buffer.allocUnsafe(blockBytes(size));
   const sum = createHash('sha256');
   const records = [...vectors]; // what is added meanwhile is written the next time
   let [position, filled] = [HEAD, 0];

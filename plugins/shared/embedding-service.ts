@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { createRemoteHttp, plainUrl, type RemoteAnswer, remoteUrlProblem } from './remote-http.ts';
+import { readVectorJson, type VectorJson } from './vector-json.ts';
 
 /** Texts in one request, however many more a server would take: an answer stays small enough to be read in one go. */
 export const MAX_BATCH = 64;
@@ -14,8 +15,8 @@ const PASSING = new Set([429, 502, 503, 504]);
 export interface EmbeddingService {
   /** The value of a JSON answer; `undefined` for 404. @throws GatewayFault REMOTE_* without header, key or body */
   get(path: string, signal: AbortSignal): Promise<unknown>;
-  /** As `get`, for a POST. */
-  post(path: string, body: JsonObject, signal: AbortSignal): Promise<unknown>;
+  /** The same for a POST whose answer holds `count` vectors: each list of numbers in it is a `Float32Array`. */
+  post(path: string, body: JsonObject, count: number, signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -36,16 +37,21 @@ export function createEmbeddingService(
     maxBytes: MAX_ANSWER_BYTES,
   });
   const root = base.replace(/\/+$/, '');
-  const exchange = async (path: string, body: JsonObject | undefined, given: AbortSignal): Promise<unknown> => {
+  const exchange = async (path: string, asked: Asked | undefined, given: AbortSignal): Promise<unknown> => {
     const url = `${root}${path}`;
     const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)]);
-    const send = () =>
-      http.send(url, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { accept: 'application/json', ...headers, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
+    const type = asked && { 'content-type': 'application/json' };
+    const send = async (): Promise<Answer> => {
+      const vectors = asked && readVectorJson({ vectors: asked.count, numbers: MAX_DIMENSIONS });
+      const answer = await http.send(url, {
+        method: asked === undefined ? 'GET' : 'POST',
+        headers: { accept: 'application/json', ...headers, ...type },
+        ...(asked && { body: JSON.stringify(asked.body) }),
+        ...(vectors && { take: vectors.push }),
         signal,
       });
+      return { ...answer, vectors };
+    };
     const first = await send().catch((fault: unknown) => fault);
     if (isAnswer(first) && !PASSING.has(first.status)) return jsonOf(first, url);
     if (!isAnswer(first) && !isPassing(first)) throw first;
@@ -55,7 +61,7 @@ export function createEmbeddingService(
   };
   return {
     get: (path, signal) => exchange(path, undefined, signal),
-    post: exchange,
+    post: (path, body, count, signal) => exchange(path, { body, count }, signal),
     close: () => http.close(),
   };
 }
@@ -70,23 +76,28 @@ export function serviceUrlProblem(url: string): string | undefined {
 /**
  * The rows of an answer as unit vectors.
  *
- * Shape: `rows` must be `count` lists of finite numbers, all of one length and none of them zero throughout.
+ * Shape: `rows` must be `count` lists of finite numbers, all of one length and none of them zero throughout. Those that are
+ * `Float32Array` are changed in place, since there are thousands.
  * @throws GatewayFault REMOTE_UNAVAILABLE saying what they are instead
  */
 export function unitVectors(rows: unknown, count: number, where: string): Float32Array[] {
   const fail = (what: string) => new GatewayFault('REMOTE_UNAVAILABLE', `${where}: ${what}`);
   if (!Array.isArray(rows) || rows.length !== count) throw fail(`expected ${count} vectors`);
   const [first] = rows as unknown[];
-  const dimensions = Array.isArray(first) ? first.length : 0;
+  const dimensions = isList(first) ? first.length : 0;
   if (dimensions === 0 || dimensions > MAX_DIMENSIONS) throw fail(`expected vectors of 1 to ${MAX_DIMENSIONS} numbers`);
   return (rows as unknown[]).map((row) => {
-    if (!Array.isArray(row) || row.length !== dimensions) throw fail('answered vectors of different lengths');
-    const vector = Float32Array.from(row as number[]);
+    if (!isList(row) || row.length !== dimensions) throw fail('answered vectors of different lengths');
+    const vector = row instanceof Float32Array ? row : Float32Array.from(row as number[]);
     const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
     if (!Number.isFinite(length) || length === 0) throw fail('answered a vector that has no direction');
-    for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] as number) / length; // in place: there are thousands
+    for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] as number) / length;
     return vector;
   });
+}
+
+function isList(value: unknown): value is ArrayLike<unknown> {
+  return Array.isArray(value) || value instanceof Float32Array;
 }
 
 /** Sends texts in batches, one after the other, and joins what comes back. @throws what `send` throws; REMOTE_UNAVAILABLE */
@@ -105,7 +116,16 @@ export async function inBatches(
   return vectors;
 }
 
-function isAnswer(value: unknown): value is RemoteAnswer {
+interface Asked {
+  readonly body: JsonObject;
+  readonly count: number;
+}
+
+interface Answer extends RemoteAnswer {
+  readonly vectors: VectorJson | undefined;
+}
+
+function isAnswer(value: unknown): value is Answer {
   return isObject(value) && 'status' in value && !(value instanceof Error);
 }
 
@@ -113,14 +133,20 @@ function isPassing(fault: unknown): boolean {
   return fault instanceof GatewayFault && fault.code === 'REMOTE_UNAVAILABLE';
 }
 
-function jsonOf(answer: RemoteAnswer, url: string): unknown {
+function jsonOf(answer: Answer, url: string): unknown {
   if (answer.status === 404) return undefined;
   if (answer.status !== 200) throw statusFault(answer, url);
   try {
-    return JSON.parse(answer.body.toString('utf8'));
-  } catch {
-    throw new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: answered something that is not JSON`);
+    return answer.vectors === undefined ? JSON.parse(answer.body.toString('utf8')) : answer.vectors.end();
+  } catch (cause) {
+    throw new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: ${problemOf(cause)}`);
   }
+}
+
+/** Of what is not JSON no more is told: the parser's words quote the text. */
+function problemOf(cause: unknown): string {
+  const isTold = cause instanceof RangeError || cause instanceof TypeError;
+  return isTold ? cause.message : 'answered something that is not JSON';
 }
 
 /** Without the body: services quote keys and texts there. */

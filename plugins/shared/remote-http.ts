@@ -25,6 +25,8 @@ export interface RemoteRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal;
+  /** Gets the body of an answer with status 200 piece by piece, as it comes; `body` is empty then. Must not throw. */
+  readonly take?: (piece: Uint8Array) => void;
 }
 
 /** A whole answer of any status but a redirect; header names in lower case. */
@@ -186,7 +188,11 @@ async function exchange(
     if (answer.statusCode >= 300 && answer.statusCode < 400) {
       throw refused(url, `answered with a redirect (status ${answer.statusCode}), which is not followed`);
     }
-    return { status: answer.statusCode, headers: answer.headers, body: await bodyOf(answer, maxBytes, url) };
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: await bodyOf(answer, maxBytes, url, wanted.take),
+    };
   } catch (cause) {
     throw faultOf(cause, url);
   } finally {
@@ -195,15 +201,21 @@ async function exchange(
   }
 }
 
-async function bodyOf(answer: Dispatcher.ResponseData, maxBytes: number, url: string): Promise<Buffer> {
+async function bodyOf(
+  answer: Dispatcher.ResponseData,
+  maxBytes: number,
+  url: string,
+  take: RemoteRequest['take'],
+): Promise<Buffer> {
   const tooLarge = () => unavailable(url, `answered more than ${maxBytes} bytes`);
   if (Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
+  const keep = (answer.statusCode === 200 ? take : undefined) ?? ((chunk: Buffer) => void chunks.push(chunk));
   let bytes = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge();
-    chunks.push(chunk);
+    keep(chunk);
   }
   return Buffer.concat(chunks);
 }

@@ -24,7 +24,8 @@ export function openEmbeddingsApi({ service, model, headers, timeoutMs }: Embedd
     identity: async () => JSON.stringify(['openai', service, model]),
     embed: (texts, signal) =>
       inBatches(texts, MAX_BATCH, async (input) => {
-        const said = await http.post('/embeddings', { model, input, encoding_format: 'float' }, signal);
+        const body = { model, input, encoding_format: 'float' };
+        const said = await http.post('/embeddings', body, input.length, signal);
         return unitVectors(inOrder(said, input.length), input.length, 'POST /embeddings');
       }),
     close: () => http.close(),

@@ -29,9 +29,10 @@ export function openTei({ service, headers, timeoutMs }: EmbedderSettings): Embe
       return JSON.stringify(['tei', service, info.model_id ?? null, info.model_sha ?? null]);
     },
     embed: (texts, signal) =>
-      inBatches(texts, batch, async (inputs) =>
-        unitVectors(await http.post('/embed', { inputs, truncate: true }, signal), inputs.length, 'POST /embed'),
-      ),
+      inBatches(texts, batch, async (inputs) => {
+        const said = await http.post('/embed', { inputs, truncate: true }, inputs.length, signal);
+        return unitVectors(said, inputs.length, 'POST /embed');
+      }),
     close: () => http.close(),
   };
 }

@@ -167,7 +167,8 @@ export function createMeaning({ embedder, folder, log, now, signal }: MeaningPar
       }
       if (script !== undefined && probes.length > 0) learn(script, all.slice(texts.length));
       if (script !== undefined && readable.get(script) === false) return { away: unread(script) };
-      for (const [at, vector] of vectors.entries()) questions.set(texts[at] ?? '', vector);
+      // copies: the vectors of one answer lie in one block, and one that is kept would keep them all
+      for (const [at, vector] of vectors.entries()) questions.set(texts[at] ?? '', vector.slice());
       return { vectors };
     } catch (cause) {
       if (!given.aborted && !signal.aborted) {

@@ -283,6 +283,8 @@ export const house = [
       'choice.optimizer.words-only-said-once': 'without an embedder the ratio falls to words, said once at the start',
       'choice.optimizer.cache': 'vectors are kept by content hash over restarts, mode 0600, bounded',
       'choice.optimizer.embedder-bounds': 'embedders batch, bound, check and retry what they ask a service',
+      'choice.optimizer.vector-json':
+        'vectors are read from the bytes of an answer as they come, exactly as JSON.parse reads them, and bounded',
       'choice.optimizer.local-model': 'provider local runs a model from a folder and says what is missing',
     },
   },

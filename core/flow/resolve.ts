@@ -41,7 +41,7 @@ export function resolveCall(parts: ResolveParts, intent: Intent): Resolved {
   const target = findTarget(catalog, method, named.name, params) ?? missingFor(catalog, method, named.name, params);
   if (target.isMissing && UNLISTED.has(method) && isAmbiguousUri(named.name)) {
     return invalid(
-      `${method}: params.uri is ambiguous: it has dot segments or percent-encoded characters that need no encoding, and no list names it so`,
+      `${method}: params.uri is ambiguous: it has another spelling (dot or empty segments, control characters, needless percent-encodings, an authority that URL parsers change), and no list names it so`,
     );
   }
   // what is completed is a template's own variable: the template is what policy decides, whatever URI was named

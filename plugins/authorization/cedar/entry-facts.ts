@@ -79,7 +79,7 @@ function factsOf(entry: CatalogEntry, id: string, gatewayName: string, mentions:
 function whyUndecidable(id: string, { type }: Question, { patterns }: Mentions): string | undefined {
   if (!id.isWellFormed()) return 'its name is not Unicode';
   const isMatched = type === 'Resource' && URI_ATTRIBUTES.some((name) => patterns.has(name));
-  return isMatched && isAmbiguousUri(id) ? 'its URI has dot segments or needless percent-encodings' : undefined;
+  return isMatched && isAmbiguousUri(id) ? 'its URI has another spelling that servers take for the same' : undefined;
 }
 
 const URI_ATTRIBUTES = ['uri', 'name', 'originalName'] as const;

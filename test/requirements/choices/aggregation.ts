@@ -62,7 +62,7 @@ export const aggregation = [
       'choice.aggregation.read-by-template':
         'resources/read finds a backend by its template and forwards the URI unchanged',
       'choice.aggregation.dot-segments':
-        'a URI with dot segments or needlessly encoded characters that no list names answers -32602, whatever template it matches',
+        'a URI with dot or empty segments, control characters, needlessly encoded characters or an authority that URL parsers change, and that no list names, answers -32602, whatever template it matches',
       'choice.aggregation.prompt-prefixed': 'prompts are always prefixed under prefix and manual',
       'choice.aggregation.prompt-priority-listed-bare': 'prompts of listed workloads keep their names under priority',
       'choice.aggregation.prompt-priority-loser-dropped': 'between listed workloads the losing prompt is dropped',

@@ -18,7 +18,7 @@ export const authorization = [
       'choice.authorization.look-alike-argument-denies':
         'an argument whose name differs only by case from one that a policy reads denies the call',
       'choice.authorization.dot-segments-denied':
-        'a listed URI with dot segments or needlessly encoded characters is denied where a policy matches URIs with a pattern',
+        'a listed URI that has another spelling (dot or empty segments, control characters, needless encodings, an authority that URL parsers change) is denied where a policy matches URIs with a pattern',
       'choice.authorization.unreadable-denies':
         'a claim or argument that a policy reads and Cedar cannot hold denies; nothing is rounded or cut',
       'choice.authorization.lists-unknown-arguments':

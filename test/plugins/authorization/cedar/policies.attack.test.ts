@@ -149,7 +149,7 @@ describe('values that are not what they seem', () => {
           name,
           false,
           false,
-          'its URI has dot segments or needless percent-encodings',
+          'its URI has another spelling that servers take for the same',
         ]);
       }
       expect((await ask({ ...read, name: 'docs://open/a.txt' })).isAllowed).toBe(true);

@@ -1,3 +1,5 @@
+import { Gathering } from '../protocol/http/gathering.ts';
+
 /** One event of an event stream. `data` is the joined data lines, undecoded. */
 export interface SseEvent {
   /** `message` when the stream names none. */
@@ -29,12 +31,11 @@ export class SseFrames {
   retryMs: number | undefined;
   readonly #maxBytes: number;
   readonly #onEvent: (event: SseEvent) => void;
-  #line: Buffer[] = [];
-  #lineBytes = 0;
+  #line: Gathering | undefined;
   #afterCr = false;
   #first = true;
-  #data: Buffer[] = [];
-  #dataBytes = 0;
+  /** An event may have as many lines as it has bytes: what is kept of each is its bytes. */
+  #data: Gathering | undefined;
   #name = '';
   #id: string | undefined;
 
@@ -50,12 +51,14 @@ export class SseFrames {
       this.#afterCr = false;
       if (chunk[0] === LF) at = 1;
     }
+    // Each is looked for once: again for every line it would be quadratic where only the other comes.
+    let lf = -1;
+    let cr = -1;
     while (at < chunk.length) {
-      const end = lineEnd(chunk, at);
-      if (end === -1) {
-        this.#keep(chunk.subarray(at));
-        return;
-      }
+      if (lf < at) lf = nextOrEnd(chunk, LF, at);
+      if (cr < at) cr = nextOrEnd(chunk, CR, at);
+      const end = Math.min(lf, cr);
+      if (end === chunk.length) return this.#keep(chunk.subarray(at));
       this.#endLine(chunk.subarray(at, end));
       at = end + 1;
       if (chunk[end] !== CR) continue;
@@ -66,33 +69,31 @@ export class SseFrames {
 
   /** Drops what is half read, for a stream that goes on over a new connection; id and retry time stay. */
   restart(): void {
-    this.#line = [];
-    this.#lineBytes = 0;
+    this.#line = undefined;
     this.#afterCr = false;
     this.#first = true;
-    this.#data = [];
-    this.#dataBytes = 0;
+    this.#data = undefined;
     this.#name = '';
     this.#id = undefined;
   }
 
   #keep(part: Buffer): void {
-    this.#line.push(part);
-    this.#lineBytes += part.length;
+    this.#line ??= new Gathering();
+    this.#line.add(part);
     this.#check();
   }
 
   #check(): void {
-    if (this.#lineBytes + this.#dataBytes > this.#maxBytes) throw new SseTooLarge('event over its limit');
+    if ((this.#line?.bytes ?? 0) + (this.#data?.bytes ?? 0) > this.#maxBytes)
+      throw new SseTooLarge('event over its limit');
   }
 
   #endLine(last: Buffer): void {
     let line: Buffer = last;
-    if (this.#line.length > 0) {
-      this.#line.push(last);
-      line = Buffer.concat(this.#line);
-      this.#line = [];
-      this.#lineBytes = 0;
+    if (this.#line !== undefined) {
+      this.#line.add(last);
+      line = this.#line.whole();
+      this.#line = undefined;
     }
     if (this.#first) {
       this.#first = false;
@@ -109,11 +110,10 @@ export class SseFrames {
     let value: Buffer = EMPTY;
     if (colon !== -1) value = line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
     if (name === 'data') {
-      if (this.#data.length > 0) this.#data.push(LF_BYTES);
-      this.#data.push(value);
-      this.#dataBytes += value.length + 1;
-      this.#check();
-      return;
+      if (this.#data === undefined) this.#data = new Gathering();
+      else this.#data.add(LF_BYTES);
+      this.#data.add(value);
+      return this.#check();
     }
     if (name === 'event') this.#name = value.toString('utf8');
     if (name === 'id' && !value.includes(0)) this.#id = value.toString('utf8');
@@ -125,22 +125,18 @@ export class SseFrames {
   }
 
   #endEvent(): void {
-    const parts = this.#data;
+    const data = this.#data;
     const name = this.#name === '' ? 'message' : this.#name;
     this.#name = '';
     // Only a whole event moves the id: a stream that breaks inside one must send it again.
     if (this.#id !== undefined) this.lastEventId = this.#id;
-    if (parts.length === 0) return;
-    this.#data = [];
-    this.#dataBytes = 0;
-    const data = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-    this.#onEvent({ name, data });
+    if (data === undefined) return;
+    this.#data = undefined;
+    this.#onEvent({ name, data: data.whole() });
   }
 }
 
-/** The nearest line end from `at`, -1 for none. A CR is looked for only before the LF: data may be megabytes. */
-function lineEnd(chunk: Buffer, at: number): number {
-  const lf = chunk.indexOf(LF, at);
-  const cr = (lf === -1 ? chunk.subarray(at) : chunk.subarray(at, lf)).indexOf(CR);
-  return cr === -1 ? lf : at + cr;
+function nextOrEnd(chunk: Buffer, byte: number, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at === -1 ? chunk.length : at;
 }

@@ -1,4 +1,5 @@
 import type { Era } from '../../contract/era.ts';
+import { Gathering } from '../../protocol/http/gathering.ts';
 import { rawElements } from '../../protocol/raw-json.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../link.ts';
@@ -37,8 +38,9 @@ export class Answer implements ResponseReader {
   #status = 0;
   #kind: 'json' | 'stream' | 'refusal' = 'refusal';
   #location: string | undefined;
-  #chunks: Buffer[] = [];
-  #size = 0;
+  #arrived = new Gathering();
+  /** More came than is taken. */
+  #isOver = false;
   #limit = MAX_REFUSAL_BYTES;
   #frames: SseFrames | undefined;
   #pace: Pace | undefined;
@@ -80,12 +82,11 @@ export class Answer implements ResponseReader {
 
   received(flow: Flow, chunk: Buffer): void {
     if (this.#frames !== undefined) return this.#read(this.#frames, flow, chunk);
-    this.#size += chunk.length;
-    if (this.#size <= this.#limit) {
-      this.#chunks.push(chunk);
-      return;
-    }
-    this.#chunks = [];
+    if (this.#isOver) return;
+    this.#arrived.add(chunk);
+    if (this.#arrived.bytes <= this.#limit) return;
+    this.#arrived = new Gathering();
+    this.#isOver = true;
     if (this.#kind === 'refusal') return;
     this.#exchange.fail(tooLarge(this.#wire.workload, this.#limit));
     flow.abort(WITHDRAWN);
@@ -121,7 +122,7 @@ export class Answer implements ResponseReader {
 
   #whole(): void {
     const { sink, workload } = this.#wire;
-    const body = joined(this.#chunks);
+    const body = joined(this.#arrived);
     try {
       const first = firstByte(body);
       // 2025-03-26 servers may answer with an array.
@@ -151,7 +152,7 @@ export class Answer implements ResponseReader {
       this.#wire.send(this.#body, this.#exchange, this.#era);
       return;
     }
-    this.#exchange.fail(this.#refusal(joined(this.#chunks), workload));
+    this.#exchange.fail(this.#refusal(joined(this.#arrived), workload));
   }
 
   #refusal(body: Buffer, workload: string): Error {

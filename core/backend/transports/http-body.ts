@@ -1,3 +1,4 @@
+import type { Gathering } from '../../protocol/http/gathering.ts';
 import { RawJsonError, RawObject } from '../../protocol/raw-json.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Exchange } from '../link.ts';
@@ -69,9 +70,9 @@ export function errorIn(body: Buffer): ErrorIn | undefined {
   }
 }
 
-/** Chunks as one buffer without a byte order mark; a single one is not copied. */
-export function joined(chunks: readonly Buffer[]): Buffer {
-  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+/** What has arrived as one buffer without a byte order mark; a single piece is not copied. */
+export function joined(arrived: Gathering): Buffer {
+  const body = arrived.whole();
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
 

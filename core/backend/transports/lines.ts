@@ -1,3 +1,5 @@
+import { Gathering } from '../../protocol/http/gathering.ts';
+
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -11,8 +13,7 @@ export class Lines {
   readonly #maxBytes: number;
   readonly #onLine: (line: Buffer) => void;
   readonly #onTooLong: () => void;
-  #parts: Buffer[] = [];
-  #size = 0;
+  #line = new Gathering();
   #skipping = false;
 
   constructor(maxBytes: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
@@ -34,24 +35,19 @@ export class Lines {
 
   #keep(part: Buffer): void {
     if (this.#skipping) return;
-    this.#size += part.length;
-    if (this.#size <= this.#maxBytes) {
-      this.#parts.push(part);
-      return;
-    }
+    if (this.#line.bytes + part.length <= this.#maxBytes) return this.#line.add(part);
     this.#skipping = true;
-    this.#parts = [];
+    this.#line = new Gathering();
     this.#onTooLong();
   }
 
   #endLine(): void {
-    const parts = this.#parts;
+    const arrived = this.#line;
     const skipped = this.#skipping;
-    this.#parts = [];
-    this.#size = 0;
+    this.#line = new Gathering();
     this.#skipping = false;
     if (skipped) return;
-    const joined = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+    const joined = arrived.whole();
     const line = joined.at(-1) === CR ? joined.subarray(0, -1) : joined;
     if (line.length > 0) this.#onLine(line);
   }

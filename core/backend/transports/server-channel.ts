@@ -1,3 +1,4 @@
+import { Gathering } from '../../protocol/http/gathering.ts';
 import type { LinkHolder } from '../link.ts';
 import type { SseFrames } from '../sse-frames.ts';
 import { backOffMs } from '../wait.ts';
@@ -20,8 +21,7 @@ export class ServerChannel implements ResponseReader {
   #status = 0;
   #type = '';
   #failures = 0;
-  #refusal: Buffer[] = [];
-  #refusalBytes = 0;
+  #refusal = new Gathering();
 
   constructor(wire: HttpLeg, holder: LinkHolder) {
     this.#wire = wire;
@@ -32,8 +32,7 @@ export class ServerChannel implements ResponseReader {
   open(): void {
     if (this.#wire.closed) return;
     this.#status = 0;
-    this.#refusal = [];
-    this.#refusalBytes = 0;
+    this.#refusal = new Gathering();
     const headers = this.#wire.headers('2025-11-25', STREAM_TYPE);
     this.#frames.restart();
     const { lastEventId } = this.#frames;
@@ -59,8 +58,7 @@ export class ServerChannel implements ResponseReader {
 
   received(flow: Flow, chunk: Buffer): void {
     if (this.#status !== 200 || this.#type !== STREAM_TYPE) {
-      this.#refusalBytes += chunk.length;
-      if (this.#refusalBytes <= MAX_REFUSAL_BYTES) this.#refusal.push(chunk);
+      if (this.#refusal.bytes + chunk.length <= MAX_REFUSAL_BYTES) this.#refusal.add(chunk);
       return;
     }
     this.#failures = 0;

@@ -46,7 +46,8 @@ export const wire = [
       'choice.http.head-time': 'a request head that trickles in is cut within a second of its time',
       'choice.http.connections':
         'connections are bounded together and per address, and the oldest of the one with the most makes room',
-      'choice.http.small-pieces': 'a body takes about its own size in memory, however small the pieces it arrives in',
+      'choice.http.small-pieces':
+        'a body, of a client or a backend, takes about its own size in memory, however small the pieces it arrives in',
       'choice.http.result-limit': 'a backend answer is limited to 100 MiB',
       'choice.http.object-members':
         'an object of more than 10,000 members, at any depth, answers 400 with -32600, and BACKEND_TOO_LARGE from a backend',

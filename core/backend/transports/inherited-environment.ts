@@ -19,6 +19,9 @@ const RUNNERS = /^(?:npm_config|uv|pip)_/i;
 const WITHHELD =
   /auth|token|passw|secret|username|credential|_key$|^uv_publish|^npm_config_(?:local_|global_)?prefix$/i;
 
+/** How much npm prints. */
+const SILENCED = /^npm_config_loglevel$/i;
+
 const NAMES: ReadonlySet<string> = new Set([
   ...BASICS,
   ...(process.platform === 'win32' ? WINDOWS : []),
@@ -37,6 +40,8 @@ export function inheritedEnvironment(own: Env = process.env): Record<string, str
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
     if (!NAMES.has(name) && (!RUNNERS.test(name) || WITHHELD.test(name))) continue;
+    // Meant for the script of `npm run -s`; below it an npx that cannot install would end without a word.
+    if (SILENCED.test(name) && value === 'silent') continue;
     // A function exported by a shell would run in every shell the program starts.
     if (value !== undefined && !value.startsWith('()')) passed[name] = value;
   }

@@ -24,6 +24,12 @@ describe('what a program inherits', () => {
     },
   );
 
+  proves('choice.network.runner-speaks', 'leaves out that npm is silent, and nothing else that npm is told', () => {
+    const silent = { npm_config_loglevel: 'silent', NPM_CONFIG_LOGLEVEL: 'silent' };
+    expect(inheritedEnvironment({ ...silent, PATH: 'x' })).toEqual({ PATH: 'x' });
+    expect(inheritedEnvironment({ npm_config_loglevel: 'verbose' })).toEqual({ npm_config_loglevel: 'verbose' });
+  });
+
   proves('choice.network.proxy-secret', 'has the password of a proxy masked', () => {
     const env = { HTTPS_PROXY: 'http://ada:p%40ssword@proxy:1', PATH: '/a@b', HTTP_PROXY: 'http://proxy:1' };
     expect(passwordsIn(env)).toEqual(['p%40ssword', 'p@ssword']);

@@ -78,6 +78,7 @@ export const house = [
     says: {
       'choice.network.inherited':
         'programs inherit proxy and CA variables and settings of package runners, and nothing that names a secret',
+      'choice.network.runner-speaks': 'npx below `npm run -s` still says why it cannot install a package',
       'choice.network.explained': 'explain prints which variables a program inherits, by name',
       'choice.network.proxy-backends':
         'remote backends are reached through the proxy of the environment, https by CONNECT',

@@ -59,16 +59,17 @@ function withEndpoint(command: Command): Command {
 
 async function withClient(options: ClientOptions, work: (client: McpClient) => Promise<void>): Promise<void> {
   const { connect, RpcError } = await import('./mcp-client.ts');
-  const client = await connect(options.url, {
-    headers: headersFrom(options.header),
-    timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
-  });
+  let client: McpClient | undefined;
   try {
+    client = await connect(options.url, {
+      headers: headersFrom(options.header),
+      timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
+    });
     await work(client);
   } catch (cause) {
     throw cause instanceof RpcError ? new UsageError(`${options.url} answers: ${saidBy(cause)}`) : cause;
   } finally {
-    await client.close();
+    await client?.close();
   }
 }
 

@@ -132,6 +132,15 @@ describe('the client behind them', () => {
     });
   });
 
+  it('says what a server answers to the first request, in one line', async () => {
+    const error = { code: -32600, message: 'the host read the body before the gateway' };
+    const url = await answering(() => ({ status: 500, body: { jsonrpc: '2.0', id: null, error } }));
+    for (const args of [['tools'], ['call', 'echo']]) {
+      const failed = await cli([...args, '--url', url]);
+      expect(failed).toMatchObject({ code: 1, err: `toolmgr: ${url} answers: ${error.message} (-32600)\n` });
+    }
+  });
+
   it('speaks the stateless revision where it is offered: envelope, headers, mirrored arguments, progress', async () => {
     const seen: { method: string; params: Record<string, unknown>; headers: Record<string, unknown> }[] = [];
     const tool = {

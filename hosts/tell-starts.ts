@@ -49,7 +49,7 @@ export function tellStarts({ gateway, say, signal, everyMs = EVERY_MS }: StartTe
       .catalog()
       .visible('tool')
       .filter((tool) => tool.workload === name);
-    say(`${name} is ready after ${seconds} s, ${tools.length} tools`);
+    say(`${name} is ready after ${seconds} s, ${counted(tools.length)}`);
   };
   const isDue = (before: Told | undefined, startingSinceMs: number | undefined): boolean => {
     if (startingSinceMs === undefined) return false;
@@ -65,6 +65,9 @@ export function tellStarts({ gateway, say, signal, everyMs = EVERY_MS }: StartTe
 export function secondsOf({ startingSinceMs }: Pick<BackendState, 'startingSinceMs'>): number {
   return Math.max(0, Math.floor((Date.now() - (startingSinceMs ?? Date.now())) / 1000));
 }
+
+/** A number of tools, in words. */
+export const counted = (tools: number): string => (tools === 1 ? '1 tool' : `${tools} tools`);
 
 const LOOK_MS = 250;
 const FIRST_MS = 3_000; // most programs are ready by then

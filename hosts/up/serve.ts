@@ -9,11 +9,12 @@ import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { aborted, stopSignal } from '../stop-signal.ts';
-import { secondsOf, tellStarts } from '../tell-starts.ts';
+import { tellStarts } from '../tell-starts.ts';
 import { stderr } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { VERSION } from '../version.ts';
 import { watchText } from '../watch-text.ts';
+import { backendLine } from './backend-line.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
 import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
@@ -155,19 +156,8 @@ function tellServed(gateway: Gateway, url: string, file: string, watched: boolea
   const tools = gateway.catalog().visible('tool');
   stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(`${url}/mcp`)}`);
   for (const state of gateway.backends()) {
-    const { backend, status, cause, startingSinceMs } = state;
-    if (startingSinceMs !== undefined) {
-      stderr.line(
-        `  ${backend.name}  ${stderr.yellow('still starting')}, ${secondsOf(state)} s so far; its tools come when it is ready`,
-      );
-      continue;
-    }
-    const count = tools.filter((tool) => tool.workload === backend.name).length;
-    const said =
-      status === 'ready'
-        ? `${stderr.green('ready')}, ${count} tools`
-        : `${stderr.red(status)}: ${cause?.message ?? 'no answer yet'}`;
-    stderr.line(`  ${backend.name}  ${said}`);
+    const count = tools.filter((tool) => tool.workload === state.backend.name).length;
+    stderr.line(`  ${state.backend.name}  ${backendLine(state, count)}`);
   }
   stderr.line(`try it: toolmgr tools --url ${url}/mcp`);
   stderr.line(

@@ -160,7 +160,7 @@ describe('toolmgr up', () => {
       expect(runner.notes()).toEqual(['start pkg']);
 
       runner.release();
-      await Promise.all([one, two].map((gateway) => gateway.printed(/slow is ready after \d+ s, 1 tools/)));
+      await Promise.all([one, two].map((gateway) => gateway.printed(/slow is ready after \d+ s, 1 tool\b/)));
       expect(runner.notes()).toEqual(['start pkg', 'installed pkg', 'start pkg', 'installed pkg']);
       expect((await cli(['tools', '--url', url])).out).toContain('slow_ping');
     },

@@ -48,7 +48,7 @@ const RUNGS: readonly Rung[] = [
   {
     proves: 'choice.wire.parse-error',
     says: 'JSON nested beyond the bound',
-    body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'['.repeat(300)}${']'.repeat(300)}}`,
+    body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'['.repeat(1_001)}${']'.repeat(1_001)}}`,
     status: 400,
     code: -32700,
     id: null,

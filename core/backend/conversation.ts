@@ -222,20 +222,29 @@ export class Conversation implements Link, WireSink, Asking {
     if (exchange === undefined || (via !== undefined && via !== exchange)) return;
     const error = message.object('error');
     if (error !== undefined) {
-      const { code, message: text, data } = errorOf(error);
-      return exchange.fail(new BackendError(this.workload, code, text, data));
+      return exchange.fail(this.#unfit(error.toBytes()) ?? this.#errorFrom(error));
     }
     const members = message.object('result');
     if (members === undefined) {
       return exchange.fail(this.#broken('answered without a result object', 'protocol'));
     }
-    const result = members.toBytes();
-    if (result.length > this.limits.resultBytes) {
-      const sentence = `answered ${result.length} bytes, over the limit of ${this.limits.resultBytes}`;
-      return exchange.fail(new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' }));
-    }
-    if (!isUtf8(result)) return exchange.fail(this.#broken('answered bytes that are not UTF-8', 'protocol'));
+    const unfit = this.#unfit(members.toBytes());
+    if (unfit !== undefined) return exchange.fail(unfit);
     exchange.succeed(members);
+  }
+
+  #errorFrom(error: RawObject): BackendError {
+    const { code, message, data, members } = errorOf(error);
+    return new BackendError(this.workload, code, message, data, members);
+  }
+
+  /** Why an answer cannot go on to a client as it is. */
+  #unfit(answer: RawJson): LinkFailure | undefined {
+    if (answer.length > this.limits.resultBytes) {
+      const sentence = `answered ${answer.length} bytes, over the limit of ${this.limits.resultBytes}`;
+      return new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' });
+    }
+    return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8', 'protocol');
   }
 
   /** The request with this id, or with the number that it is the text of: some servers send numbers back as text. */

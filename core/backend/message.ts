@@ -1,5 +1,6 @@
 import type { AskAnswer } from '../contract/call.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
+import { errorObject, otherErrorMembers } from '../protocol/error-object.ts';
 import { joinParts, type Part } from '../protocol/join-parts.ts';
 import { endToEndMeta } from '../protocol/meta.ts';
 import { decode, type RawObject } from '../protocol/raw-json.ts';
@@ -7,18 +8,6 @@ import { decode, type RawObject } from '../protocol/raw-json.ts';
 /** The members of a value as parts, without its braces. */
 export function partsFromValue(value: JsonObject): readonly Part[] {
   return [JSON.stringify(value).slice(1, -1)];
-}
-
-/** The members of a raw object without its braces; `undefined` when there are none. */
-export function innerOf(object: RawJson): Buffer | undefined {
-  const open = object.indexOf(0x7b);
-  const close = object.lastIndexOf(0x7d);
-  const inner = object.subarray(open + 1, close);
-  return inner.every(isSpace) ? undefined : inner;
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
 /** A message id as a Map key; `undefined` for anything that is neither a string nor a number. */
@@ -51,13 +40,23 @@ const ZERO = 0x30;
 const MAX_DIGITS = 15; // exact as a number
 
 /** The error object of a message. Loose: whatever a server calls an error is one. */
-export function errorOf(error: RawObject): { code: number; message: string; data: RawJson | undefined } {
+export function errorOf(error: RawObject): ErrorMembers {
   const code = error.value('code');
   return {
     code: typeof code === 'number' && Number.isInteger(code) ? code : -32603,
     message: error.string('message') ?? 'unnamed error',
     data: error.get('data'),
+    members: otherErrorMembers(error),
   };
+}
+
+/** What a server says in an error object. */
+export interface ErrorMembers {
+  readonly code: number;
+  readonly message: string;
+  readonly data: RawJson | undefined;
+  /** A raw object with the members that are none of these. */
+  readonly members: RawJson | undefined;
 }
 
 /** The params with `_meta` freed of what belonged to the backend's hop. */
@@ -72,11 +71,7 @@ export function withoutHopMeta(params: RawObject): RawJson {
 /** The response to a question of a backend. */
 export function answerBody(id: RawJson, answer: AskAnswer): Buffer {
   if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
-  const { code, message, data } = answer.error;
-  const parts: Part[] = ['{"jsonrpc":"2.0","id":', id, `,"error":{"code":${code},"message":${JSON.stringify(message)}`];
-  if (data !== undefined) parts.push(',"data":', data);
-  parts.push('}}');
-  return joinParts(parts);
+  return joinParts(['{"jsonrpc":"2.0","id":', id, ',"error":', errorObject(answer.error), '}']);
 }
 
 /** An `error` member. */

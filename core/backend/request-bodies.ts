@@ -1,9 +1,9 @@
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
+import { innerOf } from '../protocol/inner-of.ts';
 import { joinParts, type Part } from '../protocol/join-parts.ts';
 import { META } from '../protocol/meta.ts';
 import type { Asked } from './link.ts';
-import { innerOf } from './message.ts';
 
 /** Writes the requests of one link: the params as they came, with the `_meta` of its era and the gateway's own progress token. */
 export class RequestBodies {

@@ -102,12 +102,21 @@ export class BackendError extends Error {
   readonly workload: string;
   readonly code: number;
   readonly data: RawJson | undefined;
+  /** A raw object with the other members of its error object, if there were any. */
+  readonly members: RawJson | undefined;
 
-  constructor(workload: string, code: number, message: string, data: RawJson | undefined) {
+  constructor(
+    workload: string,
+    code: number,
+    message: string,
+    data: RawJson | undefined,
+    members: RawJson | undefined = undefined,
+  ) {
     super(message);
     this.name = 'BackendError';
     this.workload = workload;
     this.code = code;
     this.data = data;
+    this.members = members;
   }
 }

@@ -71,6 +71,8 @@ export interface WireError {
   readonly message: string;
   /** Raw JSON, when there is any. */
   readonly data?: RawJson;
+  /** A raw JSON object with the other members of the error object, when its sender gave any. */
+  readonly members?: RawJson;
   /** HTTP status where the era asks for another than 200. */
   readonly status?: number;
 }

@@ -107,7 +107,7 @@ function farFault(call: Call, code: string, message: string): FaultReply {
 /** A backend's error as the asker's era spells it. */
 function relayed(call: Call, thrown: BackendError): WireError {
   const isModern = call.asker.era === '2026-07-28';
-  const { code, message, data, workload } = thrown;
+  const { code, message, data, members, workload } = thrown;
   if (code === CODE.headerMismatch || code === CODE.unsupportedVersion) {
     return wireError(CODE.internalError, `backend ${workload} refused the gateway's request (${code})`);
   }
@@ -119,6 +119,7 @@ function relayed(call: Call, thrown: BackendError): WireError {
     code: spelled,
     message,
     ...(data === undefined ? {} : { data }),
+    ...(members === undefined ? {} : { members }),
     ...(code === CODE.missingCapability ? { status: 400 } : {}),
   };
 }

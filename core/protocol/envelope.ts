@@ -1,6 +1,7 @@
 import type { WireError } from '../contract/call.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Refusal } from '../contract/refusal.ts';
+import { errorObject } from './error-object.ts';
 import { CODE, wireError } from './errors.ts';
 import { encode } from './raw-json.ts';
 
@@ -15,10 +16,7 @@ export function resultParts(id: RawJson, result: readonly RawJson[]): readonly B
 
 /** A JSON-RPC error response. */
 export function errorBytes(id: RawJson, error: WireError): Buffer {
-  const { code, message, data } = error;
-  const head = Buffer.from(`,"error":{"code":${code},"message":${JSON.stringify(message)}`);
-  if (data === undefined) return Buffer.concat([HEAD, id, head, ERROR_END]);
-  return Buffer.concat([HEAD, id, head, DATA, data, ERROR_END]);
+  return Buffer.concat([HEAD, id, ERROR, errorObject(error), END]);
 }
 
 /**
@@ -47,8 +45,7 @@ const HEAD_WITHIN = 128; // an event has its own id before the message
 const ERROR_WITHIN = 4096;
 const ERROR_HEAD = /^,"error":\{"code":(-?\d{1,15})(?:,"message":("(?:[^"\\]|\\.)*"))?/;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
-const DATA = Buffer.from(',"data":');
-const ERROR_END = Buffer.from('}}');
+const ERROR = Buffer.from(',"error":');
 
 /** A JSON-RPC notification with raw params, as buffers. */
 export function notificationParts(method: string, params: RawJson): readonly Buffer[] {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { WireError } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
+import { otherErrorMembers } from './error-object.ts';
 import { CODE, wireError } from './errors.ts';
 import { lookAlikeParam } from './known-params.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -107,7 +108,9 @@ function responseFrom(
     const code = typeof error.code === 'number' ? error.code : CODE.internalError;
     const message = typeof error.message === 'string' ? error.message : 'the client failed';
     const data = raw?.get('data');
-    return { kind: 'response', key, answer: { error: { code, message, ...(data === undefined ? {} : { data }) } } };
+    const others = raw === undefined ? undefined : otherErrorMembers(raw);
+    const given = { ...(data === undefined ? {} : { data }), ...(others === undefined ? {} : { members: others }) };
+    return { kind: 'response', key, answer: { error: { code, message, ...given } } };
   }
   const result = members.get('result');
   if (result === undefined || result[0] !== OPEN_BRACE) {

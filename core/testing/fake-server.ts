@@ -23,7 +23,7 @@ export interface FakeContext {
 
 /** A result: decoded, or JSON text that must arrive byte-equal. */
 export type FakeResult = JsonObject | { readonly raw: string };
-/** Answers a call; a thrown `{ code, message, data? }` becomes the JSON-RPC error. */
+/** Answers a call; a thrown `{ code, message, data? }` becomes the JSON-RPC error, `{ raw }` one as it is written. */
 export type FakeAnswer = (context: FakeContext) => FakeResult | Promise<FakeResult>;
 
 /** An MCP server in this process: no socket, no child. Build it up, hand it to `testGateway`. */
@@ -217,9 +217,7 @@ class Conversation {
       if (running.signal.aborted) return;
       this.#write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultText(result, era)}}\n`);
     } catch (thrown) {
-      const error =
-        isObject(thrown) && typeof thrown.code === 'number' ? thrown : { code: -32603, message: String(thrown) };
-      this.send({ jsonrpc: '2.0', id, error });
+      this.#write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${errorTextOf(thrown)}}\n`);
     } finally {
       this.#running.delete(id);
     }
@@ -291,4 +289,10 @@ function resultText(result: FakeResult, era: Era): string {
   if (typeof result.raw === 'string') return result.raw;
   const complete = era === '2026-07-28' && !('resultType' in result) ? { resultType: 'complete', ...result } : result;
   return JSON.stringify(complete);
+}
+
+function errorTextOf(thrown: unknown): string {
+  if (isObject(thrown) && typeof thrown.raw === 'string') return thrown.raw;
+  const isError = isObject(thrown) && typeof thrown.code === 'number';
+  return JSON.stringify(isError ? thrown : { code: -32603, message: String(thrown) });
 }

@@ -11,7 +11,7 @@ export interface TestClientOptions {
   readonly capabilities?: JsonObject;
   /** Extra request headers, e.g. `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Answers what backends ask; without it questions are declined with -32601. */
+  /** Answers what backends ask; without it questions are declined with -32601. A thrown `{ code, message }` declines too. */
   readonly answer?: (method: string, params: JsonObject) => JsonObject | Promise<JsonObject>;
 }
 
@@ -177,13 +177,20 @@ class Client implements TestClient {
 
   /** Answers a request that came in the middle of a call. */
   async #reply(question: JsonObject): Promise<void> {
-    const { answer } = this.#options;
     const { id } = question;
-    const body: JsonObject =
-      answer === undefined
-        ? { jsonrpc: '2.0', id, error: { code: -32601, message: 'not supported' } }
-        : { jsonrpc: '2.0', id, result: await answer(String(question.method), asObject(question.params)) };
-    await this.#post(body, { 'mcp-protocol-version': '2025-11-25' });
+    const answered = await this.#answered(question);
+    await this.#post({ jsonrpc: '2.0', id, ...answered }, { 'mcp-protocol-version': '2025-11-25' });
+  }
+
+  async #answered({ method, params }: JsonObject): Promise<JsonObject> {
+    const { answer } = this.#options;
+    if (answer === undefined) return { error: { code: -32601, message: 'not supported' } };
+    try {
+      return { result: await answer(String(method), asObject(params)) };
+    } catch (thrown) {
+      if (!isObject(thrown) || typeof thrown.code !== 'number') throw thrown;
+      return { error: thrown };
+    }
   }
 
   async #answers(requests: JsonObject): Promise<JsonObject> {

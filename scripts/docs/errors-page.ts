@@ -27,7 +27,7 @@ export function errorsPage(): string {
       Object.entries(FAULTS).map(([name, { status, means }]) => [code(name), String(status), sentence(means)]),
     ),
     '## JSON-RPC codes',
-    'Codes that the gateway itself answers. The JSON-RPC error of a backend travels to the client with its own code, message and data, but for the codes that speak of the gateway’s own hop ([protocol](protocol.md#errors)).',
+    'Codes that the gateway itself answers. The JSON-RPC error of a backend travels to the client with its own code, message, data and other members, but for the codes that speak of the gateway’s own hop ([protocol](protocol.md#errors)).',
     table(
       ['code', 'name', 'means'],
       Object.entries(CODE).map(([name, number]) => [

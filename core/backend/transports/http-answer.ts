@@ -167,7 +167,9 @@ export class Answer implements ResponseReader {
     const error = errorIn(body);
     // An error with our id is the server's answer to this request, whatever the status around it.
     const own = error !== undefined && (sameId(error.id, this.#exchange.id) || isProtocolCode(error.code, this.#era));
-    if (error !== undefined && own) return new BackendError(workload, error.code, error.message, error.data);
+    if (error !== undefined && own) {
+      return new BackendError(workload, error.code, error.message, error.data, error.members);
+    }
     return statusFailure(workload, status);
   }
 }

@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import type { Gathering } from '../../protocol/http/gathering.ts';
 import { RawJsonError, RawObject } from '../../protocol/raw-json.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Exchange } from '../link.ts';
-import { errorOf, idFrom } from '../message.ts';
+import { type ErrorMembers, errorOf, idFrom } from '../message.ts';
 import { SseFrames, SseTooLarge } from '../sse-frames.ts';
 import type { HttpLeg } from './http-leg.ts';
 
@@ -52,16 +53,14 @@ export function notMcp(workload: string, cause: unknown): LinkFailure {
 }
 
 /** A JSON-RPC error and the id it answers. */
-export interface ErrorIn {
+export interface ErrorIn extends ErrorMembers {
   readonly id: number | string | undefined;
-  readonly code: number;
-  readonly message: string;
-  readonly data: Buffer | undefined;
 }
 
 /** The JSON-RPC error in a body, when it is one. */
 export function errorIn(body: Buffer): ErrorIn | undefined {
   try {
+    if (!isUtf8(body)) return undefined;
     const message = RawObject.parse(body);
     const error = message.object('error');
     return error === undefined ? undefined : { id: idFrom(message.get('id')), ...errorOf(error) };

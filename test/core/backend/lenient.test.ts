@@ -114,6 +114,28 @@ describe('a compressed answer', () => {
     await expect(send(other, CALL)).rejects.toMatchObject({ code: -32077, message: 'not today' });
   });
 
+  it.each([200, 400])('that is an error keeps all of its members with HTTP status %i', async (status) => {
+    const { room } = await calling((got) => {
+      const error = { code: -32077, message: 'not today', retry: { afterMs: 5 } };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: got.message?.id, error });
+      got.response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      got.response.end(gzipSync(body));
+    });
+    const members = Buffer.from('{"retry":{"afterMs":5}}');
+    await expect(send(room, CALL)).rejects.toMatchObject({ code: -32077, message: 'not today', members });
+  });
+
+  proves('choice.backend.error-members-bounded', 'that is an error must be UTF-8', async () => {
+    for (const status of [200, 400]) {
+      const { room } = await calling((got) => {
+        const head = `{"jsonrpc":"2.0","id":${got.message?.id},"error":{"code":-32077,"message":"no","x":"`;
+        got.response.writeHead(status, { 'content-type': 'application/json' });
+        got.response.end(Buffer.concat([Buffer.from(head), Buffer.from([0xff]), Buffer.from('"}}')]));
+      });
+      await expect(send(room, CALL)).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
+    }
+  });
+
   it.each([
     ['zstd', Buffer.from('anything')],
     ['gzip', Buffer.from('{"not":"gzip"}')],

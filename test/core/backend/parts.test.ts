@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createDirectory } from '../../../core/backend/directory.ts';
 import { Gate, type GateShare } from '../../../core/backend/gate.ts';
-import { innerOf } from '../../../core/backend/message.ts';
 import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/backend/mirrored-params.ts';
 import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { Cancel } from '../../../core/protocol/cancel.ts';
+import { innerOf } from '../../../core/protocol/inner-of.ts';
 import { joinParts } from '../../../core/protocol/join-parts.ts';
 import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
 import { proves } from '../../support/proves.ts';

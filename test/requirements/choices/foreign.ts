@@ -14,6 +14,10 @@ export const foreign = [
       'choice.backend.lenient-id': 'an id that a backend sends back as text counts as the number that it was',
       'choice.backend.lenient-body':
         'a byte order mark, an event that is no JSON, and values nested up to 1000 levels do not spoil an answer',
+      'choice.backend.error-members':
+        'members of an error object that JSON-RPC does not define reach the other side as they were sent',
+      'choice.backend.error-members-bounded':
+        'an error that is larger than resultBytes, or not UTF-8, is refused like such a result',
       'choice.backend.jsonrpc': 'an answer that does not say "jsonrpc":"2.0" is refused',
       'choice.legacy.level-first': 'a log level is taken by the backend before the next call of the session is sent',
       'choice.legacy.own-list-change':

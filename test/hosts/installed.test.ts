@@ -1,7 +1,9 @@
-import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.ts';
 
@@ -52,3 +54,45 @@ describe('the installed command line', () => {
     LONG,
   );
 });
+
+describe('the core in a project of somebody else', () => {
+  it(
+    'is installed as the README says, and serves its example from the build',
+    async () => {
+      const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+      expect(readme).toMatch(/npx tsc -b\).*\nnpm install \.\.\/toolmgr\/core zod\n/);
+
+      const example = await readFile(join(ROOT, 'examples', 'embed-node-http', 'story.ts'), 'utf8');
+      const [plugin, server] = ['plugin', 'server'].map(
+        (region) => new RegExp(`// region: ${region}\n(.*?)// endregion`, 's').exec(example)?.[1],
+      );
+      const file = join(folder, 'server.mts');
+      await writeFile(file, [IMPORTS, plugin, server, FIRST_CALL].join('\n'));
+      // plain Node: no condition that leads to sources
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], {
+        env: { PATH: process.env.PATH, HOME: folder },
+        timeout: LONG / 2,
+      });
+      expect({ stdout, stderr }).toEqual({
+        stdout: 'fine {"entities":[],"relations":[]} core/dist/index.js\n',
+        stderr: '',
+      });
+    },
+    LONG,
+  );
+});
+
+const IMPORTS = `
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { type Backend, createGateway, definePlugin } from '@toolmgr/core';
+import { z } from 'zod';`;
+const FIRST_CALL = `
+await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+const health = await fetch('http://127.0.0.1:' + (server.address() as { port: number }).port + '/health');
+const reply = await gateway.perform({ name: 'read_graph' });
+const said = 'result' in reply ? JSON.stringify(reply.result.value.structuredContent) : JSON.stringify(reply);
+console.log(await health.text(), said, import.meta.resolve('@toolmgr/core').split('/').slice(-3).join('/'));
+server.close();
+server.closeAllConnections();
+await gateway.stop();`;

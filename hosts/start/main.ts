@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -80,6 +81,8 @@ function endWithParent(): void {
 /** The folder of the filesystem and memory servers; gone when disposed of. */
 async function scratchFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'toolmgr-start-'));
+  // a second Ctrl-C ends the process before anything is disposed of
+  process.once('exit', () => rmSync(path, { recursive: true, force: true }));
   await writeFile(join(path, 'hello.txt'), 'This folder belongs to the filesystem server of npm start.\n');
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -55,6 +55,22 @@ describe('npm start', () => {
         code: 0,
         out: expect.stringContaining('nothing is left running'),
       });
+      await until(() => processesWith(scratch).length === 0);
+    },
+    LONG,
+  );
+
+  it(
+    'leaves nothing behind either when a second Ctrl-C does not wait for the end',
+    async () => {
+      await using started = startCli(['--port', '0'], { script });
+      const [, scratch = ''] = await started.printed(/works on (\S+);/);
+      await started.printed(/Ctrl-C stops everything/);
+      started.signal('SIGINT');
+      await started.printed(/stopping …/);
+      started.signal('SIGINT');
+      await started.finished;
+      await expect(stat(scratch)).rejects.toThrow('ENOENT');
       await until(() => processesWith(scratch).length === 0);
     },
     LONG,

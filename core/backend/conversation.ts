@@ -82,6 +82,11 @@ export class Conversation implements Link, WireSink, Asking {
     return this.#pending.size;
   }
 
+  /** Somebody is asked something over it now. */
+  get isAsking(): boolean {
+    return this.#questions.isOpen;
+  }
+
   get log(): Log {
     return this.#options.log;
   }

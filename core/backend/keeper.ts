@@ -119,7 +119,7 @@ export class Keeper {
     this.#isUnclear = backend.transport !== 'streamable-http';
     this.#ownSessions = new OwnSessions({
       workload,
-      perOwner: limits.sessionsPerAskedCaller,
+      perCaller: limits.sessionsPerAskedCaller,
       isIdle: (owner, number) => {
         const link = this.#pool.find(owner, number)?.link;
         return link === undefined ? number === 0 : link.inFlight === 0;

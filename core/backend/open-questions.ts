@@ -63,6 +63,11 @@ export class OpenQuestions {
     this.#open.get(id.toString('utf8'))?.abort();
   }
 
+  /** Somebody is asked now. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   cancelAll(): void {
     for (const open of this.#open.values()) open.abort();
   }

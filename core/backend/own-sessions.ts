@@ -9,18 +9,20 @@ const PATIENCE_MS = 100;
 /** What giving out sessions needs. */
 export interface OwnSessionsOptions {
   readonly workload: string;
-  /** Sessions of one owner that calls may hold at once; more calls wait. */
-  readonly perOwner: number;
+  /** Sessions of one caller's share that calls may hold at once; more calls wait. */
+  readonly perCaller: number;
   /** Whether the owner's session of this number is open and nothing runs in it. */
   isIdle(owner: LinkOwner, number: number): boolean;
   /** The link of the owner's session of this number. @throws GatewayFault */
   link(owner: LinkOwner, number: number): Conversation | Promise<Conversation>;
-  /** Calls of an owner wait for one another, because it may hold no more sessions. */
+  /** Calls of a caller wait for one another, because it may hold no more sessions. */
   waiting(owner: LinkOwner): void;
 }
 
 /** A session that one call holds alone. */
 export interface OwnSession {
+  /** Whose it is. */
+  readonly owner: LinkOwner;
   /** Its number among those of the owner; 0 is the one that calls share. */
   readonly number: number;
   readonly link: Conversation;
@@ -28,8 +30,12 @@ export interface OwnSession {
   release(): void;
 }
 
-/** The sessions of one owner that are held, and the calls that wait for one, in order. */
+/** The sessions that calls of one caller hold, and its calls that wait for one, in order. */
 interface Holding {
+  /** Whose the shared session is. */
+  readonly shared: LinkOwner;
+  /** Whose the others are. */
+  readonly own: LinkOwner;
   readonly held: Set<number>;
   readonly line: Set<(number: number) => void>;
   /** Calls that hold or want one; with the last of them this is forgotten. */
@@ -39,10 +45,15 @@ interface Holding {
 /**
  * Gives a call a session of its backend alone, for transports that do not say which call a question or a log message
  * belongs to. Sessions are kept and used again; a call prefers an open one, and the first.
+ *
+ * Callers without identity have one owner together. Only its first session is for all of them: the others are counted
+ * and waited for by share, so that nobody waits for an answer that a stranger owes.
  */
 export class OwnSessions {
   readonly #options: OwnSessionsOptions;
   readonly #holdings = new Map<string, Holding>();
+  /** Owners whose shared session a call holds. */
+  readonly #sharedHeld = new Set<string>();
 
   constructor(options: OwnSessionsOptions) {
     this.#options = options;
@@ -50,56 +61,65 @@ export class OwnSessions {
 
   /** Whether a call holds the session that the owner's other calls would share. */
   isSharedHeld(owner: LinkOwner): boolean {
-    return this.#holdings.get(owner.key)?.held.has(0) === true;
+    return this.#sharedHeld.has(owner.key);
   }
 
   /**
-   * A session for one call, opened when none is free.
+   * A session for one call that counts against `share`, opened when none is free.
    * @throws GatewayFault, BACKEND_BUSY when none was free within `waitMs` · the reason of `cancel`
    */
-  async take(owner: LinkOwner, waitMs: number, cancel: Cancellation): Promise<OwnSession> {
-    const holding = this.#holdings.get(owner.key) ?? { held: new Set(), line: new Set(), calls: 0 };
-    this.#holdings.set(owner.key, holding);
+  async take(owner: LinkOwner, share: string, waitMs: number, cancel: Cancellation): Promise<OwnSession> {
+    const own = ownerOfShare(owner, share);
+    const holding = this.#holdings.get(own.key) ?? { shared: owner, own, held: new Set(), line: new Set(), calls: 0 };
+    this.#holdings.set(own.key, holding);
     holding.calls++;
     let number: number | undefined;
     try {
-      number = this.#free(owner, holding) ?? (await this.#wait(owner, holding, waitMs, cancel));
-      return this.#held(owner, holding, number, await this.#options.link(owner, number));
+      number = this.#free(holding) ?? (await this.#wait(holding, waitMs, cancel));
+      const by = number === 0 ? owner : own;
+      return this.#session(holding, by, number, await this.#options.link(by, number));
     } catch (cause) {
-      this.#leave(owner, holding, number);
+      this.#leave(holding, number);
       throw cause;
     }
   }
 
-  #held(owner: LinkOwner, holding: Holding, number: number, link: Conversation): OwnSession {
-    return { number, link, release: () => this.#leave(owner, holding, number) };
+  #session(holding: Holding, owner: LinkOwner, number: number, link: Conversation): OwnSession {
+    return { owner, number, link, release: () => this.#leave(holding, number) };
   }
 
   /** The first session that is open and free; the shared one need not be open. */
-  #free(owner: LinkOwner, { held }: Holding): number | undefined {
-    for (let number = 0; number < this.#options.perOwner; number++) {
-      if (held.has(number) || !this.#options.isIdle(owner, number)) continue;
-      held.add(number);
-      return number;
+  #free(holding: Holding): number | undefined {
+    const { shared, own, held } = holding;
+    const { perCaller, isIdle } = this.#options;
+    if (held.size >= perCaller) return undefined;
+    if (!this.#sharedHeld.has(shared.key) && isIdle(shared, 0)) return this.#hold(holding, 0);
+    for (let number = 1; number <= perCaller; number++) {
+      if (!held.has(number) && isIdle(own, number)) return this.#hold(holding, number);
     }
     return undefined;
   }
 
+  #hold({ shared, held }: Holding, number: number): number {
+    held.add(number);
+    if (number === 0) this.#sharedHeld.add(shared.key);
+    return number;
+  }
+
   /** Waits a moment for one to become free, then takes a new one, or waits on when there may be no more. */
-  async #wait(owner: LinkOwner, holding: Holding, waitMs: number, cancel: Cancellation): Promise<number> {
+  async #wait(holding: Holding, waitMs: number, cancel: Cancellation): Promise<number> {
     const soon = await this.#inLine(holding, Math.min(PATIENCE_MS, waitMs), cancel);
     if (soon !== undefined) return soon;
-    const { perOwner, workload, waiting } = this.#options;
-    for (let number = 0; number < perOwner; number++) {
-      // the shared one, when it is not held, has other calls in it
-      if (holding.held.has(number) || (number === 0 && perOwner > 1)) continue;
-      holding.held.add(number);
-      return number;
+    const { perCaller, workload, waiting } = this.#options;
+    const { held, own } = holding;
+    // not the shared one: when it is not held, it has other calls in it
+    for (let number = 1; number <= perCaller && held.size < perCaller; number++) {
+      if (!held.has(number)) return this.#hold(holding, number);
     }
-    waiting(owner);
+    waiting(own);
     const later = await this.#inLine(holding, waitMs, cancel);
     if (later !== undefined) return later;
-    const sentence = `had none of its ${perOwner} sessions for this caller free within ${waitMs} ms`;
+    const sentence = `had none of its ${perCaller} sessions for this caller free within ${waitMs} ms`;
     throw new LinkFailure('BACKEND_BUSY', workload, sentence, { category: 'busy', notRun: true });
   }
 
@@ -130,14 +150,23 @@ export class OwnSessions {
     });
   }
 
-  #leave(owner: LinkOwner, holding: Holding, number: number | undefined): void {
-    if (number !== undefined) passOn(holding, number);
-    if (--holding.calls === 0) this.#holdings.delete(owner.key);
+  #leave(holding: Holding, number: number | undefined): void {
+    if (number !== undefined) this.#passOn(holding, number);
+    if (--holding.calls === 0) this.#holdings.delete(holding.own.key);
+  }
+
+  /** To the first in line at once, so that nobody who comes later is served before. */
+  #passOn({ shared, held, line }: Holding, number: number): void {
+    for (const go of line) return go(number);
+    held.delete(number);
+    if (number === 0) this.#sharedHeld.delete(shared.key);
   }
 }
 
-/** To the first in line at once, so that nobody who comes later is served before. */
-function passOn({ held, line }: Holding, number: number): void {
-  for (const go of line) return go(number);
-  held.delete(number);
+/** A caller with an identity is an owner already; of the others each network is one for sessions of its own. */
+function ownerOfShare(owner: LinkOwner, share: string): LinkOwner {
+  const { caller, capabilities, capabilityClass, listClass, sink } = owner;
+  if (share === (owner.share ?? caller.key)) return owner;
+  const rest = { listClass, ...(sink === undefined ? {} : { sink }) };
+  return { key: `${owner.key}@${share}`, caller, share, capabilities, capabilityClass, ...rest };
 }

@@ -220,13 +220,21 @@ export class LinkPool {
   #makeRoom(share: string): boolean {
     const donor = this.#shares.donor(share);
     if (donor === undefined) return true;
-    const spare = this.#mayStart(share) ? spareOf(donor) : undefined;
+    const spare = this.#mayStart(share) ? (spareOf(donor) ?? this.#parkedOf(donor, share)) : undefined;
     if (spare === undefined) return false;
+    if (!spare.isFree) spare.giveWay();
     const isProcess = this.#options.backend.transport === 'stdio';
     if (isProcess && spare.share === share) this.#churned.set(share, this.#options.now());
     if (spare.isWatched) this.#interrupted.set(spare.key, spare.watchers);
     this.#drop(spare);
     return true;
+  }
+
+  /** For a caller without any session, when those of the one with the most are all in use: the first that waits for an answer. */
+  #parkedOf(donor: Iterable<Seat>, share: string): Seat | undefined {
+    for (const _ of this.#shares.of(share)) return undefined;
+    for (const seat of donor) if (seat.isParked) return seat;
+    return undefined;
   }
 
   /** A program costs more to start than a call: a caller that has its share must not start them as fast as it can call. */

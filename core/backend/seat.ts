@@ -124,6 +124,19 @@ export class Seat {
     return this.#opening === undefined && (this.#link === undefined || this.#link.inFlight === 0);
   }
 
+  /** Its call waits for a client that has gone to ask somebody: a 2026-07-28 client, which comes back with the answer. */
+  get isParked(): boolean {
+    const { owner } = this.#options;
+    return owner !== undefined && owner.era !== '2025-11-25' && this.link?.inFlight === 1 && this.link.isAsking;
+  }
+
+  /** Ends the call that waits in it. */
+  giveWay(): void {
+    const facts = { category: 'busy' } as const;
+    const sentence = 'needed the session, in which this call waited for an answer, for another caller';
+    this.#link?.failAll(new LinkFailure('BACKEND_BUSY', this.#options.workload, sentence, facts));
+  }
+
   /** Nobody would miss its link now. */
   isIdleSince(ms: number): boolean {
     return this.isFree && !this.isWatched && this.usedAtMs <= ms;

@@ -9,6 +9,7 @@ import type { Conversation } from './conversation.ts';
 import { LinkFailure } from './failure.ts';
 import type { Keeper } from './keeper.ts';
 import { askedFrom } from './outgoing.ts';
+import type { OwnSession } from './own-sessions.ts';
 import { BackendError } from './room.ts';
 import { waitFor } from './wait.ts';
 
@@ -44,9 +45,11 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
   const shared = found instanceof Promise ? await opened(sending, found) : found;
   const { era } = shared;
   const isMixed = era === '2025-11-25' && call.asker.era === '2026-07-28';
-  const own = isMixed ? await keeper.ownSessionsFor(call.asker)?.take(owner, timeoutMs, call.cancel) : undefined;
+  const own = isMixed
+    ? await keeper.ownSessionsFor(call.asker)?.take(owner, shareOfCall(call), timeoutMs, call.cancel)
+    : undefined;
   try {
-    const link = isMixed ? await levelled(sending, own?.link ?? shared, own?.number) : shared;
+    const link = isMixed ? await levelled(sending, own?.link ?? shared, own) : shared;
     const mirrors = era === '2026-07-28' && keeper.backend.transport !== 'stdio';
     const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
     const members = await link.request(askedFrom(call, facts));
@@ -60,8 +63,9 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
  * Legacy levels belong to the session: the most verbose one that a modern request asked for, filtered per request above.
  * The link to call over is there when the backend has taken the level.
  */
-async function levelled(sending: Sending, link: Conversation, number?: number): Promise<Conversation> {
-  const { owner, logLevel } = sending.call.asker;
+async function levelled(sending: Sending, link: Conversation, own?: OwnSession): Promise<Conversation> {
+  const { logLevel } = sending.call.asker;
+  const { owner, number } = own ?? { owner: sending.call.asker.owner, number: 0 };
   if (logLevel === undefined) return link;
   sending.keeper.setLogLevel(owner, logLevel, true, number);
   const found = sending.keeper.linkFor(owner, number);

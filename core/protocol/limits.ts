@@ -67,7 +67,7 @@ export const limitsSchema = z.strictObject({
     .min(1)
     .default(8)
     .describe(
-      'sessions with one 2025-11-25 backend for calls of one 2026-07-28 caller that may be asked, a session each, where the transport does not say which call is asked; more wait',
+      'sessions with one 2025-11-25 backend for calls of one 2026-07-28 caller (without identity: network) that may be asked, a session each, where the transport does not say which call is asked; more wait',
     ),
   processesPerCaller: z
     .int()

@@ -1,7 +1,18 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { describe, expect } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { META } from '../../../core/protocol/meta.ts';
-import { type FakeServer, fakeServer, type TestReply, testGateway, text } from '../../../core/testing/index.ts';
+import {
+  type FakeServer,
+  fakeServer,
+  type TestGateway,
+  type TestReply,
+  testClient,
+  testGateway,
+  text,
+} from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { published } from '../backend/support.ts';
@@ -107,6 +118,95 @@ describe('calls of one stateless client to a stdio server with sessions, at the 
     },
   );
 });
+
+/** A gateway on a socket, for stateless clients that come from an address of this machine each. */
+async function networked(kit: TestGateway) {
+  const server = createServer((request, response) => kit.gateway.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return {
+    clientFrom: (address: string) => testClient((request) => fetchFrom(address, request), url, { capabilities }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** As `fetch`, from an address of this machine. */
+async function fetchFrom(localAddress: string, request: Request): Promise<Response> {
+  const body = Buffer.from(await request.arrayBuffer());
+  const headers = Object.fromEntries(request.headers);
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(request.url, { method: request.method, headers, localAddress, agent: false }, (answer) => {
+      const type = answer.headers['content-type'] ?? '';
+      const stream = Readable.toWeb(answer) as ReadableStream;
+      resolve(new Response(stream, { status: answer.statusCode ?? 0, headers: { 'content-type': type } }));
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+const GREET = { name: 'greet', arguments: {} };
+const ECHO = { content: [{ text: '{}' }] };
+
+describe('calls of stateless clients without identity, on two networks, to a stdio server with sessions', () => {
+  proves(
+    ['choice.bridge.no-stranger', 'choice.share.asked-sessions'],
+    'hold sessions of their own network: none waits for answers that another owes',
+    async () => {
+      const { server } = talkative();
+      const plan = { limits: { sessionsPerAskedCaller: 2 }, timeouts: { defaultMs: 600 } };
+      await using kit = await testGateway({ backends: { far: server }, plan });
+      await using net = await networked(kit);
+      const mallory = await net.clientFrom('127.0.0.1');
+      const ada = await net.clientFrom('127.0.0.2');
+      for (let call = 0; call < 2; call++) {
+        expect(questionOf(await mallory.request('tools/call', GREET))).toContain('name, undefined?');
+      }
+      expect(await mallory.callTool('echo')).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('BACKEND_BUSY') }],
+      });
+      expect(await ada.callTool('echo')).toMatchObject(ECHO);
+      expect(questionOf(await ada.request('tools/call', GREET))).toContain('name, undefined?');
+      expect(await ada.callTool('echo')).toMatchObject(ECHO);
+    },
+  );
+
+  proves(
+    'choice.share.parked-gives-way',
+    'take the place of a call that waits for an answer when one network has taken all',
+    async () => {
+      const { server } = talkative();
+      const plan = { limits: { processesPerBackend: 3 }, timeouts: { defaultMs: 600 } };
+      await using kit = await testGateway({ backends: { far: server }, plan });
+      await using net = await networked(kit);
+      const mallory = await net.clientFrom('127.0.0.1');
+      const ada = await net.clientFrom('127.0.0.2');
+      const parked: TestReply[] = [];
+      for (let call = 0; call < 3; call++) parked.push(await mallory.request('tools/call', GREET));
+      expect(await mallory.callTool('echo')).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('BACKEND_BUSY') }],
+      });
+      expect(await ada.callTool('echo')).toMatchObject(ECHO);
+      const ends = await Promise.all(parked.map(({ result }) => mallory.request('tools/call', retryOf(result))));
+      const texts = ends.map(({ result }) => JSON.stringify(result?.content)).sort();
+      expect(texts).toEqual([
+        expect.stringContaining('BACKEND_BUSY'),
+        expect.stringContaining('hello undefined Bob'),
+        expect.stringContaining('hello undefined Bob'),
+      ]);
+    },
+  );
+});
+
+function retryOf(result: JsonObject | undefined): JsonObject {
+  const [key = ''] = Object.keys(result?.inputRequests as JsonObject);
+  const inputResponses = { [key]: { action: 'accept', content: { name: 'Bob' } } };
+  return { ...GREET, inputResponses, requestState: String(result?.requestState) };
+}
 
 describe('calls of one client with a session to a stdio server, at the same time', () => {
   proves(

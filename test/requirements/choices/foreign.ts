@@ -37,6 +37,10 @@ export const foreign = [
         'sessions that calls have alone are bounded per caller; more calls wait in turn',
       'choice.limit.sessions-per-asked-caller':
         'sessionsPerAskedCaller bounds the sessions with one backend for calls that may be asked',
+      'choice.share.asked-sessions':
+        'sessions that calls of callers without identity have alone are counted and waited for by network',
+      'choice.share.parked-gives-way':
+        'when all sessions of a backend are in use, a caller without any takes that of a waiting call of the caller with the most',
       'choice.era.legacy-session':
         'a legacy client of a backend of both eras has a legacy session with it, and can be asked in every way',
       'choice.era.modern-client': 'a modern client of a backend of both eras shares the stateless one',

@@ -59,6 +59,7 @@ function steer(): void {
 /** What is worth a pause: less is no more than what some seconds of calls leave behind. */
 const GROWTH_BYTES = 32 * 1_048_576;
 const QUIET_TURNS = 4; // one second
+const REST_MS = 300_000; // between two such collections: bursts of calls must not meet one pause each
 const QUIET_SHARE = 0.05; // of a turn that the event loop is at work
 
 /**
@@ -66,19 +67,21 @@ const QUIET_SHARE = 0.05; // of a turn that the event loop is at work
  *
  * A large catalogue is indexed once. What that leaves in the old generation stays until V8 has a reason to collect it, and
  * a process that is quiet gives none. A busy process is left alone: V8 collects there by itself, and a pause would be felt.
- * Collected is once for each growth, not once for each quiet second.
+ * Collected is once for each growth, not once for each quiet second, and at most once in five minutes.
  */
 function collectorOfGrowth(): () => void {
   let least = bytesInUse();
   let quietTurns = 0;
+  let restsUntilMs = 0;
   let last = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
     quietTurns = utilization < QUIET_SHARE ? quietTurns + 1 : 0;
-    if (quietTurns < QUIET_TURNS || bytesInUse() < least + GROWTH_BYTES) return;
+    if (quietTurns < QUIET_TURNS || performance.now() < restsUntilMs || bytesInUse() < least + GROWTH_BYTES) return;
     collectAll();
+    restsUntilMs = performance.now() + REST_MS;
     least = bytesInUse();
     quietTurns = 0;
     last = performance.eventLoopUtilization();

@@ -133,14 +133,14 @@ function names(warning: string, word: string): boolean {
   return warning.split(/[^A-Za-z0-9_./-]+/).includes(word);
 }
 
-/** Tools whose original name is exactly this, then those that contain it, then the nearest by spelling. */
+/** Tools whose original name is exactly this, then those that contain it, then the nearest by spelling of both ways to name one. */
 function suggestionsFor(name: string, tools: readonly ToolEntry[]): string[] {
   const lower = name.toLowerCase();
   const same = tools.filter((tool) => tool.original === name);
   const containing = tools.filter((tool) => tool.key.toLowerCase().includes(lower));
   const near = nearest(
     name,
-    tools.map((tool) => tool.key),
+    tools.flatMap(({ key, workload, original }) => [key, `${workload}.${original}`]),
   );
   const keys = [...same, ...containing].map((tool) => tool.key);
   return [...new Set(near === undefined ? keys : [...keys, near])].slice(0, MAX_SUGGESTIONS);

@@ -161,6 +161,8 @@ describe('toolmgr vmcp explain', () => {
       const unknown = await cli(['vmcp', 'explain', 'echo', '-c', file]);
       expect(unknown.code).toBe(1);
       expect(unknown.out).toMatch(/no tool is named echo\ndid you mean: .*every_say/);
+      const misspelt = await cli(['vmcp', 'explain', 'every.ecoh', '-c', file]);
+      expect(misspelt).toMatchObject({ code: 1, out: 'no tool is named every.ecoh\ndid you mean: every.echo\n' });
     },
     LONG,
   );

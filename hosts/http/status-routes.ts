@@ -28,7 +28,7 @@ export interface StatusFacts {
  * What a monitor says of a backend counts on every page; without one, what the connection says.
  */
 export function statusRoutes(
-  gateway: Pick<Gateway, 'backends' | 'settled' | 'unready'>,
+  gateway: Pick<Gateway, 'backends' | 'catalog' | 'settled' | 'unready'>,
   facts: StatusFacts,
 ): HostRoute[] {
   let isSettled = false;
@@ -45,7 +45,7 @@ export function statusRoutes(
       answer: () =>
         facts.isStopping
           ? { status: 503, body: { status: 'not_ready', mode: facts.mode, reason: 'stopping' } }
-          : readiness(facts, facts.mode === 'static' || isSettled, gateway.unready()),
+          : readiness(facts, facts.mode === 'static' || isSettled, gateway),
     },
     { path: '/status', access, answer: () => ({ status: 200, body: statusBody(gateway.backends(), facts) }) },
     {
@@ -56,11 +56,30 @@ export function statusRoutes(
   ];
 }
 
-function readiness({ mode, isGuarded }: StatusFacts, isSynced: boolean, away: readonly string[]): HostAnswer {
-  if (!isSynced) return { status: 503, body: { status: 'not_ready', mode, reason: 'cache_sync_pending' } };
-  if (away.length === 0) return { status: 200, body: { status: 'ready', mode } };
-  const named = isGuarded ? {} : { backends: away };
-  return { status: 503, body: { status: 'not_ready', mode, reason: 'backends_unavailable', ...named } };
+function readiness(
+  { mode, isGuarded }: StatusFacts,
+  isSynced: boolean,
+  gateway: Pick<Gateway, 'catalog' | 'unready'>,
+): HostAnswer {
+  const notReady = (reason: string, more: object = {}): HostAnswer => ({
+    status: 503,
+    body: { status: 'not_ready', mode, reason, ...more },
+  });
+  if (!isSynced) return notReady('cache_sync_pending');
+  if (!hasCatalogue(gateway)) return notReady('catalogue_unavailable');
+  const backends = gateway.unready();
+  if (backends.length === 0) return { status: 200, body: { status: 'ready', mode } };
+  return notReady('backends_unavailable', isGuarded ? {} : { backends });
+}
+
+/** Whether lists can be answered. Why they cannot, e.g. names that collide, is in the log: not everybody may read it. */
+function hasCatalogue(gateway: Pick<Gateway, 'catalog'>): boolean {
+  try {
+    gateway.catalog();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function statusBody(states: readonly BackendState[], facts: StatusFacts): object {

@@ -31,6 +31,7 @@ export function hostRoutes(
   const routes = statusRoutes(
     {
       backends: () => door.current.backends(),
+      catalog: () => door.current.catalog(),
       settled: () => door.current.settled(),
       unready: () => door.current.unready(),
     },

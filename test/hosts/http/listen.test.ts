@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Catalog } from '../../../core/catalog/catalog.ts';
 import type { BackendState } from '../../../core/contract/backend.ts';
 import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
 import { fakeServer, testClient, testGateway, text } from '../../../core/testing/index.ts';
@@ -231,6 +232,7 @@ describe('the status pages', () => {
     readonly mode?: 'static' | 'dynamic';
     readonly unready?: readonly string[];
     readonly isMonitored?: boolean;
+    readonly catalog?: () => Catalog;
   }
   const serveStates = (states: BackendState[], more: More = {}) =>
     serve(echo, {
@@ -238,6 +240,7 @@ describe('the status pages', () => {
       routes: statusRoutes(
         {
           backends: () => states,
+          catalog: () => more.catalog?.() ?? ({} as Catalog),
           settled: () => more.settled ?? Promise.resolve(),
           unready: () => more.unready ?? [],
         },
@@ -308,6 +311,24 @@ describe('the status pages', () => {
       { status: 'not_ready', mode: 'static', reason: 'backends_unavailable', backends: ['a'] },
     ]);
   });
+
+  proves(
+    'choice.endpoint.readyz-catalogue',
+    '/readyz is 503 while there is no catalogue, and tells nobody why not',
+    async () => {
+      const catalog = (): Catalog => {
+        throw new Error('"secret_tool" of a and b');
+      };
+      for (const mode of ['static', 'dynamic'] as const) {
+        const { url } = await serveStates([state('a', 'ready')], { catalog, mode });
+        const answer = await fetch(`${url}/readyz`);
+        expect([answer.status, await answer.json()]).toEqual([
+          503,
+          { status: 'not_ready', mode, reason: 'catalogue_unavailable' },
+        ]);
+      }
+    },
+  );
 
   const watched = (name: string, health: Partial<NonNullable<BackendState['health']>>): BackendState => ({
     ...state(name, 'ready'),

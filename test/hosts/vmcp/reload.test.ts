@@ -152,8 +152,8 @@ describe('a vmcp file that changes while it is served', () => {
 
 describe('a vmcp process whose configuration is troubled', () => {
   proves(
-    'choice.process.conflict-stays-up',
-    'says that tool names collide, answers lists with an error, and is mended by the next file',
+    ['choice.process.conflict-stays-up', 'choice.endpoint.readyz-catalogue'],
+    'says that tool names collide, answers lists with an error, is not ready, and is mended by the next file',
     async () => {
       await using server = await recordingServer();
       const manual = { aggregation: { conflictResolution: 'manual', tools: [{ workload: 'one' }] } };
@@ -164,8 +164,15 @@ describe('a vmcp process whose configuration is troubled', () => {
       await running.printed(/backend ready/);
       const { session } = await send(url, undefined, INITIALIZE);
       expect((await send(url, session ?? '', request('tools/list'))).text).toContain('-32603');
+      const notReady = await fetch(new URL('/readyz', url));
+      expect([notReady.status, await notReady.json()]).toEqual([
+        503,
+        { status: 'not_ready', mode: 'static', reason: 'catalogue_unavailable' },
+      ]);
+      expect((await fetch(new URL('/health', url))).status).toBe(200);
       await write({ one: server.url, two: server.url });
       await until(() => reloads(running) === 1, 20_000);
+      await until(async () => (await fetch(new URL('/readyz', url))).status === 200, 20_000);
       expect((await send(url, session ?? '', request('tools/list'))).text).toContain('two_echo');
     },
     LONG,

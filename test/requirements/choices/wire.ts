@@ -12,6 +12,8 @@ export const wire = [
       'choice.endpoint.readyz': 'GET /readyz answers 200 with {"status":"ready"} for static backends',
       'choice.endpoint.readyz-backends':
         '/readyz answers 503 with the names of backends that are away while partialFailureMode is fail',
+      'choice.endpoint.readyz-catalogue':
+        '/readyz answers 503 with the reason catalogue_unavailable while no catalogue can be made, e.g. because names collide',
       'choice.endpoint.backends-health':
         '/api/backends/health answers monitoring_enabled, a summary and each backend by name',
       'choice.endpoint.one-health': 'every status page tells the same health of a backend: that of the monitor, if any',

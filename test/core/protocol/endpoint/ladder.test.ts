@@ -190,22 +190,38 @@ const RUNGS: readonly Rung[] = [
     status: 400,
     code: -32020,
   },
-  {
-    proves: 'choice.encoding.bad-base64',
-    says: 'an Mcp-Name of bad base64',
-    body: call.body,
-    headers: { ...call.headers, 'mcp-name': '=?base64?ZWNo*?=' },
-    status: 400,
-    code: -32020,
-  },
-  {
-    proves: 'choice.wire.name-header-tasks',
-    says: 'tasks/get with another Mcp-Name',
-    body: enveloped(modernParams({ taskId: 't1' }), 'tasks/get'),
-    headers: { ...listHeaders, 'mcp-method': 'tasks/get', 'mcp-name': 't2' },
-    status: 400,
-    code: -32020,
-  },
+  ...(['prompts/get', 'resources/read'] as const).map((method): Rung => {
+    const { body, headers } = modern(method, method === 'resources/read' ? { uri: 'a:b' } : { name: 'echo' });
+    return {
+      proves: 'choice.wire.name-header-mismatch',
+      says: `${method} with another Mcp-Name`,
+      body,
+      headers: { ...headers, 'mcp-name': 'other' },
+      status: 400,
+      code: -32020,
+    };
+  }),
+  // a lenient decoder reads all of them as the name in the body: they must be refused for how they are written
+  ...['=?base64?ZWNo*bw==?=', '=?base64?ZWNobw?=', '=?base64?ZWNobw=?=', '=?base64?ZWNobw== ?='].map(
+    (name): Rung => ({
+      proves: 'choice.encoding.bad-base64',
+      says: `an Mcp-Name of bad base64, ${name}`,
+      body: call.body,
+      headers: { ...call.headers, 'mcp-name': name },
+      status: 400,
+      code: -32020,
+    }),
+  ),
+  ...['tasks/get', 'tasks/update', 'tasks/cancel'].map(
+    (method): Rung => ({
+      proves: 'choice.wire.name-header-tasks',
+      says: `${method} with another Mcp-Name`,
+      body: enveloped(modernParams({ taskId: 't1' }), method),
+      headers: { ...listHeaders, 'mcp-method': method, 'mcp-name': 't2' },
+      status: 400,
+      code: -32020,
+    }),
+  ),
   {
     proves: 'choice.wire.client-capabilities-missing',
     says: 'no clientCapabilities',

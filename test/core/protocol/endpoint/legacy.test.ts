@@ -220,6 +220,17 @@ describe('the end of a session', () => {
     },
   );
 
+  proves('choice.session.ttl', 'comes after half an hour when nothing else is set', async () => {
+    await using open = await openEndpoint();
+    const session = await openSession(open.url);
+    open.clock.aheadMs = 29 * 60_000;
+    expect((await session.request('ping')).status).toBe(200);
+    open.clock.aheadMs += 30 * 60_000 - 1_000;
+    expect((await session.request('ping')).status).toBe(200);
+    open.clock.aheadMs += 30 * 60_000;
+    expect((await session.request('ping')).status).toBe(404);
+  });
+
   it('comes by itself, in the sweep, but not while a stream is open', async () => {
     await using open = await openEndpoint({ limits: { sessionIdleMs: 200 } });
     await openSession(open.url);

@@ -42,6 +42,7 @@ export async function composing(
     readonly backends?: TestBackends;
     readonly plugins?: readonly Plugin[];
     readonly with?: JsonObject;
+    readonly limits?: JsonObject;
     far?: FakeServer;
     now?: () => number;
   } = {},
@@ -59,6 +60,7 @@ export async function composing(
   const kit = await testGateway({
     plugins,
     plan: {
+      ...(more.limits === undefined ? {} : { limits: more.limits }),
       plugins: plugins.map(({ address }) =>
         address === engine.address
           ? { use: address, with: { compositeTools: definitions, ...more.with } }

@@ -94,6 +94,22 @@ describe('a client session', () => {
     },
   );
 
+  proves(
+    'choice.session.single-page',
+    'gets ten pages of a modern client as one, and the rest by a cursor',
+    async () => {
+      const server = fakeServer();
+      for (let at = 0; at < 11; at++) server.tool(`t${at}`);
+      await using kit = await testGateway({ backends: { far: server }, plan: { limits: { pageSize: 1 } } });
+      const client = await kit.client({ era: '2025-11-25' });
+      const first = (await client.request('tools/list')).result;
+      expect(first?.tools).toHaveLength(10);
+      const rest = (await client.request('tools/list', { cursor: String(first?.nextCursor) })).result;
+      expect(rest?.tools).toHaveLength(1);
+      expect(rest).not.toHaveProperty('nextCursor');
+    },
+  );
+
   proves('choice.modern.cursor-opaque', 'takes no cursor of another list, and none of its own making', async () => {
     const server = fakeServer();
     for (const name of ['a', 'b', 'c']) server.tool(name).prompt(name, 'x');
@@ -101,7 +117,10 @@ describe('a client session', () => {
     const client = await kit.client();
     const cursor = String((await client.request('tools/list')).result?.nextCursor);
     expect((await client.request('tools/list', { cursor })).result?.tools).toMatchObject([{ name: 'b' }]);
-    const wrong = [cursor.slice(1), `${cursor}${'A'.repeat(600)}`, 'b', '1', ''];
+    const read = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as object;
+    const long = Buffer.from(JSON.stringify({ ...read, more: 'x'.repeat(400) })).toString('base64url');
+    expect(long.length).toBeGreaterThan(512);
+    const wrong = [long, cursor.slice(1), `${cursor}${'A'.repeat(600)}`, 'b', '1', ''];
     for (const bad of wrong) expect((await client.request('tools/list', { cursor: bad })).error?.code).toBe(-32602);
     expect((await client.request('prompts/list', { cursor })).error?.code).toBe(-32602);
   });

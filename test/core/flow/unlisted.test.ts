@@ -115,6 +115,29 @@ describe('a resource that no list names', () => {
     expect(await read(client, 'memo://open/1')).toBe('from memo:');
   });
 
+  proves(
+    'choice.resource.unlisted-hidden',
+    'is nobody else’s when all that its owner lists was taken off',
+    async () => {
+      const hiding = definePlugin({
+        address: 'test/hiding',
+        config: z.strictObject({}),
+        apply({ hooks }) {
+          hooks.shapeCatalog.tap('test/hiding', (draft) => ({
+            ...draft,
+            resources: draft.resources.filter(({ workload }) => workload !== 'owner'),
+          }));
+        },
+      });
+      const [owner, other] = [library('memo:', 'memo://listed'), library('note:', 'note://listed')];
+      await using kit = await testGateway({ plugins: [hiding], backends: { owner, other } });
+      const client = await kit.client();
+      expect(await read(client, 'note://more')).toBe('from note:');
+      expect(await read(client, 'memo://more')).toMatchObject({ code: -32602 });
+      expect([...asked(owner), ...asked(other)]).toEqual(['note://more']);
+    },
+  );
+
   proves('choice.resource.unlisted-policy', 'is decided by policy under its URI and its backend', async () => {
     const decided: string[] = [];
     const guard = definePlugin({

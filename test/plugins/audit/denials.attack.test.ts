@@ -110,9 +110,12 @@ describe('what is refused', () => {
   });
 
   proves('choice.audit.type-not-chosen', 'cannot hide behind a header in a type that is not recorded', async () => {
-    await using here = await audited(backends(), { plugins: [policy], config: { excludeEventTypes: ['mcp_ping'] } });
+    const config = { excludeEventTypes: ['mcp_ping', 'sse_connection'] };
+    await using here = await audited(backends(), { plugins: [policy], config });
     await postModern(here.url, 'ping');
-    expect(await here.lines()).toMatchObject([{ type: 'mcp_request', outcome: 'denied' }]);
+    await fetch(here.url, { headers: { accept: 'text/event-stream' } });
+    const denied = { type: 'mcp_request', outcome: 'denied' };
+    expect(await here.lines(2)).toMatchObject([denied, denied]);
   });
 
   proves(

@@ -208,7 +208,7 @@ describe('the audit trail', () => {
   });
 
   proves(
-    ['vmcp.audit.exclude-event-types', 'vmcp.audit.component'],
+    ['vmcp.audit.event-types', 'vmcp.audit.exclude-event-types', 'vmcp.audit.component'],
     'keeps to the wanted types, the unwanted ones winning, under the name of its component',
     async () => {
       const config = {

@@ -26,6 +26,12 @@ const bearer: Plugin = definePlugin({
   },
 });
 
+/** Members that are masked whole, whatever they hold. */
+const TELLING_NAMES = [
+  ...['db_password', 'PASSWD', 'passphrase', 'sessionToken', 'client_secret', 'api-key', 'x-auth'],
+  ...['aws_credentials', 'privateNote', 'Cookie'],
+];
+
 describe('no audit line', () => {
   proves(
     'choice.audit.secrets',
@@ -54,13 +60,22 @@ describe('no audit line', () => {
         json: JSON.stringify({ clientSecret: 'argument-canary' }),
         deeper: JSON.stringify({ json: JSON.stringify({ env: [{ name: 'MY_KEY', value: 'argument-canary' }] }) }),
         torn: JSON.stringify({ some: 'words', secret: { a: 'argument-canary' } }).slice(0, -4),
+        words: Object.fromEntries(TELLING_NAMES.map((name) => [name, 'argument-canary'])),
         harmless: 'visible',
+      };
+      const answered = {
+        name: 'echo',
+        arguments: {},
+        requestState: 'state-canary',
+        inputResponses: { ask: { action: 'accept', content: { pin: 'answer-canary' } } },
       };
       const session = await openSession(here.url, { headers });
       await session.request('tools/call', { name: 'echo', arguments: secrets });
       await session.request('tools/call', { name: 'missing', arguments: secrets });
       await session.request('tools/call', { name: 'leaks', arguments: secrets });
       await postModern(here.url, 'tools/call', { name: 'echo', arguments: secrets }, { headers });
+      await postModern(here.url, 'tools/call', answered, { headers });
+      await postModern(here.url, 'tools/list', answered, { headers });
       await postModern(here.url, 'resources/read', { uri: `https://u:url-canary@h/?token=query-canary` }, { headers });
       await session.send({ method: 'notifications/progress', params: { progressToken: 'token-canary', progress: 1 } });
       await post(
@@ -74,7 +89,7 @@ describe('no audit line', () => {
       for (const canary of canaries) expect(whole.split('\n').filter((line) => line.includes(canary))).toEqual([]);
       expect(whole).not.toContain(session.id);
       expect(whole).toContain('visible');
-      expect((await here.lines()).length).toBe(10);
+      expect((await here.lines()).length).toBe(12);
     },
   );
 
@@ -156,7 +171,7 @@ describe('captured data', () => {
       });
       expect(long).toMatchObject({ request_omitted: true, response_truncated: true });
       expect(long).not.toHaveProperty('request');
-      expect(JSON.stringify(long?.response)).toMatch(/(word ){20,40}"/);
+      expect(JSON.stringify(long?.response)).toMatch(/"(word ){20,40}"/);
       expect(list).toMatchObject({ request: {}, response_truncated: true });
       expect(none).toMatchObject({ request: { name: 'none', arguments: { b: 2 } }, response: { code: -32602 } });
     },

@@ -158,12 +158,14 @@ describe('execute_tool_script', () => {
     );
   });
 
-  proves('choice.code-mode.logs', 'brings logs back beside the value', async () => {
+  proves('choice.code-mode.logs', 'brings logs back beside the value, and beside a failure', async () => {
     const { value, logs } = await runScript(
       client,
       'console.log("a", { b: 1 }, [2]); console.error(undefined); return 1',
     );
     expect([value, logs]).toEqual([1, 'Script logs:\na {"b":1} [2]\nundefined']);
+    const failed = await runScript(client, 'console.log("before"); throw new Error("no")');
+    expect([failed.failure, failed.logs]).toEqual([expect.stringContaining('no'), 'Script logs:\nbefore']);
   });
 
   proves(

@@ -168,8 +168,9 @@ describe('the threads of scripts', () => {
     LONG,
   );
 
-  it(
-    'give those a turn who have fewer scripts running',
+  proves(
+    'choice.code-mode.queue',
+    'give those a turn who have fewer scripts running: no owner has all threads',
     async () => {
       await using sandbox = await openSandbox({ workers: 4, warm: 4 });
       const gate = Promise.withResolvers<void>();

@@ -83,6 +83,14 @@ describe('an elicitation step', () => {
         }));
         await using kit = await composing([
           ...flows,
+          {
+            name: 'only_no',
+            steps: [asks({ onDecline: { action: 'continue' } }), thenEcho('{{.steps.ask.output.action}}')],
+          },
+          {
+            name: 'only_leaving',
+            steps: [asks({ onCancel: { action: 'continue' } }), thenEcho('{{.steps.ask.output.action}}')],
+          },
           { name: 'silent', steps: [asks()] },
           { name: 'empty', steps: [asks({ onDecline: {}, onCancel: {} })] },
         ]);
@@ -115,6 +123,15 @@ describe('an elicitation step', () => {
         expect(
           kit.far.received.filter(({ params }) => (params.arguments as JsonObject)?.message === 'went on'),
         ).toHaveLength(2);
+        const [declines, cancels] = (['decline', 'cancel'] as const).map((action) => ({
+          era,
+          capabilities: CAN,
+          ...person({ action }),
+        }));
+        expect((await kit.ask('only_no', {}, declines)).output).toEqual({ text: 'decline' });
+        expect((await kit.ask('only_no', {}, cancels)).isError).toBe(true);
+        expect((await kit.ask('only_leaving', {}, cancels)).output).toEqual({ text: 'cancel' });
+        expect((await kit.ask('only_leaving', {}, declines)).isError).toBe(true);
       },
     );
   }
@@ -196,9 +213,22 @@ describe('an elicitation step', () => {
     });
   });
 
-  it('warns that ten minutes are the most', async () => {
-    await using kit = await composing([composite([asks({ timeout: '1h' })])]);
+  proves('choice.composite.question-time', 'waits ten minutes at most, and a warning says so', async () => {
+    const clock = fakeClock();
+    const steps = [asks({ timeout: '1h', onCancel: { action: 'continue' } }), thenEcho('{{.steps.ask.output.action}}')];
+    await using kit = await composing([composite(steps)], { now: clock.now, limits: { requestStateTtlMs: 3_600_000 } });
     expect(kit.logged.join()).toContain('flow: step ask: timeout is more than 600000 ms');
+    for (const [afterMs, action] of [
+      [600_000, 'accept'],
+      [600_001, 'timeout'],
+    ] as const) {
+      const answer = () => {
+        clock.advance(afterMs);
+        return { action: 'accept', content: { size: 1 } };
+      };
+      const asked = await kit.ask('flow', {}, { era: ERAS[1], capabilities: CAN, answer });
+      expect([afterMs, asked.output]).toEqual([afterMs, { text: action }]);
+    }
   });
 
   proves(

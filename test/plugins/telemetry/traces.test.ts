@@ -9,6 +9,7 @@ import { resultFromValue } from '../../../core/protocol/result.ts';
 import { fakeServer } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { tracedServer } from '../../support/traced-server.ts';
+import { until } from '../../support/until.ts';
 import { observed, spanOf } from './observed.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -279,6 +280,17 @@ describe('what a span says', () => {
     expect(spanOf(spans, 'tools/call', 2)).toMatchObject({ status: 0, attributes: { 'error.type': '-32602' } });
     expect(JSON.stringify(spans)).not.toContain('hunter2');
     expect(spans.every(({ statusMessage }) => statusMessage === '')).toBe(true);
+  });
+
+  proves('choice.telemetry.no-secrets', 'names the fault by its code when a backend is lost', async () => {
+    const server = await tracedServer();
+    await using world = await observed({ http: { transport: 'streamable-http', url: server.url } });
+    const client = await world.kit.client();
+    await until(async () => (await client.toolNames()).includes('fail'));
+    await server[Symbol.asyncDispose]();
+    await client.callTool('fail', {});
+    const attributes = { 'error.type': 'BACKEND_UNREACHABLE' };
+    expect(spanOf(await world.spans(), 'tools/call fail', 3)).toMatchObject({ status: 2, attributes });
   });
 
   it('names the fault when a backend is away', async () => {

@@ -1,7 +1,17 @@
 import { behaviours } from './behaviours.ts';
+import { featureBehaviours } from './behaviours-features.ts';
+import { outsideBehaviours } from './behaviours-outside.ts';
 import { policyBehaviours } from './behaviours-policy.ts';
+import { protocolBehaviours } from './behaviours-protocol.ts';
 import { defaults } from './defaults.ts';
 import type { Mutation } from './mutation.ts';
 
-/** All mutations that `npm run proof` tries. */
-export const mutations: readonly Mutation[] = [...defaults, ...behaviours, ...policyBehaviours];
+/** The whole table. */
+export const mutations: readonly Mutation[] = [
+  ...defaults,
+  ...behaviours,
+  ...policyBehaviours,
+  ...protocolBehaviours,
+  ...featureBehaviours,
+  ...outsideBehaviours,
+];

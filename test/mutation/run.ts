@@ -1,6 +1,6 @@
 // Breaks the sources one line at a time, each time in a copy of the project, and runs the proofs of the requirement
 // that the line serves: they must fail. Prints what survived; exit code 1 when anything did.
-// Flags: --only TEXT takes the mutations whose id or file contains TEXT; --record writes docs/mutation.json.
+// Flags: --only TEXT,… takes the mutations whose id or file contains one of the texts; --record writes docs/mutation.json.
 import { spawn } from 'node:child_process';
 import {
   cpSync,
@@ -29,11 +29,15 @@ const RUN_MS = 180_000; // of the proofs of one id; a mutation that makes them h
 const COPIES = Math.max(1, Math.min(4, availableParallelism()));
 const NOT_COPIED = new Set(['node_modules', '.git', 'dist', '.scratch', 'coverage']);
 
-const only = argumentAfter('--only');
-const chosen = mutations.filter(({ id, file }) => only === undefined || id.includes(only) || file.includes(only));
+const only = argumentAfter('--only')?.split(',');
+const chosen = mutations.filter(
+  ({ id, file }) => only?.some((text) => id.includes(text) || file.includes(text)) ?? true,
+);
 const citing = filesByRequirement();
 const waiting = [...chosen];
 const outcomes = new Map<Mutation, Outcome>();
+/** What the proofs of an id say of the unchanged sources: the same in every copy. */
+const unchanged = new Map<string, ReturnType<typeof resultOf>>();
 await Promise.all(Array.from({ length: Math.min(COPIES, chosen.length) }, worker));
 report();
 
@@ -51,29 +55,44 @@ async function worker(): Promise<void> {
   }
 }
 
-/** Runs the proofs of the id twice: unchanged they must pass, changed they must fail. */
+/** Runs the proofs of the id twice: unchanged, once for all mutations of an id, they must pass; changed they must fail. */
 async function outcomeOf({ id, file, from, to }: Mutation, copy: string): Promise<Outcome> {
   const path = join(copy, file);
   const text = readFileSync(path, 'utf8');
-  if ((await resultOf(id, copy)) !== 'passed') return 'broken';
+  const before = unchanged.get(id) ?? resultOf(id, copy);
+  unchanged.set(id, before);
+  if ((await before) !== 'passed') return 'broken';
   writeFileSync(
     path,
     text.replace(from, () => to),
   );
   try {
-    return (await resultOf(id, copy)) === 'failed' ? 'killed' : 'survived';
+    return (await resultOf(id, copy, ['--bail=1'])) === 'failed' ? 'killed' : 'survived';
   } finally {
     writeFileSync(path, text);
   }
 }
 
 /** Runs the proofs of an id in a copy; `nothing` when no test ran, because it was skipped or does not exist. */
-async function resultOf(id: string, copy: string): Promise<'passed' | 'failed' | 'nothing'> {
+async function resultOf(
+  id: string,
+  copy: string,
+  more: readonly string[] = [],
+): Promise<'passed' | 'failed' | 'nothing'> {
   const titled = `[\\[ ]${id.replaceAll('.', '\\.')}[\\],]`;
   const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...(citing.get(id) ?? []), '-t', titled];
+  const args = [
+    vitest,
+    'run',
+    '--reporter=json',
+    `--outputFile=${report}`,
+    ...more,
+    ...(citing.get(id) ?? []),
+    '-t',
+    titled,
+  ];
   // a group of its own: what a hanging test started ends with it
   const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', detached: true });
   const timer = setTimeout(() => killGroup(child.pid), RUN_MS);

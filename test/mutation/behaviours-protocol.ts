@@ -1,0 +1,201 @@
+import type { Mutation } from './mutation.ts';
+
+const BOOK = 'core/session/session-book.ts';
+const CURSOR = 'core/catalog/cursor.ts';
+const FIND_SESSION = 'core/protocol/era-2025-11-25/find-session.ts';
+const GET_STREAM = 'core/protocol/era-2025-11-25/get-stream.ts';
+const HEADER_VALUE = 'core/protocol/header-value.ts';
+const LADDER = 'core/protocol/era-2026-07-28/ladder.ts';
+const LIMITS = 'core/protocol/limits.ts';
+const LISTEN = 'core/protocol/era-2026-07-28/listen.ts';
+const ORIGIN = 'core/protocol/http/origin.ts';
+const PAGES = 'core/catalog/pages.ts';
+const RECORD = 'core/session/record.ts';
+const SESSIONS = 'core/session/sessions.ts';
+const STREAM = 'core/session/resumable-stream.ts';
+
+/** What clients of both revisions meet: headers, guards, sessions, streams, pages. */
+export const protocolBehaviours: readonly Mutation[] = [
+  ['choice.wire.modern-header-missing', LADDER, "return badHeader('MCP-Protocol-Version is missing');", 'return;'],
+  [
+    'choice.wire.modern-header-mismatch',
+    LADDER,
+    'if (given.trim() === meta[META.protocolVersion]) return undefined;',
+    'return undefined;',
+  ],
+  ['choice.wire.modern-version-unsupported', LADDER, '{ supported, requested: requested ?? null }', '{ supported }'],
+  ['choice.wire.method-header-missing', LADDER, "return badHeader('Mcp-Method is missing');", 'return;'],
+  ['choice.wire.method-header-mismatch', LADDER, 'given.trim() === message.method ?', 'given !== undefined ?'],
+  [
+    'choice.wire.method-header-case',
+    LADDER,
+    'given.trim() === message.method',
+    'given.trim().toLowerCase() === message.method.toLowerCase()',
+  ],
+  ['choice.wire.name-header-missing', LADDER, "return badHeader('Mcp-Name is missing');", 'return;'],
+  ['choice.wire.name-header-missing', LADDER, "  ['prompts/get', 'name'],\n", ''],
+  ['choice.wire.name-header-mismatch', LADDER, 'name === message.given[member] ?', 'name !== undefined ?'],
+  ['choice.wire.name-header-mismatch', LADDER, "  ['resources/read', 'uri'],\n", ''],
+  ['choice.wire.name-header-tasks', LADDER, "  ['tasks/cancel', 'taskId'],\n", ''],
+  [
+    'choice.wire.client-capabilities-missing',
+    LADDER,
+    'isObject(meta[META.clientCapabilities]) ?',
+    'meta !== undefined ?',
+  ],
+  [
+    'choice.error.envelope-key',
+    LADDER,
+    'level !== undefined && !isLogLevel(level)',
+    'level === undefined && !isLogLevel',
+  ],
+  ['choice.encoding.bad-base64', HEADER_VALUE, 'if (!BASE64.test(inner)) return undefined;', ''],
+  [
+    'choice.encoding.markers-case-sensitive',
+    HEADER_VALUE,
+    'text.startsWith(PREFIX)',
+    'text.toLowerCase().startsWith(PREFIX)',
+  ],
+  ['choice.encoding.looks-like-sentinel', HEADER_VALUE, 'last >= 0 && !looksEncoded(text)', 'last >= 0'],
+  [
+    'choice.wire.repeated-members',
+    'core/protocol/repeated-members.ts',
+    'for (const element of value as readonly JsonValue[]) members += membersOf(element);\n    return members;',
+    'return 0;',
+  ],
+  [
+    'choice.wire.look-alike-params',
+    'core/protocol/look-alikes.ts',
+    'declared.like(foldCase(name))',
+    'declared.like(name)',
+  ],
+  [
+    'choice.wire.forwarded-params',
+    'core/protocol/known-params.ts',
+    "'tools/call': new Set(['name', 'arguments'])",
+    "'tools/call': new Set(['name', 'arguments', 'task'])",
+  ],
+  [
+    'choice.wire.null-origin',
+    ORIGIN,
+    'LOOPBACK_ORIGIN.test(origin) ||',
+    "origin === 'null' || LOOPBACK_ORIGIN.test(origin) ||",
+  ],
+  ['choice.wire.invalid-origin', ORIGIN, '(?::\\d{1,5})?$/i', '/i'],
+  ['choice.wire.invalid-host', ORIGIN, '|\\[::1\\])$/;', '|\\[::1\\])/;'],
+  ['choice.listen.only-what-was-asked', LISTEN, 'if (!this.kinds.has(kind)) return;', ''],
+  [
+    'choice.listen.resource-subscriptions',
+    LISTEN,
+    'if (this.uris.get(uri)?.workload !== workload) return;',
+    'if (workload === "") return;',
+  ],
+  [
+    'choice.listen.missing-notifications',
+    'core/protocol/era-2026-07-28/listen-filter.ts',
+    "return { wrong: 'params.notifications must be an object' };",
+    'return { kinds: [], uris: [] };',
+  ],
+  ['choice.listen.subscription-id', LISTEN, '.with(META.subscriptionId, this.#id);', ';'],
+  [
+    'choice.wire.disconnect-cancels',
+    'core/protocol/http/node-door.ts',
+    "this.#responder.onGone(() => cancel.abort(new Error('the client closed the connection')));",
+    '',
+  ],
+  ['choice.session.id-on-initialize', SESSIONS, 'add(randomUUID(), caller', 'add(String(sessions.size), caller'],
+  ['choice.session.ttl', LIMITS, '.default(1_800_000)', '.default(1_900_000)'],
+  [
+    'choice.session.bad-version-header',
+    FIND_SESSION,
+    'version !== undefined && !isSpoken(version)',
+    'version === undefined && !isSpoken',
+  ],
+  [
+    'choice.error.legacy-missing-session',
+    FIND_SESSION,
+    "refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-",
+    "refuse(exchange, id, 404, MISSING_SESSION, 'Mcp-",
+  ],
+  ['choice.rate-limit.sessions-store-away', FIND_SESSION, 'away: { status: 503', 'away: { status: 404'],
+  ['choice.session.shared-theft', SESSIONS, 'if (!isBoundTo(looked, id, caller.key)) {', 'if (looked === undefined) {'],
+  ['choice.session.shared-theft', SESSIONS, '      await from.end(id);\n', ''],
+  ['choice.session.shared-theft', SESSIONS, '      void book?.end(session.id);\n', ''],
+  ['choice.session.shared-end', SESSIONS, 'if (!isThere && !isLost) {', 'if (looked === undefined) {'],
+  ['choice.session.shared-lost', SESSIONS, 'if (isLost) await from.write(session);', ''],
+  ['choice.session.shared-keys', SESSIONS, 'book !== undefined && isSessionId(id) ?', 'book !== undefined ?'],
+  ['choice.session.shared-ttl', BOOK, 'store.get(id, idleMs)', 'store.get(id)'],
+  [
+    'choice.session.shared-no-token',
+    RECORD,
+    'const caller = callerMark(session.id, session.caller.key);',
+    'const caller = session.caller.key;',
+  ],
+  ['choice.session.shared-tampered', RECORD, 'z.strictObject({\n  caller', 'z.looseObject({\n  caller'],
+  ['choice.session.shared-tampered', RECORD, '.regex(/^[0-9a-f]{64}$/)', ''],
+  ['choice.token-exchange.present-token', SESSIONS, '    session.caller = caller;\n', ''],
+  [
+    'choice.session.get-stream-second',
+    GET_STREAM,
+    'if (id === undefined && stream.isConnected)',
+    'if (stream === undefined)',
+  ],
+  ['choice.session.resume', STREAM, 'this.#events) if (seq > after)', 'this.#events) if (seq >= after)'],
+  [
+    'choice.session.resume',
+    STREAM,
+    'if (frame.length <= this.#parts.replayBytes) this.#keep({ seq, urgency, frame });',
+    '',
+  ],
+  ['choice.session.priming-event', STREAM, 'if (this.#parts.isPrimed) writer.write', 'if (after < 0) writer.write'],
+  [
+    'choice.session.cancelled',
+    'core/protocol/era-2025-11-25/waiting-answer.ts',
+    'this.cancellation.abort(new Error(reason));',
+    '',
+  ],
+  ['choice.modern.cursor-opaque', CURSOR, ' || value.k !== kind', ''],
+  ['choice.modern.cursor-opaque', CURSOR, 'cursor.length > MAX_CURSOR || ', ''],
+  ['choice.modern.last-page', PAGES, 'end < entries.length ?', 'end <= entries.length ?'],
+  ['choice.session.single-page', PAGES, 'LEGACY_PAGE_FACTOR = 10;', 'LEGACY_PAGE_FACTOR = 9;'],
+  [
+    'choice.modern.page-size',
+    LIMITS,
+    ".default(1000)\n    .describe('items of one list page",
+    ".default(999)\n    .describe('items of one list page",
+  ],
+  ['choice.modern.cache-scope-merge', PAGES, "cacheScope: 'private', resultType", "cacheScope: 'public', resultType"],
+  ['choice.modern.cache-ttl-merge', PAGES, '{ ttlMs: 0,', '{ ttlMs: 1000,'],
+  [
+    'choice.aggregation.claims-dropped',
+    'core/catalog/collisions.ts',
+    'best.rank !== undefined && isAlone ? best : undefined',
+    'best',
+  ],
+  [
+    'choice.aggregation.uri-claims',
+    'core/catalog/uri-claims.ts',
+    'const claims = [...named, ...firm];',
+    'const claims = named.length > 0 ? named : firm;',
+  ],
+  [
+    'choice.aggregation.dot-segments',
+    'core/catalog/ambiguous-uri.ts',
+    'return ENCODED_UNRESERVED.test(text) || ',
+    'return ',
+  ],
+  ['choice.aggregation.dot-segments', 'core/catalog/ambiguous-uri.ts', ".replace(ENCODED_SLASH, '/')", ''],
+  ['choice.resource.unlisted-hidden', 'core/catalog/unlisted.ts', 'if (known.isWithheld(uri)) return NOWHERE;', ''],
+  [
+    'choice.resource.unlisted-ambiguous',
+    'core/catalog/unlisted.ts',
+    'known.possible.length === 1 && sole !== undefined',
+    'sole !== undefined',
+  ],
+  [
+    'choice.resource.unlisted-hidden',
+    'core/catalog/unlisted.ts',
+    'if (owners.size === 1) return NOWHERE;',
+    'if (owners.size < 0) return NOWHERE;',
+  ],
+].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

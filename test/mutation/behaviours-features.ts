@@ -114,7 +114,6 @@ export const featureBehaviours: readonly Mutation[] = [
   ['vmcp.code-mode.step-limit', RUN_TOOL, 'steps: config.stepLimit', 'steps: 100_000_000'],
   ['choice.code-mode.memory-limit', RUN_TOOL, 'memoryBytes: config.memoryBytes', 'memoryBytes: 1_073_741_824'],
   ['choice.code-mode.queue', POOL, 'longest.at(-1)?.refuse', 'this.#queue.at(-1)?.refuse'],
-  ['choice.code-mode.queue', POOL, 'OWNER_SHARE = 0.75;', 'OWNER_SHARE = 1;'],
   ['choice.code-mode.cpu-budget', POOL, 'if (waitMs > 0)', 'if (waitMs < 0)'],
   ['choice.code-mode.cpu-budget', 'plugins/code-mode/quickjs/cpu-budget.ts', 'return ms >= limitMs;', 'return false;'],
   ['choice.code-mode.arguments', RUN_TOOL, 'if (other !== undefined) return', 'if (other === "") return'],

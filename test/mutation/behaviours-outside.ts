@@ -141,8 +141,8 @@ export const outsideBehaviours: readonly Mutation[] = [
   [
     'choice.endpoint.readyz-backends',
     'hosts/http/status-routes.ts',
-    'return backends.length === 0',
-    'return backends.length >= 0',
+    'if (backends.length === 0) return',
+    'if (backends.length >= 0) return',
   ],
   [
     'choice.endpoint.status-headers',

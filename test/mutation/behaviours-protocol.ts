@@ -181,8 +181,8 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.aggregation.dot-segments',
     'core/catalog/ambiguous-uri.ts',
-    'return ENCODED_UNRESERVED.test(text) || ',
-    'return ',
+    'if (ENCODED_UNRESERVED.test(text)) return true;',
+    '',
   ],
   ['choice.aggregation.dot-segments', 'core/catalog/ambiguous-uri.ts', ".replace(ENCODED_SLASH, '/')", ''],
   ['choice.resource.unlisted-hidden', 'core/catalog/unlisted.ts', 'if (known.isWithheld(uri)) return NOWHERE;', ''],

@@ -31,19 +31,23 @@ describe('arguments on spans', () => {
 });
 
 describe('labels', () => {
-  it('are let through up to a bound and cut to 128 bytes without falling together', () => {
-    const label = boundedLabels(3);
-    const [a, b] = [`${'ö'.repeat(200)}a`, `${'ö'.repeat(200)}b`].map(label);
-    expect(Buffer.byteLength(a ?? '')).toBeLessThanOrEqual(128);
-    expect(a).not.toBe(b);
-    expect(label('short')).toBe('short');
-    expect(label('one too many')).toBe(OTHER);
-    expect(label('short')).toBe('short');
-  });
+  proves(
+    'choice.telemetry.bounded-series',
+    'are let through up to a bound and cut to 128 bytes without falling together',
+    () => {
+      const label = boundedLabels(3);
+      const [a, b] = [`${'ö'.repeat(200)}a`, `${'ö'.repeat(200)}b`].map(label);
+      expect(Buffer.byteLength(a ?? '')).toBeLessThanOrEqual(128);
+      expect(a).not.toBe(b);
+      expect(label('short')).toBe('short');
+      expect(label('one too many')).toBe(OTHER);
+      expect(label('short')).toBe('short');
+    },
+  );
 });
 
 describe('counters', () => {
-  it('keep a bound on their series and lose no count', () => {
+  proves('choice.telemetry.bounded-series', 'keep a bound on their series and lose no count', () => {
     let look: (seen: { observe(count: number, labels: object): void }) => void = () => {};
     const tally = createTally({ addCallback: (read: typeof look) => (look = read) } as never, ['a', 'b']);
     for (let round = 0; round < 2; round++) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { fakeServer, type TestGateway, text } from '../../../core/testing/index.ts';
 import { MAX_LABEL_VALUES } from '../../../plugins/telemetry/bounded-labels.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
@@ -41,20 +41,25 @@ describe('an attack on the memory of metrics', () => {
     expect(await seriesOf(world.kit)).toBe(before);
   });
 
-  it('by a backend with ever new names ends at the bound', async () => {
-    const count = MAX_LABEL_VALUES + 200;
-    const far = fakeServer();
-    for (let n = 0; n < count; n++) far.tool(`tool-${n}`, () => text('ok'));
-    await using world = await observed({ far }, METRICS_ONLY);
-    const client = await world.kit.client();
-    for (let n = 0; n < count; n++) await client.callTool(`tool-${n}`);
-    const page = await (await world.kit.gateway.fetch(new Request('http://localhost/metrics'))).text();
-    const calls = prometheusSamples(page).filter(({ name }) => name === 'toolmgr_mcp_tool_calls_total');
-    expect(calls).toHaveLength(MAX_LABEL_VALUES + 1);
-    expect(calls.find(({ labels }) => labels.tool === '_OTHER')?.value).toBe(200);
-  }, 60_000);
+  proves(
+    'choice.telemetry.bounded-series',
+    'by a backend with ever new names ends at the bound',
+    async () => {
+      const count = MAX_LABEL_VALUES + 200;
+      const far = fakeServer();
+      for (let n = 0; n < count; n++) far.tool(`tool-${n}`, () => text('ok'));
+      await using world = await observed({ far }, METRICS_ONLY);
+      const client = await world.kit.client();
+      for (let n = 0; n < count; n++) await client.callTool(`tool-${n}`);
+      const page = await (await world.kit.gateway.fetch(new Request('http://localhost/metrics'))).text();
+      const calls = prometheusSamples(page).filter(({ name }) => name === 'toolmgr_mcp_tool_calls_total');
+      expect(calls).toHaveLength(MAX_LABEL_VALUES + 1);
+      expect(calls.find(({ labels }) => labels.tool === '_OTHER')?.value).toBe(200);
+    },
+    60_000,
+  );
 
-  it('by a backend with ever new error codes ends at the bound', async () => {
+  proves('choice.telemetry.bounded-series', 'by a backend with ever new error codes ends at the bound', async () => {
     let code = -1;
     const far = fakeServer().tool('read', () => {
       throw { code: code--, message: 'no' };

@@ -25,6 +25,12 @@ fn made<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     from_value(value).map_err(|cause| ErrorData::internal_error(cause.to_string(), None))
 }
 
+/// A result of the SDK, said to be whole: the SDK takes that away again before a client of an older revision.
+fn whole<T: serde::de::DeserializeOwned>(mut value: Value) -> Result<T, ErrorData> {
+    value["resultType"] = json!("complete");
+    made(value)
+}
+
 fn text(text: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
@@ -56,7 +62,7 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let none = json!({ "type": "object", "properties": {} });
         let one = |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } }, "required": [name] });
-        made(json!({ "tools": [
+        whole(json!({ "tools": [
             { "name": "test_simple_text", "description": "A text", "inputSchema": none },
             { "name": "test_image_content", "description": "An image", "inputSchema": none },
             { "name": "test_audio_content", "description": "A sound", "inputSchema": none },
@@ -78,16 +84,16 @@ impl ServerHandler for Server {
         let resource = json!({ "uri": "test://embedded-resource", "mimeType": "text/plain", "text": "This is an embedded resource content." });
         let result = match request.name.as_ref() {
             "test_simple_text" => text("This is a simple text response for testing."),
-            "test_image_content" => made(
+            "test_image_content" => whole(
                 json!({ "content": [{ "type": "image", "data": PNG, "mimeType": "image/png" }] }),
             )?,
-            "test_audio_content" => made(
+            "test_audio_content" => whole(
                 json!({ "content": [{ "type": "audio", "data": WAV, "mimeType": "audio/wav" }] }),
             )?,
             "test_embedded_resource" => {
-                made(json!({ "content": [{ "type": "resource", "resource": resource }] }))?
+                whole(json!({ "content": [{ "type": "resource", "resource": resource }] }))?
             }
-            "test_multiple_content_types" => made(json!({ "content": [
+            "test_multiple_content_types" => whole(json!({ "content": [
                 { "type": "text", "text": "Multiple content types test:" },
                 { "type": "image", "data": PNG, "mimeType": "image/png" },
                 { "type": "resource", "resource": resource },
@@ -114,7 +120,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        made(json!({ "resources": [
+        whole(json!({ "resources": [
             { "uri": "test://static-text", "name": "static-text", "mimeType": "text/plain" },
             { "uri": "test://static-binary", "name": "static-binary", "mimeType": "image/png" },
         ] }))
@@ -125,7 +131,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        made(
+        whole(
             json!({ "resourceTemplates": [{ "uriTemplate": "test://template/{id}/data", "name": "template", "mimeType": "application/json" }] }),
         )
     }
@@ -156,7 +162,7 @@ impl ServerHandler for Server {
                 ))
             }
         };
-        let result: ReadResourceResult = made(json!({ "contents": [contents] }))?;
+        let result: ReadResourceResult = whole(json!({ "contents": [contents] }))?;
         Ok(result.into())
     }
 
@@ -165,7 +171,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        made(json!({ "prompts": [
+        whole(json!({ "prompts": [
             { "name": "test_simple_prompt", "description": "Without arguments" },
             { "name": "test_prompt_with_arguments", "description": "With two", "arguments": [
                 { "name": "arg1", "required": true }, { "name": "arg2", "required": true },
@@ -200,7 +206,7 @@ impl ServerHandler for Server {
                 ))
             }
         };
-        let result: GetPromptResult = made(
+        let result: GetPromptResult = whole(
             json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": said } }] }),
         )?;
         Ok(result.into())
@@ -216,7 +222,9 @@ impl ServerHandler for Server {
             .into_iter()
             .filter(|value| value.starts_with(&begun))
             .collect();
-        made(json!({ "completion": { "values": values, "total": values.len(), "hasMore": false } }))
+        whole(
+            json!({ "completion": { "values": values, "total": values.len(), "hasMore": false } }),
+        )
     }
 
     async fn set_level(

@@ -11,6 +11,8 @@ import type { Underway, Waited } from './underway.ts';
 
 /** Questions of one backend that may wait for people at once; more are answered with an error. */
 const MAX_OPEN = 64;
+/** Answers on their way to one backend: over HTTP each is a connection. One that asks faster than it takes them gets none. */
+const MAX_ANSWERING = 64;
 
 /** A request of a backend. */
 export interface Question {
@@ -38,6 +40,7 @@ export interface Asking {
 export class OpenQuestions {
   readonly #link: Asking;
   readonly #open = new Map<string, AbortController>();
+  #answering = 0;
 
   constructor(link: Asking) {
     this.#link = link;
@@ -49,6 +52,9 @@ export class OpenQuestions {
     if (method === 'ping') return this.#respond(id, caller, '"result":{}');
     if (ask === undefined || !QUESTIONS.has(method)) {
       return this.#respond(id, caller, errorText(CODE.methodNotFound, `nobody can be asked for ${method} here`));
+    }
+    if (this.#open.has(id.toString('utf8'))) {
+      return this.#respond(id, caller, errorText(CODE.invalidRequest, 'a question of this id is open'));
     }
     if (this.#open.size >= MAX_OPEN) {
       return this.#respond(id, caller, errorText(CODE.internalError, 'too many questions are open'));
@@ -104,12 +110,16 @@ export class OpenQuestions {
     }
   }
 
+  /** Without a question there is no answer that a backend could miss: what is too much is left out. */
   #respond(id: RawJson, caller: Caller | undefined, member: string): void {
     const link = this.#link;
+    if (this.#answering >= MAX_ANSWERING) return;
+    this.#answering++;
     const body = joinParts(['{"jsonrpc":"2.0","id":', id, ',', member, '}']);
     link
       .post(body, 'response', caller)
-      .catch((cause: unknown) => link.log.debug('response not delivered', link.about(cause)));
+      .catch((cause: unknown) => link.log.debug('response not delivered', link.about(cause)))
+      .finally(() => this.#answering--);
   }
 }
 

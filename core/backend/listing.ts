@@ -4,7 +4,7 @@ import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Log } from '../extension/plugin.ts';
 import { CODE } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
-import { RawJsonError, RawObject, rawElements } from '../protocol/raw-json.ts';
+import { RawJsonError, RawObject, rawElements, TooManyElements } from '../protocol/raw-json.ts';
 import { LinkFailure } from './failure.ts';
 import type { Link, ListKind } from './link.ts';
 import { partsFromValue } from './message.ts';
@@ -106,9 +106,13 @@ async function walk(link: Link, errand: ListingErrand, shape: ListShape): Promis
   const items = new Map<string, ListedItem>();
   const cursors = new Set<string>();
   let cursor: string | undefined;
+  let bytes = 0;
   for (let page = 0; page < limits.pageWalk; page++) {
     const result = await readPage(link, errand, shape, cursor);
     if (result === undefined) return [];
+    // Items lie in their pages, and keep all that came with them.
+    bytes += result.toBytes().length;
+    if (bytes > limits.resultBytes) throw tooMuch(errand, shape, `has over ${limits.resultBytes} bytes`);
     collect(result, shape, items, errand);
     if (items.size > limits.listItems) throw tooMuch(errand, shape, `has over ${limits.listItems} items`);
     cursor = result.string('nextCursor');
@@ -146,20 +150,28 @@ async function readPage(
 
 function collect(page: RawObject, shape: ListShape, items: Map<string, ListedItem>, errand: ListingErrand): void {
   const { backend, log } = errand;
+  let unnamed = 0;
+  const repeated = new Set<string>();
   for (const definition of elementsOf(page.get(shape.member), errand, shape)) {
     const key = definition[0] === 0x7b ? RawObject.parse(definition).string(shape.key) : undefined;
-    const fields = { backend: backend.name, list: shape.method };
-    if (key === undefined || key === '') log.warn('list item without a name skipped', fields);
-    else if (items.has(key)) log.warn('list item with a name that came before skipped', { ...fields, item: key });
+    if (key === undefined || key === '') unnamed++;
+    else if (items.has(key)) repeated.add(key);
     else items.set(key, { key, definition });
   }
+  // One line for a page, however many there are.
+  const fields = { backend: backend.name, list: shape.method };
+  if (unnamed > 0) log.warn('list item without a name skipped', { ...fields, count: unnamed });
+  const [item] = repeated;
+  if (item === undefined) return;
+  log.warn('list item with a name that came before skipped', { ...fields, item, count: repeated.size });
 }
 
 function elementsOf(list: RawJson | undefined, errand: ListingErrand, shape: ListShape): RawJson[] {
   if (list === undefined) return [];
   try {
-    return rawElements(list);
+    return rawElements(list, errand.limits.listItems);
   } catch (cause) {
+    if (cause instanceof TooManyElements) throw tooMuch(errand, shape, `has over ${errand.limits.listItems} items`);
     if (!(cause instanceof RawJsonError)) throw cause;
     throw tooMuch(errand, shape, 'is not an array');
   }

@@ -126,8 +126,11 @@ function annotationTrouble(
   return undefined;
 }
 
+/** Of one array of a schema. */
+const MAX_ELEMENTS = 10_000;
+
 function stripped(raw: RawJson, isPropertyMap: boolean): RawJson {
-  if (raw[0] === 0x5b) return rejoin(rawElements(raw).map((element) => stripped(element, false)));
+  if (raw[0] === 0x5b) return rejoin(rawElements(raw, MAX_ELEMENTS).map((element) => stripped(element, false)));
   if (raw[0] !== 0x7b || !raw.includes(ANNOTATION_BYTES)) return raw;
   const members = isPropertyMap ? RawObject.parse(raw) : RawObject.parse(raw).without(ANNOTATION);
   const kept = members.keys().map((key): [string, RawJson] => {

@@ -23,6 +23,14 @@ export class TooManyMembers extends RawJsonError {
   }
 }
 
+/** An array has more elements than the reader was told to accept. */
+export class TooManyElements extends RawJsonError {
+  constructor(max: number, offset: number) {
+    super(`an array has more than ${max} elements`, offset);
+    this.name = 'TooManyElements';
+  }
+}
+
 export const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 export const COMMA = 0x2c;

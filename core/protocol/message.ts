@@ -5,7 +5,7 @@ import { otherErrorMembers } from './error-object.ts';
 import { CODE, wireError } from './errors.ts';
 import { lookAlikeParam } from './known-params.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
-import { decode, isObject, RawJsonError, RawObject, rawElements, TooManyMembers } from './raw-json.ts';
+import { checkStructure, decode, isObject, RawJsonError, RawObject, TooManyMembers } from './raw-json.ts';
 import { hasRepeatedMembers } from './repeated-members.ts';
 
 /** A JSON-RPC id as a client may choose it. */
@@ -61,7 +61,7 @@ export function readMessage(body: RawJson, maxMembers = DEFAULT_LIMITS.objectMem
   try {
     if (!isUtf8(body)) return misread(CODE.parseError, 'the body is not UTF-8');
     // The raw scan comes first: it bounds the depth of what the decoder gets.
-    if (first === OPEN_BRACKET) rawElements(body);
+    if (first === OPEN_BRACKET) checkStructure(body, maxMembers);
     if (first !== OPEN_BRACE) return notSingle(decode(body));
     members = RawObject.parse(body, READ_THROUGH, maxMembers);
     value = decode(body);

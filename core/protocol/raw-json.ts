@@ -16,10 +16,11 @@ import {
   skipSpace,
   skipString,
   skipValue,
+  TooManyElements,
   TooManyMembers,
 } from './json-scan.ts';
 
-export { MAX_JSON_DEPTH, RawJsonError, TooManyMembers } from './json-scan.ts';
+export { MAX_JSON_DEPTH, RawJsonError, TooManyElements, TooManyMembers } from './json-scan.ts';
 
 /**
  * A JSON object known by the byte ranges of its members: keys are decoded, values are not, and a buffer for a value is
@@ -299,8 +300,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The elements of a raw JSON array, undecoded. @throws RawJsonError when `bytes` is not one array */
-export function rawElements(bytes: RawJson): RawJson[] {
+/** Checks the structure and depth of a JSON value of any kind. @throws RawJsonError; TooManyMembers over the bound */
+export function checkStructure(bytes: RawJson, maxMembers: number): void {
+  passed.maxMembers = maxMembers;
+  expectEnd(bytes, skipValue(bytes, skipSpace(bytes, 0)));
+}
+
+/**
+ * The elements of a raw JSON array, undecoded: each costs some hundred bytes, however few it has, so that what comes from
+ * outside is read with a bound. @throws RawJsonError when `bytes` is not one array; TooManyElements over the bound
+ */
+export function rawElements(bytes: RawJson, maxElements: number): RawJson[] {
   const elements: RawJson[] = [];
   passed.maxMembers = Number.POSITIVE_INFINITY;
   let at = skipSpace(bytes, 0);
@@ -309,6 +319,7 @@ export function rawElements(bytes: RawJson): RawJson[] {
   if (bytes[at] !== CLOSE_BRACKET) {
     for (;;) {
       const end = skipValue(bytes, at);
+      if (elements.length >= maxElements) throw new TooManyElements(maxElements, at);
       elements.push(bytes.subarray(at, end));
       at = skipSpace(bytes, end);
       if (bytes[at] === CLOSE_BRACKET) break;

@@ -25,6 +25,8 @@ import type { Flow, ResponseReader } from './http1/flow.ts';
 import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
+/** Messages of one answer that is an array: more than any request has answers. */
+const MAX_BATCH = 1_000;
 /** A stream may stay open this long after its answer before it is cut. */
 const LINGER_MS = 2_000;
 
@@ -126,7 +128,7 @@ export class Answer implements ResponseReader {
     try {
       const first = firstByte(body);
       // 2025-03-26 servers may answer with an array.
-      const messages = first === 0x5b ? rawElements(body) : [body];
+      const messages = first === 0x5b ? rawElements(body, MAX_BATCH) : [body];
       for (const message of messages) sink.hear(message, this.#exchange);
     } catch (cause) {
       return this.#exchange.fail(notMcp(workload, cause));

@@ -45,7 +45,7 @@ function ownedOut(asked: string, key: string, result: RawObject): string | undef
   const list = LISTS[asked as keyof typeof LISTS];
   if (raw === undefined || list?.[0] !== key) return raw?.toString();
   // order is the gateway's; how a tool runs as a task is not served
-  const items = rawElements(raw).map((item) => RawObject.parse(item).without('execution'));
+  const items = rawElements(raw, 50_000).map((item) => RawObject.parse(item).without('execution'));
   return sorted(items, list[1])
     .map((item) => item.toBytes().toString())
     .join('\n');

@@ -75,7 +75,7 @@ async function allPages(peer: WirePeer, method: string, member: string) {
     const answer = await peer.request(method, cursor === undefined ? {} : { cursor });
     const raw = answer.result?.get(member);
     if (answer.result === undefined || raw === undefined) return { items, last: answer };
-    items.push(...rawElements(raw).map((item) => RawObject.parse(item)));
+    items.push(...rawElements(raw, 50_000).map((item) => RawObject.parse(item)));
     cursor = answer.result.value('nextCursor');
     if (cursor === undefined) {
       const whole = Buffer.from(`[${items.map((item) => item.toBytes()).join()}]`);

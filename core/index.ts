@@ -9,7 +9,7 @@ export { inheritedEnvironment } from './backend/transports/inherited-environment
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
 export { isAmbiguousUri } from './catalog/ambiguous-uri.ts';
-export type { Catalog } from './catalog/catalog.ts';
+export type { Catalog, CatalogConflict } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/definition.ts';
 export { insideNames } from './catalog/inside-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';

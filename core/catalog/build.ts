@@ -39,10 +39,11 @@ export function buildCatalog(
 ): Built {
   const workloads = [...parts.workloads()].sort();
   const shaped = parts.shape(draftFromListings(listings), { workloads });
-  const { draft, errors: collisions } = settleCollisions(shaped);
+  const { draft, errors: collisions, conflicts: named } = settleCollisions(shaped);
   const claims = readUriClaims(shaped);
   const contested: string[] = [];
-  const resources = withoutContested(draft.resources, draft.templates, claims, contested);
+  const conflicts = [...named];
+  const resources = withoutContested(draft.resources, draft.templates, claims, contested, conflicts);
   const tools = parts.maxToolNameLength === undefined ? draft.tools : boundNames(draft.tools, parts.maxToolNameLength);
   const lists = {
     tool: sorted(tools.map(withOwnName)),
@@ -54,7 +55,7 @@ export function buildCatalog(
   const unlisted = (shown: readonly CatalogEntry[]) => unlistedFinder(listings, shown, workloads);
   const routing: Routing = { claims, unlisted };
   return {
-    catalog: catalogFrom(capabilityClass, lists, warnings, parts, routing),
+    catalog: catalogFrom(capabilityClass, lists, { warnings, conflicts }, parts, routing),
     errors: [...collisions, ...contested],
   };
 }
@@ -76,7 +77,7 @@ interface Lists {
 function catalogFrom(
   capabilityClass: string,
   lists: Lists,
-  warnings: readonly string[],
+  told: Pick<Catalog, 'warnings' | 'conflicts'>,
   parts: PageParts,
   routing: Routing,
   door: Door = 'front',
@@ -120,12 +121,12 @@ function catalogFrom(
     direct() {
       direct ??=
         door === 'front' && hasDoors(lists)
-          ? catalogFrom(capabilityClass, lists, warnings, parts, routing, 'direct')
+          ? catalogFrom(capabilityClass, lists, told, parts, routing, 'direct')
           : catalog;
       return direct;
     },
     allTools: () => lists.tool,
-    warnings,
+    ...told,
     page: pages.page,
   };
   return catalog;

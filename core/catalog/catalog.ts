@@ -30,11 +30,22 @@ export interface Catalog {
   allTools(): readonly ToolEntry[];
   /** Sentences for the operator about what was dropped. */
   readonly warnings: readonly string[];
+  /** What several backends claim and nobody gets. */
+  readonly conflicts: readonly CatalogConflict[];
   /**
    * One page of a list as a whole result object of the era, serialised once and kept.
    * `undefined` for a cursor that is malformed or of another list.
    */
   page(kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
+}
+
+/** A name or URI that several backends claim, so that none of them gets it. */
+export interface CatalogConflict {
+  readonly kind: EntryKind;
+  /** As clients would call it: the advertised name, the URI, the text of the template. */
+  readonly name: string;
+  /** Sorted, each once. */
+  readonly backends: readonly string[];
 }
 
 /** The catalogues of all capability classes. */

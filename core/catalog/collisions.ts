@@ -1,9 +1,12 @@
 import type { CatalogDraft, CatalogEntry } from '../contract/tool.ts';
+import type { CatalogConflict } from './catalog.ts';
 
 /** The draft with one visible entry per key, and what had to go. `errors` are for the operator's eyes at once. */
 export interface Settled {
   readonly draft: CatalogDraft;
   readonly errors: readonly string[];
+  /** The errors as data. */
+  readonly conflicts: readonly CatalogConflict[];
 }
 
 /**
@@ -16,15 +19,16 @@ export interface Settled {
  */
 export function settleCollisions(draft: CatalogDraft): Settled {
   const warnings: string[] = [];
-  const errors: string[] = [];
+  const conflicts: CatalogConflict[] = [];
   const settled: CatalogDraft = {
-    tools: settle(draft.tools, warnings, errors),
-    prompts: settle(draft.prompts, warnings, errors),
-    resources: settle(draft.resources, warnings, errors),
-    templates: settle(draft.templates, warnings, errors),
+    tools: settle(draft.tools, warnings, conflicts),
+    prompts: settle(draft.prompts, warnings, conflicts),
+    resources: settle(draft.resources, warnings, conflicts),
+    templates: settle(draft.templates, warnings, conflicts),
     warnings: [],
   };
-  return { draft: { ...settled, warnings: [...draft.warnings, ...warnings, ...errors] }, errors };
+  const errors = conflicts.map(contested);
+  return { draft: { ...settled, warnings: [...draft.warnings, ...warnings, ...errors] }, errors, conflicts };
 }
 
 /**
@@ -45,12 +49,15 @@ function rankOf({ rank }: CatalogEntry): number {
   return rank ?? Number.POSITIVE_INFINITY;
 }
 
-function settle<E extends CatalogEntry>(entries: readonly E[], warnings: string[], errors: string[]): E[] {
+function settle<E extends CatalogEntry>(entries: readonly E[], warnings: string[], conflicts: CatalogConflict[]): E[] {
   const ranked = inOrder(entries);
   const dropped = new Set<E>();
   for (const [key, claims] of contestedKeys(ranked)) {
     const winner = decidedClaim(claims);
-    if (winner === undefined) errors.push(contested(claims[0]?.kind, key, claims));
+    const [first] = claims;
+    if (winner === undefined && first !== undefined) {
+      conflicts.push({ kind: first.kind, name: key, backends: [...new Set(claims.map(({ workload }) => workload))] });
+    }
     for (const claim of claims) {
       if (claim === winner) continue;
       dropped.add(claim);
@@ -79,8 +86,8 @@ function contestedKeys<E extends CatalogEntry>(entries: readonly E[]): ReadonlyM
   return contenders;
 }
 
-function contested(kind: string | undefined, key: string, claims: readonly CatalogEntry[]): string {
-  return `${kind} "${key}" is dropped: ${claims.map(({ workload }) => workload).join(', ')} all claim that name`;
+function contested({ kind, name, backends }: CatalogConflict): string {
+  return `${kind} "${name}" is dropped: ${backends.join(', ')} all claim that name`;
 }
 
 function inOrder<E extends CatalogEntry>(entries: readonly E[]): E[] {

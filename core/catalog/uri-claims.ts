@@ -1,4 +1,5 @@
 import type { CatalogDraft, CatalogEntry, ResourceEntry } from '../contract/tool.ts';
+import type { CatalogConflict } from './catalog.ts';
 import { decidedClaim } from './collisions.ts';
 import { type UriMatcher, uriMatcher } from './uri-template.ts';
 import { readTemplate } from './uri-template-parts.ts';
@@ -53,6 +54,7 @@ export function withoutContested(
   templates: readonly CatalogEntry[],
   claims: UriClaims,
   errors: string[],
+  conflicts: CatalogConflict[],
 ): readonly ResourceEntry[] {
   if (!templates.some(isVisible)) return resources;
   let steps = MAX_STEPS;
@@ -61,12 +63,14 @@ export function withoutContested(
     steps -= claims.steps(resource.key);
     const found = claims.find(resource.key);
     if (found === resource) return true;
-    const others = found === undefined ? claims.contenders(resource.key).join(', ') : found.workload;
-    errors.push(
-      found === undefined
-        ? `resource "${resource.key}" is dropped: ${others} all claim that URI, by a list or a template`
-        : `resource "${resource.key}" of ${resource.workload} is dropped: a template of ${others} goes first`,
-    );
+    const { key, workload } = resource;
+    if (found !== undefined) {
+      errors.push(`resource "${key}" of ${workload} is dropped: a template of ${found.workload} goes first`);
+      return false;
+    }
+    const backends = claims.contenders(key);
+    errors.push(`resource "${key}" is dropped: ${backends.join(', ')} all claim that URI, by a list or a template`);
+    conflicts.push({ kind: 'resource', name: key, backends });
     return false;
   });
 }

@@ -1,4 +1,4 @@
-import type { BackendState, BackendStatus, Gateway, HealthStatus } from '@toolmgr/core';
+import type { BackendState, BackendStatus, CatalogConflict, Gateway, HealthStatus } from '@toolmgr/core';
 import type { HostAnswer, HostRoute } from './mount.ts';
 import type { PageAccess } from './page-access.ts';
 
@@ -18,6 +18,8 @@ export interface StatusFacts {
   readonly access?: () => PageAccess | undefined;
   /** The pages that name backends are guarded, here or at another listener: `/readyz`, which is open, names none. */
   readonly isGuarded?: boolean;
+  /** Names and URIs that several backends claim, so that nobody gets them. None are told when absent. */
+  conflicts?(): readonly CatalogConflict[];
   /** Strategy name towards a backend. */
   authTypeOf(backend: string): string;
 }
@@ -83,6 +85,7 @@ function hasCatalogue(gateway: Pick<Gateway, 'catalog'>): boolean {
 }
 
 function statusBody(states: readonly BackendState[], facts: StatusFacts): object {
+  const conflicts = facts.conflicts?.() ?? [];
   return {
     healthy: states.some((state) => healthOf(state) === 'healthy'),
     version: facts.version,
@@ -95,8 +98,13 @@ function statusBody(states: readonly BackendState[], facts: StatusFacts): object
       auth_type: facts.authTypeOf(state.backend.name),
       ...(state.era === undefined ? {} : { mcp_revision: state.era }),
     })),
+    ...(conflicts.length === 0
+      ? {}
+      : { conflicts: conflicts.slice(0, MAX_CONFLICTS), conflicts_total: conflicts.length }),
   };
 }
+
+const MAX_CONFLICTS = 100; // that one answer lists; the log has said them all
 
 /** Keys of one backend are those of the contract's `discoveredBackends[]` where it has them. */
 function healthBody(states: readonly BackendState[], { isMonitored = false }: StatusFacts): object {

@@ -1,4 +1,4 @@
-import type { Plan } from '@toolmgr/core';
+import type { CatalogConflict, Plan } from '@toolmgr/core';
 import type { GatewaySwitch } from '../http/gateway-switch.ts';
 import type { HostRoute } from '../http/mount.ts';
 import type { PageAccess } from '../http/page-access.ts';
@@ -57,6 +57,8 @@ export function hostRoutes(
       get isStopping() {
         return door.isStopping;
       },
+      // where callers need a proof and the page needs none, names of tools and URIs are not for whoever reaches the port
+      conflicts: () => (isGuarded() || needsNoProof(now.plan) ? conflictsOf(door) : []),
       authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
     },
   );
@@ -71,7 +73,7 @@ export function hostRoutes(
     path: '/api/explain',
     access,
     answer: (query) =>
-      now.plan.plugins.some(({ use }) => WITHOUT_PROOF.has(use))
+      needsNoProof(now.plan)
         ? { status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }
         : { status: 404, body: { error: 'not_found' } },
   };
@@ -88,6 +90,19 @@ export function hostRoutes(
 
 /** Where callers need no proof, the routes of this machine need none. A proxy in front of a guarded gateway is local too. */
 const WITHOUT_PROOF: ReadonlySet<string> = new Set(['incoming-auth/anonymous', 'incoming-auth/local']);
+
+function needsNoProof({ plugins }: Plan): boolean {
+  return plugins.some(({ use }) => WITHOUT_PROOF.has(use));
+}
+
+/** Of the catalogue for clients that declare nothing. None while there is no catalogue: the log has said why. */
+function conflictsOf(door: GatewaySwitch): readonly CatalogConflict[] {
+  try {
+    return door.current.catalog().conflicts;
+  } catch {
+    return [];
+  }
+}
 
 /** What the gateway answers there; its own guard of Host names gets one that it knows, ours has passed the real one. */
 async function metricsOf(door: GatewaySwitch, { endpoint }: Plan) {

@@ -93,6 +93,7 @@ describe('the catalogue without plugins', () => {
       expect(catalog.findResource('db://users')).toBeUndefined();
       expect(catalog.findResource('db://orders')).toMatchObject({ workload: 'b' });
       expect(errors).toEqual(['resource "db://users" is dropped: a, b all claim that URI, by a list or a template']);
+      expect(catalog.conflicts).toEqual([{ kind: 'resource', name: 'db://users', backends: ['a', 'b'] }]);
     });
 
     proves('choice.aggregation.uri-claims', 'by a template that sorts earlier, is wider or narrower', () => {

@@ -23,6 +23,8 @@ export const wire = [
         '/status is healthy with at least one healthy backend, and one that has not answered yet is unknown there',
       'choice.endpoint.status-headers': '/status carries X-Content-Type-Options nosniff and Cache-Control no-store',
       'choice.endpoint.status-no-urls': '/status never shows the URL of a backend',
+      'choice.endpoint.status-conflicts':
+        '/status lists at most 100 names and URIs that several backends claim, with their number, where the page is guarded or callers need no proof',
       'choice.endpoint.status-guard':
         'statusPages.tokenEnv asks for a bearer token at /status, /api/backends/health, /metrics and /api/explain: 401 with WWW-Authenticate without it; /health, /ping and /readyz stay open',
       'choice.endpoint.status-guard-port':

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { type PlanInput, readPlan } from '../../../core/index.ts';
+import { type FakeServer, fakeServer, testGateway } from '../../../core/testing/index.ts';
+import { createSwitch } from '../../../hosts/http/gateway-switch.ts';
+import { serveGateway } from '../../../hosts/http/listen.ts';
+import { hostRoutes } from '../../../hosts/vmcp/host-routes.ts';
+import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { proves } from '../../support/proves.ts';
+
+const FILE = `
+name: dev-vmcp
+groupRef: dev
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline }
+aggregation: { conflictResolution: prefix }
+`;
+
+interface Page {
+  readonly conflicts?: readonly { readonly kind: string; readonly name: string; readonly backends: string[] }[];
+  readonly conflicts_total?: number;
+}
+
+type Servers = Readonly<Record<string, FakeServer>>;
+
+/** Two backends that claim the same prompt and URIs; one has a URI of its own. */
+function rivals(uris: readonly string[]): Servers {
+  const server = () => uris.reduce((made, uri) => made.resource(uri, 'x'), fakeServer().prompt('same', 'x'));
+  return { crm: server(), warehouse: server().resource('db://own', 'x') };
+}
+
+/** `/status` of a gateway that knows its callers by `use`. */
+async function statusOf(backends: Servers, use: string, isGuarded = false): Promise<Page> {
+  const kit = await testGateway({ backends });
+  await using door = createSwitch(kit.gateway);
+  await kit.gateway.settled();
+  const { config } = await readConfig(FILE, 'vmcp.yaml', catalogue);
+  const plan = readPlan({ plugins: [{ use }] } satisfies PlanInput);
+  const routes = hostRoutes(
+    door,
+    { config, plan },
+    () => undefined,
+    () => isGuarded,
+  );
+  await using served = await serveGateway(door, { host: '127.0.0.1', port: 0, routes: routes.pages });
+  return (await (await fetch(`${served.url}/status`)).json()) as Page;
+}
+
+const backends = ['crm', 'warehouse'];
+
+describe('what several backends claim', () => {
+  proves('choice.endpoint.status-conflicts', 'stands in /status with its kind, its name and its backends', async () => {
+    const page = await statusOf(rivals(['db://users']), 'incoming-auth/anonymous');
+    const { conflicts = [] } = page;
+    expect(conflicts).toContainEqual({ kind: 'resource', name: 'db://users', backends });
+    expect(conflicts).toContainEqual({ kind: 'prompt', name: 'same', backends });
+    expect(conflicts.map(({ name }) => name)).not.toContain('db://own');
+    expect(page.conflicts_total).toBe(conflicts.length);
+  });
+
+  proves('choice.endpoint.status-conflicts', 'is cut to 100 entries, with the number of all', async () => {
+    const uris = Array.from({ length: 150 }, (_, n) => `db://${n}`);
+    const { conflicts, conflicts_total } = await statusOf(rivals(uris), 'incoming-auth/anonymous');
+    expect(conflicts).toHaveLength(100);
+    expect(conflicts_total).toBe(151);
+  });
+
+  proves(
+    'choice.endpoint.status-conflicts',
+    'is told to nobody without a proof where callers need one, unless the page is guarded',
+    async () => {
+      expect(await statusOf(rivals(['db://users']), 'incoming-auth/oidc')).not.toHaveProperty('conflicts');
+      expect(await statusOf(rivals(['db://users']), 'incoming-auth/oidc', true)).toHaveProperty('conflicts');
+    },
+  );
+
+  it('adds no key where nothing is contested', async () => {
+    const page = await statusOf({ crm: fakeServer().prompt('same', 'x') }, 'incoming-auth/anonymous');
+    expect(page).toHaveProperty('backends');
+    expect(page).not.toHaveProperty('conflicts');
+  });
+});

@@ -152,12 +152,18 @@ function report(catalog: Catalog, errors: readonly string[], old: Catalog | unde
   const { capabilityClass } = catalog;
   const told = new Set(old?.warnings);
   const grave = new Set(errors);
+  let lines = 0;
   for (const warning of catalog.warnings) {
-    if (told.has(warning)) continue;
+    if (told.has(warning) || ++lines > MAX_TOLD) continue;
     if (grave.has(warning)) log.error('the catalogue is incomplete', { capabilityClass, warning });
     else log.warn('the catalogue is not quite what the configuration speaks of', { capabilityClass, warning });
   }
+  if (lines > MAX_TOLD)
+    log.error('the catalogue is incomplete in more ways', { capabilityClass, more: lines - MAX_TOLD });
 }
+
+/** Lines about one catalogue: a backend may list 50,000 names of another, and others with each change. */
+const MAX_TOLD = 100;
 
 const KINDS = ['tool', 'prompt', 'resource', 'template'] as const satisfies readonly EntryKind[];
 const TOLD_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', template: 'resources' } as const;

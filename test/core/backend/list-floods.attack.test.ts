@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { readMessage } from '../../../core/protocol/message.ts';
-import { type TestGateway, testGateway } from '../../../core/testing/index.ts';
+import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { type LoopbackServer, loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -73,6 +73,20 @@ describe('a backend that lists without end', () => {
     await using kit = await gatewayBefore(server);
     const answer = JSON.stringify(await (await kit.client()).callTool('t'));
     expect(answer).toContain('BACKEND_PROTOCOL');
+  });
+});
+
+describe("a backend that lists what is another's", () => {
+  it('is told of in a hundred lines at most, and in how many more ways', async () => {
+    const server = (): FakeServer => {
+      const made = fakeServer();
+      for (let n = 0; n < 300; n++) made.resource(`memo://${n}`, 'x');
+      return made;
+    };
+    await using kit = await testGateway({ backends: { one: server(), other: server() } });
+    const told = kit.logged.filter((line) => line.includes('the catalogue is incomplete'));
+    expect(told).toHaveLength(101);
+    expect(told.at(-1)).toContain('"more":200');
   });
 });
 

@@ -95,8 +95,8 @@ export function createGaps({ room, expected, now }: GapsParts): Gaps {
     },
     starting() {
       const awaited = [
-        ...found().missing.flatMap(({ backend: { name }, startingSinceMs }) =>
-          startingSinceMs === undefined ? [] : [{ name, sinceMs: startingSinceMs }],
+        ...found().missing.flatMap(({ backend: { name }, startingSinceMs, cause }) =>
+          startingSinceMs === undefined || cause !== undefined ? [] : [{ name, sinceMs: startingSinceMs }],
         ),
         ...expected().filter(isComing),
       ];
@@ -126,13 +126,14 @@ function isComing({ hasFailed }: ExpectedBackend): boolean {
   return hasFailed !== true;
 }
 
-function isStarting({ startingSinceMs }: BackendState): boolean {
-  return startingSinceMs !== undefined;
+/** Being started, and not once more after it failed: then the cause says what to mend. */
+function isStarting({ startingSinceMs, cause }: BackendState): boolean {
+  return startingSinceMs !== undefined && cause === undefined;
 }
 
 function whyAway(state: BackendState, secondsSince: (ms: number) => number): string {
   const { cause, health, startingSinceMs } = state;
-  if (startingSinceMs !== undefined) return stillStarting(secondsSince(startingSinceMs));
+  if (startingSinceMs !== undefined && isStarting(state)) return stillStarting(secondsSince(startingSinceMs));
   return cause?.category ?? health?.errorCategory ?? 'no answer yet';
 }
 
@@ -142,7 +143,7 @@ function stillStarting(seconds: number): string {
 
 function lackingFrom(state: BackendState, secondsSince: (ms: number) => number): LackingBackend {
   const { backend, status, sinceMs, startingSinceMs } = state;
-  if (startingSinceMs !== undefined) {
+  if (startingSinceMs !== undefined && isStarting(state)) {
     return { name: backend.name, status: 'starting', seconds: secondsSince(startingSinceMs) };
   }
   return {

@@ -12,7 +12,14 @@ import { Cancel, cancellationOf } from '../protocol/cancel.ts';
 import { listClassOf } from '../protocol/capabilities.ts';
 import { CODE, wireError } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
-import { decodeObject, encode, RawJsonError, RawObject, TooManyMembers } from '../protocol/raw-json.ts';
+import {
+  boundContainers,
+  decodeObject,
+  encode,
+  RawJsonError,
+  RawObject,
+  TooManyMembers,
+} from '../protocol/raw-json.ts';
 import { hasRepeatedMembers } from '../protocol/repeated-members.ts';
 
 /** How plugins and embedders call tools: down the same rooms as a client's call. */
@@ -32,7 +39,7 @@ export interface CallersLists {
   missing(owner: LinkOwner): Promise<void> | undefined;
 }
 
-type Bounds = Pick<Limits, 'objectMembers'>;
+type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
 
 /** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
 export function createPerforming(
@@ -124,10 +131,11 @@ function toolCall({ key: name, isMissing }: CatalogEntry, given: JsonObject | Ra
 
 function readArguments(
   raw: RawJson,
-  { objectMembers }: Bounds,
+  { objectMembers, messageContainers }: Bounds,
 ): { readonly decoded: JsonObject } | { readonly error: WireError } {
   try {
-    const members = RawObject.parse(raw, undefined, objectMembers); // before it is decoded: it bounds depth and members
+    // before it is decoded: it bounds depth, members, objects and arrays
+    const members = boundContainers(messageContainers, () => RawObject.parse(raw, undefined, objectMembers));
     const decoded = decodeObject(raw) ?? {};
     if (!hasRepeatedMembers(members, decoded)) return { decoded };
     return { error: wireError(CODE.invalidParams, 'the arguments name a member twice') };

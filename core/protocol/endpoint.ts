@@ -169,7 +169,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const body = await readBody();
     if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
     if (typeof body === 'string') return refuseBody(responder, body);
-    const message = readMessage(body, limits.objectMembers);
+    const message = readMessage(body, limits);
     if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
     visitOf(inbound)?.says(message);
     const edge = desk.edgeFor(inbound, message);

@@ -23,6 +23,15 @@ export class TooManyMembers extends RawJsonError {
   }
 }
 
+/** A message has more objects and arrays than the scan was told to accept: each costs what decodes it some hundred bytes. */
+export class TooManyContainers extends TooManyMembers {
+  constructor(max: number, offset: number) {
+    super(max, offset);
+    this.name = 'TooManyContainers';
+    this.message = `there are more than ${max} objects and arrays at byte ${offset}`;
+  }
+}
+
 /** An array has more elements than the reader was told to accept. */
 export class TooManyElements extends RawJsonError {
   constructor(max: number, offset: number) {
@@ -129,9 +138,26 @@ export function skipValue(bytes: RawJson, start: number): number {
  * What a scan counts and is bounded by; one for all, since a scan is synchronous.
  *
  * `members` counts as they are passed, so that who looks before and after knows how many lie between, at any depth.
- * `maxMembers` is the most that one object may have; whoever begins a scan sets it.
+ * `maxMembers` is the most that one object may have; whoever begins a scan sets it. `containers` counts objects and arrays
+ * inside values; `boundContainers` sets the most of them.
  */
-export const passed = { members: 0, maxMembers: Number.POSITIVE_INFINITY };
+export const passed = {
+  members: 0,
+  maxMembers: Number.POSITIVE_INFINITY,
+  containers: 0,
+  maxContainers: Number.POSITIVE_INFINITY,
+};
+
+/** Runs a scan that accepts at most `max` objects and arrays. */
+export function boundContainers<T>(max: number, scan: () => T): T {
+  passed.containers = 0;
+  passed.maxContainers = max;
+  try {
+    return scan();
+  } finally {
+    passed.maxContainers = Number.POSITIVE_INFINITY;
+  }
+}
 
 /** Closing byte expected at each open level; one buffer for all, used synchronously. */
 const closers = new Uint8Array(MAX_JSON_DEPTH + 1);
@@ -151,6 +177,7 @@ function skipNested(bytes: RawJson, start: number): number {
     }
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (++depth > MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', at);
+      if (++passed.containers > passed.maxContainers) throw new TooManyContainers(passed.maxContainers, at);
       counts[depth] = 0;
       closers[depth] = byte + 2; // '}' and ']' follow their openers by two in ASCII
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {

@@ -31,6 +31,11 @@ export const limitsSchema = z.strictObject({
     .min(64)
     .default(10_000)
     .describe('members of one JSON object, at any depth; over it 400 -32600, from a backend BACKEND_TOO_LARGE'),
+  messageContainers: z
+    .int()
+    .min(256)
+    .default(100_000)
+    .describe('objects and arrays in one message of a client, at any depth; over it 400 -32600'),
   bodyTimeoutMs: z.int().min(100).default(30_000).describe('longest time a request body may take to arrive; then 408'),
   mirroredHeaders: z.int().min(0).default(64).describe('most Mcp-Param-* headers in one request; over it 400 -32020'),
   resultBytes: z

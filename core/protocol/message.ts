@@ -4,8 +4,16 @@ import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import { otherErrorMembers } from './error-object.ts';
 import { CODE, wireError } from './errors.ts';
 import { lookAlikeParam } from './known-params.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
-import { checkStructure, decode, isObject, RawJsonError, RawObject, TooManyMembers } from './raw-json.ts';
+import { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import {
+  boundContainers,
+  checkStructure,
+  decode,
+  isObject,
+  RawJsonError,
+  RawObject,
+  TooManyMembers,
+} from './raw-json.ts';
 import { hasRepeatedMembers } from './repeated-members.ts';
 
 /** A JSON-RPC id as a client may choose it. */
@@ -45,26 +53,34 @@ export interface Misread {
 
 export const NULL_ID: RawJson = Buffer.from('null');
 
+/** How much one message may make its reader keep. */
+export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
+
 /**
  * Reads one JSON-RPC message.
  *
  * Fails as a value: -32700 for what is not UTF-8 or JSON, or nested too deeply; -32600 for JSON that is not a single
- * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number, an object of too many members; -32602 for params that name a member
+ * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number, an object of too many members, too many objects and arrays; -32602 for params that name a member
  * twice, at any depth, or one that differs from a known one only by case: what a policy reads must be what a backend
  * reads.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
-export function readMessage(body: RawJson, maxMembers = DEFAULT_LIMITS.objectMembers): Message | Misread {
-  const first = firstByte(body);
-  let members: RawObject;
+export function readMessage(
+  body: RawJson,
+  { objectMembers, messageContainers }: MessageBounds = DEFAULT_LIMITS,
+): Message | Misread {
+  const scan = (): RawObject | undefined => {
+    if (firstByte(body) === OPEN_BRACKET) checkStructure(body, objectMembers);
+    return firstByte(body) === OPEN_BRACE ? RawObject.parse(body, READ_THROUGH, objectMembers) : undefined;
+  };
+  let members: RawObject | undefined;
   let value: JsonValue;
   try {
     if (!isUtf8(body)) return misread(CODE.parseError, 'the body is not UTF-8');
-    // The raw scan comes first: it bounds the depth of what the decoder gets.
-    if (first === OPEN_BRACKET) checkStructure(body, maxMembers);
-    if (first !== OPEN_BRACE) return notSingle(decode(body));
-    members = RawObject.parse(body, READ_THROUGH, maxMembers);
+    // The raw scan comes first: it bounds the depth and size of what the decoder gets.
+    members = boundContainers(messageContainers, scan);
     value = decode(body);
+    if (members === undefined) return notSingle(value);
   } catch (cause) {
     if (cause instanceof TooManyMembers) return misread(CODE.invalidRequest, cause.message);
     if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;

@@ -20,7 +20,7 @@ import {
   TooManyMembers,
 } from './json-scan.ts';
 
-export { MAX_JSON_DEPTH, RawJsonError, TooManyElements, TooManyMembers } from './json-scan.ts';
+export { boundContainers, MAX_JSON_DEPTH, RawJsonError, TooManyElements, TooManyMembers } from './json-scan.ts';
 
 /**
  * A JSON object known by the byte ranges of its members: keys are decoded, values are not, and a buffer for a value is

@@ -186,7 +186,7 @@ async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
       tools: tools.filter((tool) => tool.workload === backend.name).length,
     };
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
-    else if (startingSinceMs !== undefined) log.info('backend still starting', fields);
+    else if (startingSinceMs !== undefined && cause === undefined) log.info('backend still starting', fields);
     else log.warn('backend away', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
   }
 }

@@ -1,5 +1,7 @@
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { createGaps } from '../../../core/assembly/gaps.ts';
+import type { BackendState } from '../../../core/contract/backend.ts';
 import {
   createGateway,
   definePlugin,
@@ -71,6 +73,34 @@ async function heardChange(stream: EventReader): Promise<void> {
 
 const namesIn = ({ result }: { result: JsonObject }) =>
   (result.tools as readonly { readonly name: string }[]).map(({ name }) => name);
+
+describe('a program that failed and is started once more', () => {
+  it('is away with its cause, not still starting', () => {
+    const failed = (cause: BackendState['cause']): BackendState => ({
+      backend: { name: 'gone', transport: 'stdio', command: { file: 'gone', args: [] } } as BackendState['backend'],
+      status: 'unknown',
+      era: undefined,
+      cause,
+      sinceMs: 0,
+      startingSinceMs: 0,
+      hello: undefined,
+    });
+    const gapsOf = (cause: BackendState['cause']) =>
+      createGaps({
+        room: { states: () => [failed(cause)], listings: () => new Map() },
+        expected: () => [],
+        now: () => 5_000,
+      });
+    const again = gapsOf({ category: 'process_exited', message: 'ended with exit code 1' });
+    expect(again.starting()).toBe(undefined);
+    expect(again.lacking('')).toMatchObject([{ name: 'gone', status: 'unknown' }]);
+    expect(again.inLists('')).toBe('no backend is available: gone (process_exited)');
+    const first = gapsOf(undefined);
+    expect(first.starting()).toBe('gone, 5 s so far');
+    expect(first.lacking('')).toMatchObject([{ name: 'gone', status: 'starting', seconds: 5 }]);
+    expect(first.inLists('')).toBe(undefined);
+  });
+});
 
 describe('the first lists', () => {
   proves(

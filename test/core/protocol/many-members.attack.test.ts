@@ -33,6 +33,32 @@ describe('an object of many members', () => {
     expect(RawObject.parse(Buffer.from(`{"x":${again}}`), undefined, 100).size).toBe(1);
   });
 
+  proves('choice.http.message-containers', 'may not be one of very many objects and arrays in a message', async () => {
+    const max = DEFAULT_LIMITS.messageContainers;
+    expect(max).toBe(100_000);
+    const body = (x: string) => Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":[${x}]}}`);
+    const refused = {
+      misread: { code: -32600, message: expect.stringContaining(`more than ${max} objects and arrays`) },
+    };
+    for (const piece of ['{}', '[]', '{"a":1}', '[[]]']) {
+      const each = piece === '[[]]' ? 2 : 1;
+      const fits = Array.from({ length: Math.floor((max - 1) / each) }, () => piece).join();
+      expect(readMessage(body(fits))).toMatchObject({ kind: 'request' });
+      expect(readMessage(body(`${fits},${piece}`))).toMatchObject(refused);
+    }
+    expect(readMessage(Buffer.from(`[${'{},'.repeat(max)}{}]`))).toMatchObject({ misread: { code: -32600 } });
+    expect(readMessage(body('1,'.repeat(3 * max).slice(0, -1)))).toMatchObject({ kind: 'request' }); // numbers are cheap
+
+    const server = fakeServer().tool('t');
+    await using kit = await testGateway({ backends: { far: server }, plan: { limits: { messageContainers: 256 } } });
+    const client = await kit.client({ era: '2025-11-25' });
+    const many = Array.from({ length: 257 }, () => ({}));
+    expect((await client.request('tools/call', { name: 't', arguments: { many } })).error?.code).toBe(-32600);
+    expect((await client.request('tools/call', { name: 't', arguments: { many: many.slice(9) } })).error).toBe(
+      undefined,
+    );
+  });
+
   proves('choice.http.object-members', 'has a bound that a setting moves', async () => {
     const server = fakeServer().tool('t');
     await using kit = await testGateway({ backends: { far: server }, plan: { limits: { objectMembers: 100 } } });

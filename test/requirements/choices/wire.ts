@@ -53,6 +53,8 @@ export const wire = [
       'choice.http.small-pieces':
         'a body, of a client or a backend, takes about its own size in memory, however small the pieces it arrives in',
       'choice.http.result-limit': 'a backend answer is limited to 100 MiB',
+      'choice.http.message-containers':
+        'objects and arrays in one message of a client are bounded by the scan, before anything is decoded',
       'choice.http.object-members':
         'an object of more than 10,000 members, at any depth, answers 400 with -32600, and BACKEND_TOO_LARGE from a backend',
       'choice.http.linear-in-members': 'time grows no faster than the members of a request or of an answer',

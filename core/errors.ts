@@ -1,5 +1,5 @@
 /**
- * Every way the house can break, by code: HTTP status when it reaches a client, and what it means.
+ * Every way the gateway can break, by code: HTTP status when it reaches a client, and what it means.
  * The reference page of errors is generated from this table.
  */
 export const FAULTS = {

@@ -1,10 +1,6 @@
 // The public words of the core; named exports only.
-export { createGateway, type GatewayOptions } from './assembly/assemble.ts';
-export { type Catalogue, findPlugin, type PluginPlaces } from './assembly/find-plugin.ts';
-export type { Gateway } from './assembly/gateway.ts';
-export { type Plan, type PlanInput, planSchema, readPlan } from './assembly/plan.ts';
-export { signOfLife, signOfState } from './backend/sign-of-life.ts';
-export { type ProxyRoute, proxyRouteFor } from './backend/transports/http1/proxy-route.ts';
+
+export { signOfLife, signOfState } from './backend/health/classify-signal.ts';
 export { inheritedEnvironment } from './backend/transports/inherited-environment.ts';
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
@@ -14,30 +10,30 @@ export { itemBytes, renamed } from './catalog/definition.ts';
 export { insideNames } from './catalog/inside-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {
+  AuthContext,
   Backend,
   BackendHealth,
   BackendHello,
+  BackendRequest,
   BackendSign,
   BackendState,
   BackendStatus,
   Command,
-  Errand,
   HealthStatus,
-  Outbound,
 } from './contract/backend.ts';
 export type { BackendSource, ExpectedBackend, PushBackends } from './contract/backend-source.ts';
 export type {
   Ask,
   AskAnswer,
-  Asker,
   Call,
   CallMethod,
   CallRecord,
   CallResult,
+  ClientContext,
   Dispatch,
-  LinkOwner,
   LinkSink,
   Reply,
+  SessionOwner,
   WireError,
 } from './contract/call.ts';
 export type { Caller } from './contract/caller.ts';
@@ -47,7 +43,7 @@ export type {
   CatalogRebuilt,
   LimitSkipped,
   SessionEnded,
-  ToolSought,
+  ToolSearched,
   WorkflowAdvanced,
 } from './contract/event.ts';
 export type { Inbound, Responder, ResponseStream } from './contract/inbound.ts';
@@ -119,15 +115,20 @@ export {
 export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';
-export { type CallChanges, callWith } from './flow/call-value.ts';
-export { CallError } from './flow/wire-faults.ts';
-export { foldCase } from './protocol/fold-case.ts';
-export type { HandleOptions } from './protocol/http/node-door.ts';
-export { recordOf } from './protocol/http/visit.ts';
-export { DEFAULT_LIMITS, type Limits, limitsSchema } from './protocol/limits.ts';
-export { LACKING } from './protocol/meta.ts';
-export { decode, decodeObject, encode, isObject, RawObject } from './protocol/raw-json.ts';
-export { hasRepeatedMembers } from './protocol/repeated-members.ts';
-export { resultFromBytes, resultFromValue, toolFailure } from './protocol/result.ts';
-export { networkOf, shareOfCall } from './protocol/share.ts';
-export { Shares } from './protocol/shares.ts';
+export { createGateway, type GatewayOptions } from './gateway/assemble.ts';
+export { type Catalogue, findPlugin, type PluginPlaces } from './gateway/find-plugin.ts';
+export type { Gateway } from './gateway/gateway.ts';
+export { type Plan, type PlanInput, planSchema, readPlan } from './gateway/plan.ts';
+export { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';
+export { foldCase } from './json/fold-case.ts';
+export { decode, decodeObject, encode, isObject, RawObject } from './json/raw-json.ts';
+export { hasRepeatedMembers } from './json/repeated-members.ts';
+export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
+export { LACKING } from './mcp/meta.ts';
+export { resultFromBytes, resultFromValue, toolFailure } from './mcp/result.ts';
+export { networkOf, shareOfCall } from './mcp/share.ts';
+export { type CallChanges, callWith } from './pipeline/call-value.ts';
+export { CallError } from './pipeline/wire-faults.ts';
+export type { HandleOptions } from './server/http/node-adapter.ts';
+export { recordOf } from './server/http/request-recorder.ts';
+export { Shares } from './timing/shares.ts';

@@ -1,25 +1,30 @@
 import type { Call, CallResult } from '../contract/call.ts';
 import type { MirroredParam } from '../contract/tool.ts';
-import { CODE } from '../protocol/errors.ts';
-import type { Limits } from '../protocol/limits.ts';
-import type { RawObject } from '../protocol/raw-json.ts';
-import { BytesResult } from '../protocol/result.ts';
-import { shareOfCall } from '../protocol/share.ts';
-import type { Conversation } from './conversation.ts';
+import type { RawObject } from '../json/raw-json.ts';
+import type { Limits } from '../limits.ts';
+import { CODE } from '../mcp/errors.ts';
+import { BytesResult } from '../mcp/result.ts';
+import { shareOfCall } from '../mcp/share.ts';
+import { waitFor } from '../timing/wait.ts';
+import { BackendError } from './backend-manager.ts';
+import type { BackendController } from './controller.ts';
 import { LinkFailure } from './failure.ts';
-import type { Keeper } from './keeper.ts';
-import { askedFrom } from './outgoing.ts';
-import type { OwnSession } from './own-sessions.ts';
-import { BackendError } from './room.ts';
-import { waitFor } from './wait.ts';
+import type { OwnSession } from './sessions/exclusive-sessions.ts';
+import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
+import { askedFrom } from './sessions/outgoing-request.ts';
 
 /** Sends one call through a keeper's links, within its places and times. */
-export async function sendCall(call: Call, keeper: Keeper, timeoutMs: number, limits: Limits): Promise<CallResult> {
-  const share = keeper.gate.shareOf(shareOfCall(call));
-  const waited = keeper.gate.enter(share, timeoutMs, call.cancel);
+export async function sendCall(
+  call: Call,
+  controller: BackendController,
+  timeoutMs: number,
+  limits: Limits,
+): Promise<CallResult> {
+  const share = controller.concurrencyLimit.shareOf(shareOfCall(call));
+  const waited = controller.concurrencyLimit.enter(share, timeoutMs, call.cancel);
   if (waited !== undefined) await waited;
   try {
-    const sending: Sending = { call, keeper, timeoutMs, limits };
+    const sending: Sending = { call, controller, timeoutMs, limits };
     try {
       return await once(sending, undefined);
     } catch (cause) {
@@ -27,33 +32,33 @@ export async function sendCall(call: Call, keeper: Keeper, timeoutMs: number, li
       return await lastTime(sending, again.mirrored);
     }
   } finally {
-    keeper.gate.leave(share);
+    controller.concurrencyLimit.leave(share);
   }
 }
 
 interface Sending {
   readonly call: Call;
-  readonly keeper: Keeper;
+  readonly controller: BackendController;
   readonly timeoutMs: number;
   readonly limits: Limits;
 }
 
 async function once(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
-  const { call, keeper, timeoutMs, limits } = sending;
-  const { owner } = call.asker;
-  const found = keeper.linkFor(owner);
+  const { call, controller, timeoutMs, limits } = sending;
+  const { owner } = call.client;
+  const found = controller.linkFor(owner);
   const shared = found instanceof Promise ? await opened(sending, found) : found;
   const { era } = shared;
-  const isMixed = era === '2025-11-25' && call.asker.era === '2026-07-28';
+  const isMixed = era === '2025-11-25' && call.client.era === '2026-07-28';
   const own = isMixed
-    ? await keeper.ownSessionsFor(call.asker)?.take(owner, shareOfCall(call), timeoutMs, call.cancel)
+    ? await controller.ownSessionsFor(call.client)?.take(owner, shareOfCall(call), timeoutMs, call.cancel)
     : undefined;
   try {
     const link = isMixed ? await levelled(sending, own?.link ?? shared, own) : shared;
-    const mirrors = era === '2026-07-28' && keeper.backend.transport !== 'stdio';
+    const mirrors = era === '2026-07-28' && controller.backend.transport !== 'stdio';
     const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
     const members = await link.request(askedFrom(call, facts));
-    return resultFrom(members, link, keeper);
+    return resultFrom(members, link, controller);
   } finally {
     own?.release();
   }
@@ -63,40 +68,43 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
  * Legacy levels belong to the session: the most verbose one that a modern request asked for, filtered per request above.
  * The link to call over is there when the backend has taken the level.
  */
-async function levelled(sending: Sending, link: Conversation, own?: OwnSession): Promise<Conversation> {
-  const { logLevel } = sending.call.asker;
-  const { owner, number } = own ?? { owner: sending.call.asker.owner, number: 0 };
+async function levelled(sending: Sending, link: JsonRpcConnection, own?: OwnSession): Promise<JsonRpcConnection> {
+  const { logLevel } = sending.call.client;
+  const { owner, number } = own ?? { owner: sending.call.client.owner, number: 0 };
   if (logLevel === undefined) return link;
-  sending.keeper.setLogLevel(owner, logLevel, true, number);
-  const found = sending.keeper.linkFor(owner, number);
+  sending.controller.setLogLevel(owner, logLevel, true, number);
+  const found = sending.controller.linkFor(owner, number);
   return found instanceof Promise ? opened(sending, found) : found;
 }
 
-function opened({ call, timeoutMs, keeper }: Sending, found: Promise<Conversation>): Promise<Conversation> {
+function opened(
+  { call, timeoutMs, controller }: Sending,
+  found: Promise<JsonRpcConnection>,
+): Promise<JsonRpcConnection> {
   const late = () => {
     const facts = { category: 'timeout', notRun: true } as const;
     const sentence = `could not be opened within ${timeoutMs} ms`;
-    return new LinkFailure('BACKEND_TIMEOUT', keeper.backend.name, sentence, facts);
+    return new LinkFailure('BACKEND_TIMEOUT', controller.backend.name, sentence, facts);
   };
   return waitFor(found, timeoutMs, call.signal, late);
 }
 
-function resultFrom(members: RawObject, link: Conversation, keeper: Keeper): CallResult {
+function resultFrom(members: RawObject, link: JsonRpcConnection, controller: BackendController): CallResult {
   const result = new BytesResult(members.toBytes(), members, link.era);
-  if (link.era === '2026-07-28' && !result.members.has('resultType')) keeper.noteSloppyResult();
+  if (link.era === '2026-07-28' && !result.members.has('resultType')) controller.noteSloppyResult();
   return result;
 }
 
 /** Decides whether a call may be repeated and does what the repetition needs. @throws the cause when it may not */
 async function beforeRepeat(
-  { call, keeper }: Sending,
+  { call, controller }: Sending,
   cause: unknown,
 ): Promise<{ readonly mirrored: readonly MirroredParam[] | undefined }> {
-  if (cause instanceof BackendError) return refusedByRevision(call, keeper, cause);
+  if (cause instanceof BackendError) return refusedByRevision(call, controller, cause);
   if (!(cause instanceof LinkFailure) || call.cancel.aborted) throw cause;
   // A refused call did not run; whoever refused it decided by the credentials, which are other ones now.
-  if (cause.httpStatus === 401 && keeper.credentialsRefused(call.caller)) return { mirrored: undefined };
-  if (GONE.has(cause.category)) keeper.suspect();
+  if (cause.httpStatus === 401 && controller.credentialsRefused(call.caller)) return { mirrored: undefined };
+  if (GONE.has(cause.category)) controller.suspect();
   // Sent and perhaps done: only what changes nothing may be asked twice.
   if (!cause.notRun && !(GONE.has(cause.category) && IDEMPOTENT.has(call.method))) throw cause;
   if (!GONE.has(cause.category)) throw cause;
@@ -109,15 +117,15 @@ const GONE: ReadonlySet<string> = new Set(['refused', 'closed', 'session', 'exit
 const IDEMPOTENT: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete']);
 
 /** The codes by which a modern backend refuses a request before it runs, because of this hop. */
-async function refusedByRevision(call: Call, keeper: Keeper, cause: BackendError) {
-  if (keeper.era !== '2026-07-28') throw cause;
+async function refusedByRevision(call: Call, controller: BackendController, cause: BackendError) {
+  if (controller.era !== '2026-07-28') throw cause;
   if (cause.code === CODE.headerMismatch) {
-    await keeper.relistNow();
-    const tool = keeper.listing('')?.tools.find((item) => item.key === call.target.original);
+    await controller.relistNow();
+    const tool = controller.listing('')?.tools.find((item) => item.key === call.target.original);
     return { mirrored: tool?.mirrored ?? [] };
   }
   if (cause.code !== CODE.unsupportedVersion) throw cause;
-  await keeper.doubtEra();
+  await controller.doubtEra();
   return { mirrored: undefined };
 }
 
@@ -125,11 +133,11 @@ async function lastTime(sending: Sending, mirrored: readonly MirroredParam[] | u
   try {
     return await once(sending, mirrored);
   } catch (cause) {
-    if (!(cause instanceof BackendError) || sending.keeper.era !== '2026-07-28') throw cause;
+    if (!(cause instanceof BackendError) || sending.controller.era !== '2026-07-28') throw cause;
     if (cause.code !== CODE.headerMismatch && cause.code !== CODE.unsupportedVersion) throw cause;
-    // These words are about the gateway's own hop; the asker could do nothing with them.
+    // These words are about the gateway's own hop; the client could do nothing with them.
     const facts = { category: 'protocol', cause } as const;
     const sentence = `refuses what this gateway sends (${cause.code})`;
-    throw new LinkFailure('BACKEND_PROTOCOL', sending.keeper.backend.name, sentence, facts);
+    throw new LinkFailure('BACKEND_PROTOCOL', sending.controller.backend.name, sentence, facts);
   }
 }

@@ -1,4 +1,4 @@
-import type { BackendListing } from '../backend/room.ts';
+import type { BackendListing } from '../backend/backend-manager.ts';
 import type { CatalogDraft, CatalogEntry, CatalogInputs, EntryKind, ToolEntry } from '../contract/tool.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import type { Catalog } from './catalog.ts';

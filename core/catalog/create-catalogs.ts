@@ -1,16 +1,16 @@
-import type { BackendRoom } from '../backend/room.ts';
+import type { BackendManager } from '../backend/backend-manager.ts';
 import type { CatalogRebuilt } from '../contract/event.ts';
 import type { EntryKind, ToolEntry } from '../contract/tool.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
-import { sharedClass } from '../protocol/capabilities.ts';
-import type { Limits } from '../protocol/limits.ts';
+import type { Limits } from '../limits.ts';
+import { sharedClass } from '../mcp/capabilities.ts';
 import { type BuildParts, type Built, buildCatalog } from './build.ts';
 import type { Catalog, CatalogChange, Catalogs } from './catalog.ts';
 
 /** What the catalogues are made of and whom they tell. */
 export interface CatalogsParts extends BuildParts {
-  readonly room: Pick<BackendRoom, 'listings'> & Partial<Pick<BackendRoom, 'hasLists'>>;
+  readonly manager: Pick<BackendManager, 'listings'> & Partial<Pick<BackendManager, 'hasLists'>>;
   readonly limits: Pick<Limits, 'pageSize' | 'coalesceMs'>;
   now(): number;
   readonly log: Log;
@@ -37,12 +37,16 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
 
   /** The class whose catalogue serves a class: callers without lists of their own see those of their capability class. */
   const servedBy = (listClass: string): string =>
-    parts.room.hasLists === undefined || parts.room.hasLists(listClass) ? listClass : sharedClass(listClass);
+    parts.manager.hasLists === undefined || parts.manager.hasLists(listClass) ? listClass : sharedClass(listClass);
 
   const build = (capabilityClass: string, before = states.get(capabilityClass)): void => {
     const old = before !== undefined && 'catalog' in before ? before.catalog : undefined;
     const startedMs = parts.now();
-    const state = stateFrom(() => buildCatalog(capabilityClass, parts.room.listings(capabilityClass), parts), old, log);
+    const state = stateFrom(
+      () => buildCatalog(capabilityClass, parts.manager.listings(capabilityClass), parts),
+      old,
+      log,
+    );
     if (state === undefined) return;
     states.set(capabilityClass, state);
     if ('fault' in state) return;

@@ -1,5 +1,5 @@
 import type { EntryKind } from '../contract/tool.ts';
-import { isObject } from '../protocol/raw-json.ts';
+import { isObject } from '../json/raw-json.ts';
 
 /** Where a page begins: after `skip` entries whose key starts with `after`, or after `after` itself. */
 export interface Position {

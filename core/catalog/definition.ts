@@ -1,7 +1,7 @@
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
-import { decode, encode, isObject, RawObject } from '../protocol/raw-json.ts';
+import { decode, encode, isObject, RawObject } from '../json/raw-json.ts';
 
 /**
  * A copy of a tool or prompt under another key; of its definition only `name` changes, all other bytes stay.
@@ -13,7 +13,7 @@ export function renamed<E extends CatalogEntry>(entry: E, key: string, by: strin
   const definition = definitionNamed(entry.definition, key);
   const shapedBy = [...entry.shapedBy, by];
   if (entry.key === entry.original) return { ...entry, key, definition, shapedBy };
-  return { ...entry, key, definition, shapedBy, formerKeys: [...(entry.formerKeys ?? []), entry.key] };
+  return { ...entry, key, definition, shapedBy, aliases: [...(entry.aliases ?? []), entry.key] };
 }
 
 /** The definition with `name` set, the very same bytes when it has that name already. */

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { BackendListing, ListedItem } from '../backend/room.ts';
+import type { BackendListing, ListedItem } from '../backend/backend-manager.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogDraft, CatalogEntry, EntryKind } from '../contract/tool.ts';
-import { decodeObject, RawJsonError } from '../protocol/raw-json.ts';
+import { decodeObject, RawJsonError } from '../json/raw-json.ts';
 
 /**
  * Everything that backends listed, under their own names: workloads sorted, items in backend order.

@@ -23,7 +23,7 @@ export function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, To
   }
   for (const namesOf of [
     ({ workload, key }: ToolEntry) => [`${workload}.${key}`],
-    ({ workload, formerKeys = [] }: ToolEntry) => formerKeys.map((key) => `${workload}.${key}`),
+    ({ workload, aliases = [] }: ToolEntry) => aliases.map((key) => `${workload}.${key}`),
   ]) {
     add(names, unambiguous([...visible, ...hidden], namesOf));
   }

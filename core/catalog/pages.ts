@@ -1,9 +1,9 @@
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
-import type { Limits } from '../protocol/limits.ts';
-import { META } from '../protocol/meta.ts';
-import { encode } from '../protocol/raw-json.ts';
+import { encode } from '../json/raw-json.ts';
+import type { Limits } from '../limits.ts';
+import { META } from '../mcp/meta.ts';
 import { cursorAfter, startOf } from './cursor.ts';
 import { itemBytes } from './definition.ts';
 

@@ -1,6 +1,6 @@
-import type { BackendListing } from '../backend/room.ts';
+import type { BackendListing } from '../backend/backend-manager.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
-import { encode, isObject } from '../protocol/raw-json.ts';
+import { encode, isObject } from '../json/raw-json.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import { compileUriTemplate, MAX_MATCHED_URI, type UriMatcher } from './uri-template.ts';
 

@@ -1,4 +1,4 @@
-import type { Backend, Errand, Outbound } from './backend.ts';
+import type { AuthContext, Backend, BackendRequest } from './backend.ts';
 import type { Caller } from './caller.ts';
 
 /** Slot `authStrategies`: one way to authenticate towards backends. */
@@ -12,7 +12,7 @@ export interface AuthStrategy {
 
 /** Adds credentials to one outbound request. Synchronous where nothing is waited for. */
 export interface Authorizer {
-  apply(outbound: Outbound, errand: Errand): void | Promise<void>;
+  apply(outbound: BackendRequest, authContext: AuthContext): void | Promise<void>;
   /** Header names this authorizer sets, lower case; passthrough headers must not collide. */
   readonly headerNames?: readonly string[];
   /**

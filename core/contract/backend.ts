@@ -87,14 +87,14 @@ export interface BackendHello {
 }
 
 /** Headers on their way to a backend; an authorizer adds to them. */
-export interface Outbound {
+export interface BackendRequest {
   readonly backend: Backend;
   /** Lower-case names. */
   readonly headers: Record<string, string>;
 }
 
 /** For whom an outbound request is made. */
-export interface Errand {
+export interface AuthContext {
   readonly caller: Caller;
   /** `call`: a caller's own; `session`: opening or keeping the caller's backend session; `discovery`: the gateway's. */
   readonly purpose: 'call' | 'session' | 'discovery';

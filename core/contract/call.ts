@@ -22,16 +22,16 @@ export interface Call {
   readonly name: string;
   /** What `name` stood for in the catalogue when it was resolved. */
   readonly target: CatalogEntry;
-  /** The params object without `_meta`, as the asker sent it; only its members named `name` or `uri` are rewritten below. */
+  /** The params object without `_meta`, as the client sent it; only its members named `name` or `uri` are rewritten below. */
   readonly params: RawJson;
   /** The same by member, for those who rewrite some of it: nothing is scanned twice. */
   readonly members: RawMembers;
   /** `params.arguments` decoded; decoded on first read, `{}` when absent. */
   readonly arguments: JsonObject;
-  /** The asker's end-to-end `_meta` members: reserved per-hop keys and the progress token are already gone. */
+  /** The client's end-to-end `_meta` members: reserved per-hop keys and the progress token are already gone. */
   readonly meta: RawJson | undefined;
   readonly caller: Caller;
-  readonly asker: Asker;
+  readonly client: ClientContext;
   /** The HTTP request it came with, inner calls included; absent when code called (`gateway.perform`). */
   readonly inbound?: Inbound | undefined;
   /** Allowed client headers, lower-case name to value (`passthroughHeaders`). */
@@ -42,11 +42,11 @@ export interface Call {
   readonly round: number;
   /** Opaque state of the backend, from a sealed `requestState` that was checked. */
   readonly backendState?: string;
-  /** Answers of the asker to the questions of the last round: the raw `inputResponses` object. */
+  /** Answers of the client to the questions of the last round: the raw `inputResponses` object. */
   readonly inputResponses?: RawJson;
   /** Aborts when nobody waits for the answer any more. Made on first use. */
   readonly signal: AbortSignal;
-  /** The same, cheaper: what the house itself listens to. */
+  /** The same, cheaper: what the gateway itself listens to. */
   readonly cancel: Cancellation;
 }
 
@@ -81,7 +81,7 @@ export interface WireError {
 export type Dispatch = (call: Call) => Promise<CallResult>;
 
 /** The asking side of a call: what it declared, and how a backend's messages reach it before the result. */
-export interface Asker {
+export interface ClientContext {
   readonly era: Era;
   /** The revision that a legacy session speaks, which may be older than its era is called; absent where there is no session. */
   readonly protocolVersion?: string;
@@ -89,13 +89,13 @@ export interface Asker {
   readonly capabilities: JsonObject;
   /** `clientInfo` as declared; for display and logs only. */
   readonly clientInfo: JsonObject | undefined;
-  /** Whose backend sessions serve this asker. */
-  readonly owner: LinkOwner;
+  /** Whose backend sessions serve this client. */
+  readonly owner: SessionOwner;
   /** The client wants progress: the raw token it gave. */
   readonly progressToken: RawJson | undefined;
   /** Least severe level the client wants to see (RFC 5424 names), `undefined` for none. */
   readonly logLevel: string | undefined;
-  /** Passes one progress or log notification of this call on. `params` carries the asker's own token. */
+  /** Passes one progress or log notification of this call on. `params` carries the client's own token. */
   tell(method: string, params: RawJson): void;
   /**
    * Puts a backend's question (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
@@ -115,7 +115,7 @@ export type AskAnswer = { readonly result: RawJson } | { readonly error: WireErr
  *
  * A legacy client session owns its own; modern callers share one owner per caller and declared capabilities.
  */
-export interface LinkOwner {
+export interface SessionOwner {
   /** Pool key, e.g. `session:{id}` or `caller:{key}:{capability class}`. */
   readonly key: string;
   readonly caller: Caller;
@@ -163,7 +163,7 @@ export interface CallRecord {
 /** The four kinds of things a catalogue lists. */
 export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template';
 
-/** Why an entry is routable inside the house but absent from what clients see; `shadowed`: a curated tool has its name. */
+/** Why an entry is routable inside the gateway but absent from what clients see; `shadowed`: a curated tool has its name. */
 export type HiddenBy = 'excludeAllTools' | 'excludeAll' | 'filter' | 'shadowed';
 
 /** One thing that may be called, read or got, under the name that clients use for it. */
@@ -176,7 +176,7 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   /** The backend's own name for it; equals `key` for URIs and templates. */
   readonly original: string;
   /** Names it had on its way from `original` to `key`; inner calls find it as `workload.name` by them too. */
-  readonly formerKeys?: readonly string[];
+  readonly aliases?: readonly string[];
   /** Era of the backend that listed it; absent for virtual entries. */
   readonly era?: Era;
   /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */
@@ -190,7 +190,7 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
    * A virtual entry that only leads to others: policy decides the calls it makes inside, each under its real name, and of
    * the entry itself only what forbids it by name.
    */
-  readonly isWayIn?: true;
+  readonly isDispatcher?: true;
   /** Such an entry that makes one call at most: who counts calls has counted that one with it. */
   readonly makesOneCall?: true;
   /** Stands for a name that nobody has, when `authorize` is asked about one; never listed, never run. */

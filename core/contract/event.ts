@@ -59,7 +59,7 @@ export interface WorkflowAdvanced {
  * A caller looked for a tool that no list shows, or called one that it had found so. Told by the plugin that hides tools
  * behind a search, when its answer is there.
  */
-export interface ToolSought {
+export interface ToolSearched {
   readonly way: 'search' | 'call';
   /** The search itself, or the call that led to the tool. */
   readonly call: Call;

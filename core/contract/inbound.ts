@@ -1,6 +1,6 @@
 import type { Cancellation } from './cancellation.ts';
 
-/** One HTTP request as the house sees it: no framework object goes further in than the door. */
+/** One HTTP request as the gateway sees it: no framework object goes further in than the door. */
 export interface Inbound {
   readonly method: string;
   /** Path without query, e.g. `/mcp`. */
@@ -16,13 +16,13 @@ export interface Inbound {
   record?: { readonly id: string; traceId?: string | undefined };
 }
 
-/** The way back to the asker: one whole answer, or one event stream. */
+/** The way back to the client: one whole answer, or one event stream. */
 export interface Responder {
   /** Sends a whole answer; later calls are ignored. */
   send(status: number, headers: Readonly<Record<string, string>>, body?: Buffer | string | readonly Buffer[]): void;
   /** Starts a streamed answer. */
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream;
-  /** Runs `listener` once when the asker's connection closes before the answer is complete. */
+  /** Runs `listener` once when the client's connection closes before the answer is complete. */
   onGone(listener: () => void): void;
 }
 

@@ -3,7 +3,7 @@ export interface Refusal {
   readonly refused: true;
   /** 503: nobody can tell now, e.g. while an identity provider is away; asking again later is worth it. */
   readonly status: 401 | 403 | 429 | 503;
-  /** Short, for the asker. */
+  /** Short, for the client. */
   readonly reason: string;
   /** Whole milliseconds until the same request may pass; only with 429 and 503. */
   readonly retryAfterMs?: number;

@@ -28,9 +28,9 @@ export interface SearchIndex {
 
 /** One question to an index. */
 export interface SearchQuery {
-  /** What the asker wants, in words. */
+  /** What the client wants, in words. */
   readonly text: string;
-  /** Words that the asker thinks the tool has; they count beside the text. */
+  /** Words that the client thinks the tool has; they count beside the text. */
   readonly keywords?: readonly string[];
   /** Matches wanted at most. */
   readonly limit: number;

@@ -36,7 +36,7 @@ export interface Core {
   /** The tools that a list shows the caller of `call`, sorted by key: for tools that lead to others. */
   toolsFor(call: Call): Promise<readonly ToolEntry[]>;
   /**
-   * All tools that a client like the asker of `call` reaches at the direct door, before any policy, sorted by key. The same
+   * All tools that a client like the client of `call` reaches at the direct door, before any policy, sorted by key. The same
    * array until the lists change: what is worked out from it is kept by it.
    */
   reachable(call: Call): readonly ToolEntry[];

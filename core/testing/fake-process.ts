@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import type { Spawn } from '../backend/create-room.ts';
+import type { Spawn } from '../backend/create-manager.ts';
 import type { FakeServer } from './fake-server.ts';
 
 /** Prefix of the program name that {@link fakeSpawn} answers to. */
@@ -32,12 +32,12 @@ function fakeProcess(server: FakeServer): ChildProcess {
     pid: undefined,
     kill: () => exit('SIGTERM'),
   });
-  const conversation = server.converse((line) => stdout.write(line));
+  const connection = server.converse((line) => stdout.write(line));
   let isOver = false;
   const exit = (signal: NodeJS.Signals | null): boolean => {
     if (isOver) return false;
     isOver = true;
-    conversation.end();
+    connection.end();
     stdout.end();
     queueMicrotask(() => {
       child.emit('exit', signal === null ? 0 : null, signal);
@@ -46,7 +46,7 @@ function fakeProcess(server: FakeServer): ChildProcess {
     return true;
   };
   const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  lines.on('line', (line) => conversation.hear(line));
+  lines.on('line', (line) => connection.hear(line));
   stdin.on('finish', () => exit(null));
   return child as unknown as ChildProcess;
 }

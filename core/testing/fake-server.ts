@@ -1,7 +1,7 @@
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { META } from '../protocol/meta.ts';
-import { isObject } from '../protocol/raw-json.ts';
+import { isObject } from '../json/raw-json.ts';
+import { META } from '../mcp/meta.ts';
 
 /** What a fake tool or prompt gets to see and do. */
 export interface FakeContext {
@@ -40,7 +40,7 @@ export class FakeServer {
   readonly #resources = new Map<string, { readonly definition: JsonObject; readonly answer: FakeAnswer }>();
   readonly #templates: JsonObject[] = [];
   readonly #methods = new Map<string, FakeAnswer>();
-  readonly #conversations = new Set<(method: string, params: JsonObject) => void>();
+  readonly #connections = new Set<(method: string, params: JsonObject) => void>();
 
   constructor(eras: readonly Era[] = ['2025-11-25', '2026-07-28']) {
     this.eras = eras;
@@ -96,20 +96,20 @@ export class FakeServer {
 
   /** Sends a notification on every open conversation. */
   notify(method: string, params: JsonObject = {}): void {
-    for (const tell of this.#conversations) tell(method, params);
+    for (const tell of this.#connections) tell(method, params);
   }
 
   /** Opens one conversation. `write` takes lines of JSON; the result takes them, and `end` closes it. */
   converse(write: (line: string) => void): { hear(line: string): void; end(): void } {
     this.opened++;
-    const conversation = new Conversation(this, write);
-    const tell = (method: string, params: JsonObject): void => conversation.tell(method, params);
-    this.#conversations.add(tell);
+    const connection = new JsonRpcConnection(this, write);
+    const tell = (method: string, params: JsonObject): void => connection.tell(method, params);
+    this.#connections.add(tell);
     return {
-      hear: (line) => conversation.hear(line),
+      hear: (line) => connection.hear(line),
       end: () => {
-        this.#conversations.delete(tell);
-        conversation.end();
+        this.#connections.delete(tell);
+        connection.end();
       },
     };
   }
@@ -148,7 +148,7 @@ function echo({ arguments: given }: FakeContext): JsonObject {
 }
 
 /** One backend session with a fake server. */
-class Conversation {
+class JsonRpcConnection {
   readonly #server: FakeServer;
   readonly #write: (line: string) => void;
   readonly #running = new Map<JsonValue, AbortController>();

@@ -1,8 +1,8 @@
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { encodeHeaderValue } from '../protocol/header-value.ts';
-import { META } from '../protocol/meta.ts';
-import { isObject } from '../protocol/raw-json.ts';
+import { isObject } from '../json/raw-json.ts';
+import { encodeHeaderValue } from '../mcp/header-value.ts';
+import { META } from '../mcp/meta.ts';
 
 /** How a test client presents itself. */
 export interface TestClientOptions {

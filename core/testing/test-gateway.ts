@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { createGateway, type GatewayOptions } from '../assembly/assemble.ts';
-import type { Gateway } from '../assembly/gateway.ts';
-import type { PlanInput } from '../assembly/plan.ts';
 import type { Backend } from '../contract/backend.ts';
 import { createLog } from '../extension/log.ts';
 import { definePlugin, type Plugin } from '../extension/plugin.ts';
+import { createGateway, type GatewayOptions } from '../gateway/assemble.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { PlanInput } from '../gateway/plan.ts';
 import { FAKE_PROGRAM, fakeSpawn } from './fake-process.ts';
 import type { FakeServer } from './fake-server.ts';
 import { type TestClient, type TestClientOptions, testClient } from './test-client.ts';

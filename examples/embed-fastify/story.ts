@@ -16,13 +16,13 @@ const memory: Backend = {
   },
 };
 
-const house = definePlugin({
-  address: 'embed/house',
+const embedded = definePlugin({
+  address: 'embed/own',
   config: z.strictObject({}),
   apply({ hooks, slots }) {
-    hooks.authenticate.tap('embed/house', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
+    hooks.authenticate.tap('embed/own', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
     slots.authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
-    slots.backendSources.register('embed/house', {
+    slots.backendSources.register('embed/own', {
       async watch(push, signal) {
         push([memory]);
         await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }));
@@ -78,7 +78,7 @@ function webRequest(request: FastifyRequest, signal: AbortSignal): Request {
 }
 // endregion
 
-const gateway = await createGateway({ name: 'embedded', plugins: [{ use: 'embed/house' }] }, { plugins: [house] });
+const gateway = await createGateway({ name: 'embedded', plugins: [{ use: 'embed/own' }] }, { plugins: [embedded] });
 const app = Fastify({ forceCloseConnections: true });
 let requests = 0;
 app.addHook('onRequest', async () => {

@@ -18,13 +18,13 @@ const memory: Backend = {
 };
 
 /** All that this server needs: who may come in, how backends are authenticated to, and which there are. */
-const house = definePlugin({
-  address: 'embed/house',
+const embedded = definePlugin({
+  address: 'embed/own',
   config: z.strictObject({}),
   apply({ hooks, slots }) {
-    hooks.authenticate.tap('embed/house', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
+    hooks.authenticate.tap('embed/own', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
     slots.authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
-    slots.backendSources.register('embed/house', {
+    slots.backendSources.register('embed/own', {
       async watch(push, signal) {
         push([memory]);
         await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }));
@@ -35,7 +35,7 @@ const house = definePlugin({
 // endregion
 
 // region: server
-const gateway = await createGateway({ name: 'embedded', plugins: [{ use: 'embed/house' }] }, { plugins: [house] });
+const gateway = await createGateway({ name: 'embedded', plugins: [{ use: 'embed/own' }] }, { plugins: [embedded] });
 
 const server = createServer((request, response) => {
   if (request.url === '/health') return void response.end('fine');

@@ -94,7 +94,7 @@ export function credentialsOfPrograms({ outgoingAuth, backends = [] }: VmcpConfi
   });
 }
 
-/** Headers of clients that leave the house: what stands in them is the clients' word. */
+/** Headers of clients that leave the gateway: what stands in them is the clients' word. */
 export function widePassthrough({ passthroughHeaders = [], backends = [] }: VmcpConfig): Problem[] {
   const remote = backends.filter(({ type }) => type === 'entry').map(({ name }) => name);
   if (passthroughHeaders.length === 0 || remote.length === 0) return [];

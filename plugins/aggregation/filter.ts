@@ -2,7 +2,7 @@ import type { HiddenBy, ToolEntry } from '@toolmgr/core';
 import { isFromBackend, overriddenName, type Rules } from './rules.ts';
 
 /**
- * Marks backend tools that clients must not see; inside the house they stay routable.
+ * Marks backend tools that clients must not see; inside the gateway they stay routable.
  *
  * Shape: `excludeAllTools`, then the workload's `excludeAll`, then its `filter` decide; the first that hides is named.
  * A filter entry is an overridden name; only when no tool of the workload has that name is it an original one.

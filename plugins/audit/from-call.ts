@@ -25,7 +25,7 @@ export function eventFromCall(record: CallRecord, making: Making): AuditEvent | 
   const { call, error } = record;
   const type = typeOfMethod(call.method);
   if (!making.isWanted(type)) return undefined;
-  const client = call.asker.clientInfo;
+  const client = call.client.clientInfo;
   return {
     type,
     outcome: outcomeOf(record, making.detectApplicationErrors),

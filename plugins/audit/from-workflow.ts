@@ -19,7 +19,7 @@ export function eventFromWorkflow(advanced: WorkflowAdvanced, making: Making): A
   const { call, change, step, workflowId, workflowName } = advanced;
   const type = typeOfWorkflow(change);
   if (!making.isWanted(type)) return undefined;
-  const client = call.asker.clientInfo;
+  const client = call.client.clientInfo;
   return {
     type,
     outcome: OUTCOMES[change],

@@ -65,12 +65,12 @@ export class Monitor {
     const sign = cause === undefined ? ALIVE : signOfLife(cause);
     if (sign.is === 'failed') {
       // What is known to be away refuses calls without being asked.
-      if (watch.isThere && watch.vitals.status !== 'unhealthy') this.#suspected(watch, sign.category);
+      if (watch.isThere && watch.record.status !== 'unhealthy') this.#suspected(watch, sign.category);
       return;
     }
     if (sign.is !== 'alive' || watch.isSettled) return;
     // How long a call takes is the tool's affair: it does not end what a slow probe began.
-    const staysSlow = watch.vitals.status === 'degraded' && watch.vitals.failures === 0;
+    const staysSlow = watch.record.status === 'degraded' && watch.record.failures === 0;
     this.#take(watch, sign, staysSlow);
     this.#publish(watch);
   }
@@ -90,9 +90,9 @@ export class Monitor {
   /** How many backends are in which state. */
   summary(): Record<HealthStatus | 'total', number> {
     const counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, unknown: 0, unauthenticated: 0 };
-    for (const { vitals } of this.#watches.values()) {
+    for (const { record } of this.#watches.values()) {
       counts.total++;
-      counts[vitals.status]++;
+      counts[record.status]++;
     }
     return counts;
   }
@@ -159,7 +159,7 @@ export class Monitor {
 
   /** Takes the evidence of a probe or of a look. */
   #take(watch: Watch, sign: BackendSign, isSlow: boolean): void {
-    const before = watch.vitals.status;
+    const before = watch.record.status;
     const nowMs = this.#core.now();
     if (sign.is === 'alive') watch.succeeded(isSlow, nowMs);
     else if (sign.is === 'failed') watch.failed({ category: sign.category, isAuth: false }, nowMs);
@@ -173,18 +173,18 @@ export class Monitor {
 
   /** A failure outside probes counts, and brings the probe forward that shows what it meant. */
   #suspected(watch: Watch, category: string): void {
-    const before = watch.vitals;
+    const before = watch.record;
     const nowMs = this.#core.now();
     const failure: Failure = { category, isAuth: false };
     watch.suspected(failure, nowMs);
     if (watch.isBroken) this.#rounds.put(watch.name, watch.breaker?.triesAtMs ?? nowMs);
     else this.#rounds.hurry(watch.name, Math.max(nowMs, (watch.checkedMs ?? 0) + Math.min(HURRY_MS, this.#intervalMs)));
-    if (watch.vitals === before) return;
+    if (watch.record === before) return;
     this.#noteChange(watch, before.status);
     this.#publish(watch);
   }
 
-  #noteChange({ name, vitals: { status, category } }: Watch, before: HealthStatus): void {
+  #noteChange({ name, record: { status, category } }: Watch, before: HealthStatus): void {
     if (status === before) return;
     const fields = { backend: name, from: before, to: status, ...(category === undefined ? {} : { category }) };
     if (status === 'unhealthy' || status === 'unauthenticated') this.#core.log.warn('backend health changed', fields);

@@ -5,9 +5,9 @@ import {
   afterOpening,
   afterSuccess,
   type Failure,
-  firstVitals,
-  type Vitals,
-  vitalsFrom,
+  firstHealthRecord,
+  type HealthRecord,
+  healthRecordFrom,
 } from './vitals.ts';
 
 /** When a backend counts as unhealthy. */
@@ -29,7 +29,7 @@ export class Watch {
   /** Epoch milliseconds of the last probe or look that came to an end. */
   checkedMs: number | undefined;
   readonly #threshold: number;
-  #vitals: Vitals;
+  #record: HealthRecord;
   #isSuspected = false;
 
   /** `known`: what a monitor by the same rules made of it before, whose place this one takes. */
@@ -38,14 +38,14 @@ export class Watch {
     this.backend = backend;
     this.checkedMs = known?.checkedMs;
     this.#threshold = rules.threshold;
-    this.#vitals = known === undefined ? firstVitals(nowMs) : vitalsFrom(known);
+    this.#record = known === undefined ? firstHealthRecord(nowMs) : healthRecordFrom(known);
     if (rules.breaker !== undefined) {
-      this.breaker = new Breaker(rules.breaker, known?.breaker?.sinceMs ?? nowMs, this.#vitals.failures);
+      this.breaker = new Breaker(rules.breaker, known?.breaker?.sinceMs ?? nowMs, this.#record.failures);
     }
   }
 
-  get vitals(): Vitals {
-    return this.#vitals;
+  get record(): HealthRecord {
+    return this.#record;
   }
 
   /** No call may be sent; only the trial of the breaker counts now. */
@@ -55,21 +55,21 @@ export class Watch {
 
   /** One more good answer would change nothing. */
   get isSettled(): boolean {
-    const { failures, status } = this.#vitals;
+    const { failures, status } = this.#record;
     return failures === 0 && status !== 'unknown' && this.breaker?.isQuiet !== false;
   }
 
   succeeded(isSlow: boolean, nowMs: number): void {
     this.#isSuspected = false;
     this.breaker?.succeeded(nowMs);
-    this.#vitals = afterSuccess(this.#vitals, isSlow, nowMs);
+    this.#record = afterSuccess(this.#record, isSlow, nowMs);
   }
 
   failed(failure: Failure, nowMs: number): void {
-    this.#vitals = afterFailure(this.#vitals, failure, this.#threshold, nowMs);
+    this.#record = afterFailure(this.#record, failure, this.#threshold, nowMs);
     // Credentials are not what a breaker waits for.
     if (failure.isAuth) this.breaker?.abandoned(nowMs);
-    else if (this.breaker?.failed(nowMs) === true) this.#vitals = afterOpening(this.#vitals, nowMs);
+    else if (this.breaker?.failed(nowMs) === true) this.#record = afterOpening(this.#record, nowMs);
   }
 
   /**
@@ -80,7 +80,7 @@ export class Watch {
     const isFirst = !this.#isSuspected;
     this.#isSuspected = true;
     if (isFirst) return this.failed(failure, nowMs);
-    if (this.breaker?.failed(nowMs) === true) this.#vitals = afterOpening(this.#vitals, nowMs);
+    if (this.breaker?.failed(nowMs) === true) this.#record = afterOpening(this.#record, nowMs);
   }
 
   /** A probe has come to its end, whatever it showed. */
@@ -91,7 +91,7 @@ export class Watch {
   }
 
   health(): BackendHealth {
-    const { status, failures, category, sinceMs } = this.#vitals;
+    const { status, failures, category, sinceMs } = this.#record;
     return {
       status,
       consecutiveFailures: failures,

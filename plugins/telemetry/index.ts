@@ -26,7 +26,7 @@ export default definePlugin({
       hooks.streamOpened.tap(ADDRESS, (record) => telemetry.streamOpened(record));
       hooks.requestSettled.tap(ADDRESS, (record) => telemetry.requestSettled(record));
       hooks.workflowAdvanced.tap(ADDRESS, (advanced) => telemetry.workflowAdvanced(advanced));
-      hooks.toolSought.tap(ADDRESS, (sought) => telemetry.toolSought(sought));
+      hooks.toolSearched.tap(ADDRESS, (sought) => telemetry.toolSearched(sought));
       hooks.limitSkipped.tap(ADDRESS, () => telemetry.limitSkipped());
       hooks.sessionEnded.tap(ADDRESS, (ended) => telemetry.sessionEnded(ended));
       hooks.backendChanged.tap(ADDRESS, (changed) => telemetry.backendChanged(changed));

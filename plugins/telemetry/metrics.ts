@@ -6,7 +6,7 @@ import type {
   CallRecord,
   CatalogEntry,
   SessionEnded,
-  ToolSought,
+  ToolSearched,
   WorkflowAdvanced,
 } from '@toolmgr/core';
 import { boundedLabels, OTHER } from './bounded-labels.ts';
@@ -22,7 +22,7 @@ export interface Metrics {
   callArrived(call: Call, end: CallEnd): void;
   callSettled(record: CallRecord): void;
   workflowAdvanced(advanced: WorkflowAdvanced): void;
-  toolSought(sought: ToolSought): void;
+  toolSearched(sought: ToolSearched): void;
   /** A call passed unlimited. */
   limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
@@ -149,7 +149,7 @@ export function createMetrics(
       if (ended === 'error') instruments.toolmgr_vmcp_workflow_errors.add(labels);
       instruments.toolmgr_vmcp_workflow_duration.record(durationMs / 1000, labels);
     },
-    toolSought({ way, outcome, durationMs, found, savingsPercent }) {
+    toolSearched({ way, outcome, durationMs, found, savingsPercent }) {
       const kind = SOUGHT[way];
       instruments[`${kind}_requests`].add(NO_LABELS);
       if (outcome === 'error') instruments[`${kind}_errors`].add(NO_LABELS);
@@ -198,7 +198,7 @@ const WORKFLOW_ENDS: Readonly<Partial<Record<WorkflowAdvanced['change'], 'ok' | 
 const SOUGHT = {
   search: 'toolmgr_vmcp_optimizer_find_tool',
   call: 'toolmgr_vmcp_optimizer_call_tool',
-} as const satisfies Record<ToolSought['way'], string>;
+} as const satisfies Record<ToolSearched['way'], string>;
 const NO_LABELS = {};
 
 const ACTIONS = {

@@ -11,7 +11,7 @@ import type {
   Inbound,
   RequestRecord,
   SessionEnded,
-  ToolSought,
+  ToolSearched,
   WorkflowAdvanced,
 } from '@toolmgr/core';
 import { attributeNaming } from './attribute-table.ts';
@@ -31,7 +31,7 @@ export interface Telemetry {
   streamOpened(record: RequestRecord): void;
   requestSettled(record: RequestRecord): void;
   workflowAdvanced(advanced: WorkflowAdvanced): void;
-  toolSought(sought: ToolSought): void;
+  toolSearched(sought: ToolSearched): void;
   limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
   backendChanged(changed: BackendChanged): void;
@@ -111,7 +111,7 @@ export function createTelemetry(
       if (!told.delete(record.inbound)) tell(record, record.durationMs);
     },
     workflowAdvanced: (advanced) => metrics?.workflowAdvanced(advanced),
-    toolSought: (sought) => metrics?.toolSought(sought),
+    toolSearched: (sought) => metrics?.toolSearched(sought),
     limitSkipped: () => metrics?.limitSkipped(),
     sessionEnded: (ended) => metrics?.sessionEnded(ended),
     backendChanged({ name, change, state }) {

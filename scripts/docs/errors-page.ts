@@ -1,5 +1,5 @@
 import { FAULTS } from '@toolmgr/core';
-import { CODE } from '../../core/protocol/errors.ts';
+import { CODE } from '../../core/mcp/errors.ts';
 import { code, page, sentence, table } from './markdown.ts';
 
 /** What each JSON-RPC code means here. */
@@ -18,7 +18,7 @@ export const CODE_PROSE = {
 
 /** docs/reference/errors.md */
 export function errorsPage(): string {
-  return page('Errors', '`core/errors.ts` and `core/protocol/errors.ts`', [
+  return page('Errors', '`core/errors.ts` and `core/mcp/errors.ts`', [
     'Three different things are kept apart. A **refusal** is an expected no of a plugin: a value with status 401, 403 or 429. A **tool failure** is a result with `isError: true`: the model reads it. A **fault** is something broken: an exception with a code of the first table.',
     '## Faults',
     'Faults at boot stop the start and name path, value and fix. The HTTP status is what a client sees where the fault decides a whole HTTP request; inside a JSON-RPC conversation a `BACKEND_*` fault is a tool failure that carries the code (for `tools/call`) or error -32603 (for every other method), and everything else is -32603 without internals. The cause goes to the log.',

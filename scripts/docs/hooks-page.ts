@@ -100,8 +100,8 @@ export const HOOK_PROSE = {
     thrown: 'logged; the other listeners still run',
     when: 'told by the plugin that runs the workflow; without one, never',
   },
-  toolSought: {
-    signature: '(sought: ToolSought) → void',
+  toolSearched: {
+    signature: '(sought: ToolSearched) → void',
     purpose:
       'hears that a caller searched for a tool, or called one by way of a search, and what came of it; must only enqueue',
     empty: 'nobody hears it',

@@ -59,7 +59,7 @@ describe('a fresh clone', () => {
     ['ask.test.installs', 'ask.test.checks', 'ask.test.summary'],
     'checks types and style, runs the tests it is asked for, and ends with one line of numbers',
     async () => {
-      const tested = run(home, clone, ['test', '--', 'test/core/protocol/raw-json.test.ts']);
+      const tested = run(home, clone, ['test', '--', 'test/core/json/raw-json.test.ts']);
       expect(await tested.ended).toBe(0);
       const said = tested.text();
       expect(said).toMatch(/ok: types .*\nok: types of tests .*\n[\s\S]*ok: lint/);

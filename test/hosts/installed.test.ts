@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the installed command line', () => {
   it(
-    'sets the engine up before the house is loaded',
+    'sets the engine up before the gateway is loaded',
     async () => {
       const env = {
         NODE_OPTIONS: `${importing('note-engine-flags')} ${importing('note-modules')}`,

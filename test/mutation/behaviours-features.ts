@@ -168,7 +168,7 @@ export const featureBehaviours: readonly Mutation[] = [
     'if (this.#broken.size === 0 || !this.#broken.has(workload))',
     'if (workload !== "")',
   ],
-  ['choice.health.transitions', VITALS, 'vitals.failures > 0 || isSlow ?', 'isSlow ?'],
+  ['choice.health.transitions', VITALS, 'record.failures > 0 || isSlow ?', 'isSlow ?'],
   ['choice.health.transitions', VITALS, 'failures >= threshold ?', 'failures > threshold ?'],
   ['choice.health.slow', MONITOR, 'SLOW_MS = 5_000;', 'SLOW_MS = 6_000;'],
   [
@@ -179,7 +179,7 @@ export const featureBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.health.no-false-alarm',
-    'core/backend/sign-of-life.ts',
+    'core/backend/health/classify-signal.ts',
     ' && !isOutage(httpStatus)) return ALIVE;',
     ' && httpStatus < 0) return ALIVE;',
   ],

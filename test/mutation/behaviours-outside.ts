@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts';
 
-const BACKEND_GATE = 'core/backend/gate.ts';
+const BACKEND_GATE = 'core/backend/concurrency-limit.ts';
 const EXCHANGE = 'plugins/outgoing-auth/token-exchange/strategy.ts';
 const INHERITED = 'core/backend/transports/inherited-environment.ts';
 const LOCAL = 'plugins/incoming-auth/local/local-caller.ts';
@@ -8,7 +8,7 @@ const PUBLIC_ADDRESS = 'plugins/shared/public-address.ts';
 const REDIS = 'plugins/stores/redis/connection.ts';
 const REMOTE = 'plugins/shared/remote-http.ts';
 const SEND = 'core/backend/send.ts';
-const SHARES = 'core/protocol/shares.ts';
+const SHARES = 'core/timing/shares.ts';
 const TOKEN_CACHE = 'plugins/outgoing-auth/token-exchange/token-cache.ts';
 
 /** What stands behind and around a gateway: backends, token endpoints, Redis, the machine and the command line. */
@@ -41,11 +41,11 @@ export const outsideBehaviours: readonly Mutation[] = [
     'most !== undefined && most.size > count + 1 ? most : (own ?? NOTHING)',
     'own ?? NOTHING',
   ],
-  ['choice.share.key', 'core/protocol/share.ts', "if (caller.issuer !== '') return caller.key;", ''],
-  ['choice.share.key', 'core/protocol/share.ts', 'NETWORK_GROUPS = 4;', 'NETWORK_GROUPS = 5;'],
+  ['choice.share.key', 'core/mcp/share.ts', "if (caller.issuer !== '') return caller.key;", ''],
+  ['choice.share.key', 'core/mcp/share.ts', 'NETWORK_GROUPS = 4;', 'NETWORK_GROUPS = 5;'],
   [
     'choice.http.result-limit',
-    'core/protocol/limits.ts',
+    'core/limits.ts',
     ".default(104_857_600)\n    .describe('largest answer of a backend",
     ".default(104_857_599)\n    .describe('largest answer of a backend",
   ],
@@ -121,13 +121,13 @@ export const outsideBehaviours: readonly Mutation[] = [
   ['choice.network.inherited', INHERITED, "  'NODE_EXTRA_CA_CERTS',\n", ''],
   [
     'choice.network.no-proxy',
-    'core/backend/transports/http1/proxy-route.ts',
+    'core/http1/proxy-route.ts',
     "if (host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)) return true;",
     '',
   ],
   [
     'choice.first-start.minutes',
-    'core/protocol/limits.ts',
+    'core/limits.ts',
     ".default(300_000)\n    .describe('time for the first start",
     ".default(200_000)\n    .describe('time for the first start",
   ],
@@ -158,7 +158,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   [
     'run.option.strict-protocol-validation-off',
-    'core/protocol/era-2025-11-25/find-session.ts',
+    'core/server/era-2025-11-25/find-session.ts',
     'strictProtocolVersion ? named : undefined',
     'named',
   ],

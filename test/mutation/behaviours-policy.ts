@@ -7,8 +7,8 @@ const CONFLICTS = 'plugins/aggregation/resolve-conflicts.ts';
 const FILTER = 'plugins/aggregation/filter.ts';
 const LIMITER = 'plugins/rate-limit/limiter.ts';
 const OVERRIDE = 'plugins/aggregation/override.ts';
-const PASSTHROUGH = 'core/protocol/passthrough-headers.ts';
-const SEAL = 'core/protocol/bridge/request-state.ts';
+const PASSTHROUGH = 'core/server/passthrough-headers.ts';
+const SEAL = 'core/pipeline/bridge/request-state.ts';
 const TOKENS = 'plugins/incoming-auth/oidc/token-desk.ts';
 const VERIFY = 'plugins/incoming-auth/oidc/verify-jwt.ts';
 
@@ -77,9 +77,9 @@ export const policyBehaviours: readonly Mutation[] = [
   ['ask.modern.request-state', SEAL, ', canonical(binding.arguments)]', ']'],
   [
     'choice.modern.cache-retry',
-    'core/protocol/era-2026-07-28/results.ts',
+    'core/server/era-2026-07-28/results.ts',
     'const ttl = isRetry ? undefined :',
     'const ttl =',
   ],
-  ['choice.modern.no-store', 'core/protocol/era-2026-07-28/waiting-answer.ts', "'private, no-store'", "'private'"],
+  ['choice.modern.no-store', 'core/server/era-2026-07-28/pending-response.ts', "'private, no-store'", "'private'"],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

@@ -1,18 +1,18 @@
 import type { Mutation } from './mutation.ts';
 
-const BOOK = 'core/session/session-book.ts';
+const BOOK = 'core/server/era-2025-11-25/sessions/session-store.ts';
 const CURSOR = 'core/catalog/cursor.ts';
-const FIND_SESSION = 'core/protocol/era-2025-11-25/find-session.ts';
-const GET_STREAM = 'core/protocol/era-2025-11-25/get-stream.ts';
-const HEADER_VALUE = 'core/protocol/header-value.ts';
-const LADDER = 'core/protocol/era-2026-07-28/ladder.ts';
-const LIMITS = 'core/protocol/limits.ts';
-const LISTEN = 'core/protocol/era-2026-07-28/listen.ts';
-const ORIGIN = 'core/protocol/http/origin.ts';
+const FIND_SESSION = 'core/server/era-2025-11-25/find-session.ts';
+const GET_STREAM = 'core/server/era-2025-11-25/get-stream.ts';
+const HEADER_VALUE = 'core/mcp/header-value.ts';
+const LADDER = 'core/server/era-2026-07-28/validate-headers.ts';
+const LIMITS = 'core/limits.ts';
+const LISTEN = 'core/server/era-2026-07-28/listen.ts';
+const ORIGIN = 'core/server/http/origin.ts';
 const PAGES = 'core/catalog/pages.ts';
-const RECORD = 'core/session/record.ts';
-const SESSIONS = 'core/session/sessions.ts';
-const STREAM = 'core/session/resumable-stream.ts';
+const RECORD = 'core/server/era-2025-11-25/sessions/session-record.ts';
+const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
+const STREAM = 'core/server/era-2025-11-25/sessions/resumable-stream.ts';
 
 /** What clients of both revisions meet: headers, guards, sessions, streams, pages. */
 export const protocolBehaviours: readonly Mutation[] = [
@@ -59,19 +59,14 @@ export const protocolBehaviours: readonly Mutation[] = [
   ['choice.encoding.looks-like-sentinel', HEADER_VALUE, 'last >= 0 && !looksEncoded(text)', 'last >= 0'],
   [
     'choice.wire.repeated-members',
-    'core/protocol/repeated-members.ts',
+    'core/json/repeated-members.ts',
     'for (const element of value as readonly JsonValue[]) members += membersOf(element);\n    return members;',
     'return 0;',
   ],
-  [
-    'choice.wire.look-alike-params',
-    'core/protocol/look-alikes.ts',
-    'declared.like(foldCase(name))',
-    'declared.like(name)',
-  ],
+  ['choice.wire.look-alike-params', 'core/json/look-alikes.ts', 'declared.like(foldCase(name))', 'declared.like(name)'],
   [
     'choice.wire.forwarded-params',
-    'core/protocol/known-params.ts',
+    'core/mcp/known-params.ts',
     "'tools/call': new Set(['name', 'arguments'])",
     "'tools/call': new Set(['name', 'arguments', 'task'])",
   ],
@@ -92,14 +87,14 @@ export const protocolBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.listen.missing-notifications',
-    'core/protocol/era-2026-07-28/listen-filter.ts',
+    'core/server/era-2026-07-28/listen-filter.ts',
     "return { wrong: 'params.notifications must be an object' };",
     'return { kinds: [], uris: [] };',
   ],
   ['choice.listen.subscription-id', LISTEN, '.with(META.subscriptionId, this.#id);', ';'],
   [
     'choice.wire.disconnect-cancels',
-    'core/protocol/http/node-door.ts',
+    'core/server/http/node-adapter.ts',
     "this.#responder.onGone(() => cancel.abort(new Error('the client closed the connection')));",
     '',
   ],
@@ -120,10 +115,15 @@ export const protocolBehaviours: readonly Mutation[] = [
   ['choice.rate-limit.sessions-store-away', FIND_SESSION, 'away: { status: 503', 'away: { status: 404'],
   ['choice.session.shared-theft', SESSIONS, 'if (!isBoundTo(looked, id, caller.key)) {', 'if (looked === undefined) {'],
   ['choice.session.shared-theft', SESSIONS, '      await from.end(id);\n', ''],
-  ['choice.session.shared-theft', SESSIONS, '      void book?.end(session.id);\n', ''],
+  ['choice.session.shared-theft', SESSIONS, '      void sharedSessions?.end(session.id);\n', ''],
   ['choice.session.shared-end', SESSIONS, 'if (!isThere && !isLost) {', 'if (looked === undefined) {'],
   ['choice.session.shared-lost', SESSIONS, 'if (isLost) await from.write(session);', ''],
-  ['choice.session.shared-keys', SESSIONS, 'book !== undefined && isSessionId(id) ?', 'book !== undefined ?'],
+  [
+    'choice.session.shared-keys',
+    SESSIONS,
+    'return sharedSessions !== undefined && isSessionId(id)',
+    'return sharedSessions !== undefined',
+  ],
   ['choice.session.shared-ttl', BOOK, 'store.get(id, idleMs)', 'store.get(id)'],
   [
     'choice.session.shared-no-token',
@@ -150,7 +150,7 @@ export const protocolBehaviours: readonly Mutation[] = [
   ['choice.session.priming-event', STREAM, 'if (this.#parts.isPrimed) writer.write', 'if (after < 0) writer.write'],
   [
     'choice.session.cancelled',
-    'core/protocol/era-2025-11-25/waiting-answer.ts',
+    'core/server/era-2025-11-25/pending-response.ts',
     'this.cancellation.abort(new Error(reason));',
     '',
   ],

@@ -5,7 +5,7 @@ const AUDIT = 'plugins/audit/config.ts';
 const CEDAR = 'plugins/authorization/cedar/config.ts';
 const FOR_EACH = 'plugins/composite/engine/steps/for-each.ts';
 const HEALTH = 'plugins/health/config.ts';
-const LIMITS = 'core/protocol/limits.ts';
+const LIMITS = 'core/limits.ts';
 const OPTIMIZER = 'plugins/optimizer/tools/config.ts';
 const RUN = 'hosts/run/options.ts';
 const SCRIPTS = 'plugins/code-mode/execute-script/config.ts';
@@ -18,7 +18,7 @@ export const defaults: readonly Mutation[] = [
   ['vmcp.config.session-storage-db', 'plugins/stores/redis/config.ts', '.default(0)', '.default(1)'],
   [
     'vmcp.operational.timeouts-default',
-    'core/assembly/plan.ts',
+    'core/gateway/plan.ts',
     'defaultMs: z.int().min(1).default(30_000)',
     'defaultMs: z.int().min(1).default(31_000)',
   ],

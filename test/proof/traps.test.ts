@@ -78,7 +78,7 @@ describe('a signal that many requests share', () => {
     expect(warnings).toEqual([]);
   });
 
-  it.each(CELLS)('none of the house collects them: client $near, backend $far', { timeout: LONG }, async (cell) => {
+  it.each(CELLS)('none of the gateway collects them: client $near, backend $far', { timeout: LONG }, async (cell) => {
     const { backends } = await bothEras();
     await using at = await serve(backends);
     const client = await at.client({ era: cell.near });

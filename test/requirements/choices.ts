@@ -2,7 +2,7 @@ import { aggregation } from './choices/aggregation.ts';
 import { authorization } from './choices/authorization.ts';
 import { codeMode } from './choices/code-mode.ts';
 import { foreign } from './choices/foreign.ts';
-import { house } from './choices/house.ts';
+import { gatewayChoices } from './choices/gateway.ts';
 import { limits } from './choices/limits.ts';
 import { oidc } from './choices/oidc.ts';
 import { outgoing } from './choices/outgoing.ts';
@@ -23,7 +23,7 @@ export const choices = [
   ...aggregation,
   ...codeMode,
   ...foreign,
-  ...house,
+  ...gatewayChoices,
   ...limits,
   ...oidc,
   ...outgoing,

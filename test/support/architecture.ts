@@ -2,22 +2,22 @@ import { dirname, join } from 'node:path/posix';
 import { type Import, importsOf, type Token, tokensOf } from './source-text.ts';
 
 /**
- * Checks floors, walls, circles, doors, names and default exports of a set of files.
+ * Checks layers, circles, packages, names and default exports of a set of files.
  *
  * Shape: `files` maps a path from the root to its text; the answer is one sentence per break, empty when all is well.
- * Source: house §5 floors 1-4, §7 names.
+ * Source: design §5 layers 1-4, §7 names.
  */
 export function architectureFaults(files: ReadonlyMap<string, string>): readonly string[] {
-  const house = readHouse(files);
-  const sources = [...house.sources.values()];
+  const tree = treeFrom(files);
+  const sources = [...tree.sources.values()];
   return [
-    ...sources.flatMap((source) => source.imports.flatMap((wanted) => wallFaults(house, source.path, wanted))),
+    ...sources.flatMap((source) => source.imports.flatMap((wanted) => importFaults(tree, source.path, wanted))),
     ...sources.flatMap(placeFaults),
-    ...circles(house),
-    ...sources.flatMap(doorFaults),
+    ...circles(tree),
+    ...sources.flatMap(packageFaults),
     ...[...files.keys()].flatMap(nameFaults),
-    ...sources.flatMap((source) => defaultExportFaults(house, source)),
-    ...catalogueFaults(house),
+    ...sources.flatMap((source) => defaultExportFaults(tree, source)),
+    ...catalogueFaults(tree),
   ];
 }
 
@@ -27,13 +27,13 @@ interface Source {
   readonly imports: readonly Import[];
 }
 
-interface House {
+interface SourceTree {
   readonly sources: ReadonlyMap<string, Source>;
   /** Folders under `plugins/` that hold an `index.ts`, the outermost ones. */
   readonly pluginFolders: readonly string[];
 }
 
-function readHouse(files: ReadonlyMap<string, string>): House {
+function treeFrom(files: ReadonlyMap<string, string>): SourceTree {
   const paths = [...files.keys()].filter((path) => /^(core|plugins|hosts|examples|test|scripts)\/.*\.ts$/.test(path));
   const sources = new Map(
     paths.map((path) => {
@@ -48,16 +48,23 @@ function readHouse(files: ReadonlyMap<string, string>): House {
   return { sources, pluginFolders };
 }
 
-// ---- floors and walls (house §5.1, §5.3, §5.5) ----
+// ---- layers (§5.1, §5.3, §5.5) ----
 
-/** Bottom first; a file may import its own floor or a lower one, rooms of one line are one floor. */
-const FLOORS = [
+/** Bottom first; a file may import its own layer or a lower one. Each folder of the core is a layer of its own. */
+const LAYERS = [
   ['core/errors'],
   ['core/contract'],
+  ['core/limits'],
+  ['core/json'],
+  ['core/timing'],
   ['core/extension'],
-  ['core/protocol', 'core/backend', 'core/catalog', 'core/session'],
-  ['core/flow'],
-  ['core/assembly'],
+  ['core/mcp'],
+  ['core/http1'],
+  ['core/backend'],
+  ['core/catalog'],
+  ['core/server'],
+  ['core/pipeline'],
+  ['core/gateway'],
   ['core/index'],
   ['core/testing'],
   ['plugins'],
@@ -73,29 +80,29 @@ const FACES: Readonly<Record<string, string>> = {
 };
 const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;
 
-function wallFaults(house: House, from: string, { from: specifier }: Import): readonly string[] {
-  const target = targetOf(house, from, specifier);
+function importFaults(tree: SourceTree, from: string, { from: specifier }: Import): readonly string[] {
+  const target = targetOf(tree, from, specifier);
   if (target === undefined) return [];
-  const [here, there] = [floorOf(from), floorOf(target)];
+  const [here, there] = [layerOf(from), layerOf(target)];
   if (there > here) return [`${from} reaches up to ${target}`];
-  return mayReach(house, from, target, specifier) ? [] : [`${from} reaches into ${target}`];
+  return mayReach(tree, from, target, specifier) ? [] : [`${from} reaches into ${target}`];
 }
 
-function mayReach(house: House, from: string, target: string, specifier: string): boolean {
+function mayReach(tree: SourceTree, from: string, target: string, specifier: string): boolean {
   const byFace = FACES[specifier] !== undefined;
   if (from.startsWith('core/')) return target.startsWith('core/');
   if (from.startsWith('hosts/')) return byFace || target.startsWith('hosts/');
   if (!from.startsWith('plugins/')) return true;
   if (!target.startsWith('plugins/')) return specifier === '@toolmgr/core';
   if (from === 'plugins/index.ts' || target.startsWith('plugins/shared/')) return true;
-  return target !== 'plugins/index.ts' && pluginOf(house, from) === pluginOf(house, target);
+  return target !== 'plugins/index.ts' && pluginOf(tree, from) === pluginOf(tree, target);
 }
 
-function pluginOf({ pluginFolders }: House, path: string): string {
+function pluginOf({ pluginFolders }: SourceTree, path: string): string {
   return pluginFolders.find((folder) => path.startsWith(`${folder}/`)) ?? dirname(path);
 }
 
-function targetOf({ sources }: House, from: string, specifier: string): string | undefined {
+function targetOf({ sources }: SourceTree, from: string, specifier: string): string | undefined {
   if (OWN_PACKAGE.test(specifier)) return FACES[specifier] ?? specifier.replace(/^@toolmgr\//, '');
   if (!specifier.startsWith('.')) return undefined;
   const path = join(dirname(from), specifier);
@@ -103,16 +110,16 @@ function targetOf({ sources }: House, from: string, specifier: string): string |
   return sources.has(typed) ? typed : path;
 }
 
-function floorOf(path: string): number {
-  return FLOORS.findIndex((rooms) => rooms.some((room) => liesIn(path, room)));
+function layerOf(path: string): number {
+  return LAYERS.findIndex((pipeline) => pipeline.some((manager) => liesIn(path, manager)));
 }
 
-function liesIn(path: string, room: string): boolean {
-  return path === `${room}.ts` || path.startsWith(`${room}/`);
+function liesIn(path: string, manager: string): boolean {
+  return path === `${manager}.ts` || path.startsWith(`${manager}/`);
 }
 
 function placeFaults({ path, tokens }: Source): readonly string[] {
-  const homeless = floorOf(path) < 0 ? [`${path} lies on no floor`] : [];
+  const homeless = layerOf(path) < 0 ? [`${path} is on no layer`] : [];
   return liesIn(path, 'core/contract') ? [...homeless, ...runtimeFaults(path, tokens)] : homeless;
 }
 
@@ -138,9 +145,9 @@ function isRuntime(tokens: readonly Token[], index: number): boolean {
   return RUNTIME_WORDS.has(token);
 }
 
-// ---- circles (house §5.2) ----
+// ---- circles (§5.2) ----
 
-function circles(house: House): readonly string[] {
+function circles(tree: SourceTree): readonly string[] {
   const found = new Map<string, string>();
   const done = new Set<string>();
   const walk = (path: string, trail: readonly string[]): void => {
@@ -151,27 +158,27 @@ function circles(house: House): readonly string[] {
       return;
     }
     if (done.has(path)) return;
-    for (const { from } of house.sources.get(path)?.imports ?? []) {
-      const target = targetOf(house, path, from);
-      if (target !== undefined && house.sources.has(target)) walk(target, [...trail, path]);
+    for (const { from } of tree.sources.get(path)?.imports ?? []) {
+      const target = targetOf(tree, path, from);
+      if (target !== undefined && tree.sources.has(target)) walk(target, [...trail, path]);
     }
     done.add(path);
   };
-  for (const path of house.sources.keys()) walk(path, []);
+  for (const path of tree.sources.keys()) walk(path, []);
   return [...found.values()];
 }
 
 function highestFirst(ring: readonly string[]): readonly string[] {
-  const top = Math.max(...ring.map(floorOf));
-  const first = [...ring].filter((path) => floorOf(path) === top).sort()[0] ?? '';
+  const top = Math.max(...ring.map(layerOf));
+  const first = [...ring].filter((path) => layerOf(path) === top).sort()[0] ?? '';
   const at = ring.indexOf(first);
   return [...ring.slice(at), ...ring.slice(0, at)];
 }
 
-// ---- doors (house §1.2, §5.4) ----
+// ---- packages (§1.2, §5.4) ----
 
-/** Package, or its scope with `/*`, -> the rooms that may import it; examples, tests and scripts are free. */
-const DOORS: Readonly<Record<string, readonly string[]>> = {
+/** Package, or its scope with `/*`, -> the folders that may import it; examples, tests and scripts are free. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
   undici: ['plugins/shared', 'hosts/client'],
   fastify: ['hosts/http'],
@@ -195,20 +202,20 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['hosts/vmcp/operator'],
 };
 
-function doorFaults({ path, imports }: Source): readonly string[] {
+function packageFaults({ path, imports }: Source): readonly string[] {
   if (!/^(core|plugins|hosts)\//.test(path)) return [];
-  return [...new Set(imports.flatMap((wanted) => doorFault(path, wanted)))];
+  return [...new Set(imports.flatMap((wanted) => packageFault(path, wanted)))];
 }
 
-function doorFault(path: string, { from, typeOnly }: Import): readonly string[] {
+function packageFault(path: string, { from, typeOnly }: Import): readonly string[] {
   const name = packageOf(from);
   if (name === undefined) return [];
   if (name.startsWith('@modelcontextprotocol/') && path.startsWith('core/') && !typeOnly) {
     return [`${path} runs '${name}'; the core takes types only from it`];
   }
-  const rooms = DOORS[name] ?? DOORS[name.replace(/\/.*/, '/*')];
-  if (rooms === undefined || rooms.some((room) => liesIn(path, room))) return [];
-  return [`'${name}' belongs in ${rooms.join(', ')}, not in ${path}`];
+  const pipeline = PACKAGES[name] ?? PACKAGES[name.replace(/\/.*/, '/*')];
+  if (pipeline === undefined || pipeline.some((manager) => liesIn(path, manager))) return [];
+  return [`'${name}' belongs in ${pipeline.join(', ')}, not in ${path}`];
 }
 
 function packageOf(specifier: string): string | undefined {
@@ -219,7 +226,7 @@ function packageOf(specifier: string): string | undefined {
     .join('/');
 }
 
-// ---- names and default exports (house §7) ----
+// ---- names and default exports (design §7) ----
 
 const FORBIDDEN_NAMES = new Set(
   'utils helpers common misc types base manager service handler impl interfaces'.split(' '),
@@ -239,7 +246,7 @@ function nameFaults(path: string): readonly string[] {
   ];
 }
 
-function defaultExportFaults({ pluginFolders }: House, { path, tokens }: Source): readonly string[] {
+function defaultExportFaults({ pluginFolders }: SourceTree, { path, tokens }: Source): readonly string[] {
   const isPluginIndex = path.endsWith('/index.ts') && pluginFolders.some((folder) => path.startsWith(`${folder}/`));
   if (isPluginIndex || !/^(core|plugins|hosts)\//.test(path)) return [];
   const exported = tokens.some(({ kind, text }, index) => {
@@ -255,9 +262,9 @@ function isInsideExport(tokens: readonly Token[], index: number): boolean {
   return tokens[open - 1]?.text === 'export';
 }
 
-// ---- the catalogue (house §3) ----
+// ---- the catalogue (design §3) ----
 
-function catalogueFaults({ sources, pluginFolders }: House): readonly string[] {
+function catalogueFaults({ sources, pluginFolders }: SourceTree): readonly string[] {
   const catalogue = sources.get('plugins/index.ts');
   if (catalogue === undefined) return [];
   const entries = entriesOf(catalogue.tokens);

@@ -1,12 +1,12 @@
-import type { BackendListing } from '../../core/backend/room.ts';
+import type { BackendListing } from '../../core/backend/backend-manager.ts';
 import { type BuildParts, type Built, buildCatalog } from '../../core/catalog/build.ts';
 import type { Catalog } from '../../core/catalog/catalog.ts';
 import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 import type { EntryKind } from '../../core/contract/tool.ts';
-import { decodeObject } from '../../core/protocol/raw-json.ts';
+import { decodeObject } from '../../core/json/raw-json.ts';
 
-/** Builds a catalogue of the base class as the house does, without plugins unless `shape` is given. */
+/** Builds a catalogue of the base class as the gateway does, without plugins unless `shape` is given. */
 export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): Built {
   return buildCatalog('', listings, {
     workloads: () => [...listings.keys()],

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import type { SessionEnded } from '../../core/contract/event.ts';
 import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
 import type { Log } from '../../core/extension/plugin.ts';
-import { createEndpoint, type Endpoint, type EndpointOptions } from '../../core/protocol/endpoint.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../core/protocol/limits.ts';
-import { createFakeHouse, type FakeHouse } from './fake-house.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts';
+import { createEndpoint, type Endpoint, type EndpointOptions } from '../../core/server/endpoint.ts';
+import { createFakeGatewayService, type FakeGatewayService } from './fake-gateway.ts';
 
 /** An endpoint behind a real HTTP server on a free loopback port. */
 export interface OpenEndpoint extends AsyncDisposable {
   readonly endpoint: Endpoint;
-  readonly house: FakeHouse;
+  readonly service: FakeGatewayService;
   readonly origin: string;
   readonly url: string;
   readonly ended: SessionEnded[];
@@ -20,13 +20,13 @@ export interface OpenEndpoint extends AsyncDisposable {
 }
 
 /** Options of a test endpoint; limits are merged with the defaults. */
-export type OpenOptions = Partial<Omit<EndpointOptions, 'limits' | 'house'>> & {
+export type OpenOptions = Partial<Omit<EndpointOptions, 'limits' | 'service'>> & {
   readonly limits?: Partial<Limits>;
-  readonly house?: FakeHouse;
+  readonly service?: FakeGatewayService;
 };
 
 export async function openEndpoint(options: OpenOptions = {}): Promise<OpenEndpoint> {
-  const house = options.house ?? createFakeHouse();
+  const service = options.service ?? createFakeGatewayService();
   const ended: SessionEnded[] = [];
   const logged: OpenEndpoint['logged'] = [];
   const clock = { aheadMs: 0 };
@@ -37,7 +37,7 @@ export async function openEndpoint(options: OpenOptions = {}): Promise<OpenEndpo
     now: () => Date.now() + clock.aheadMs,
     onSessionEnded: (each) => void ended.push(each),
     ...options,
-    house,
+    service,
     limits: { ...DEFAULT_LIMITS, stopMs: 1000, ...options.limits },
   });
   const server = createServer((request, response) => endpoint.handle(request, response));
@@ -45,7 +45,7 @@ export async function openEndpoint(options: OpenOptions = {}): Promise<OpenEndpo
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     endpoint,
-    house,
+    service,
     origin,
     url: `${origin}/mcp`,
     ended,

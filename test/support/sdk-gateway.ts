@@ -39,7 +39,7 @@ export async function sdkGateway(backendUrl: string, era: Era): Promise<SdkGatew
 type Capabilities = NonNullable<ReturnType<Client['getServerCapabilities']>>;
 type ClientCapabilities = NonNullable<ReturnType<Server['getClientCapabilities']>>;
 
-interface Face {
+interface ServerDescription {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ async function relay(client: Client, { method, params = {} }: JSONRPCRequest, ct
   return { ...result, _meta: kept };
 }
 
-function stateless(client: Client, capabilities: Capabilities): Face {
+function stateless(client: Client, capabilities: Capabilities): ServerDescription {
   const handler = createMcpHandler(
     () => {
       const server = new Server(INFO, { capabilities });
@@ -100,7 +100,7 @@ function stateless(client: Client, capabilities: Capabilities): Face {
   return { handle: toNodeHandler(handler), close: () => handler.close() };
 }
 
-function sessions(first: Client, capabilities: Capabilities, backendUrl: string): Face {
+function sessions(first: Client, capabilities: Capabilities, backendUrl: string): ServerDescription {
   const open = new Map<string, NodeStreamableHTTPServerTransport>();
   const clients = new Set<Client>([first]);
   const begin = async (): Promise<NodeStreamableHTTPServerTransport> => {

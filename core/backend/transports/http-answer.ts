@@ -1,11 +1,13 @@
 import type { Era } from '../../contract/era.ts';
-import { Gathering } from '../../protocol/http/gathering.ts';
-import { rawElements } from '../../protocol/raw-json.ts';
+import type { Flow, ResponseReader } from '../../http1/flow.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import { Gathering } from '../../json/gathering.ts';
+import { rawElements } from '../../json/raw-json.ts';
+import { sameId } from '../../mcp/backend-message.ts';
+import type { SseFrames } from '../../mcp/sse-frames.ts';
+import { BackendError } from '../backend-manager.ts';
 import { socketFailure } from '../failure.ts';
-import type { Exchange } from '../link.ts';
-import { sameId } from '../message.ts';
-import { BackendError } from '../room.ts';
-import type { SseFrames } from '../sse-frames.ts';
+import type { Exchange } from '../sessions/backend-session.ts';
 import {
   errorIn,
   framesFor,
@@ -21,8 +23,6 @@ import {
 import type { HttpLeg } from './http-leg.ts';
 import { Resumption } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, statusFailure } from './http-target.ts';
-import type { Flow, ResponseReader } from './http1/flow.ts';
-import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 /** Messages of one answer that is an array: more than any request has answers. */

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import type { Gathering } from '../../protocol/http/gathering.ts';
-import { RawJsonError, RawObject } from '../../protocol/raw-json.ts';
+import type { Gathering } from '../../json/gathering.ts';
+import { RawJsonError, RawObject } from '../../json/raw-json.ts';
+import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts';
+import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LinkFailure } from '../failure.ts';
-import type { Exchange } from '../link.ts';
-import { type ErrorMembers, errorOf, idFrom } from '../message.ts';
-import { SseFrames, SseTooLarge } from '../sse-frames.ts';
+import type { Exchange } from '../sessions/backend-session.ts';
 import type { HttpLeg } from './http-leg.ts';
 
 export const JSON_TYPE = 'application/json';

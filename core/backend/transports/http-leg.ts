@@ -1,7 +1,7 @@
 import type { Era } from '../../contract/era.ts';
-import type { Limits } from '../../protocol/limits.ts';
+import type { Limits } from '../../limits.ts';
 import type { LinkFailure } from '../failure.ts';
-import type { Exchange, WireSink } from '../link.ts';
+import type { Exchange, WireSink } from '../sessions/backend-session.ts';
 import type { HttpTarget } from './http-target.ts';
 
 /** What the readers of answers and streams need of the wire they read for. */

@@ -1,12 +1,12 @@
+import type { Flow, ResponseReader } from '../../http1/flow.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import type { SseFrames } from '../../mcp/sse-frames.ts';
+import { backOffMs } from '../../timing/wait.ts';
 import { socketFailure } from '../failure.ts';
-import type { Exchange } from '../link.ts';
-import type { SseFrames } from '../sse-frames.ts';
-import { backOffMs } from '../wait.ts';
+import type { Exchange } from '../sessions/backend-session.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { NEVER } from './http-target.ts';
-import type { Flow, ResponseReader } from './http1/flow.ts';
-import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 /** Reconnects of one broken answer stream; its request ends by its own time anyway. */

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Authorizer } from '../../contract/auth-strategy.ts';
-import type { Backend, Errand } from '../../contract/backend.ts';
+import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
-import { DISCOVERY_CALLER } from '../discovery-caller.ts';
+import { ConnectionPool, type PoolOptions } from '../../http1/connection-pool.ts';
+import { type Origin, originFrom } from '../../http1/dial.ts';
+import type { ResponseReader } from '../../http1/flow.ts';
+import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import { LinkFailure } from '../failure.ts';
-import { ConnectionPool, type PoolOptions } from './http1/connection-pool.ts';
-import { type Origin, originFrom } from './http1/dial.ts';
-import type { ResponseReader } from './http1/flow.ts';
-import { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';
+import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 
 /** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
 const KEEP_ALIVE_MS = 3_000;
@@ -25,7 +25,7 @@ export interface HttpRequest {
   readonly headers: Record<string, string>;
   readonly body?: Buffer;
   readonly caller: Caller;
-  readonly purpose: Errand['purpose'];
+  readonly purpose: AuthContext['purpose'];
   readonly signal: AbortSignal;
   /** Added where nothing else set them. */
   readonly extra?: Readonly<Record<string, string>>;
@@ -67,7 +67,7 @@ export class HttpTarget {
   send(request: HttpRequest, reader: ResponseReader, refused: (cause: GatewayFault) => void): void {
     let waited: void | Promise<void>;
     try {
-      waited = this.#authorizer.apply({ backend: this.backend, headers: request.headers }, errandOf(request));
+      waited = this.#authorizer.apply({ backend: this.backend, headers: request.headers }, authContextOf(request));
     } catch (cause) {
       return refused(this.#unauthorized(cause));
     }
@@ -136,7 +136,7 @@ export class HttpTarget {
 }
 
 /** Whatever the gateway sends under its own name is discovery: nobody's token may be expected there. */
-function errandOf(request: HttpRequest): Errand {
+function authContextOf(request: HttpRequest): AuthContext {
   if (request.caller !== DISCOVERY_CALLER || request.purpose === 'discovery') return request;
   return { caller: request.caller, purpose: 'discovery', signal: request.signal };
 }

@@ -1,13 +1,13 @@
-import { Gathering } from '../../protocol/http/gathering.ts';
-import type { LinkHolder } from '../link.ts';
-import type { SseFrames } from '../sse-frames.ts';
-import { backOffMs } from '../wait.ts';
+import type { Flow, ResponseReader } from '../../http1/flow.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import { Gathering } from '../../json/gathering.ts';
+import type { SseFrames } from '../../mcp/sse-frames.ts';
+import { backOffMs } from '../../timing/wait.ts';
+import type { LinkHolder } from '../sessions/backend-session.ts';
 import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { RETRY_FIRST_MS, RETRY_MAX_MS } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
-import type { Flow, ResponseReader } from './http1/flow.ts';
-import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 /** The stream on which a legacy server speaks by itself: GET, kept open, reopened where it stopped. */

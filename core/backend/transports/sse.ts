@@ -1,14 +1,14 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
-import type { Limits } from '../../protocol/limits.ts';
+import type { Flow, ResponseReader } from '../../http1/flow.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Limits } from '../../limits.ts';
+import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
+import { waitFor } from '../../timing/wait.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
-import type { Exchange, LinkHolder, Wire, WireSink } from '../link.ts';
-import { type SseEvent, SseFrames, SseTooLarge } from '../sse-frames.ts';
-import { waitFor } from '../wait.ts';
+import type { Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
 import { mediaType, STREAM_TYPE } from './http-body.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
-import type { Flow, ResponseReader } from './http1/flow.ts';
-import type { ResponseHead } from './http1/response-head.ts';
 import { Pace } from './pace.ts';
 
 const WITHDRAWN = new Error('withdrawn by the gateway');

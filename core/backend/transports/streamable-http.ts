@@ -1,14 +1,14 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { Limits } from '../../protocol/limits.ts';
+import type { Flow, ResponseReader } from '../../http1/flow.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Limits } from '../../limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
-import type { Asked, Exchange, LinkHolder, Wire, WireSink } from '../link.ts';
+import type { Asked, Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
 import { Answer } from './http-answer.ts';
 import { errorIn, JSON_TYPE, mediaType, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { type HttpRequest, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
-import type { Flow, ResponseReader } from './http1/flow.ts';
-import type { ResponseHead } from './http1/response-head.ts';
 import { ServerChannel } from './server-channel.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import {
-  type Asker,
+  type ClientContext,
   callWith,
   createGateway,
   createLog,
@@ -129,16 +129,16 @@ function watcher(answers: ReadonlyMap<string, JsonObject>, hear: (advanced: Work
         hear(advanced);
       });
       hooks.rewriteCall.tap(address, (call) =>
-        call.parent === undefined ? callWith(call, { asker: askable(call.asker, answers, running) }) : call,
+        call.parent === undefined ? callWith(call, { client: askable(call.client, answers, running) }) : call,
       );
     },
   });
 }
 
 /** The terminal as a client that is asked in the middle of the call. */
-function askable(asker: Asker, answers: ReadonlyMap<string, JsonObject>, running: Set<string>): Asker {
+function askable(client: ClientContext, answers: ReadonlyMap<string, JsonObject>, running: Set<string>): ClientContext {
   return {
-    ...asker,
+    ...client,
     era: '2025-11-25',
     capabilities: { elicitation: {} },
     async ask(_method, params) {

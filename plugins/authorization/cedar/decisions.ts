@@ -73,7 +73,7 @@ export function createDecisions(
   };
 
   /** What only leads to others is allowed by the feature that offers it, unless a policy forbids it by name. */
-  const ofWayIn = (entry: CatalogEntry, by: Caller, call: Call | undefined): Verdict => {
+  const ofDispatcher = (entry: CatalogEntry, by: Caller, call: Call | undefined): Verdict => {
     const forbids = forbidsOf(entry.key);
     if (forbids.size === 0) return ALLOWED;
     const caller = callerFacts(by);
@@ -87,14 +87,14 @@ export function createDecisions(
 
   return {
     ofCall(call) {
-      if (call.target.isWayIn) return ofWayIn(call.target, call.caller, call);
+      if (call.target.isDispatcher) return ofDispatcher(call.target, call.caller, call);
       const caller = callerFacts(call.caller);
       const entry = entryFacts(call.target, call.name);
       const hasArguments = call.method === 'tools/call' || call.method === 'prompts/get';
       return hasArguments ? decide(caller, entry, call) : ofEntry(caller, entry);
     },
     ofEntry: (entry, caller) =>
-      entry.isWayIn ? ofWayIn(entry, caller, undefined) : ofEntry(callerFacts(caller), entryFacts(entry)),
+      entry.isDispatcher ? ofDispatcher(entry, caller, undefined) : ofEntry(callerFacts(caller), entryFacts(entry)),
     keyOf: (caller) => callerFacts(caller).key,
     get asked() {
       return asked;

@@ -49,7 +49,7 @@ export function createDesk(address: string, config: CodeModeConfig, run: (call: 
       original: TOOL_NAME,
       definition: toolDefinition(NOBODYS, config),
       shapedBy: [address],
-      isWayIn: true,
+      isDispatcher: true,
       run,
     }),
     described(entries) {

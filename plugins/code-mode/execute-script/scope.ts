@@ -22,7 +22,7 @@ const MAX_FUNCTIONS = 2_000; // bound for each script anew; what comes after is 
  * `callTool`. Ways in (the script tool itself) are left out: a script does not run scripts.
  */
 export function scopeOf(entries: readonly ToolEntry[]): Scope {
-  const tools = entries.filter(({ isWayIn }) => isWayIn !== true);
+  const tools = entries.filter(({ isDispatcher }) => isDispatcher !== true);
   const groups = groupNames(tools);
   const taken = new Set<string>(groups.values());
   const members = new Set<string>();
@@ -64,6 +64,6 @@ function claimed(taken: Set<string>, name: string, isGlobal = true): string | un
 }
 
 /** The name without its prefix, but never the one that an override replaced: that may be meant to stay unseen. */
-function ownName({ key, original, formerKeys, shapedBy }: ToolEntry): string {
-  return formerKeys?.at(-1) ?? (shapedBy.includes('override.name') ? key : original);
+function ownName({ key, original, aliases, shapedBy }: ToolEntry): string {
+  return aliases?.at(-1) ?? (shapedBy.includes('override.name') ? key : original);
 }

@@ -97,7 +97,7 @@ function begin(workflow: Workflow, call: Call, nowMs: number): WorkflowState {
   };
 }
 
-/** The state is sealed to its caller by the house; here it is only a name in the store. */
+/** The state is sealed to its caller by the gateway; here it is only a name in the store. */
 async function resume({ workflow, waiting }: Answering, { backendState = '' }: Call): Promise<WorkflowState> {
   const state = await waiting.take(backendState);
   if (state === undefined || state.name !== workflow.name || state.digest !== workflow.digest) {
@@ -202,13 +202,13 @@ function described({ id, type, tools: [tool] }: WorkflowStep) {
 }
 
 /** Tells a client that wants to know; its own waiting time starts again with it. */
-function progress({ asker }: Call, count: number, total: number): void {
-  if (asker.progressToken === undefined) return;
+function progress({ client }: Call, count: number, total: number): void {
+  if (client.progressToken === undefined) return;
   const params = RawObject.empty()
-    .with('progressToken', asker.progressToken)
+    .with('progressToken', client.progressToken)
     .with('progress', encode(count))
     .with('total', encode(total));
-  asker.tell('notifications/progress', params.toBytes());
+  client.tell('notifications/progress', params.toBytes());
 }
 
 function resultOf(end: Exclude<WorkflowEnd, { readonly isWaiting: true }>): CallResult {

@@ -47,13 +47,13 @@ export async function elicit(
 }
 
 /** Whether the client asks again with the answers (MCP 2026-07-28) instead of answering in the middle of the call. */
-function comesBack({ asker, parent }: Call): boolean {
-  return asker.era === '2026-07-28' && parent === undefined;
+function comesBack({ client, parent }: Call): boolean {
+  return client.era === '2026-07-28' && parent === undefined;
 }
 
 /** A client must never be asked for what it did not declare. */
 function requireForms(call: Call, { policy }: WorkflowStep): void {
-  const { elicitation } = call.asker.capabilities;
+  const { elicitation } = call.client.capabilities;
   if (isObject(elicitation) && (isObject(elicitation.form) || !isObject(elicitation.url))) return;
   if (comesBack(call) && policy.action !== 'continue') throw new CallError(MISSING_CAPABILITY);
   throw new StepFailure('the client cannot be asked: it did not declare elicitation');
@@ -66,8 +66,8 @@ const MISSING_CAPABILITY: WireError = {
   status: 400,
 };
 
-async function askNow(form: Form, { asker }: Call, signal: AbortSignal, timeoutMs: number): Promise<Elicited> {
-  const { ask } = asker;
+async function askNow(form: Form, { client }: Call, signal: AbortSignal, timeoutMs: number): Promise<Elicited> {
+  const { ask } = client;
   if (ask === undefined) throw new StepFailure('the client cannot be asked in the middle of a call');
   try {
     const answer = await withDeadline(signal, timeoutMs, (until) => ask('elicitation/create', paramsOf(form), until));

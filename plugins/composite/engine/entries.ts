@@ -94,7 +94,7 @@ function findAll(
   return { entries, missing };
 }
 
-/** Of visible tools that share a name the house keeps the first workload's: the others cannot be reached. */
+/** Of visible tools that share a name the gateway keeps the first workload's: the others cannot be reached. */
 function withoutLosers(tools: readonly ToolEntry[]): readonly ToolEntry[] {
   const winners = new Map<string, ToolEntry>();
   for (const tool of tools) {
@@ -121,8 +121,8 @@ function finder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | unde
   const byKey = new Map<string, ToolEntry>();
   const byOriginal = new Map<string, ToolEntry[]>();
   for (const tool of tools) {
-    const { workload, original, key, formerKeys = [] } = tool;
-    for (const name of [original, key, ...formerKeys]) {
+    const { workload, original, key, aliases = [] } = tool;
+    for (const name of [original, key, ...aliases]) {
       if (!ofWorkload.has(`${workload}.${name}`)) ofWorkload.set(`${workload}.${name}`, tool);
     }
     if (tool.hiddenBy === undefined && !byKey.has(key)) byKey.set(key, tool);
@@ -131,7 +131,7 @@ function finder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | unde
   return (name) => {
     const owners = byOriginal.get(name) ?? [];
     const found = ofWorkload.get(name) ?? byKey.get(name) ?? (owners.length === 1 ? owners[0] : undefined);
-    // what the house would find under the name that is called must be this very tool
+    // what the gateway would find under the name that is called must be this very tool
     return found !== undefined && inside.get(innerNameOf(found)) === found ? found : undefined;
   };
 }
@@ -155,7 +155,7 @@ function entryFor(
     ...(output === undefined ? {} : { outputSchema: output.schema }),
     annotations: annotationsOf(workflow, used),
   });
-  // the same bytes again keep what the house knows about them
+  // the same bytes again keep what the gateway knows about them
   const before = known.get(name);
   const kept = before?.equals(definition) ? before : definition;
   known.set(name, kept);

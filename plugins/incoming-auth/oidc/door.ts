@@ -9,7 +9,7 @@ import { createOutage } from './outage.ts';
 import { createPlaces, NoPlace } from './places.ts';
 import { createFetchKeys, plainIssuer } from './provider-keys.ts';
 import { createResourceFace } from './resource-metadata.ts';
-import { createTokenDesk, type TokenDesk } from './token-desk.ts';
+import { createTokenVerifier, type TokenVerifier } from './token-desk.ts';
 import { jwtHeader, type Patience, verifyJwt } from './verify-jwt.ts';
 
 /** The door of one gateway: closed until `open`. */
@@ -21,8 +21,8 @@ export interface Door {
    */
   open(): Promise<void>;
   close(): Promise<void>;
-  known: TokenDesk['known'];
-  verify: TokenDesk['verify'];
+  known: TokenVerifier['known'];
+  verify: TokenVerifier['verify'];
 }
 
 const PROVIDER_TIMEOUT_MS = 5_000;
@@ -36,10 +36,10 @@ const MAX_WAITING_FOR_KEYS_PER_NETWORK = 512;
 export function createDoor(core: Pick<Core, 'log' | 'now'>, config: OidcConfig, env: NodeJS.ProcessEnv): Door {
   const face = createResourceFace(config);
   let opened: Opened | undefined;
-  const desk = (): TokenDesk => {
+  const verifier = (): TokenVerifier => {
     if (opened === undefined)
       throw new GatewayFault('PLAN_INCOMPLETE', 'incoming-auth/oidc was asked before its start');
-    return opened.desk;
+    return opened.verifier;
   };
   return {
     mount: (routes) => face.mount(routes),
@@ -51,22 +51,22 @@ export function createDoor(core: Pick<Core, 'log' | 'now'>, config: OidcConfig, 
     async close() {
       await opened?.close();
     },
-    known: (inbound) => desk().known(inbound),
-    verify: async (inbound) => desk().verify(inbound),
+    known: (inbound) => verifier().known(inbound),
+    verify: async (inbound) => verifier().verify(inbound),
   };
 }
 
 const PLACE_OF_CA = 'incomingAuth.oidc.caBundlePath';
 
 interface Opened {
-  readonly desk: TokenDesk;
+  readonly verifier: TokenVerifier;
   close(): Promise<void>;
 }
 
 function openDesk(
   { log, now }: Pick<Core, 'log' | 'now'>,
   config: OidcConfig,
-  challenge: Parameters<typeof createTokenDesk>[0]['challenge'],
+  challenge: Parameters<typeof createTokenVerifier>[0]['challenge'],
   clientSecret: Secret | undefined,
   ca: string | undefined,
 ): Opened {
@@ -85,7 +85,7 @@ function openDesk(
     fetch: createFetchKeys(config, keysHttp),
     now,
     outage: createOutage('the keys of the identity provider', log, now),
-    onWithdrawn: () => desk.forget(),
+    onWithdrawn: () => verifier.forget(),
   });
   const { introspectionUrl, clientId } = config;
   const asking = introspectionUrl === undefined ? undefined : { url: introspectionUrl, clientId, clientSecret, http };
@@ -93,7 +93,7 @@ function openDesk(
   // apart: a token that only needs the keys never waits behind tokens that the provider is asked about
   const forIntrospection = createPlaces(MAX_INTROSPECTIONS, MAX_INTROSPECTIONS_PER_NETWORK);
   const forKeys = createPlaces(MAX_WAITING_FOR_KEYS, MAX_WAITING_FOR_KEYS_PER_NETWORK);
-  const desk = createTokenDesk({
+  const verifier = createTokenVerifier({
     issuer: rules.issuer,
     now,
     challenge,
@@ -118,7 +118,7 @@ function openDesk(
   });
   ring.current().catch(() => {}); // told by the outage; the first token asks again
   return {
-    desk,
+    verifier,
     async close() {
       stopped.abort();
       ring.stop();

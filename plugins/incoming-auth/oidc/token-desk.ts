@@ -8,7 +8,7 @@ import { type Objection, refusalOf, UNDECIDED } from './refusals.ts';
 import { CLOCK_LEEWAY_S } from './verify-jwt.ts';
 
 /** How tokens are judged and for how long that holds. */
-export interface DeskParts {
+export interface TokenVerifierParts {
   readonly issuer: string;
   now(): number;
   /** The challenge of a refusal to this request. */
@@ -26,7 +26,7 @@ export interface DeskParts {
 }
 
 /** Who holds which token. */
-export interface TokenDesk {
+export interface TokenVerifier {
   /** The caller of a token that was verified before, or a refusal that needs no look; `undefined` = ask `verify`. */
   known(inbound: Inbound): Caller | Refusal | undefined;
   verify(inbound: Inbound): Promise<Caller | Refusal>;
@@ -51,7 +51,7 @@ interface Known {
  * cannot push others out. The same token is verified once, however many requests bring it at the same time. What waits for the
  * provider is bounded in `judge`; what is verified here and now is not, it ends within milliseconds.
  */
-export function createTokenDesk(parts: DeskParts): TokenDesk {
+export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
   const tokens = new LRUCache<string, Known>({ max: MAX_TOKENS });
   const underway = new Map<string, Promise<Caller | Objection>>();
   let generation = 0;

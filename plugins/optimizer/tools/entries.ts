@@ -53,7 +53,7 @@ function entryOf(name: string, definition: JsonObject, run: TwoTools['find']): T
     definition: encode({ name, ...definition }),
     shapedBy: [],
     servedAt: 'front',
-    isWayIn: true,
+    isDispatcher: true,
     run,
   };
 }

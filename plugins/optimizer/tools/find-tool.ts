@@ -10,8 +10,8 @@ import {
 } from '@toolmgr/core';
 import type { OptimizerConfig } from './config.ts';
 import { foundAnswer } from './found-answer.ts';
-import type { Meaning } from './meaning.ts';
-import type { Shelves } from './shelves.ts';
+import type { EmbeddingIndex } from './meaning.ts';
+import type { IndexCache } from './shelves.ts';
 import type { Answered } from './sought.ts';
 
 /** What a search needs. */
@@ -19,9 +19,9 @@ export interface FinderParts {
   readonly core: Pick<Core, 'reachable' | 'toolsFor'>;
   readonly config: OptimizerConfig;
   readonly searcher: Pick<Searcher, 'questionsOf'>;
-  readonly shelves: Shelves;
+  readonly indexCache: IndexCache;
   /** Absent when words decide alone. */
-  readonly meaning: Meaning | undefined;
+  readonly meaning: EmbeddingIndex | undefined;
 }
 
 const MAX_TEXT = 4_000; // a description of a tool, not the task with its material
@@ -38,7 +38,7 @@ interface Wanted {
  * all of them in the list.
  */
 export function createFinder(parts: FinderParts): (call: Call) => Promise<Answered> {
-  const { core, config, shelves, meaning } = parts;
+  const { core, config, indexCache, meaning } = parts;
   const semanticRatio = Number(config.hybridSearchSemanticRatio);
   const maxDistance = Number(config.semanticDistanceThreshold);
   const views = new WeakMap<readonly ToolEntry[], View>();
@@ -55,10 +55,10 @@ export function createFinder(parts: FinderParts): (call: Call) => Promise<Answer
     if ('problem' in wanted) return { result: toolFailure(wanted.problem) };
     const all = core.reachable(call);
     const shown = await core.toolsFor(call);
-    const shelf = await shelves.shelfOf(all);
+    const shelf = await indexCache.shelfOf(all);
     const asked = meaning && (await questioned(parts, wanted.text, shelf.dimensions, call.signal));
     const vectors = asked !== undefined && 'vectors' in asked ? asked.vectors : undefined;
-    const view = viewOf(shown, call.asker.era);
+    const view = viewOf(shown, call.client.era);
     const matches = shelf.index.find({
       ...wanted,
       limit: config.maxToolsToReturn,
@@ -69,7 +69,7 @@ export function createFinder(parts: FinderParts): (call: Call) => Promise<Answer
     });
     const found = matches.flatMap(({ name }) => view.byName.get(name) ?? []);
     const away = asked !== undefined && 'away' in asked ? asked.away : undefined;
-    return foundAnswer({ found, baselineBytes: view.bytes, away }, call.asker);
+    return foundAnswer({ found, baselineBytes: view.bytes, away }, call.client);
   };
 }
 

@@ -1,5 +1,5 @@
 import {
-  type Asker,
+  type ClientContext,
   decodeObject,
   type Era,
   encode,
@@ -31,9 +31,9 @@ export interface SearchOutcome {
  * says it once more only as far as a call needs it: a line with name, arguments and what the tool does. Clients of
  * revisions without `structuredContent` (before 2025-06-18) get all of it as text, and nothing else.
  */
-export function foundAnswer(outcome: SearchOutcome, asker: Pick<Asker, 'era' | 'protocolVersion'>): Answered {
+export function foundAnswer(outcome: SearchOutcome, client: Pick<ClientContext, 'era' | 'protocolVersion'>): Answered {
   const { found, baselineBytes, away } = outcome;
-  const items = found.map((tool) => leanItem(tool, asker.era));
+  const items = found.map((tool) => leanItem(tool, client.era));
   const baseline = tokens(baselineBytes);
   const returned = tokens(items.reduce((sum, { length }) => sum + length, 0));
   const savings = baseline === 0 ? 0 : Math.round((1 - returned / baseline) * 10_000) / 100;
@@ -42,7 +42,7 @@ export function foundAnswer(outcome: SearchOutcome, asker: Pick<Asker, 'era' | '
   const rest = encode({ token_metrics: metrics, ...(notice !== undefined && { notice }) }).subarray(1);
   const listed = items.flatMap((item, at) => (at === 0 ? [item] : [COMMA, item]));
   const structured = Buffer.concat([TOOLS, ...listed, TOOLS_END, rest]);
-  const isKnown = asker.protocolVersion === undefined || asker.protocolVersion >= FIRST_STRUCTURED;
+  const isKnown = client.protocolVersion === undefined || client.protocolVersion >= FIRST_STRUCTURED;
   const text = isKnown ? linesOf(items, notice) : structured.toString('utf8');
   const content = encode([{ type: 'text', text }]);
   const more = isKnown ? [Buffer.from(',"structuredContent":'), structured] : [];

@@ -6,7 +6,7 @@ import { probesOf, readsBy, scriptOf } from './reading.ts';
 import { openVectorCache, type VectorCache } from './vector-cache.ts';
 
 /** The vectors of passages and questions, and whether there are any to be had. */
-export interface Meaning {
+export interface EmbeddingIndex {
   /** Vectors that are known now, one for each passage. */
   known(passages: readonly string[]): readonly (Float32Array | undefined)[];
   /** Embeds passages in the background; `done` hears of it, and again when the model has become another. */
@@ -24,7 +24,7 @@ export interface Meaning {
 }
 
 /** What it is made with. */
-export interface MeaningParts {
+export interface EmbeddingIndexParts {
   readonly embedder: Embedder;
   /** Where vectors are kept over restarts. */
   readonly folder: string;
@@ -55,7 +55,7 @@ const BUSY = 'too many searches are being embedded';
  * What a model makes of a script it was not trained on looks like vectors and means nothing, yet it would have the half of
  * every vote. So with the first question in a script some paraphrases in it are embedded (`readsBy`).
  */
-export function createMeaning({ embedder, folder, log, now, signal }: MeaningParts): Meaning {
+export function createEmbeddingIndex({ embedder, folder, log, now, signal }: EmbeddingIndexParts): EmbeddingIndex {
   const questions = new LRUCache<string, Float32Array>({ max: MAX_QUESTIONS });
   const readable = new Map<Script, boolean>();
   const waiting: Wish[] = [];

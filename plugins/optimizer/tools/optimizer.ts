@@ -5,8 +5,8 @@ import { createCaller } from './call-tool.ts';
 import type { OptimizerConfig } from './config.ts';
 import type { TwoTools } from './entries.ts';
 import { createFinder } from './find-tool.ts';
-import { createMeaning, type Meaning } from './meaning.ts';
-import { createShelves, type Shelves } from './shelves.ts';
+import { createEmbeddingIndex, type EmbeddingIndex } from './meaning.ts';
+import { createIndexCache, type IndexCache } from './shelves.ts';
 import { telling } from './sought.ts';
 
 /** The optimizer of one gateway. */
@@ -21,24 +21,27 @@ export interface Optimizer extends TwoTools {
 /** Makes an optimizer; searcher and embedder are looked up when it starts. */
 export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer {
   const stopped = new AbortController();
-  let running: { readonly find: TwoTools['find']; readonly shelves: Shelves } | undefined;
+  let running: { readonly find: TwoTools['find']; readonly indexCache: IndexCache } | undefined;
   let closing: (() => Promise<void>) | undefined;
   return {
     async start() {
       const searcher: Searcher = core.slots.searchers.get(config.searcher);
       const embedder = await openEmbedder(core, config);
       const folder = join(stateDir(), 'optimizer');
-      const meaning: Meaning | undefined =
-        embedder && createMeaning({ embedder, folder, log: core.log, now: core.now, signal: stopped.signal });
+      const meaning: EmbeddingIndex | undefined =
+        embedder && createEmbeddingIndex({ embedder, folder, log: core.log, now: core.now, signal: stopped.signal });
       closing = embedder && (() => embedder.close());
-      const shelves = createShelves({ searcher, meaning, log: core.log, signal: stopped.signal });
-      running = { shelves, find: telling(core, 'search', createFinder({ core, config, searcher, shelves, meaning })) };
+      const indexCache = createIndexCache({ searcher, meaning, log: core.log, signal: stopped.signal });
+      running = {
+        indexCache,
+        find: telling(core, 'search', createFinder({ core, config, searcher, indexCache, meaning })),
+      };
     },
     async stop() {
       stopped.abort(new Error('the gateway is stopping'));
       await closing?.();
     },
-    prepare: (reachable) => running?.shelves.prepare(reachable),
+    prepare: (reachable) => running?.indexCache.prepare(reachable),
     find(call) {
       if (running === undefined) throw new GatewayFault('PLAN_INCOMPLETE', 'find_tool was called before the start');
       return running.find(call);

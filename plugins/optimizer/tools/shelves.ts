@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import { explainCause, type Log, type Searcher, type SearchIndex, type ToolEntry } from '@toolmgr/core';
-import type { Meaning } from './meaning.ts';
+import type { EmbeddingIndex } from './meaning.ts';
 
 /** An index over one list of tools. */
-export interface Shelf {
+export interface CachedIndex {
   readonly index: SearchIndex;
   /** Length of its vectors; absent when it has none (yet). */
   readonly dimensions: number | undefined;
 }
 
 /** The indexes of one gateway: one for each list of tools that differs, shared by all sessions that see it. */
-export interface Shelves {
+export interface IndexCache {
   /** Indexes a list in the background. */
   prepare(tools: readonly ToolEntry[]): void;
   /** The index of a list, built when there is none. */
-  shelfOf(tools: readonly ToolEntry[]): Promise<Shelf>;
+  shelfOf(tools: readonly ToolEntry[]): Promise<CachedIndex>;
 }
 
 /** What the shelves are made with. */
-export interface ShelvesParts {
+export interface IndexCacheParts {
   readonly searcher: Searcher;
-  readonly meaning: Meaning | undefined;
+  readonly meaning: EmbeddingIndex | undefined;
   readonly log: Log;
   /** Aborted when the gateway stops. */
   readonly signal: AbortSignal;
@@ -30,11 +30,11 @@ export interface ShelvesParts {
 const MAX_SHELVES = 32;
 
 /** Makes the shelves. A list that is equal to an earlier one, tool by tool, has its index already. */
-export function createShelves(parts: ShelvesParts): Shelves {
+export function createIndexCache(parts: IndexCacheParts): IndexCache {
   const { log } = parts;
-  const byContent = new Map<string, { shelf: Promise<Shelf> }>();
+  const byContent = new Map<string, { shelf: Promise<CachedIndex> }>();
 
-  const build = (tools: readonly ToolEntry[], print: string): Promise<Shelf> => {
+  const build = (tools: readonly ToolEntry[], print: string): Promise<CachedIndex> => {
     const slot = { shelf: shelved(parts, tools, (better) => (slot.shelf = Promise.resolve(better))) };
     byContent.set(print, slot);
     slot.shelf.catch(() => byContent.delete(print)); // the next search tries again
@@ -46,7 +46,7 @@ export function createShelves(parts: ShelvesParts): Shelves {
   };
 
   const prints = new WeakMap<readonly ToolEntry[], string>();
-  const shelfOf = (tools: readonly ToolEntry[]): Promise<Shelf> => {
+  const shelfOf = (tools: readonly ToolEntry[]): Promise<CachedIndex> => {
     const print = prints.get(tools) ?? printOf(tools);
     prints.set(tools, print);
     const slot = byContent.get(print);
@@ -68,10 +68,10 @@ export function createShelves(parts: ShelvesParts): Shelves {
 
 /** An index of words at once, with the vectors that are known; the others follow, and with them a better index. */
 async function shelved(
-  { searcher, meaning, log, signal }: ShelvesParts,
+  { searcher, meaning, log, signal }: IndexCacheParts,
   tools: readonly ToolEntry[],
-  better: (shelf: Shelf) => void,
-): Promise<Shelf> {
+  better: (shelf: CachedIndex) => void,
+): Promise<CachedIndex> {
   if (meaning === undefined) return { index: await searcher.index(tools, [], signal), dimensions: undefined };
   const passages = tools.map((tool) => searcher.passageOf(tool));
   const known = meaning.known(passages);

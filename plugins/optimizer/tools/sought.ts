@@ -1,4 +1,4 @@
-import type { Call, CallResult, Core, ToolSought } from '@toolmgr/core';
+import type { Call, CallResult, Core, ToolSearched } from '@toolmgr/core';
 
 /** An answer of one of the two tools, with what is told of it. */
 export interface Answered {
@@ -10,19 +10,19 @@ export interface Answered {
 
 /** Tells whoever listens what came of each call. With no listener nothing is worked out. */
 export function telling(
-  { hooks: { toolSought }, now }: Pick<Core, 'hooks' | 'now'>,
-  way: ToolSought['way'],
+  { hooks: { toolSearched }, now }: Pick<Core, 'hooks' | 'now'>,
+  way: ToolSearched['way'],
   answer: (call: Call) => Promise<Answered>,
 ): (call: Call) => Promise<CallResult> {
   return async (call) => {
-    if (!toolSought.tapped()) return (await answer(call)).result;
+    if (!toolSearched.tapped()) return (await answer(call)).result;
     const startedMs = now();
     let answered: Answered | undefined;
     try {
       answered = await answer(call);
       return answered.result;
     } finally {
-      toolSought.call({
+      toolSearched.call({
         way,
         call,
         outcome: outcomeOf(answered),
@@ -33,11 +33,11 @@ export function telling(
   };
 }
 
-function outcomeOf(answered: Answered | undefined): ToolSought['outcome'] {
+function outcomeOf(answered: Answered | undefined): ToolSearched['outcome'] {
   if (answered?.isNotFound) return 'notFound';
   return answered === undefined || answered.result.isError ? 'error' : 'ok';
 }
 
-function figuresOf({ found, savingsPercent }: Partial<Answered> = {}): Pick<ToolSought, 'found' | 'savingsPercent'> {
+function figuresOf({ found, savingsPercent }: Partial<Answered> = {}): Pick<ToolSearched, 'found' | 'savingsPercent'> {
   return found === undefined || savingsPercent === undefined ? {} : { found, savingsPercent };
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import {
+  type AuthContext,
   type Authorizer,
   type AuthStrategy,
   type Caller,
-  type Errand,
   explainIssues,
   GatewayFault,
   type Log,
@@ -56,18 +56,18 @@ function createAuthorizer(requests: TokenRequests, cache: TokenCache, log: Log):
   return {
     headerNames: ['authorization'],
     perCaller: true,
-    apply({ backend, headers }, errand) {
-      const { token } = errand.caller;
+    apply({ backend, headers }, authContext) {
+      const { token } = authContext.caller;
       if (token === undefined) {
-        if (errand.purpose !== 'discovery') throw withoutToken(backend.name);
+        if (authContext.purpose !== 'discovery') throw withoutToken(backend.name);
         if (requests.own === undefined) return;
       }
-      const key = keyOf(backend.name, errand.caller);
+      const key = keyOf(backend.name, authContext.caller);
       const kept = cache.find(key);
       if (kept !== undefined) return setHeader(headers, kept);
       const wanted =
-        token === undefined ? ownToken(requests, backend.name, log) : exchanged(requests, backend.name, errand);
-      return cache.obtain(key, wanted, errand.signal).then((made) => setHeader(headers, made));
+        token === undefined ? ownToken(requests, backend.name, log) : exchanged(requests, backend.name, authContext);
+      return cache.obtain(key, wanted, authContext.signal).then((made) => setHeader(headers, made));
     },
     refused: (backend, caller) =>
       (caller.token !== undefined || requests.own !== undefined) && cache.renew(keyOf(backend.name, caller)),
@@ -78,7 +78,7 @@ function setHeader(headers: Record<string, string>, { header }: KeptToken): void
   if (header !== undefined) headers.authorization = header;
 }
 
-function exchanged(requests: TokenRequests, workload: string, { caller }: Errand): Wanted {
+function exchanged(requests: TokenRequests, workload: string, { caller }: AuthContext): Wanted {
   const { exp } = caller.claims;
   return {
     make: () => requests.exchange(caller.token?.reveal() ?? '', workload),

@@ -1,16 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Conversation } from '../../../core/backend/conversation.ts';
-import { DISCOVERY_CALLER } from '../../../core/backend/discovery-caller.ts';
+import { DISCOVERY_CALLER } from '../../../core/backend/lists/discovery-caller.ts';
+import { JsonRpcConnection } from '../../../core/backend/sessions/json-rpc-connection.ts';
 import { StdioWire } from '../../../core/backend/transports/stdio.ts';
 import { explainCause } from '../../../core/errors.ts';
 import { createLog } from '../../../core/extension/log.ts';
-import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { until } from '../../support/until.ts';
 
 const QUIET = createLog('silent', () => {});
 
 /** A conversation with a program that runs one line of JavaScript. */
-function talkTo(line: string): Conversation {
+function talkTo(line: string): JsonRpcConnection {
   const backend = {
     name: 'far',
     transport: 'stdio',
@@ -26,12 +26,12 @@ function talkTo(line: string): Conversation {
     now: Date.now,
   };
   const wired = { backend, limits: DEFAULT_LIMITS, log: QUIET, tally: { processes: 0 } };
-  const talk = new Conversation(about, (sink) => new StdioWire(wired, sink));
+  const talk = new JsonRpcConnection(about, (sink) => new StdioWire(wired, sink));
   onTestFinished(() => talk.close());
   return talk;
 }
 
-function ask(talk: Conversation): Promise<unknown> {
+function ask(talk: JsonRpcConnection): Promise<unknown> {
   const times = { timeoutMs: 10_000, totalMs: 10_000 };
   const who = { caller: DISCOVERY_CALLER, purpose: 'discovery', capabilities: {} } as const;
   return talk.request({ method: 'ping', params: [], ...who, ...times }).catch((cause: unknown) => cause);

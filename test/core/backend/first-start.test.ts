@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { packageRunOf } from '../../../core/backend/transports/package-runner.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
-import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { testGateway } from '../../../core/testing/index.ts';
 import { type HeldRunner, heldRunner } from '../../support/package-runner.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { callOf, roomWith, send, testOwner } from './support.ts';
+import { callOf, managerWith, send, testOwner } from './support.ts';
 
 const backendOf = (runner: HeldRunner, name: string, kind: 'legacy' | 'modern', pkg = name): Backend => ({
   name,
@@ -27,36 +27,36 @@ describe('the first start of a program', () => {
   ] as const) {
     proves('choice.first-start.not-killed', `is not cut short after limits.helloMs: a ${kind} server`, async () => {
       const runner = heldRunner();
-      const { room } = await roomWith([backendOf(runner, 'slow', kind)], { limits: SHORT });
-      expect(room.states()[0]).toMatchObject({ status: 'unknown', startingSinceMs: expect.any(Number) });
+      const { manager } = await managerWith([backendOf(runner, 'slow', kind)], { limits: SHORT });
+      expect(manager.states()[0]).toMatchObject({ status: 'unknown', startingSinceMs: expect.any(Number) });
       runner.release();
-      await until(() => room.states()[0]?.status === 'ready');
-      expect(room.eraOf('slow')).toBe(era);
+      await until(() => manager.states()[0]?.status === 'ready');
+      expect(manager.eraOf('slow')).toBe(era);
       expect(
-        room
+        manager
           .listings('')
           .get('slow')
           ?.tools.map(({ key }) => key),
       ).toEqual(['ping']);
       expect(runner.notes()).toEqual(['start slow', 'installed slow']);
-      expect(room.states()[0]).not.toHaveProperty('startingSinceMs');
+      expect(manager.states()[0]).not.toHaveProperty('startingSinceMs');
     });
   }
 
   proves('choice.first-start.bounded', 'ends after limits.firstStartMs, and is tried again', async () => {
     const runner = heldRunner();
     const limits = { ...SHORT, firstStartMs: 500 };
-    const { room } = await roomWith([backendOf(runner, 'slow', 'legacy')], { limits });
-    await until(() => room.states()[0]?.status === 'unavailable');
-    expect(room.states()[0]).toMatchObject({ cause: { category: 'timeout' } });
+    const { manager } = await managerWith([backendOf(runner, 'slow', 'legacy')], { limits });
+    await until(() => manager.states()[0]?.status === 'unavailable');
+    expect(manager.states()[0]).toMatchObject({ cause: { category: 'timeout' } });
     await until(() => runner.notes().filter((line) => line === 'start slow').length > 1, 20_000);
   });
 
   proves('choice.first-start.calls', 'is told to calls at once, with the seconds', async () => {
     const runner = heldRunner();
-    const { room } = await roomWith([backendOf(runner, 'slow', 'legacy')], { limits: SHORT });
+    const { manager } = await managerWith([backendOf(runner, 'slow', 'legacy')], { limits: SHORT });
     const { call } = callOf({ workload: 'slow', original: 'ping', owner: testOwner('session:a').owner });
-    await expect(room.send(call)).rejects.toMatchObject({
+    await expect(manager.send(call)).rejects.toMatchObject({
       code: 'BACKEND_STARTING',
       message: expect.stringMatching(/^backend "slow" is still starting, \d+ s so far; its first start may take 300 s/),
     });
@@ -83,14 +83,14 @@ describe('the first start of a program', () => {
     const runner = heldRunner();
     const all = ['a', 'b', 'c'].map((name) => backendOf(runner, name, 'legacy', 'same'));
     const other = backendOf(runner, 'other', 'legacy');
-    const { room } = await roomWith([...all, other], { limits: SHORT });
+    const { manager } = await managerWith([...all, other], { limits: SHORT });
     await until(() => runner.notes().includes('start same') && runner.notes().includes('start other'));
     expect(runner.notes().filter((line) => line === 'start same')).toHaveLength(1);
     runner.release();
-    await until(() => room.states().every(({ status }) => status === 'ready'), 20_000);
+    await until(() => manager.states().every(({ status }) => status === 'ready'), 20_000);
     expect(runner.notes().filter((line) => line === 'start same')).toHaveLength(3);
     expect(runner.notes().join()).not.toContain('overlap');
-    await send(room, { workload: 'a', original: 'ping', owner: testOwner('session:a').owner }).catch(() => {});
+    await send(manager, { workload: 'a', original: 'ping', owner: testOwner('session:a').owner }).catch(() => {});
   });
 });
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, vi } from 'vitest';
 import { inheritedEnvironment, passwordsIn } from '../../../core/backend/transports/inherited-environment.ts';
 import { forwardProxy } from '../../support/forward-proxy.ts';
 import { proves } from '../../support/proves.ts';
-import { httpBackend, httpServer, legacyAnswers, roomWith } from './support.ts';
+import { httpBackend, httpServer, legacyAnswers, managerWith } from './support.ts';
 
 const given = (...names: string[]) => Object.fromEntries(names.map((name) => [name, 'x']));
 
@@ -44,9 +44,9 @@ describe('a remote backend', () => {
     const proxy = await forwardProxy('ada:hidden');
     const { port } = new URL(server.url);
     vi.stubEnv('HTTP_PROXY', `http://ada:hidden@127.0.0.1:${proxy.port}`);
-    const { room, lines } = await roomWith([httpBackend(`http://far.test:${port}/mcp`)]);
+    const { manager, lines } = await managerWith([httpBackend(`http://far.test:${port}/mcp`)]);
     expect(
-      room
+      manager
         .listings('')
         .get('far')
         ?.tools.map(({ key }) => key),
@@ -54,8 +54,8 @@ describe('a remote backend', () => {
     expect(proxy.asked).toContain(`POST http://far.test:${port}/mcp`);
 
     vi.stubEnv('HTTP_PROXY', `http://ada:wrong-secret@127.0.0.1:${proxy.port}`);
-    const refused = await roomWith([httpBackend(`http://far.test:${port}/mcp`)]);
-    expect(refused.room.states()[0]).toMatchObject({ cause: { message: expect.stringContaining('HTTP 407') } });
+    const refused = await managerWith([httpBackend(`http://far.test:${port}/mcp`)]);
+    expect(refused.manager.states()[0]).toMatchObject({ cause: { message: expect.stringContaining('HTTP 407') } });
     expect(JSON.stringify([...lines, ...refused.lines])).not.toMatch(/hidden|wrong-secret/);
   });
 });

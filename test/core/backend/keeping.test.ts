@@ -6,12 +6,12 @@ import {
   httpBackend,
   httpServer,
   legacyAnswers,
+  managerWith,
   modernAnswers,
   refuse,
-  roomWith,
   send,
+  testManager,
   testOwner,
-  testRoom,
   textOf,
 } from './support.ts';
 
@@ -29,10 +29,10 @@ describe('a backend that is away', () => {
     ['ask.backend.away-cause', 'choice.backend.away-call'],
     'fails calls at once and names the cause',
     async () => {
-      const { room } = await roomWith([httpBackend(`http://127.0.0.1:${await deadPort()}/mcp`)]);
-      expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'refused' } });
+      const { manager } = await managerWith([httpBackend(`http://127.0.0.1:${await deadPort()}/mcp`)]);
+      expect(manager.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'refused' } });
       const startedMs = Date.now();
-      const failed = send(room, CALL);
+      const failed = send(manager, CALL);
       await expect(failed).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE', category: 'refused' });
       await expect(failed).rejects.toThrow('backend "far" is away (refused)');
       expect(Date.now() - startedMs).toBeLessThan(200);
@@ -44,15 +44,17 @@ describe('a backend that is away', () => {
     'keeps its lists for the grace time, then they leave with one event',
     async () => {
       const server = await httpServer(modernAnswers());
-      const { room, listed, changed } = await roomWith([httpBackend(server.url)], { limits: { listGraceMs: 1_500 } });
+      const { manager, listed, changed } = await managerWith([httpBackend(server.url)], {
+        limits: { listGraceMs: 1_500 },
+      });
       await server.close();
       // A suspicion within a second of the hello is a passing one.
       await until(async () => {
-        await send(room, CALL).catch(() => undefined);
-        return room.states()[0]?.status === 'unavailable';
+        await send(manager, CALL).catch(() => undefined);
+        return manager.states()[0]?.status === 'unavailable';
       });
-      expect(room.listings('').get('far')?.tools).toHaveLength(1);
-      await until(() => room.listings('').size === 0);
+      expect(manager.listings('').get('far')?.tools).toHaveLength(1);
+      await until(() => manager.listings('').size === 0);
       expect(listed).toEqual(['far/', 'far/']);
       expect(changed.map((event) => `${event.change} ${event.state?.status}`)).toEqual([
         'added unknown',
@@ -64,24 +66,24 @@ describe('a backend that is away', () => {
 
   it('is found again by itself', async () => {
     const port = await deadPort();
-    const { room, listed } = await roomWith([httpBackend(`http://127.0.0.1:${port}/mcp`)]);
-    expect(room.states()[0]?.status).toBe('unavailable');
+    const { manager, listed } = await managerWith([httpBackend(`http://127.0.0.1:${port}/mcp`)]);
+    expect(manager.states()[0]?.status).toBe('unavailable');
     await httpServer(legacyAnswers(), port);
-    await until(() => room.states()[0]?.status === 'ready', 10_000);
-    expect(textOf(await send(room, CALL))).toBe('legacy');
+    await until(() => manager.states()[0]?.status === 'ready', 10_000);
+    expect(textOf(await send(manager, CALL))).toBe('legacy');
     expect(listed).toEqual(['far/']);
   });
 
   it('comes back without an event when its lists are the same', async () => {
     const first = await httpServer(legacyAnswers());
-    const { room, listed } = await roomWith([httpBackend(first.url)]);
+    const { manager, listed } = await managerWith([httpBackend(first.url)]);
     await first.close();
     await until(async () => {
-      await send(room, CALL).catch(() => undefined);
-      return room.states()[0]?.status === 'unavailable';
+      await send(manager, CALL).catch(() => undefined);
+      return manager.states()[0]?.status === 'unavailable';
     });
     await httpServer(legacyAnswers(), first.port);
-    await until(() => room.states()[0]?.status === 'ready', 10_000);
+    await until(() => manager.states()[0]?.status === 'ready', 10_000);
     expect(listed).toEqual(['far/']);
   });
 
@@ -94,18 +96,18 @@ describe('a backend that is away', () => {
       const live = await httpServer(legacyAnswers());
       const startedMs = Date.now();
       const backends = [httpBackend(hanging.url, { name: 'hanging' }), dead, httpBackend(live.url)];
-      const { room } = await roomWith(backends, { limits: { discoveryMs: 300 } });
+      const { manager } = await managerWith(backends, { limits: { discoveryMs: 300 } });
       expect(Date.now() - startedMs).toBeLessThan(2_000);
-      expect([...room.listings('').keys()]).toEqual(['far']);
-      expect(textOf(await send(room, CALL))).toBe('legacy');
-      expect(room.states().map(({ backend, status }) => `${backend.name} ${status}`)).toEqual([
+      expect([...manager.listings('').keys()]).toEqual(['far']);
+      expect(textOf(await send(manager, CALL))).toBe('legacy');
+      expect(manager.states().map(({ backend, status }) => `${backend.name} ${status}`)).toEqual([
         'dead unavailable',
         'far ready',
         'hanging unknown',
       ]);
-      await room.welcome(testOwner('session:w', { roots: {} }).owner);
-      await room.stop();
-      expect(room.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
+      await manager.prepareOwner(testOwner('session:w', { roots: {} }).owner);
+      await manager.stop();
+      expect(manager.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
     },
   );
 });
@@ -113,18 +115,18 @@ describe('a backend that is away', () => {
 describe('the set of backends', () => {
   it('leaves equal ones alone, replaces changed ones with their lists kept, and closes gone ones', async () => {
     const server = await httpServer(legacyAnswers());
-    const { room, listed, changed } = testRoom();
-    room.replace([httpBackend(server.url)]);
-    await room.settling();
-    room.replace([{ url: server.url, transport: 'streamable-http', name: 'far' }]);
+    const { manager, listed, changed } = testManager();
+    manager.replace([httpBackend(server.url)]);
+    await manager.settling();
+    manager.replace([{ url: server.url, transport: 'streamable-http', name: 'far' }]);
     expect(server.of('initialize')).toHaveLength(1);
-    room.replace([httpBackend(server.url, { era: 'legacy' })]);
-    expect(room.listings('').get('far')?.tools).toHaveLength(1);
+    manager.replace([httpBackend(server.url, { era: 'legacy' })]);
+    expect(manager.listings('').get('far')?.tools).toHaveLength(1);
     await until(() => server.of('initialize').length === 2);
-    await until(() => room.states()[0]?.status === 'ready');
+    await until(() => manager.states()[0]?.status === 'ready');
     expect(listed).toEqual(['far/']);
-    room.replace([]);
-    expect(room.states()).toEqual([]);
+    manager.replace([]);
+    expect(manager.states()).toEqual([]);
     expect(listed).toEqual(['far/', 'far/']);
     expect(changed.at(-1)).toEqual({ name: 'far', change: 'removed', state: undefined });
     await until(() => server.all.filter((got) => got.method === 'DELETE').length === 2);
@@ -141,10 +143,10 @@ describe('the set of backends', () => {
         before: ({ message }) => message?.method === hanging || message?.method === 'subscriptions/listen',
       }),
     );
-    const { room, lines } = testRoom();
-    room.replace([httpBackend(server.url)]);
+    const { manager, lines } = testManager();
+    manager.replace([httpBackend(server.url)]);
     await until(() => server.of(hanging).length > 0);
-    await room.stop();
+    await manager.stop();
     expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
   });
 
@@ -156,21 +158,21 @@ describe('the set of backends', () => {
         before: ({ message }) => message?.method === hanging,
       }),
     );
-    const { room, lines } = await roomWith([httpBackend(server.url)]);
+    const { manager, lines } = await managerWith([httpBackend(server.url)]);
     const { owner } = testOwner('session:quiet', {});
-    await send(room, { ...CALL, owner }).catch(() => undefined);
-    room.setLogLevel(owner, 'debug');
+    await send(manager, { ...CALL, owner }).catch(() => undefined);
+    manager.setLogLevel(owner, 'debug');
     await until(() => server.of(hanging).length > 0);
-    await room.stop();
+    await manager.stop();
     expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
   });
 
   it('does not start anything after the stop', async () => {
     const server = await httpServer(legacyAnswers());
-    const { room } = testRoom();
-    await room.stop();
-    room.replace([httpBackend(server.url)]);
-    expect(room.states()).toEqual([]);
+    const { manager } = testManager();
+    await manager.stop();
+    manager.replace([httpBackend(server.url)]);
+    expect(manager.states()).toEqual([]);
   });
 });
 
@@ -189,14 +191,14 @@ describe('the lists of a backend', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     expect(
-      room
+      manager
         .listings('')
         .get('far')
         ?.tools.map((tool) => tool.key),
     ).toEqual(['t0', 't1', 't2', 't3', 't4']);
-    const { room: bounded } = await roomWith([httpBackend(server.url)], { limits: { pageWalk: 3 } });
+    const { manager: bounded } = await managerWith([httpBackend(server.url)], { limits: { pageWalk: 3 } });
     expect(bounded.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'protocol' } });
   });
 
@@ -211,9 +213,9 @@ describe('the lists of a backend', () => {
       }),
     );
     const live = await httpServer(legacyAnswers());
-    const { room } = await roomWith([httpBackend(server.url, { name: 'cycle' }), httpBackend(live.url)]);
-    expect(room.states().map(({ status }) => status)).toEqual(['unavailable', 'ready']);
-    expect(room.states()[0]?.cause?.message).toContain('same cursor twice');
+    const { manager } = await managerWith([httpBackend(server.url, { name: 'cycle' }), httpBackend(live.url)]);
+    expect(manager.states().map(({ status }) => status)).toEqual(['unavailable', 'ready']);
+    expect(manager.states()[0]?.cause?.message).toContain('same cursor twice');
   });
 
   proves(
@@ -230,9 +232,9 @@ describe('the lists of a backend', () => {
           },
         }),
       );
-      const { room } = await roomWith([httpBackend(server.url)]);
-      expect(room.listings('').get('far')).toMatchObject({ tools: [], prompts: [], templates: [] });
-      expect(room.listings('').get('far')?.resources).toHaveLength(1);
+      const { manager } = await managerWith([httpBackend(server.url)]);
+      expect(manager.listings('').get('far')).toMatchObject({ tools: [], prompts: [], templates: [] });
+      expect(manager.listings('').get('far')?.resources).toHaveLength(1);
       expect(server.of('resources/templates/list')).toHaveLength(1);
       expect(server.of('tools/list')).toHaveLength(0);
     },
@@ -247,8 +249,8 @@ describe('the lists of a backend', () => {
         { name: 'twin', title: 'second', inputSchema: {} },
       ];
       const server = await httpServer(legacyAnswers({ tools }));
-      const { room, lines } = await roomWith([httpBackend(server.url)]);
-      const listed = room.listings('').get('far')?.tools ?? [];
+      const { manager, lines } = await managerWith([httpBackend(server.url)]);
+      const listed = manager.listings('').get('far')?.tools ?? [];
       expect(listed.map((tool) => tool.definition.toString())).toEqual([
         '{"name":"twin","title":"first","inputSchema":{}}',
       ]);
@@ -264,9 +266,9 @@ describe('the lists of a backend', () => {
       const tools = [{ name: 'bad', inputSchema: schema }];
       const modern = await httpServer(modernAnswers({ tools }));
       const legacy = await httpServer(legacyAnswers({ tools }));
-      const { room } = await roomWith([httpBackend(modern.url, { name: 'modern' }), httpBackend(legacy.url)]);
-      expect(room.listings('').get('modern')?.tools).toEqual([]);
-      expect(room.listings('').get('far')?.tools[0]?.definition.toString()).toBe(
+      const { manager } = await managerWith([httpBackend(modern.url, { name: 'modern' }), httpBackend(legacy.url)]);
+      expect(manager.listings('').get('modern')?.tools).toEqual([]);
+      expect(manager.listings('').get('far')?.tools[0]?.definition.toString()).toBe(
         '{"name":"bad","inputSchema":{"type":"object","properties":{"n":{"type":"number"}}}}',
       );
     },
@@ -282,7 +284,7 @@ describe('the lists of a backend', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(room.states()[0]?.status).toBe('unavailable');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(manager.states()[0]?.status).toBe('unavailable');
   });
 });

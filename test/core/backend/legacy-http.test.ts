@@ -11,9 +11,9 @@ import {
   httpServer,
   json,
   legacyAnswers,
+  managerWith,
   openStream,
   refuse,
-  roomWith,
   send,
   testOwner,
   textOf,
@@ -29,9 +29,9 @@ function isCall(got: Got): boolean {
 describe('a legacy session over streamable HTTP', () => {
   it('carries its id and version, gets DELETE at the end, and nothing of the envelope', async () => {
     const server = await httpServer(legacyAnswers());
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     const meta = '{"traceparent":"00-1-2-01","com.example/x":9007199254740993}';
-    expect(textOf(await send(room, { ...CALL, arguments: { a: 1 }, meta }))).toBe('legacy');
+    expect(textOf(await send(manager, { ...CALL, arguments: { a: 1 }, meta }))).toBe('legacy');
     const call = server.of('tools/call')[0];
     expect(call?.headers).toMatchObject({ 'mcp-session-id': 's2', 'mcp-protocol-version': '2025-11-25' });
     expect(call?.headers['mcp-name']).toBeUndefined();
@@ -39,17 +39,17 @@ describe('a legacy session over streamable HTTP', () => {
       '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"a":1},' +
         '"_meta":{"traceparent":"00-1-2-01","com.example/x":9007199254740993}}}',
     );
-    await room.stop();
+    await manager.stop();
     const deleted = server.all.filter((got) => got.method === 'DELETE').map((got) => got.headers['mcp-session-id']);
     expect(deleted.sort()).toEqual(['s1', 's2']);
-    expect(room.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
+    expect(manager.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
   });
 
   it('declares what its owner declares', async () => {
     const server = await httpServer(legacyAnswers());
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     const { owner } = testOwner('session:roots', { roots: { listChanged: true } });
-    await send(room, { ...CALL, owner });
+    await send(manager, { ...CALL, owner });
     const declared = server.of('initialize').map((got) => got.message?.params?.capabilities);
     expect(declared).toEqual([{}, { roots: { listChanged: true } }]);
   });
@@ -68,12 +68,12 @@ describe('a legacy session over streamable HTTP', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    await send(room, { ...CALL, owner: testOwner('session:a').owner });
-    await send(room, { ...CALL, owner: testOwner('session:b').owner });
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    await send(manager, { ...CALL, owner: testOwner('session:a').owner });
+    await send(manager, { ...CALL, owner: testOwner('session:b').owner });
     const roots = { roots: {} };
-    await send(room, { ...CALL, owner: testOwner('session:c', roots).owner });
-    await send(room, { ...CALL, owner: testOwner('session:d', roots).owner });
+    await send(manager, { ...CALL, owner: testOwner('session:c', roots).owner });
+    await send(manager, { ...CALL, owner: testOwner('session:d', roots).owner });
     expect(server.of('initialize')).toHaveLength(2);
     expect(server.of('tools/call')[0]?.headers['mcp-protocol-version']).toBe('2025-03-26');
   });
@@ -93,8 +93,8 @@ describe('a legacy session over streamable HTTP', () => {
           },
         }),
       );
-      const { room } = await roomWith([httpBackend(server.url)]);
-      expect(textOf(await send(room, CALL))).toBe('legacy');
+      const { manager } = await managerWith([httpBackend(server.url)]);
+      expect(textOf(await send(manager, CALL))).toBe('legacy');
       expect(lost).toBe(true);
       expect(server.of('tools/call')).toHaveLength(2);
     },
@@ -110,8 +110,8 @@ describe('a legacy session over streamable HTTP', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    await expect(send(room, CALL)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    await expect(send(manager, CALL)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
     expect(server.of('tools/call')).toHaveLength(2);
   });
 
@@ -129,10 +129,10 @@ describe('a legacy session over streamable HTTP', () => {
           },
         }),
       );
-      const { room } = await roomWith([httpBackend(server.url)]);
-      await expect(send(room, CALL)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE', category: 'closed' });
+      const { manager } = await managerWith([httpBackend(server.url)]);
+      await expect(send(manager, CALL)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE', category: 'closed' });
       expect(server.of('tools/call')).toHaveLength(1);
-      await expect(send(room, { ...CALL, method: 'resources/read' })).rejects.toMatchObject({ category: 'closed' });
+      await expect(send(manager, { ...CALL, method: 'resources/read' })).rejects.toMatchObject({ category: 'closed' });
       expect(server.of('resources/read')).toHaveLength(2);
     },
   );
@@ -147,16 +147,16 @@ describe('a legacy session over streamable HTTP', () => {
       }
       legacyAnswers({ tools })(got);
     });
-    const { room, listed } = await roomWith([httpBackend(server.url)]);
+    const { manager, listed } = await managerWith([httpBackend(server.url)]);
     await until(() => stream !== undefined);
     tools = [...tools, { name: 'two', inputSchema: {} }];
     if (stream !== undefined) event(stream, { jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
-    await until(() => room.listings('').get('far')?.tools.length === 2);
+    await until(() => manager.listings('').get('far')?.tools.length === 2);
     expect(listed).toEqual(['far/', 'far/']);
     if (stream !== undefined) event(stream, { jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
     const reads = server.of('tools/list').length;
     await until(() => server.of('tools/list').length > reads);
-    await send(room, CALL);
+    await send(manager, CALL);
     expect(listed).toHaveLength(2);
   });
 
@@ -171,10 +171,10 @@ describe('a legacy session over streamable HTTP', () => {
         streams.set(got.headers['mcp-session-id'], got.response);
         openStream(got.response);
       });
-      const { room, listed } = await roomWith([httpBackend(server.url)]);
+      const { manager, listed } = await managerWith([httpBackend(server.url)]);
       const [one, other] = [testOwner('session:1'), testOwner('session:2')];
-      await send(room, { ...CALL, owner: one.owner });
-      await send(room, { ...CALL, owner: other.owner });
+      await send(manager, { ...CALL, owner: one.owner });
+      await send(manager, { ...CALL, owner: other.owner });
       await until(() => streams.size === 3);
       const own = streams.get('s2') as Got['response'];
       event(own, { jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
@@ -203,13 +203,13 @@ describe('a legacy session over streamable HTTP', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     const { owner } = testOwner('session:levels');
-    room.setLogLevel(owner, 'error');
-    await send(room, { ...CALL, owner });
-    room.setLogLevel(owner, 'info');
-    await Promise.all([send(room, { ...CALL, owner }), send(room, { ...CALL, owner })]);
-    await send(room, { ...CALL, owner, asker: { era: '2026-07-28', logLevel: 'debug' } });
+    manager.setLogLevel(owner, 'error');
+    await send(manager, { ...CALL, owner });
+    manager.setLogLevel(owner, 'info');
+    await Promise.all([send(manager, { ...CALL, owner }), send(manager, { ...CALL, owner })]);
+    await send(manager, { ...CALL, owner, client: { era: '2026-07-28', logLevel: 'debug' } });
     expect(levels).toEqual(['error', 'info', 'info', 'debug']);
   });
 
@@ -224,10 +224,10 @@ describe('a legacy session over streamable HTTP', () => {
       openStream(got.response);
       got.response.end(said);
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     await until(() => opened >= 1);
     const before = opened;
-    for (let n = 0; n < 20; n++) await send(room, { ...CALL, arguments: {} });
+    for (let n = 0; n < 20; n++) await send(manager, { ...CALL, arguments: {} });
     const end = performance.now() + 300; // there is nothing to wait for: what must not happen takes time
     await until(() => performance.now() >= end);
     expect(opened - before).toBeLessThan(20);
@@ -248,7 +248,7 @@ describe('a legacy session over streamable HTTP', () => {
       );
       got.response.end();
     });
-    await roomWith([httpBackend(server.url)]);
+    await managerWith([httpBackend(server.url)]);
     await until(() => gets.length === 2);
     expect(gets).toEqual([undefined, 'e7']);
   });
@@ -270,8 +270,8 @@ describe('a legacy session over streamable HTTP', () => {
       }
       legacyAnswers()(got);
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(textOf(await send(room, CALL))).toBe('resumed');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(textOf(await send(manager, CALL))).toBe('resumed');
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
@@ -283,12 +283,12 @@ describe('a legacy session over streamable HTTP', () => {
       }
       legacyAnswers()(got);
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(textOf(await send(room, CALL))).toBe('legacy');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(textOf(await send(manager, CALL))).toBe('legacy');
     const elsewhere = await httpServer((got) => {
       got.response.writeHead(307, { location: server.url }).end();
     });
-    const { room: second } = await roomWith([httpBackend(elsewhere.url)]);
+    const { manager: second } = await managerWith([httpBackend(elsewhere.url)]);
     expect(second.states()[0]?.status).toBe('unavailable');
   });
 });
@@ -296,7 +296,7 @@ describe('a legacy session over streamable HTTP', () => {
 describe('messages on the stream of a call', () => {
   proves(
     'choice.fidelity.ids-per-hop',
-    'reach the asker of that call, with its own token and without reserved meta',
+    'reach the client of that call, with its own token and without reserved meta',
     async () => {
       const server = await httpServer(
         legacyAnswers({
@@ -317,9 +317,9 @@ describe('messages on the stream of a call', () => {
           },
         }),
       );
-      const { room } = await roomWith([httpBackend(server.url)]);
-      const { call, told } = callOf({ ...CALL, asker: { progressToken: Buffer.from('77') } });
-      await room.send(call);
+      const { manager } = await managerWith([httpBackend(server.url)]);
+      const { call, told } = callOf({ ...CALL, client: { progressToken: Buffer.from('77') } });
+      await manager.send(call);
       expect(told).toEqual([
         { method: 'notifications/progress', params: '{"progressToken":77,"progress":1.0,"x":12345678901234567890}' },
         { method: 'notifications/message', params: '{"level":"info","data":"hi","_meta":{"kept":2}}' },
@@ -327,7 +327,7 @@ describe('messages on the stream of a call', () => {
     },
   );
 
-  it('are questions to the asker; the time of the call stands meanwhile and the answer goes back by POST', async () => {
+  it('are questions to the client; the time of the call stands meanwhile and the answer goes back by POST', async () => {
     let waiting: Got | undefined;
     const server = await httpServer(
       legacyAnswers({
@@ -353,11 +353,13 @@ describe('messages on the stream of a call', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)], { timeouts: { defaultMs: 200, perWorkloadMs: {} } });
+    const { manager } = await managerWith([httpBackend(server.url)], {
+      timeouts: { defaultMs: 200, perWorkloadMs: {} },
+    });
     const asked: string[] = [];
-    const result = await send(room, {
+    const result = await send(manager, {
       ...CALL,
-      asker: {
+      client: {
         ask: async (method, params) => {
           asked.push(`${method} ${params.toString()}`);
           await new Promise((resolve) => setTimeout(resolve, 400)); // a person thinks longer than the call may take
@@ -387,11 +389,11 @@ describe('messages on the stream of a call', () => {
           },
         }),
       );
-      const { room } = await roomWith([httpBackend(server.url)]);
+      const { manager } = await managerWith([httpBackend(server.url)]);
       const { owner, logged } = testOwner('session:1');
       const first = callOf({ ...CALL, owner });
       const second = callOf({ ...CALL, owner });
-      const ended = [first, second].map(({ call }) => room.send(call));
+      const ended = [first, second].map(({ call }) => manager.send(call));
       await until(() => open.length === 2);
       const [one, other] = open as [Got, Got];
       const late = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'late' } };
@@ -417,9 +419,9 @@ describe('messages on the stream of a call', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     const stop = new AbortController();
-    const pending = send(room, { ...CALL, signal: stop.signal });
+    const pending = send(manager, { ...CALL, signal: stop.signal });
     const replies = () => server.all.filter((got) => got.message !== undefined && got.message.method === undefined);
     await until(() => replies().length === 2);
     expect(replies().map((got) => got.message)).toEqual([
@@ -449,10 +451,10 @@ describe('messages on the stream of a call', () => {
       }),
     );
     const overrides = { timeouts: { defaultMs: 150, perWorkloadMs: {} }, limits: { callTotalMs: 600 } };
-    const { room } = await roomWith([httpBackend(server.url)], overrides);
+    const { manager } = await managerWith([httpBackend(server.url)], overrides);
     const startedMs = Date.now();
-    const { call } = callOf({ ...CALL, asker: { progressToken: Buffer.from('1') } });
-    await expect(room.send(call)).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
+    const { call } = callOf({ ...CALL, client: { progressToken: Buffer.from('1') } });
+    await expect(manager.send(call)).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
     expect(Date.now() - startedMs).toBeGreaterThanOrEqual(590);
   });
 });
@@ -514,14 +516,14 @@ describe('an answer that is not one', () => {
           },
         }),
       );
-      const { room } = await roomWith([httpBackend(server.url)], {
+      const { manager } = await managerWith([httpBackend(server.url)], {
         limits: { resultBytes: 65_536, frameBytes: 65_536 },
       });
-      const failed = send(room, CALL);
+      const failed = send(manager, CALL);
       await expect(failed).rejects.toMatchObject({ code, message: expect.stringContaining('"far"') });
       await expect(failed).rejects.not.toMatchObject({ message: expect.stringMatching(/127\.0\.0\.1|http:/) });
       expect(server.of('tools/call')).toHaveLength(1);
-      expect(room.counts().callsInFlight).toBe(0);
+      expect(manager.counts().callsInFlight).toBe(0);
     },
   );
 
@@ -539,8 +541,8 @@ describe('an answer that is not one', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(textOf(await send(room, CALL))).toBe('first');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(textOf(await send(manager, CALL))).toBe('first');
   });
 
   it('may come byte by byte', async () => {
@@ -565,8 +567,8 @@ describe('an answer that is not one', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(textOf(await send(room, CALL))).toBe('slowly ✓');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(textOf(await send(manager, CALL))).toBe('slowly ✓');
   });
 
   proves(
@@ -592,8 +594,8 @@ describe('an answer that is not one', () => {
             },
           }),
         );
-        const { room } = await roomWith([httpBackend(server.url)]);
-        expect((await send(room, CALL)).bytes.toString()).toBe(result);
+        const { manager } = await managerWith([httpBackend(server.url)]);
+        expect((await send(manager, CALL)).bytes.toString()).toBe(result);
       }
     },
   );
@@ -603,7 +605,7 @@ describe('credentials and headers', () => {
   it('come from the authorizer on every request, and the headers of the call never replace them', async () => {
     const server = await httpServer(legacyAnswers());
     const purposes: string[] = [];
-    const { room } = await roomWith([httpBackend(server.url)], {
+    const { manager } = await managerWith([httpBackend(server.url)], {
       authorizer: () => ({
         async apply(outbound, { purpose, caller }) {
           purposes.push(`${purpose} ${caller.subject}`);
@@ -612,7 +614,7 @@ describe('credentials and headers', () => {
       }),
     });
     const headers: Call['headers'] = { authorization: 'stolen', 'x-request-tag': 'blue', 'mcp-session-id': 'other' };
-    await send(room, { ...CALL, call: { headers } });
+    await send(manager, { ...CALL, call: { headers } });
     const call = server.of('tools/call')[0];
     expect(call?.headers).toMatchObject({
       authorization: 'Bearer for-tester',
@@ -629,14 +631,14 @@ describe('credentials and headers', () => {
 
   it('that cannot be made fail the call with the code of the strategy', async () => {
     const server = await httpServer(legacyAnswers());
-    const { room } = await roomWith([httpBackend(server.url)], {
+    const { manager } = await managerWith([httpBackend(server.url)], {
       authorizer: () => ({
         apply(_, { purpose }) {
           if (purpose === 'call') throw new Error('no token');
         },
       }),
     });
-    await expect(send(room, CALL)).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });
+    await expect(send(manager, CALL)).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });
     expect(server.of('tools/call')).toHaveLength(0);
   });
 
@@ -650,21 +652,21 @@ describe('credentials and headers', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)], {
+    const { manager } = await managerWith([httpBackend(server.url)], {
       authorizer: () => ({
         apply({ headers }, { caller }) {
           headers.authorization = `Bearer for-${caller.subject}`;
         },
       }),
     });
-    expect(room.states()[0]).toMatchObject({ status: 'unauthenticated', cause: { category: 'unauthenticated' } });
-    await room.welcome(OWNER);
+    expect(manager.states()[0]).toMatchObject({ status: 'unauthenticated', cause: { category: 'unauthenticated' } });
+    await manager.prepareOwner(OWNER);
     expect(
-      room
+      manager
         .listings('')
         .get('far')
         ?.tools.map((tool) => tool.key),
     ).toEqual(['echo']);
-    expect(textOf(await send(room, CALL))).toBe('legacy');
+    expect(textOf(await send(manager, CALL))).toBe('legacy');
   });
 });

@@ -8,8 +8,8 @@ import {
   httpServer,
   json,
   legacyAnswers,
+  managerWith,
   openStream,
-  roomWith,
   send,
   textOf,
 } from './support.ts';
@@ -30,8 +30,8 @@ async function calling(
       },
     }),
   );
-  const { room } = await roomWith([httpBackend(server.url)], { limits });
-  return { room, server };
+  const { manager } = await managerWith([httpBackend(server.url)], { limits });
+  return { manager, server };
 }
 
 const said = (got: Got, text: string): string =>
@@ -57,33 +57,33 @@ describe('a compressed answer', () => {
       };
       const long = 'ü'.repeat(200_000);
       const whole = await calling((got) => encoded(got, 'application/json', said(got, long)));
-      expect(textOf(await send(whole.room, CALL))).toBe(long);
+      expect(textOf(await send(whole.manager, CALL))).toBe(long);
       const events = await calling((got) => encoded(got, 'text/event-stream', `data: ${said(got, long)}\n\n`));
-      expect(textOf(await send(events.room, CALL))).toBe(long);
+      expect(textOf(await send(events.manager, CALL))).toBe(long);
       // the connection is used again
-      expect(textOf(await send(events.room, CALL))).toBe(long);
+      expect(textOf(await send(events.manager, CALL))).toBe(long);
     });
   }
 
   it('is read while its stream is open', async () => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       got.response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
       const coder = createGzip();
       coder.pipe(got.response);
       coder.write(`data: ${said(got, 'early')}\n\n`);
       coder.flush(zlib.Z_SYNC_FLUSH);
     });
-    expect(textOf(await send(room, CALL))).toBe('early');
+    expect(textOf(await send(manager, CALL))).toBe('early');
   });
 
   it('is undone twice when it was done twice', async () => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       const body = gzipSync(deflateSync(said(got, 'twice')));
       got.response
         .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'deflate, gzip' })
         .end(body);
     });
-    expect(textOf(await send(room, CALL))).toBe('twice');
+    expect(textOf(await send(manager, CALL))).toBe('twice');
   });
 
   for (const [type, limits] of [
@@ -93,20 +93,20 @@ describe('a compressed answer', () => {
     proves('choice.backend.content-coding-bounded', `is bounded by what it decodes to: ${type}`, async () => {
       const bomb = gzipSync(Buffer.concat([Buffer.from('data: '), Buffer.alloc(50_000_000, 0x20)]));
       expect(bomb.length).toBeLessThan(100_000);
-      const { room } = await calling((got) => {
+      const { manager } = await calling((got) => {
         got.response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' }).end(bomb);
       }, limits);
-      await expect(send(room, CALL)).rejects.toMatchObject({ code: 'BACKEND_TOO_LARGE' });
+      await expect(send(manager, CALL)).rejects.toMatchObject({ code: 'BACKEND_TOO_LARGE' });
     });
   }
 
   it('of a refusal is decoded as far as it is looked at', async () => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       got.response.writeHead(500, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       got.response.end(gzipSync(Buffer.alloc(50_000_000, 0x20)));
     });
-    await expect(send(room, CALL)).rejects.toMatchObject({ message: expect.stringContaining('500') });
-    const { room: other } = await calling((got) => {
+    await expect(send(manager, CALL)).rejects.toMatchObject({ message: expect.stringContaining('500') });
+    const { manager: other } = await calling((got) => {
       const body = { jsonrpc: '2.0', id: got.message?.id, error: { code: -32077, message: 'not today' } };
       got.response.writeHead(400, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       got.response.end(gzipSync(JSON.stringify(body)));
@@ -115,24 +115,24 @@ describe('a compressed answer', () => {
   });
 
   it.each([200, 400])('that is an error keeps all of its members with HTTP status %i', async (status) => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       const error = { code: -32077, message: 'not today', retry: { afterMs: 5 } };
       const body = JSON.stringify({ jsonrpc: '2.0', id: got.message?.id, error });
       got.response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       got.response.end(gzipSync(body));
     });
     const members = Buffer.from('{"retry":{"afterMs":5}}');
-    await expect(send(room, CALL)).rejects.toMatchObject({ code: -32077, message: 'not today', members });
+    await expect(send(manager, CALL)).rejects.toMatchObject({ code: -32077, message: 'not today', members });
   });
 
   proves('choice.backend.error-members-bounded', 'that is an error must be UTF-8', async () => {
     for (const status of [200, 400]) {
-      const { room } = await calling((got) => {
+      const { manager } = await calling((got) => {
         const head = `{"jsonrpc":"2.0","id":${got.message?.id},"error":{"code":-32077,"message":"no","x":"`;
         got.response.writeHead(status, { 'content-type': 'application/json' });
         got.response.end(Buffer.concat([Buffer.from(head), Buffer.from([0xff]), Buffer.from('"}}')]));
       });
-      await expect(send(room, CALL)).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
+      await expect(send(manager, CALL)).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
     }
   });
 
@@ -142,21 +142,21 @@ describe('a compressed answer', () => {
     ['gzip', gzipSync('{"jsonrpc":"2.0","cut":"off in the middle of it"}').subarray(0, 30)],
     ['gzip, gzip, gzip', Buffer.from('anything')],
   ])('that nobody can decode is a failure: %s', async (coding, body) => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       got.response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
     });
-    await expect(send(room, CALL)).rejects.toThrow('answered in a content coding that cannot be undone');
+    await expect(send(manager, CALL)).rejects.toThrow('answered in a content coding that cannot be undone');
   });
 });
 
 describe('an answer that is odd', () => {
   proves('choice.backend.lenient-id', 'counts when its id came back as text', async () => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       const result = { content: [{ type: 'text', text: 'mine' }] };
       json(got.response, { jsonrpc: '2.0', id: String(got.message?.id), result });
     });
-    expect(textOf(await send(room, CALL))).toBe('mine');
-    const { room: other } = await calling((got) => {
+    expect(textOf(await send(manager, CALL))).toBe('mine');
+    const { manager: other } = await calling((got) => {
       const error = { code: -32077, message: 'not today' };
       json(got.response, { jsonrpc: '2.0', id: String(got.message?.id), error }, 400);
     });
@@ -164,25 +164,25 @@ describe('an answer that is odd', () => {
   });
 
   it('is an error as its code and message say, whatever else stands in it', async () => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       const error = { code: -32077, message: 'not today', data: { a: 1 }, retryable: true, stack: ['x'] };
       json(got.response, { jsonrpc: '2.0', id: got.message?.id, error });
     });
-    await expect(send(room, CALL)).rejects.toMatchObject({ code: -32077, message: 'not today' });
+    await expect(send(manager, CALL)).rejects.toMatchObject({ code: -32077, message: 'not today' });
   });
 
   proves('choice.backend.lenient-body', 'counts behind a byte order mark', async () => {
-    const { room } = await calling((got) => json(got.response, `\uFEFF${said(got, 'marked')}`));
-    expect(textOf(await send(room, CALL))).toBe('marked');
+    const { manager } = await calling((got) => json(got.response, `\uFEFF${said(got, 'marked')}`));
+    expect(textOf(await send(manager, CALL))).toBe('marked');
   });
 
   proves('choice.backend.lenient-body', 'counts behind an event that is no JSON', async () => {
-    const { room } = await calling((got) => {
+    const { manager } = await calling((got) => {
       openStream(got.response);
       got.response.end(`data: connected\n\ndata: {"half":\n\ndata: ${said(got, 'after all')}\n\n`);
     });
-    expect(textOf(await send(room, CALL))).toBe('after all');
-    const { room: other } = await calling((got) => {
+    expect(textOf(await send(manager, CALL))).toBe('after all');
+    const { manager: other } = await calling((got) => {
       openStream(got.response);
       got.response.end('data: connected\n\n');
     });
@@ -194,9 +194,9 @@ describe('an answer that is odd', () => {
     'counts with a value nested a thousand levels deep, and no deeper',
     async () => {
       const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
-      const { room } = await calling((got) => answer(got, `{"content":[],"_meta":{"x":${nested(990)}}}`));
-      await expect(send(room, CALL)).resolves.toBeDefined();
-      const { room: other } = await calling((got) => answer(got, `{"content":[],"_meta":{"x":${nested(1_001)}}}`));
+      const { manager } = await calling((got) => answer(got, `{"content":[],"_meta":{"x":${nested(990)}}}`));
+      await expect(send(manager, CALL)).resolves.toBeDefined();
+      const { manager: other } = await calling((got) => answer(got, `{"content":[],"_meta":{"x":${nested(1_001)}}}`));
       await expect(send(other, CALL)).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
     },
   );
@@ -204,8 +204,8 @@ describe('an answer that is odd', () => {
   for (const version of [undefined, '1.0', 2, null]) {
     proves('choice.backend.jsonrpc', `is refused with ${JSON.stringify(version)} as its JSON-RPC version`, async () => {
       const result = { content: [{ type: 'text', text: 'no' }] };
-      const { room } = await calling((got) => json(got.response, { jsonrpc: version, id: got.message?.id, result }));
-      await expect(send(room, CALL)).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
+      const { manager } = await calling((got) => json(got.response, { jsonrpc: version, id: got.message?.id, result }));
+      await expect(send(manager, CALL)).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
     });
   }
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { readMessage } from '../../../core/protocol/message.ts';
+import { readMessage } from '../../../core/mcp/message.ts';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { type LoopbackServer, loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';

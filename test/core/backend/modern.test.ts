@@ -14,10 +14,10 @@ import {
   httpBackend,
   httpServer,
   legacyAnswers,
+  managerWith,
   modernAnswers,
   openStream,
   refuse,
-  roomWith,
   send,
   stdioBackend,
   testOwner,
@@ -46,25 +46,25 @@ const BACKENDS = {
 
 describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, backendOf) => {
   proves(['choice.probe.modern', 'ask.backend.either-revision'], 'is spoken to in the newer era', async () => {
-    const { room } = await roomWith([await backendOf()]);
-    expect(room.states()[0]).toMatchObject({ status: 'ready', era: '2026-07-28' });
-    const result = await send(room, { workload: 'far', original: 'echo', arguments: { text: 'hello ✓' } });
+    const { manager } = await managerWith([await backendOf()]);
+    expect(manager.states()[0]).toMatchObject({ status: 'ready', era: '2026-07-28' });
+    const result = await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'hello ✓' } });
     expect(textOf(result)).toBe('hello ✓');
     expect(result.resultType).toBe('complete');
-    expect(room.counts().links).toBe(1);
+    expect(manager.counts().links).toBe(1);
   });
 
   it('is spoken to in the older era when the operator says so', async () => {
-    const { room } = await roomWith([{ ...(await backendOf()), era: 'legacy' }]);
-    expect(room.eraOf('far')).toBe('2025-11-25');
-    expect(textOf(await send(room, { workload: 'far', original: 'echo', arguments: { text: 'old' } }))).toBe('old');
+    const { manager } = await managerWith([{ ...(await backendOf()), era: 'legacy' }]);
+    expect(manager.eraOf('far')).toBe('2025-11-25');
+    expect(textOf(await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'old' } }))).toBe('old');
   });
 
-  proves('choice.capability.progress', 'tells progress and logs to the asker', async () => {
-    const { room } = await roomWith([await backendOf()]);
-    const asker = { progressToken: Buffer.from('"p"'), logLevel: 'info' };
-    const { call, told } = callOf({ workload: 'far', original: 'progress', asker });
-    expect(textOf(await room.send(call))).not.toBe('token undefined');
+  proves('choice.capability.progress', 'tells progress and logs to the client', async () => {
+    const { manager } = await managerWith([await backendOf()]);
+    const client = { progressToken: Buffer.from('"p"'), logLevel: 'info' };
+    const { call, told } = callOf({ workload: 'far', original: 'progress', client });
+    expect(textOf(await manager.send(call))).not.toBe('token undefined');
     expect(told.map(({ method }) => method)).toEqual([
       'notifications/progress',
       'notifications/progress',
@@ -74,13 +74,13 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
   });
 
   it('gets its questions answered in a second round', async () => {
-    const { room } = await roomWith([await backendOf()]);
+    const { manager } = await managerWith([await backendOf()]);
     const { owner } = testOwner('caller:x', { elicitation: {} });
-    const first = await send(room, { workload: 'far', original: 'confirm', owner });
+    const first = await send(manager, { workload: 'far', original: 'confirm', owner });
     expect(first.resultType).toBe('input_required');
     expect(first.value.inputRequests).toHaveProperty('sure');
     const state = first.value.requestState;
-    const second = await send(room, {
+    const second = await send(manager, {
       workload: 'far',
       original: 'confirm',
       owner,
@@ -94,29 +94,31 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
   });
 
   it('hears that a call was given up', async () => {
-    const { room } = await roomWith([await backendOf()]);
+    const { manager } = await managerWith([await backendOf()]);
     const before = aborted.count;
     const stop = new AbortController();
-    const pending = send(room, { workload: 'far', original: 'hang', signal: stop.signal });
-    await until(() => room.counts().callsInFlight === 1);
-    await send(room, { workload: 'far', original: 'echo', arguments: { text: 'meanwhile' } });
+    const pending = send(manager, { workload: 'far', original: 'hang', signal: stop.signal });
+    await until(() => manager.counts().callsInFlight === 1);
+    await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'meanwhile' } });
     stop.abort(new Error('enough'));
     await expect(pending).rejects.toThrow('enough');
     if (name === 'HTTP') await until(() => aborted.count === before + 1);
-    expect(textOf(await send(room, { workload: 'far', original: 'echo', arguments: { text: 'after' } }))).toBe('after');
+    expect(textOf(await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'after' } }))).toBe(
+      'after',
+    );
   });
 });
 
 describe('changes of a modern server', () => {
   it('are heard over subscriptions/listen', async () => {
     const { handler, backend } = await dualHttp();
-    const { room } = await roomWith([backend]);
+    const { manager } = await managerWith([backend]);
     const { owner, updated } = testOwner('caller:w');
-    await room.watch('far', 'note://one', owner);
+    await manager.watch('far', 'note://one', owner);
     handler.notify.resourceUpdated('note://one');
     await until(() => updated.length === 1);
     expect(JSON.parse(updated[0] ?? '')).toEqual({ uri: 'note://one' });
-    await room.unwatch('far', 'note://one', owner);
+    await manager.unwatch('far', 'note://one', owner);
   });
 
   it('make the lists read again; a stream that broke is opened again and the lists with it', async () => {
@@ -136,15 +138,15 @@ describe('changes of a modern server', () => {
         params: { _meta, notifications: {} },
       });
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     await until(() => streams.length === 1);
     tools = [...tools, { name: 'two', inputSchema: {} }];
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: {} };
     for (const stream of streams) event(stream, changed);
-    await until(() => room.listings('').get('far')?.tools.length === 2);
+    await until(() => manager.listings('').get('far')?.tools.length === 2);
     tools = [...tools, { name: 'three', inputSchema: {} }];
     streams[0]?.destroy();
-    await until(() => room.listings('').get('far')?.tools.length === 3);
+    await until(() => manager.listings('').get('far')?.tools.length === 3);
     expect(streams).toHaveLength(2);
   });
 });
@@ -160,22 +162,22 @@ describe('what goes to a modern server', () => {
       };
       const tools = [{ name: 'größe', inputSchema: { type: 'object', properties } }];
       const server = await httpServer(modernAnswers({ tools }));
-      const { room } = await roomWith([httpBackend(server.url)]);
+      const { manager } = await managerWith([httpBackend(server.url)]);
       const { owner } = testOwner('caller:y', { elicitation: { form: {} } });
       const args = { region: 'Zürich', n: 42 };
-      const mirrored = room.listings('').get('far')?.tools[0]?.mirrored ?? [];
+      const mirrored = manager.listings('').get('far')?.tools[0]?.mirrored ?? [];
       const target = { ...callOf({ workload: 'far', original: 'größe' }).call.target, mirrored };
       const params =
         '{"arguments":{"region":"Zürich","n":42,"big":12345678901234567890},"name":"x_größe","requestState":"forged","x":1}';
       const meta = '{"traceparent":"00-a"}';
-      await send(room, {
+      await send(manager, {
         workload: 'far',
         original: 'größe',
         owner,
         params,
         meta,
         arguments: args,
-        asker: { logLevel: 'error' },
+        client: { logLevel: 'error' },
         call: { target },
       });
       const got = server.of('tools/call')[0];
@@ -211,7 +213,7 @@ describe('what goes to a modern server', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     const sent = {
       workload: 'far',
       method: 'resources/read',
@@ -219,7 +221,7 @@ describe('what goes to a modern server', () => {
       original: 'note://{id}',
       name: 'note://7',
     } as const;
-    await send(room, sent);
+    await send(manager, sent);
     const got = server.of('resources/read')[0];
     expect(got?.message?.params?.uri).toBe('note://7');
     expect(got?.headers['mcp-name']).toBe('note://7');
@@ -234,8 +236,10 @@ describe('what goes to a modern server', () => {
       }
       modernAnswers({ tools: [{ name: 'echo', inputSchema: schema as never }] })(got);
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(textOf(await send(room, { workload: 'far', original: 'echo', arguments: { region: 'eu' } }))).toBe('modern');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(textOf(await send(manager, { workload: 'far', original: 'echo', arguments: { region: 'eu' } }))).toBe(
+      'modern',
+    );
     expect(server.of('tools/call')).toHaveLength(2);
   });
 
@@ -244,8 +248,10 @@ describe('what goes to a modern server', () => {
       if (got.message?.method === 'tools/call') return refuse(got, -32020, 'never right', 400);
       modernAnswers()(got);
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
-    await expect(send(room, { workload: 'far', original: 'echo' })).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    await expect(send(manager, { workload: 'far', original: 'echo' })).rejects.toMatchObject({
+      code: 'BACKEND_PROTOCOL',
+    });
     expect(server.of('tools/call')).toHaveLength(2);
   });
 
@@ -258,9 +264,9 @@ describe('what goes to a modern server', () => {
       });
       openStream(got.response);
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
+    const { manager } = await managerWith([httpBackend(server.url)]);
     const stop = new AbortController();
-    const pending = send(room, { workload: 'far', original: 'echo', signal: stop.signal });
+    const pending = send(manager, { workload: 'far', original: 'echo', signal: stop.signal });
     await until(() => server.of('tools/call').length === 1);
     stop.abort();
     await expect(pending).rejects.toThrow();
@@ -280,9 +286,9 @@ describe('the verdict about a backend over HTTP', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(room.eraOf('far')).toBe('2025-11-25');
-    await send(room, { workload: 'far', original: 'echo' });
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(manager.eraOf('far')).toBe('2025-11-25');
+    await send(manager, { workload: 'far', original: 'echo' });
     expect(server.of('server/discover')).toHaveLength(1);
   });
 
@@ -296,8 +302,8 @@ describe('the verdict about a backend over HTTP', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(room.eraOf('far')).toBe('2025-11-25');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(manager.eraOf('far')).toBe('2025-11-25');
   });
 
   proves('choice.probe.recognised-error', 'is modern after an error that only this revision has', async () => {
@@ -310,9 +316,9 @@ describe('the verdict about a backend over HTTP', () => {
         },
       }),
     );
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(room.eraOf('far')).toBe('2026-07-28');
-    expect(room.listings('').get('far')?.tools).toHaveLength(1);
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(manager.eraOf('far')).toBe('2026-07-28');
+    expect(manager.listings('').get('far')?.tools).toHaveLength(1);
   });
 
   proves('choice.probe.inconclusive', 'stays open after 401 and 503', async () => {
@@ -323,10 +329,10 @@ describe('the verdict about a backend over HTTP', () => {
       if (status === 401 && got.message?.method === 'server/discover') status = 503;
       else if (got.message?.method === 'initialize') status = 0;
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(room.states()[0]?.status).toBe('unauthenticated');
-    await until(() => room.states()[0]?.status === 'ready', 10_000);
-    expect(room.eraOf('far')).toBe('2026-07-28');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(manager.states()[0]?.status).toBe('unauthenticated');
+    await until(() => manager.states()[0]?.status === 'ready', 10_000);
+    expect(manager.eraOf('far')).toBe('2026-07-28');
   });
 
   proves('choice.probe.remembered', 'is asked for again when the backend refutes it', async () => {
@@ -337,10 +343,10 @@ describe('the verdict about a backend over HTTP', () => {
         return refuse(got, -32022, 'not spoken', 400, { supported: [] });
       legacyAnswers()(got);
     });
-    const { room } = await roomWith([httpBackend(server.url)]);
-    expect(room.eraOf('far')).toBe('2026-07-28');
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    expect(manager.eraOf('far')).toBe('2026-07-28');
     modern = false;
-    expect(textOf(await send(room, { workload: 'far', original: 'echo' }))).toBe('legacy');
-    expect(room.eraOf('far')).toBe('2025-11-25');
+    expect(textOf(await send(manager, { workload: 'far', original: 'echo' }))).toBe('legacy');
+    expect(manager.eraOf('far')).toBe('2025-11-25');
   });
 });

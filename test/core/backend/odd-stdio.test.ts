@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { processes } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { callOf, fixture, roomWith, send, stdioBackend, testOwner, testRoom, textOf } from './support.ts';
+import { callOf, fixture, managerWith, send, stdioBackend, testManager, testOwner, textOf } from './support.ts';
 
 const SCRIPT = fixture('odd-server.ts');
 
@@ -27,11 +27,11 @@ function call(original: string, rest = {}) {
 describe('probing a stdio backend', () => {
   proves(['choice.probe.method-not-found', 'ask.backend.probed'], 'asks once in place and remembers', async () => {
     const { backend, notes } = odd();
-    const { room } = await roomWith([backend]);
+    const { manager } = await managerWith([backend]);
     expect(notes()).toEqual(['start', 'probe', 'initialize']);
-    await send(room, call('pid'));
+    await send(manager, call('pid'));
     expect(notes().slice(3, 5)).toEqual(['start', 'initialize']);
-    expect(room.eraOf('odd')).toBe('2025-11-25');
+    expect(manager.eraOf('odd')).toBe('2025-11-25');
   });
 
   proves(
@@ -39,76 +39,76 @@ describe('probing a stdio backend', () => {
     'starts a server again that exits on the probe, and does not probe it twice',
     async () => {
       const { backend, notes } = odd('exit-probe');
-      const { room } = await roomWith([backend]);
-      expect(room.states()[0]?.status).toBe('ready');
-      await send(room, call('pid'));
+      const { manager } = await managerWith([backend]);
+      expect(manager.states()[0]?.status).toBe('ready');
+      await send(manager, call('pid'));
       expect(notes().filter((line) => line === 'probe')).toHaveLength(1);
     },
   );
 
   proves('choice.probe.silence', 'initializes a server that stays silent on the probe', async () => {
     const { backend, notes } = odd('silent-probe');
-    const { room } = await roomWith([backend], { limits: { helloMs: 300 } });
-    expect(room.states()[0]?.status).toBe('ready');
+    const { manager } = await managerWith([backend], { limits: { helloMs: 300 } });
+    expect(manager.states()[0]?.status).toBe('ready');
     expect(notes()).toEqual(['start', 'probe', 'initialize']);
   });
 
   it('gives up on a server that never says a word, and leaves no process', async () => {
     const { backend } = odd('silent');
-    const { room } = await roomWith([backend], { limits: { helloMs: 150, firstStartMs: 300 } });
-    expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'timeout' } });
-    await room.stop();
-    expect(room.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
+    const { manager } = await managerWith([backend], { limits: { helloMs: 150, firstStartMs: 300 } });
+    expect(manager.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'timeout' } });
+    await manager.stop();
+    expect(manager.counts()).toEqual({ links: 0, processes: 0, callsInFlight: 0 });
   });
 
   it('names a program that does not exist', async () => {
     const backend = { name: 'odd', transport: 'stdio', command: { file: '/no/such/program', args: [] } } as const;
-    const { room } = await roomWith([backend]);
-    expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'spawn' } });
-    await expect(send(room, call('pid'))).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    const { manager } = await managerWith([backend]);
+    expect(manager.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'spawn' } });
+    await expect(send(manager, call('pid'))).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
   });
 });
 
 describe('a stdio backend that misbehaves', () => {
   it('is heard through lines that are not messages, with one warning', async () => {
-    const { room, lines } = await roomWith([odd('print').backend]);
-    expect(textOf(await send(room, call('garbage')))).toBe('after garbage');
+    const { manager, lines } = await managerWith([odd('print').backend]);
+    expect(textOf(await send(manager, call('garbage')))).toBe('after garbage');
     expect(lines.some(({ message }) => message.includes('not MCP messages'))).toBe(true);
   });
 
   it('counts once when it answers twice', async () => {
-    const { room } = await roomWith([odd().backend]);
-    expect(textOf(await send(room, call('twice')))).toBe('first');
-    expect(textOf(await send(room, call('pid')))).toMatch(/^\d+$/);
+    const { manager } = await managerWith([odd().backend]);
+    expect(textOf(await send(manager, call('twice')))).toBe('first');
+    expect(textOf(await send(manager, call('pid')))).toMatch(/^\d+$/);
   });
 
   it('may answer in any order', async () => {
-    const { room } = await roomWith([odd().backend]);
-    await send(room, call('pid'));
+    const { manager } = await managerWith([odd().backend]);
+    await send(manager, call('pid'));
     const marks = ['a', 'b', 'c'].map((mark) =>
-      send(room, call('reversed', { params: `{"name":"x","arguments":{"mark":"${mark}"}}` })),
+      send(manager, call('reversed', { params: `{"name":"x","arguments":{"mark":"${mark}"}}` })),
     );
     expect((await Promise.all(marks)).map(textOf)).toEqual(['a', 'b', 'c']);
   });
 
   it('may answer byte by byte', async () => {
-    const { room } = await roomWith([odd().backend]);
-    expect(textOf(await send(room, call('trickle')))).toBe('trickled ✓');
+    const { manager } = await managerWith([odd().backend]);
+    expect(textOf(await send(manager, call('trickle')))).toBe('trickled ✓');
   });
 
   proves('choice.backend.bad-utf8', 'breaks only the message that is not UTF-8', async () => {
-    const { room } = await roomWith([odd().backend]);
-    await expect(send(room, call('badUtf8'))).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
-    expect(textOf(await send(room, call('pid')))).toMatch(/^\d+$/);
+    const { manager } = await managerWith([odd().backend]);
+    await expect(send(manager, call('badUtf8'))).rejects.toMatchObject({ code: 'BACKEND_PROTOCOL' });
+    expect(textOf(await send(manager, call('pid')))).toMatch(/^\d+$/);
   });
 
   proves(
     ['choice.backend.line-limit', 'ask.limit.frame'],
     'fails a call whose line is over the limit and goes on',
     async () => {
-      const { room } = await roomWith([odd().backend], { limits: { frameBytes: 100_000 } });
-      await expect(send(room, call('long'))).rejects.toMatchObject({ code: 'BACKEND_TOO_LARGE' });
-      expect(textOf(await send(room, call('pid')))).toMatch(/^\d+$/);
+      const { manager } = await managerWith([odd().backend], { limits: { frameBytes: 100_000 } });
+      await expect(send(manager, call('long'))).rejects.toMatchObject({ code: 'BACKEND_TOO_LARGE' });
+      expect(textOf(await send(manager, call('pid')))).toMatch(/^\d+$/);
     },
   );
 
@@ -116,8 +116,8 @@ describe('a stdio backend that misbehaves', () => {
     ['ask.fidelity.twenty-megabytes', 'choice.fidelity.large-result'],
     'gives 20 MB and big integers on byte for byte',
     async () => {
-      const { room } = await roomWith([odd().backend]);
-      const { bytes } = await send(room, call('big'));
+      const { manager } = await managerWith([odd().backend]);
+      const { bytes } = await send(manager, call('big'));
       const text = 'y'.repeat(20 * 1024 * 1024);
       const expected = `{"content":[{"type":"text","text":"${text}"}],"exact":12345678901234567890123}`;
       expect(bytes.equals(Buffer.from(expected))).toBe(true);
@@ -125,9 +125,9 @@ describe('a stdio backend that misbehaves', () => {
   );
 
   it('gets params that span lines as one line', async () => {
-    const { room } = await roomWith([odd().backend]);
+    const { manager } = await managerWith([odd().backend]);
     const params = '{\n  "name": "x",\r\n  "arguments": {\n}\n}';
-    expect(textOf(await send(room, call('pid', { params })))).toMatch(/^\d+$/);
+    expect(textOf(await send(manager, call('pid', { params })))).toMatch(/^\d+$/);
   });
 });
 
@@ -137,21 +137,23 @@ describe('time and cancellation over stdio', () => {
     'cancels at the backend what takes longer than its workload may',
     async () => {
       const { backend, notes } = odd();
-      const { room } = await roomWith([backend], { timeouts: { defaultMs: 60_000, perWorkloadMs: { odd: 1_500 } } });
-      await send(room, call('pid'));
-      await expect(send(room, call('hang'))).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
+      const { manager } = await managerWith([backend], {
+        timeouts: { defaultMs: 60_000, perWorkloadMs: { odd: 1_500 } },
+      });
+      await send(manager, call('pid'));
+      await expect(send(manager, call('hang'))).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
       const id = notes().at(-1)?.split(' ')[1];
       await until(() => notes().at(-1) === `cancelled ${id}`);
-      expect(room.counts().callsInFlight).toBe(0);
+      expect(manager.counts().callsInFlight).toBe(0);
     },
   );
 
-  proves('choice.capability.cancellation', 'passes on that the asker gave up', async () => {
+  proves('choice.capability.cancellation', 'passes on that the client gave up', async () => {
     const { backend, notes } = odd();
-    const { room } = await roomWith([backend]);
-    await send(room, call('pid'));
+    const { manager } = await managerWith([backend]);
+    await send(manager, call('pid'));
     const giveUp = new AbortController();
-    const gone = send(room, call('hang', { signal: giveUp.signal }));
+    const gone = send(manager, call('hang', { signal: giveUp.signal }));
     await until(() => notes().at(-1)?.endsWith('hang') === true);
     giveUp.abort(new Error('changed my mind'));
     await expect(gone).rejects.toThrow('changed my mind');
@@ -165,34 +167,34 @@ describe('a stdio backend that dies', () => {
     'fails the call in progress and does not repeat it',
     async () => {
       const { backend, notes } = odd();
-      const { room } = await roomWith([backend]);
-      await expect(send(room, call('exit'))).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+      const { manager } = await managerWith([backend]);
+      await expect(send(manager, call('exit'))).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
       expect(notes().filter((line) => line.endsWith(' exit'))).toHaveLength(1);
     },
   );
 
   proves('ask.backend.remade', 'is started again for the next call', async () => {
-    const { room } = await roomWith([odd().backend]);
-    const before = textOf(await send(room, call('pid')));
+    const { manager } = await managerWith([odd().backend]);
+    const before = textOf(await send(manager, call('pid')));
     process.kill(Number(before), 'SIGKILL');
-    await until(() => room.counts().processes === 1);
-    const after = textOf(await send(room, call('pid')));
+    await until(() => manager.counts().processes === 1);
+    const after = textOf(await send(manager, call('pid')));
     expect(after).not.toBe(before);
   });
 
   it('is found again when the process that lists dies', async () => {
     const { backend, notes } = odd();
-    const { room } = await roomWith([{ ...backend, sessions: 'shared' }]);
-    const before = textOf(await send(room, call('pid')));
+    const { manager } = await managerWith([{ ...backend, sessions: 'shared' }]);
+    const before = textOf(await send(manager, call('pid')));
     process.kill(Number(before), 'SIGKILL');
     await until(() => notes().filter((line) => line === 'initialize').length === 2);
-    expect(textOf(await send(room, call('pid')))).not.toBe(before);
-    expect(room.states()[0]?.status).toBe('ready');
+    expect(textOf(await send(manager, call('pid')))).not.toBe(before);
+    expect(manager.states()[0]?.status).toBe('ready');
   });
 
   it('that ends soon after every start is started ever more slowly', async () => {
     const { backend, notes } = odd('brief');
-    await roomWith([backend]);
+    await managerWith([backend]);
     const starts = () => notes().filter((line) => line === 'start').length;
     await until(() => starts() >= 3, 10_000);
     const startedMs = Date.now();
@@ -201,31 +203,31 @@ describe('a stdio backend that dies', () => {
   });
 
   it('leaves no helper behind, neither on its end nor on ours', async () => {
-    const { room } = await roomWith([odd().backend]);
-    const helper = Number(textOf(await send(room, call('helper'))));
+    const { manager } = await managerWith([odd().backend]);
+    const helper = Number(textOf(await send(manager, call('helper'))));
     const alive = (pid: number) => processes().some((row) => row.pid === pid);
     expect(alive(helper)).toBe(true);
-    await expect(send(room, call('exit'))).rejects.toThrow();
+    await expect(send(manager, call('exit'))).rejects.toThrow();
     await until(() => !alive(helper));
-    const second = Number(textOf(await send(room, call('helper'))));
-    await room.stop();
+    const second = Number(textOf(await send(manager, call('helper'))));
+    await manager.stop();
     await until(() => !alive(second));
-    expect(room.counts().processes).toBe(0);
+    expect(manager.counts().processes).toBe(0);
   });
 
   it('is killed when it ignores the end of its input and SIGTERM', async () => {
-    const { room } = await roomWith([odd('deaf').backend]);
-    expect(room.counts().processes).toBe(1);
-    await room.stop();
-    expect(room.counts().processes).toBe(0);
+    const { manager } = await managerWith([odd('deaf').backend]);
+    expect(manager.counts().processes).toBe(1);
+    await manager.stop();
+    expect(manager.counts().processes).toBe(0);
   });
 
   it('logs its last words without the values of its environment', async () => {
     const { backend } = odd();
     const command = { file: process.execPath, args: backend.command?.args ?? [], env: { PASSWORD: 'open sesame' } };
-    const { room, lines } = await roomWith([{ ...backend, command }]);
-    await send(room, call('shout'));
-    await expect(send(room, call('exit'))).rejects.toThrow();
+    const { manager, lines } = await managerWith([{ ...backend, command }]);
+    await send(manager, call('shout'));
+    await expect(send(manager, call('exit'))).rejects.toThrow();
     const line = lines.find(({ message }) => message === 'backend process ended');
     expect(line?.fields?.stderr).toMatch(/the end, password \[secret\]$/);
     expect(String(line?.fields?.stderr).length).toBeLessThanOrEqual(2_000);
@@ -238,31 +240,31 @@ describe('bounds of stdio backends', () => {
     onTestFinished(() => void delete process.env.ROOM_TEST_SECRET);
     const { backend } = odd();
     const command = { file: process.execPath, args: backend.command?.args ?? [], env: { ADDED: 'yes' } };
-    const { room } = await roomWith([{ ...backend, command }]);
-    const environment = JSON.parse(textOf(await send(room, call('environment'))));
+    const { manager } = await managerWith([{ ...backend, command }]);
+    const environment = JSON.parse(textOf(await send(manager, call('environment'))));
     expect(environment).toMatchObject({ ADDED: 'yes', PATH: process.env.PATH });
     expect(environment).not.toHaveProperty('ROOM_TEST_SECRET');
   });
 
   proves('choice.backend.early-calls', 'opens one session for first calls that come together', async () => {
     const { backend, notes } = odd();
-    const { room } = await roomWith([backend]);
-    const pids = await Promise.all([1, 2, 3, 4].map(() => send(room, call('pid'))));
+    const { manager } = await managerWith([backend]);
+    const pids = await Promise.all([1, 2, 3, 4].map(() => send(manager, call('pid'))));
     expect(new Set(pids.map(textOf)).size).toBe(1);
     expect(notes().filter((line) => line === 'start')).toHaveLength(2);
   });
 
   it('closes the idlest session for a new one, and refuses when all are at work', async () => {
-    const { room } = await roomWith([odd().backend], { limits: { processesPerBackend: 2, processChurnMs: 0 } });
+    const { manager } = await managerWith([odd().backend], { limits: { processesPerBackend: 2, processChurnMs: 0 } });
     const as = (key: string) => ({ owner: testOwner(key).owner });
-    const first = textOf(await send(room, call('pid', as('a'))));
-    await send(room, call('pid', as('b')));
-    await send(room, call('pid', as('c')));
-    expect(textOf(await send(room, call('pid', as('a'))))).not.toBe(first);
+    const first = textOf(await send(manager, call('pid', as('a'))));
+    await send(manager, call('pid', as('b')));
+    await send(manager, call('pid', as('c')));
+    expect(textOf(await send(manager, call('pid', as('a'))))).not.toBe(first);
     const stop = new AbortController();
-    const busy = ['a', 'c'].map((key) => send(room, call('hang', { ...as(key), signal: stop.signal })));
-    await until(() => room.counts().callsInFlight === 2);
-    await expect(send(room, call('pid', as('d')))).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
+    const busy = ['a', 'c'].map((key) => send(manager, call('hang', { ...as(key), signal: stop.signal })));
+    await until(() => manager.counts().callsInFlight === 2);
+    await expect(send(manager, call('pid', as('d')))).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
     stop.abort();
     await Promise.allSettled(busy);
   });
@@ -272,11 +274,11 @@ describe('bounds of stdio backends', () => {
     'lets calls wait in line and refuses those beyond it',
     async () => {
       const limits = { inFlightPerBackend: 1, queuePerBackend: 1 };
-      const { room } = await roomWith([odd().backend], { limits });
+      const { manager } = await managerWith([odd().backend], { limits });
       const stop = new AbortController();
-      const first = send(room, call('hang', { signal: stop.signal }));
-      const second = send(room, call('pid'));
-      await expect(send(room, call('pid'))).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
+      const first = send(manager, call('hang', { signal: stop.signal }));
+      const second = send(manager, call('pid'));
+      await expect(send(manager, call('pid'))).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
       stop.abort(new Error('enough'));
       await expect(first).rejects.toThrow('enough');
       expect(textOf(await second)).toMatch(/^\d+$/);
@@ -284,14 +286,14 @@ describe('bounds of stdio backends', () => {
   );
 
   it('closes sessions without calls', async () => {
-    const { room } = await roomWith([odd().backend], { limits: { linkIdleMs: 1000 } });
-    await send(room, call('pid'));
-    expect(room.counts().links).toBe(2);
-    await until(() => room.counts().processes === 1, 10_000);
+    const { manager } = await managerWith([odd().backend], { limits: { linkIdleMs: 1000 } });
+    await send(manager, call('pid'));
+    expect(manager.counts().links).toBe(2);
+    await until(() => manager.counts().processes === 1, 10_000);
   });
 
   it('fails a call to a backend that is not configured', async () => {
-    const { room } = testRoom();
-    await expect(room.send(callOf(call('pid')).call)).rejects.toMatchObject({ code: 'BACKEND_UNKNOWN' });
+    const { manager } = testManager();
+    await expect(manager.send(callOf(call('pid')).call)).rejects.toMatchObject({ code: 'BACKEND_UNKNOWN' });
   });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { ConcurrencyLimit, type GateShare } from '../../../core/backend/concurrency-limit.ts';
 import { createDirectory } from '../../../core/backend/directory.ts';
-import { Gate, type GateShare } from '../../../core/backend/gate.ts';
-import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/backend/mirrored-params.ts';
-import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { Cancel } from '../../../core/protocol/cancel.ts';
-import { innerOf } from '../../../core/protocol/inner-of.ts';
-import { joinParts } from '../../../core/protocol/join-parts.ts';
-import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
+import { joinParts } from '../../../core/json/join-parts.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
+import { innerOf } from '../../../core/mcp/inner-of.ts';
+import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/mcp/mirrored-params.ts';
+import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
+import { Cancel } from '../../../core/timing/cancel.ts';
 import { proves } from '../../support/proves.ts';
 
 /** The events of a stream cut into chunks of `size` bytes. */
@@ -77,7 +77,7 @@ describe('Gate', () => {
   const never = new Cancel();
 
   it('passes the place on in order', async () => {
-    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
+    const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
     const ada = gate.shareOf('ada');
     expect(gate.enter(ada, 1_000, never)).toBeUndefined();
     const order: number[] = [];
@@ -93,7 +93,7 @@ describe('Gate', () => {
   });
 
   it('lets nobody wait for ever', async () => {
-    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
+    const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
     const ada = gate.shareOf('ada');
     gate.enter(ada, 1_000, never);
     await expect(gate.enter(ada, 20, never)).rejects.toMatchObject({ code: 'BACKEND_BUSY' });
@@ -107,7 +107,7 @@ describe('Gate', () => {
 
   proves('choice.share.in-flight', 'keeps places for others, however many calls one caller makes', async () => {
     expect([DEFAULT_LIMITS.inFlightPerCaller, DEFAULT_LIMITS.inFlightPerBackend]).toEqual([256, 512]);
-    const gate = new Gate('b', { places: 3, placesPerCaller: 2, line: 10, linePerCaller: 10 });
+    const gate = new ConcurrencyLimit('b', { places: 3, placesPerCaller: 2, line: 10, linePerCaller: 10 });
     const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [GateShare, GateShare, GateShare];
     const eves = [1, 2, 3].map(() => gate.enter(eve, 1_000, never));
     expect([eves[0], eves[1], gate.inside]).toEqual([undefined, undefined, 2]);
@@ -122,7 +122,7 @@ describe('Gate', () => {
   });
 
   proves('choice.share.in-flight', 'lets callers in line take turns', async () => {
-    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 10, linePerCaller: 10 });
+    const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 10, linePerCaller: 10 });
     const [eve, ada] = ['eve', 'ada'].map((key) => gate.shareOf(key)) as [GateShare, GateShare];
     const order: string[] = [];
     gate.enter(eve, 1_000, never);
@@ -139,7 +139,7 @@ describe('Gate', () => {
 
   proves('choice.share.queue', 'has room in line for others when one caller fills it', async () => {
     expect([DEFAULT_LIMITS.queuePerCaller, DEFAULT_LIMITS.queuePerBackend]).toEqual([768, 1024]);
-    const gate = new Gate('b', { places: 1, placesPerCaller: 1, line: 3, linePerCaller: 2 });
+    const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 3, linePerCaller: 2 });
     const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [GateShare, GateShare, GateShare];
     gate.enter(eve, 1_000, never);
     const eves = [gate.enter(eve, 1_000, never), gate.enter(eve, 1_000, never)];

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BackendError } from '../../../core/backend/room.ts';
+import { BackendError } from '../../../core/backend/backend-manager.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
-import { RawObject } from '../../../core/protocol/raw-json.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { callOf, published, roomWith, send, stdioBackend, testOwner, textOf } from './support.ts';
+import { callOf, managerWith, published, send, stdioBackend, testOwner, textOf } from './support.ts';
 
 /** The Everything server on its own port; it takes no port 0, so a free one is found first. */
 async function everythingOver(kind: 'streamableHttp' | 'sse'): Promise<Backend> {
@@ -51,33 +51,33 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
   const id = name === 'stdio' || name === 'streamable HTTP' ? idOf[name] : 'ask.backend.sse';
 
   proves(id, 'lists and calls', async () => {
-    const { room } = await roomWith([await backend()]);
-    const listing = room.listings('').get('every');
+    const { manager } = await managerWith([await backend()]);
+    const listing = manager.listings('').get('every');
     expect(listing?.era).toBe('2025-11-25');
     expect(listing?.tools.map((tool) => tool.key)).toContain('get-sum');
     expect(listing?.prompts.length).toBeGreaterThan(0);
     expect(listing?.templates.length).toBeGreaterThan(0);
-    const sum = await send(room, { workload: 'every', original: 'get-sum', arguments: { a: 1, b: 2 } });
+    const sum = await send(manager, { workload: 'every', original: 'get-sum', arguments: { a: 1, b: 2 } });
     expect(textOf(sum)).toContain('3');
     const uri = listing?.resources[0]?.key ?? '';
-    const read = await send(room, { workload: 'every', method: 'resources/read', original: uri });
+    const read = await send(manager, { workload: 'every', method: 'resources/read', original: uri });
     expect(read.bytes.toString()).toContain(uri);
-    const prompt = await send(room, { workload: 'every', method: 'prompts/get', original: 'simple-prompt' });
+    const prompt = await send(manager, { workload: 'every', method: 'prompts/get', original: 'simple-prompt' });
     expect(prompt.value.messages).toBeDefined();
   });
 
   proves(
     'ask.legacy.progress',
-    'gives progress under the token of the asker and every other member as it came',
+    'gives progress under the token of the client and every other member as it came',
     async () => {
-      const { room } = await roomWith([await backend()]);
+      const { manager } = await managerWith([await backend()]);
       const { call, told } = callOf({
         workload: 'every',
         original: 'trigger-long-running-operation',
         arguments: { duration: 0.2, steps: 2 },
-        asker: { progressToken: Buffer.from('"my token"') },
+        client: { progressToken: Buffer.from('"my token"') },
       });
-      await room.send(call);
+      await manager.send(call);
       const progress = told.filter(({ method }) => method === 'notifications/progress');
       expect(progress.map(({ params }) => params)).toEqual([
         '{"progress":1,"total":2,"progressToken":"my token"}',
@@ -87,16 +87,16 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
   );
 
   proves('choice.capability.mirrored', 'offers other tools to a class that declares more', async () => {
-    const { room, listed } = await roomWith([await backend()]);
+    const { manager, listed } = await managerWith([await backend()]);
     const { owner } = testOwner('session:full', FULL, async () => ({ result: Buffer.from('{"roots":[]}') }));
-    await room.welcome(owner);
+    await manager.prepareOwner(owner);
     const base =
-      room
+      manager
         .listings('')
         .get('every')
         ?.tools.map((tool) => tool.key) ?? [];
     const full =
-      room
+      manager
         .listings(owner.capabilityClass)
         .get('every')
         ?.tools.map((tool) => tool.key) ?? [];
@@ -105,16 +105,16 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
     expect(listed).toContain(`every/${owner.capabilityClass}`);
   });
 
-  proves('ask.legacy.elicitation', 'puts its question to the asker of the call and gets the answer', async () => {
-    const { room } = await roomWith([await backend()]);
+  proves('ask.legacy.elicitation', 'puts its question to the client of the call and gets the answer', async () => {
+    const { manager } = await managerWith([await backend()]);
     const asked: string[] = [];
     const { owner } = testOwner('session:full', FULL, async () => ({ result: Buffer.from('{"roots":[]}') }));
-    await room.welcome(owner);
-    const result = await send(room, {
+    await manager.prepareOwner(owner);
+    const result = await send(manager, {
       workload: 'every',
       original: 'trigger-elicitation-request',
       owner,
-      asker: {
+      client: {
         ask: async (method, params) => {
           asked.push(`${method} ${RawObject.parse(params).has('message')}`);
           return { result: Buffer.from('{"action":"decline"}') };
@@ -131,9 +131,9 @@ describe('published stdio servers', () => {
     const folder = mkdtempSync(join(tmpdir(), 'room-files-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'greeting.txt'), 'hello from a file');
-    const { room } = await roomWith([stdioBackend('files', published('filesystem'), [folder])]);
+    const { manager } = await managerWith([stdioBackend('files', published('filesystem'), [folder])]);
     const read = { path: join(folder, 'greeting.txt') };
-    const result = await send(room, { workload: 'files', original: 'read_text_file', arguments: read });
+    const result = await send(manager, { workload: 'files', original: 'read_text_file', arguments: read });
     expect(textOf(result)).toBe('hello from a file');
   });
 
@@ -142,51 +142,51 @@ describe('published stdio servers', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };
     const command = { file: process.execPath, args: [published('memory')], env };
-    const { room } = await roomWith([{ name: 'memory', transport: 'stdio', command }]);
+    const { manager } = await managerWith([{ name: 'memory', transport: 'stdio', command }]);
     const entities = [{ name: 'Ada', entityType: 'person', observations: ['wrote the first program'] }];
-    await send(room, { workload: 'memory', original: 'create_entities', arguments: { entities } });
-    const graph = await send(room, { workload: 'memory', original: 'read_graph' });
+    await send(manager, { workload: 'memory', original: 'create_entities', arguments: { entities } });
+    const graph = await send(manager, { workload: 'memory', original: 'read_graph' });
     expect(graph.bytes.toString()).toContain('wrote the first program');
   });
 
   proves(['ask.backend.stateful', 'ask.backend.isolated'], 'keep state per session and apart from others', async () => {
-    const { room } = await roomWith([stdioBackend('thinking', published('sequential-thinking'))]);
+    const { manager } = await managerWith([stdioBackend('thinking', published('sequential-thinking'))]);
     const think = (key: string, thoughtNumber: number) => {
       const thought = { thought: 'so', nextThoughtNeeded: true, thoughtNumber, totalThoughts: 5 };
       const sent = { workload: 'thinking', original: 'sequentialthinking', arguments: thought };
-      return send(room, { ...sent, owner: testOwner(key).owner }).then((result) => JSON.parse(textOf(result)));
+      return send(manager, { ...sent, owner: testOwner(key).owner }).then((result) => JSON.parse(textOf(result)));
     };
     expect((await think('session:a', 1)).thoughtHistoryLength).toBe(1);
     expect((await think('session:a', 2)).thoughtHistoryLength).toBe(2);
     expect((await think('session:b', 1)).thoughtHistoryLength).toBe(1);
-    expect(room.counts().processes).toBe(3);
-    room.release('session:b');
-    await until(() => room.counts().processes === 2);
+    expect(manager.counts().processes).toBe(3);
+    manager.release('session:b');
+    await until(() => manager.counts().processes === 2);
   });
 
   it('deliver resource updates to the owner that watches', async () => {
-    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
+    const { manager } = await managerWith([stdioBackend('every', published('everything'))]);
     const { owner, updated } = testOwner('session:watch');
-    const uri = room.listings('').get('every')?.resources[0]?.key ?? '';
-    await room.watch('every', uri, owner);
-    await room.watch('every', uri, owner);
-    await send(room, { workload: 'every', original: 'toggle-subscriber-updates', owner });
+    const uri = manager.listings('').get('every')?.resources[0]?.key ?? '';
+    await manager.watch('every', uri, owner);
+    await manager.watch('every', uri, owner);
+    await send(manager, { workload: 'every', original: 'toggle-subscriber-updates', owner });
     await until(() => updated.length > 0, 15_000);
     expect(JSON.parse(updated[0] ?? '')).toEqual({ uri });
-    await room.unwatch('every', uri, owner);
-    await room.unwatch('every', uri, owner);
+    await manager.unwatch('every', uri, owner);
+    await manager.unwatch('every', uri, owner);
   });
 
   proves('choice.capability.logging', 'pass the log level on, also to a link that opens later', async () => {
-    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
+    const { manager } = await managerWith([stdioBackend('every', published('everything'))]);
     const { owner, logged } = testOwner('session:log');
-    room.setLogLevel(owner, 'debug');
-    await send(room, { workload: 'every', original: 'toggle-simulated-logging', owner });
+    manager.setLogLevel(owner, 'debug');
+    await send(manager, { workload: 'every', original: 'toggle-simulated-logging', owner });
     await until(() => logged.length > 0, 15_000);
   });
 
   it('answer a completion for a prompt under its own name', async () => {
-    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
+    const { manager } = await managerWith([stdioBackend('every', published('everything'))]);
     const params =
       '{"ref":{"type":"ref/prompt","name":"x_completable-prompt"},"argument":{"name":"department","value":"E"}}';
     const sent = {
@@ -196,13 +196,13 @@ describe('published stdio servers', () => {
       original: 'completable-prompt',
       params,
     } as const;
-    const result = await send(room, sent);
+    const result = await send(manager, sent);
     expect(result.value.completion).toMatchObject({ values: expect.arrayContaining(['Engineering']) });
   });
 
   it('say in their own words what is wrong', async () => {
-    const { room } = await roomWith([stdioBackend('every', published('everything'))]);
-    const failed = send(room, { workload: 'every', method: 'prompts/get', original: 'no-such-prompt' });
+    const { manager } = await managerWith([stdioBackend('every', published('everything'))]);
+    const failed = send(manager, { workload: 'every', method: 'prompts/get', original: 'no-such-prompt' });
     await expect(failed).rejects.toThrow(BackendError);
     await expect(failed).rejects.toMatchObject({ code: -32602 });
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
-import { Relists } from '../../../core/backend/relists.ts';
-import type { Seat } from '../../../core/backend/seat.ts';
+import { Relists } from '../../../core/backend/lists/refresh.ts';
+import type { SessionHolder } from '../../../core/backend/sessions/session-holder.ts';
 import { proves } from '../../support/proves.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -12,7 +12,7 @@ async function readsOf(changes: Readonly<Record<number, 'tools' | 'prompts'>>, c
   const startedAt = performance.now();
   const relists = new Relists({
     coalesceMs,
-    async read(_seat, kinds) {
+    async read(_holder, kinds) {
       reads.push([Math.round(performance.now() - startedAt), [...kinds].join('+')]);
       await new Promise((resolve) => setTimeout(resolve, readMs));
       return true;
@@ -22,8 +22,8 @@ async function readsOf(changes: Readonly<Record<number, 'tools' | 'prompts'>>, c
       throw cause;
     },
   });
-  const seat = { capabilityClass: '', link: {} } as Seat;
-  for (const [at, kind] of Object.entries(changes)) setTimeout(() => relists.add(seat, [kind]), Number(at));
+  const holder = { capabilityClass: '', link: {} } as SessionHolder;
+  for (const [at, kind] of Object.entries(changes)) setTimeout(() => relists.add(holder, [kind]), Number(at));
   await vi.advanceTimersByTimeAsync(5_000);
   relists.stop();
   return reads;
@@ -60,10 +60,13 @@ describe('changed lists', () => {
       const relists = new Relists({
         coalesceMs: 150,
         read: async () => findings.shift() === true,
-        unchanged: (seat, kinds) => void told.push(seat, ...kinds),
+        unchanged: (holder, kinds) => void told.push(holder, ...kinds),
         failed() {},
       });
-      const [base, own] = [{ capabilityClass: '', link: {} } as Seat, { capabilityClass: '', link: {} } as Seat];
+      const [base, own] = [
+        { capabilityClass: '', link: {} } as SessionHolder,
+        { capabilityClass: '', link: {} } as SessionHolder,
+      ];
       relists.add(base, ['tools']);
       setTimeout(() => relists.add(own, ['tools']), 40);
       await vi.advanceTimersByTimeAsync(1_000);

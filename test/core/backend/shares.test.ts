@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { LinkOwner } from '../../../core/contract/call.ts';
+import type { SessionOwner } from '../../../core/contract/call.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { createOwners } from '../../../core/protocol/era-2026-07-28/owners.ts';
-import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
-import { encode } from '../../../core/protocol/raw-json.ts';
-import { networkOf, shareOf } from '../../../core/protocol/share.ts';
-import { ANONYMOUS, callerNamed } from '../../support/fake-house.ts';
+import { encode } from '../../../core/json/raw-json.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
+import { networkOf, shareOf } from '../../../core/mcp/share.ts';
+import { createOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';
+import { ANONYMOUS, callerNamed } from '../../support/fake-gateway.ts';
 import { proves } from '../../support/proves.ts';
-import { fixture, roomWith, send, stdioBackend, testOwner, textOf } from './support.ts';
+import { fixture, managerWith, send, stdioBackend, testOwner, textOf } from './support.ts';
 
 /** A legacy program that notes each start and subscription. */
 function program() {
@@ -21,7 +21,7 @@ function program() {
   return { backend, notes: () => readFileSync(ledger, 'utf8').trim().split('\n') };
 }
 
-const ownerOf = (name: string, session: string): LinkOwner => ({
+const ownerOf = (name: string, session: string): SessionOwner => ({
   ...testOwner(`session:${session}`).owner,
   caller: callerNamed(name),
 });
@@ -31,29 +31,29 @@ describe('the processes of a stdio backend', () => {
     const { processesPerBackend, processesPerCaller, linksPerBackend, linksPerCaller } = DEFAULT_LIMITS;
     expect([processesPerBackend, processesPerCaller, linksPerBackend, linksPerCaller]).toEqual([32, 16, 6000, 3000]);
     const { backend, notes } = program();
-    const { room } = await roomWith([backend], {
+    const { manager } = await managerWith([backend], {
       limits: { processesPerBackend: 3, processesPerCaller: 2, processChurnMs: 0 },
     });
-    const pid = async (owner: LinkOwner) => textOf(await send(room, { workload: 'odd', original: 'pid', owner }));
+    const pid = async (owner: SessionOwner) => textOf(await send(manager, { workload: 'odd', original: 'pid', owner }));
     const eve = ['e1', 'e2', 'e3', 'e4'].map((session) => ownerOf('eve', session));
-    for (const owner of eve) await room.watch('odd', 'memo://1', owner);
+    for (const owner of eve) await manager.watch('odd', 'memo://1', owner);
     expect(notes().filter((line) => line === 'start')).toHaveLength(5); // the gateway's own, and one after the other
-    expect(room.counts().links).toBe(3);
+    expect(manager.counts().links).toBe(3);
     const ada = ownerOf('ada', 'a1');
     const first = await pid(ada);
-    await room.watch('odd', 'memo://1', eve[0] as LinkOwner);
+    await manager.watch('odd', 'memo://1', eve[0] as SessionOwner);
     expect(await pid(ada)).toBe(first);
   });
 
   proves('choice.share.backend-sessions', 'make room for others when one caller has taken all', async () => {
     const { backend } = program();
-    const { room } = await roomWith([backend], { limits: { processesPerBackend: 3 } });
-    for (const session of ['e1', 'e2', 'e3']) await room.watch('odd', 'memo://1', ownerOf('eve', session));
+    const { manager } = await managerWith([backend], { limits: { processesPerBackend: 3 } });
+    for (const session of ['e1', 'e2', 'e3']) await manager.watch('odd', 'memo://1', ownerOf('eve', session));
     for (const name of ['ada', 'bob']) {
       const owner = ownerOf(name, name);
-      expect(textOf(await send(room, { workload: 'odd', original: 'pid', owner }))).toMatch(/^\d+$/);
+      expect(textOf(await send(manager, { workload: 'odd', original: 'pid', owner }))).toMatch(/^\d+$/);
     }
-    const cy = send(room, { workload: 'odd', original: 'pid', owner: ownerOf('cy', 'cy') });
+    const cy = send(manager, { workload: 'odd', original: 'pid', owner: ownerOf('cy', 'cy') });
     await expect(cy).rejects.toMatchObject({ code: 'BACKEND_BUSY' }); // one each: nobody gives way
   });
 
@@ -62,9 +62,9 @@ describe('the processes of a stdio backend', () => {
     const { backend, notes } = program();
     let nowMs = 1_000_000;
     const limits = { processesPerCaller: 2 };
-    const { room } = await roomWith([backend], { limits, now: () => nowMs });
+    const { manager } = await managerWith([backend], { limits, now: () => nowMs });
     const pid = (name: string, session: string) =>
-      send(room, { workload: 'odd', original: 'pid', owner: ownerOf(name, session) });
+      send(manager, { workload: 'odd', original: 'pid', owner: ownerOf(name, session) });
     for (const session of ['e1', 'e2', 'e3']) await pid('eve', session);
     for (let n = 4; n < 12; n++) {
       await expect(pid('eve', `e${n}`)).rejects.toMatchObject({ code: 'BACKEND_BUSY', notRun: true });
@@ -79,16 +79,16 @@ describe('the processes of a stdio backend', () => {
 
   proves('choice.share.watches-return', 'watch again when the session that made room calls again', async () => {
     const { backend, notes } = program();
-    const { room } = await roomWith([backend], { limits: { processesPerBackend: 1, processChurnMs: 0 } });
+    const { manager } = await managerWith([backend], { limits: { processesPerBackend: 1, processChurnMs: 0 } });
     const [one, two] = [ownerOf('eve', 'e1'), ownerOf('eve', 'e2')];
     const subscriptions = () => notes().filter((line) => line.startsWith('subscribe')).length;
-    await room.watch('odd', 'memo://1', one);
-    await room.watch('odd', 'memo://2', one);
-    await room.watch('odd', 'memo://3', two);
+    await manager.watch('odd', 'memo://1', one);
+    await manager.watch('odd', 'memo://2', one);
+    await manager.watch('odd', 'memo://3', two);
     expect(subscriptions()).toBe(3);
-    await room.unwatch('odd', 'memo://2', one);
-    await send(room, { workload: 'odd', original: 'pid', owner: one });
-    await send(room, { workload: 'odd', original: 'pid', owner: one });
+    await manager.unwatch('odd', 'memo://2', one);
+    await send(manager, { workload: 'odd', original: 'pid', owner: one });
+    await send(manager, { workload: 'odd', original: 'pid', owner: one });
     expect(notes().filter((line) => line.startsWith('subscribe'))).toEqual([
       'subscribe memo://1',
       'subscribe memo://2',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
-import type { BackendListing } from '../../../core/backend/room.ts';
-import { ShownLists } from '../../../core/backend/shown-lists.ts';
-import { limitsSchema } from '../../../core/protocol/limits.ts';
+import type { BackendListing } from '../../../core/backend/backend-manager.ts';
+import { ShownLists } from '../../../core/backend/lists/shown-lists.ts';
+import { limitsSchema } from '../../../core/limits.ts';
 import { proves } from '../../support/proves.ts';
 
 beforeEach(() => {

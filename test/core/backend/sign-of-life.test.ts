@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signOfLife } from '../../../core/backend/sign-of-life.ts';
+import { signOfLife } from '../../../core/backend/health/classify-signal.ts';
 import type { BackendHealth } from '../../../core/contract/backend.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { proves } from '../../support/proves.ts';
@@ -12,9 +12,9 @@ import {
   httpServer,
   json,
   legacyAnswers,
+  managerWith,
   modernAnswers,
   refuse,
-  roomWith,
   send,
 } from './support.ts';
 
@@ -26,13 +26,13 @@ async function signWhen(era: 'legacy' | 'modern', before: FakeOptions['before'],
   const answers = era === 'legacy' ? legacyAnswers : modernAnswers;
   let isUp = false;
   const server = await httpServer(answers({ before: (got) => isUp && before?.(got) === true }));
-  const { room } = await roomWith([httpBackend(server.url)]);
-  expect(room.states()[0]?.status).toBe('ready');
+  const { manager } = await managerWith([httpBackend(server.url)]);
+  expect(manager.states()[0]?.status).toBe('ready');
   const before_ = server.all.length;
   isUp = true;
-  const sign = await room.probe('far', ms, NEVER).then(() => ({ is: 'alive' }) as const, signOfLife);
+  const sign = await manager.probe('far', ms, NEVER).then(() => ({ is: 'alive' }) as const, signOfLife);
   const asked = server.all.slice(before_).flatMap(({ message }) => message?.method ?? []);
-  return { sign, asked, room, server };
+  return { sign, asked, manager, server };
 }
 
 const health = (status: BackendHealth['status']): BackendHealth => ({
@@ -123,43 +123,43 @@ describe('a probe', () => {
     const deaf = await signWhen('legacy', (got) => isDeaf && got.message !== undefined, 200);
     expect(deaf.sign).toEqual({ is: 'failed', category: 'timeout' });
     isDeaf = false;
-    await deaf.room.probe('far', PROBE_MS, NEVER);
+    await deaf.manager.probe('far', PROBE_MS, NEVER);
     expect(deaf.server.of('initialize').length).toBe(2);
 
     const gone = await signWhen('legacy', undefined);
     await gone.server.close();
-    const sign = await gone.room.probe('far', PROBE_MS, NEVER).catch(signOfLife);
+    const sign = await gone.manager.probe('far', PROBE_MS, NEVER).catch(signOfLife);
     expect(sign).toEqual({ is: 'failed', category: 'connection_failed' });
-    expect(gone.room.states()[0]?.status).toBe('unavailable');
+    expect(gone.manager.states()[0]?.status).toBe('unavailable');
     await httpServer(legacyAnswers(), gone.server.port);
-    await gone.room.probe('far', PROBE_MS, NEVER);
-    expect(gone.room.states()[0]?.status).toBe('ready');
+    await gone.manager.probe('far', PROBE_MS, NEVER);
+    expect(gone.manager.states()[0]?.status).toBe('ready');
   });
 
   it('trusts a backend that was found again meanwhile: what has just begun is not begun anew', async () => {
-    const { room, server } = await signWhen('legacy', undefined);
+    const { manager, server } = await signWhen('legacy', undefined);
     await server.close();
-    await room.probe('far', PROBE_MS, NEVER).catch(() => undefined);
+    await manager.probe('far', PROBE_MS, NEVER).catch(() => undefined);
     const back = await httpServer(legacyAnswers(), server.port);
-    await until(() => room.states()[0]?.status === 'ready');
+    await until(() => manager.states()[0]?.status === 'ready');
     const hellos = back.of('initialize').length;
-    await room.probe('far', PROBE_MS, NEVER);
+    await manager.probe('far', PROBE_MS, NEVER);
     expect([back.of('initialize').length, back.of('ping').length]).toEqual([hellos, 1]);
   });
 
   it('ends with its signal, and says nothing about a backend when the room stops', async () => {
     const stop = new AbortController();
-    const { room, server } = await signWhen('modern', undefined);
+    const { manager, server } = await signWhen('modern', undefined);
     await server.close();
     const quiet = await httpServer(() => undefined, server.port);
-    const ended = room.probe('far', PROBE_MS, stop.signal).catch((cause: unknown) => cause);
+    const ended = manager.probe('far', PROBE_MS, stop.signal).catch((cause: unknown) => cause);
     await until(() => quiet.all.length > 0);
     stop.abort('enough');
     expect(await ended).toBe('enough');
-    const stopped = room.probe('far', PROBE_MS, NEVER).catch(signOfLife);
-    await room.stop();
+    const stopped = manager.probe('far', PROBE_MS, NEVER).catch(signOfLife);
+    await manager.stop();
     expect(await stopped).toEqual({ is: 'nothing' });
-    await expect(room.probe('far', PROBE_MS, NEVER)).rejects.toMatchObject({ code: 'BACKEND_UNKNOWN' });
+    await expect(manager.probe('far', PROBE_MS, NEVER)).rejects.toMatchObject({ code: 'BACKEND_UNKNOWN' });
   });
 });
 
@@ -169,47 +169,47 @@ describe('a backend that a monitor calls unhealthy', () => {
     'gets no call, keeps its lists for the grace time, and has them back with its health',
     async () => {
       const server = await httpServer(legacyAnswers());
-      const { room, listed } = await roomWith([httpBackend(server.url)], { limits: { listGraceMs: 60 } });
+      const { manager, listed } = await managerWith([httpBackend(server.url)], { limits: { listGraceMs: 60 } });
       const calls = () => server.of('tools/call').length;
-      await send(room, { workload: 'far', original: 'echo' });
-      room.judge('far', health('unhealthy'));
-      await expect(send(room, { workload: 'far', original: 'echo' })).rejects.toMatchObject({
+      await send(manager, { workload: 'far', original: 'echo' });
+      manager.judge('far', health('unhealthy'));
+      await expect(send(manager, { workload: 'far', original: 'echo' })).rejects.toMatchObject({
         code: 'BACKEND_UNREACHABLE',
         message: 'backend "far" is away (timeout)',
       });
       expect(calls()).toBe(1);
-      expect(room.listings('').has('far')).toBe(true);
-      await until(() => !room.listings('').has('far'));
-      expect(room.states()[0]).toMatchObject({ status: 'ready', health: { status: 'unhealthy' } });
+      expect(manager.listings('').has('far')).toBe(true);
+      await until(() => !manager.listings('').has('far'));
+      expect(manager.states()[0]).toMatchObject({ status: 'ready', health: { status: 'unhealthy' } });
       listed.length = 0;
-      room.judge('far', health('degraded'));
-      await until(() => room.listings('').has('far'));
+      manager.judge('far', health('degraded'));
+      await until(() => manager.listings('').has('far'));
       expect(listed).toEqual(['far/']);
-      await send(room, { workload: 'far', original: 'echo' });
+      await send(manager, { workload: 'far', original: 'echo' });
       expect(calls()).toBe(2);
     },
   );
 
   it('that recovers within the grace time changes no list', async () => {
     const server = await httpServer(legacyAnswers());
-    const { room, listed } = await roomWith([httpBackend(server.url)], { limits: { listGraceMs: 200 } });
+    const { manager, listed } = await managerWith([httpBackend(server.url)], { limits: { listGraceMs: 200 } });
     listed.length = 0;
     for (let n = 0; n < 5; n++) {
-      room.judge('far', health('unhealthy'));
-      room.judge('far', health('degraded'));
+      manager.judge('far', health('unhealthy'));
+      manager.judge('far', health('degraded'));
     }
     await new Promise((resolve) => setTimeout(resolve, 300)); // past the grace time
-    expect(room.listings('').has('far')).toBe(true);
+    expect(manager.listings('').has('far')).toBe(true);
     expect(listed).toEqual([]);
   });
 
   it('is judged anew when its description changes', async () => {
     const [one, other] = await Promise.all([httpServer(legacyAnswers()), httpServer(legacyAnswers())]);
-    const { room } = await roomWith([httpBackend(one.url)]);
-    room.judge('far', health('unhealthy'));
-    room.replace([httpBackend(other.url)]);
-    await room.settling();
-    expect(room.states()[0]).not.toHaveProperty('health');
-    await send(room, { workload: 'far', original: 'echo' });
+    const { manager } = await managerWith([httpBackend(one.url)]);
+    manager.judge('far', health('unhealthy'));
+    manager.replace([httpBackend(other.url)]);
+    await manager.settling();
+    expect(manager.states()[0]).not.toHaveProperty('health');
+    await send(manager, { workload: 'far', original: 'echo' });
   });
 });

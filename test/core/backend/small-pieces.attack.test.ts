@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
-import { RawObject } from '../../../core/protocol/raw-json.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
+import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
 import { proves } from '../../support/proves.ts';
 
 const LINES = 2_000_000;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect } from 'vitest';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { answer, type Got, httpBackend, httpServer, legacyAnswers, roomWith, send } from './support.ts';
+import { answer, type Got, httpBackend, httpServer, legacyAnswers, managerWith, send } from './support.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -22,9 +22,9 @@ describe('an HTTP backend that goes away', () => {
         },
       });
       const server = await httpServer(answers);
-      const { room } = await roomWith([httpBackend(server.url)]);
+      const { manager } = await managerWith([httpBackend(server.url)]);
       const socketsOf = () => [...new Set(server.all.map(({ response }) => response.req.socket as Socket))];
-      const calls = Array.from({ length: 12 }, () => send(room, { workload: 'far', original: 'held' }));
+      const calls = Array.from({ length: 12 }, () => send(manager, { workload: 'far', original: 'held' }));
       await until(() => held.length === 12);
       const [last] = held;
       for (const got of held.slice(1)) answer(got, { content: [] });
@@ -33,8 +33,8 @@ describe('an HTTP backend that goes away', () => {
       expect(idle.filter((socket) => !socket.destroyed).length).toBeGreaterThanOrEqual(10);
 
       isOut = true;
-      for (let n = 0; n < 2; n++) await room.probe('far', 5_000, NEVER).catch(() => undefined);
-      expect(room.states()[0]?.status).toBe('unavailable');
+      for (let n = 0; n < 2; n++) await manager.probe('far', 5_000, NEVER).catch(() => undefined);
+      expect(manager.states()[0]?.status).toBe('unavailable');
       await until(() => idle.every((socket) => socket.destroyed), 2_500); // their own idle time is 3 s and more
       isOut = false;
       if (last !== undefined) answer(last, { content: [{ type: 'text', text: 'late' }] });

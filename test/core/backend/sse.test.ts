@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { type Got, httpBackend, httpServer, type Message, openStream, roomWith, send, textOf } from './support.ts';
+import { type Got, httpBackend, httpServer, type Message, managerWith, openStream, send, textOf } from './support.ts';
 
 /** A server of the 2024-11-05 transport; `odd` may write to the stream before the usual answer. */
 async function sseServer(odd: (message: Message, stream: Got['response']) => boolean | undefined = () => undefined) {
@@ -43,10 +43,10 @@ const CALL = { workload: 'far', original: 'echo' } as const;
 describe('the old SSE transport', () => {
   proves('choice.probe.sse-legacy', 'is never probed', async () => {
     const server = await sseServer();
-    const { room } = await roomWith([server.backend]);
-    expect(room.eraOf('far')).toBe('2025-11-25');
+    const { manager } = await managerWith([server.backend]);
+    expect(manager.eraOf('far')).toBe('2025-11-25');
     expect(server.of('server/discover')).toHaveLength(0);
-    expect(textOf(await send(room, CALL))).toBe('over sse');
+    expect(textOf(await send(manager, CALL))).toBe('over sse');
     expect(server.of('tools/call')[0]?.path).toBe('/messages?stream=1');
   });
 
@@ -55,8 +55,8 @@ describe('the old SSE transport', () => {
       openStream(got.response);
       got.response.write('event: endpoint\ndata: http://example.com/messages\n\n');
     });
-    const { room } = await roomWith([{ name: 'far', transport: 'sse', url: server.url }]);
-    expect(room.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'protocol' } });
+    const { manager } = await managerWith([{ name: 'far', transport: 'sse', url: server.url }]);
+    expect(manager.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'protocol' } });
     expect(server.all.every((got) => got.method === 'GET')).toBe(true);
   });
 
@@ -65,8 +65,8 @@ describe('the old SSE transport', () => {
       if (message.method === 'tools/call') stream.write('data: {"broken\n\n');
       return false;
     });
-    const { room, lines } = await roomWith([server.backend]);
-    expect(textOf(await send(room, CALL))).toBe('over sse');
+    const { manager, lines } = await managerWith([server.backend]);
+    expect(textOf(await send(manager, CALL))).toBe('over sse');
     expect(lines.some(({ message }) => message.includes('not MCP messages'))).toBe(true);
   });
 
@@ -78,27 +78,27 @@ describe('the old SSE transport', () => {
       stream.destroy();
       return true;
     });
-    const { room } = await roomWith([server.backend]);
-    await expect(send(room, CALL)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
-    expect(textOf(await send(room, CALL))).toBe('over sse');
+    const { manager } = await managerWith([server.backend]);
+    await expect(send(manager, CALL)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    expect(textOf(await send(manager, CALL))).toBe('over sse');
     expect(server.of('tools/call')).toHaveLength(2);
   });
 
   it('is found again when the stream that lists breaks', async () => {
     const server = await sseServer();
-    const { room } = await roomWith([server.backend]);
+    const { manager } = await managerWith([server.backend]);
     server.streams[0]?.destroy();
     await until(() => server.of('initialize').length === 2);
-    await until(() => room.states()[0]?.status === 'ready');
+    await until(() => manager.states()[0]?.status === 'ready');
   });
 
   it('stops while a stream is being opened', async () => {
     const server = await httpServer((got) => openStream(got.response));
-    const { room } = await roomWith([{ name: 'far', transport: 'sse', url: server.url }], {
+    const { manager } = await managerWith([{ name: 'far', transport: 'sse', url: server.url }], {
       limits: { discoveryMs: 50 },
     });
     const startedMs = Date.now();
-    await room.stop();
+    await manager.stop();
     expect(Date.now() - startedMs).toBeLessThan(2_000);
   });
 });
@@ -140,12 +140,12 @@ describe('a backend over TLS', () => {
       server.close();
     });
     const url = `https://localhost:${(server.address() as AddressInfo).port}/mcp`;
-    const { room } = await roomWith([
+    const { manager } = await managerWith([
       httpBackend(url, { name: 'distrusted' }),
       httpBackend(url, { name: 'lost', caBundlePath: join(folder, 'none.pem') }),
       httpBackend(url, { name: 'trusted', caBundlePath: cert }),
     ]);
-    expect(room.states().map(({ backend, cause }) => `${backend.name} ${cause?.category}`)).toEqual([
+    expect(manager.states().map(({ backend, cause }) => `${backend.name} ${cause?.category}`)).toEqual([
       'distrusted tls',
       'lost tls',
       'trusted unauthenticated',

@@ -1,15 +1,23 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type BackendRoomOptions, createBackendRoom } from '../../../core/backend/create-room.ts';
-import type { BackendRoom } from '../../../core/backend/room.ts';
+import type { BackendManager } from '../../../core/backend/backend-manager.ts';
+import { type BackendManagerOptions, createBackendManager } from '../../../core/backend/create-manager.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
-import type { Ask, Asker, Call, CallMethod, CallResult, CatalogEntry, LinkOwner } from '../../../core/contract/call.ts';
+import type {
+  Ask,
+  Call,
+  CallMethod,
+  CallResult,
+  CatalogEntry,
+  ClientContext,
+  SessionOwner,
+} from '../../../core/contract/call.ts';
 import type { BackendChanged } from '../../../core/contract/event.ts';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
-import { cancellationOf } from '../../../core/protocol/cancel.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../../core/protocol/limits.ts';
-import { RawObject } from '../../../core/protocol/raw-json.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts';
+import { cancellationOf } from '../../../core/timing/cancel.ts';
 
 export const REPOSITORY = new URL('../../../', import.meta.url).pathname;
 
@@ -40,22 +48,22 @@ export interface LogLine {
 }
 
 /** A room under test and what it told. */
-export interface TestRoom {
-  readonly room: BackendRoom;
+export interface TestManager {
+  readonly manager: BackendManager;
   readonly listed: string[];
   readonly changed: BackendChanged[];
   readonly lines: LogLine[];
 }
 
-export type RoomOverrides = Partial<Omit<BackendRoomOptions, 'limits'>> & { readonly limits?: Partial<Limits> };
+export type ManagerOverrides = Partial<Omit<BackendManagerOptions, 'limits'>> & { readonly limits?: Partial<Limits> };
 
 /** A room that stops with its test. */
-export function testRoom(overrides: RoomOverrides = {}): TestRoom {
+export function testManager(overrides: ManagerOverrides = {}): TestManager {
   const listed: string[] = [];
   const changed: BackendChanged[] = [];
   const lines: LogLine[] = [];
   const line = (level: string) => (message: string, fields?: JsonObject) => void lines.push({ level, message, fields });
-  const room = createBackendRoom({
+  const manager = createBackendManager({
     timeouts: { defaultMs: 10_000, perWorkloadMs: {} },
     authorizer: () => ({ apply() {} }),
     clientInfo: { name: 'room-test', version: '1.0.0' },
@@ -68,15 +76,18 @@ export function testRoom(overrides: RoomOverrides = {}): TestRoom {
     ...overrides,
     limits: { ...DEFAULT_LIMITS, discoveryMs: 15_000, coalesceMs: 10, ...overrides.limits },
   });
-  onTestFinished(() => room.stop());
-  return { room, listed, changed, lines };
+  onTestFinished(() => manager.stop());
+  return { manager, listed, changed, lines };
 }
 
 /** A room that already knows these backends. */
-export async function roomWith(backends: readonly Backend[], overrides: RoomOverrides = {}): Promise<TestRoom> {
-  const test = testRoom(overrides);
-  test.room.replace(backends);
-  await test.room.settling();
+export async function managerWith(
+  backends: readonly Backend[],
+  overrides: ManagerOverrides = {},
+): Promise<TestManager> {
+  const test = testManager(overrides);
+  test.manager.replace(backends);
+  await test.manager.settling();
   return test;
 }
 
@@ -87,7 +98,7 @@ export function testOwner(key: string, capabilities: JsonObject = {}, ask?: Ask)
   const updated: string[] = [];
   const logged: string[] = [];
   const changed: string[] = [];
-  const owner: LinkOwner = {
+  const owner: SessionOwner = {
     key,
     caller: CALLER,
     capabilities,
@@ -115,8 +126,8 @@ export interface Sent {
   /** The raw params object instead of one made from name and arguments. */
   readonly params?: string;
   readonly meta?: string;
-  readonly owner?: LinkOwner;
-  readonly asker?: Partial<Asker>;
+  readonly owner?: SessionOwner;
+  readonly client?: Partial<ClientContext>;
   readonly call?: Partial<Call>;
   readonly signal?: AbortSignal;
 }
@@ -142,7 +153,7 @@ export function callOf(sent: Sent): { call: Call; told: { method: string; params
     arguments: sent.arguments ?? {},
     meta: sent.meta === undefined ? undefined : Buffer.from(sent.meta),
     caller: owner.caller,
-    asker: {
+    client: {
       era: '2025-11-25',
       capabilities: owner.capabilities,
       clientInfo: undefined,
@@ -150,7 +161,7 @@ export function callOf(sent: Sent): { call: Call; told: { method: string; params
       progressToken: undefined,
       logLevel: undefined,
       tell: (to, params) => void told.push({ method: to, params: params.toString() }),
-      ...sent.asker,
+      ...sent.client,
     },
     headers: {},
     round: 1,
@@ -162,8 +173,8 @@ export function callOf(sent: Sent): { call: Call; told: { method: string; params
 }
 
 /** Sends and gives the result. */
-export function send(room: BackendRoom, sent: Sent): Promise<CallResult> {
-  return room.send(callOf(sent).call);
+export function send(manager: BackendManager, sent: Sent): Promise<CallResult> {
+  return manager.send(callOf(sent).call);
 }
 
 /** The first text block of a result. */

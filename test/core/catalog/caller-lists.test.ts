@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CallerListTimes } from '../../../core/backend/caller-lists.ts';
+import { CallerListTimes } from '../../../core/backend/lists/caller-lists.ts';
 import type { CatalogChange } from '../../../core/catalog/catalog.ts';
 import { createCatalogs } from '../../../core/catalog/create-catalogs.ts';
-import { callerClass, listClassOf, sharedClass } from '../../../core/protocol/capabilities.ts';
+import { callerClass, listClassOf, sharedClass } from '../../../core/mcp/capabilities.ts';
 import { fakeClock } from '../../../core/testing/index.ts';
 import { keysOf } from '../../support/catalogs.ts';
 import { listingsOf } from '../../support/listings.ts';
@@ -17,7 +17,7 @@ function world() {
   const core = pluginCore();
   const changes: CatalogChange[] = [];
   const catalogs = createCatalogs({
-    room: {
+    manager: {
       listings: (name) => lists.get(name) ?? lists.get(sharedClass(name)) ?? new Map(),
       hasLists: (name) => lists.has(name),
     },

@@ -225,7 +225,7 @@ function createWorld(
   const rebuilt: CatalogRebuilt[] = [];
   const shaping: { fault: Error | undefined; runs: number } = { fault: undefined, runs: 0 };
   const catalogs: Catalogs = createCatalogs({
-    room: { listings: (capabilityClass) => byClass.get(capabilityClass) ?? listings },
+    manager: { listings: (capabilityClass) => byClass.get(capabilityClass) ?? listings },
     workloads: () => [...listings.keys()],
     shape(draft, inputs) {
       shaping.runs++;

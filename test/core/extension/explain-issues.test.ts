@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readPlan } from '../../../core/assembly/plan.ts';
 import { explainIssues } from '../../../core/extension/explain-issues.ts';
 import { nearest } from '../../../core/extension/nearest.ts';
+import { readPlan } from '../../../core/gateway/plan.ts';
 
 const schema = z.strictObject({
   audit: z.strictObject({ enabled: z.boolean().default(false), maxDataSize: z.int().min(1) }).optional(),

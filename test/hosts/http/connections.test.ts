@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { type ListenOptions, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Catalog } from '../../../core/catalog/catalog.ts';
 import type { BackendState } from '../../../core/contract/backend.ts';
-import { DEFAULT_LIMITS } from '../../../core/protocol/limits.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { fakeServer, testClient, testGateway, text } from '../../../core/testing/index.ts';
 import { isLoopbackHost, type ListenOptions, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import { statusRoutes } from '../../../hosts/http/status-routes.ts';

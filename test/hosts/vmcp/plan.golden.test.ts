@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type PlanInput, readPlan } from '../../../core/assembly/plan.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
+import { type PlanInput, readPlan } from '../../../core/gateway/plan.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import staticBackends from '../../../plugins/backend-sources/static/index.ts';

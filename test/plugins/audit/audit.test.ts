@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../../core/contract/call.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { Cancel } from '../../../core/protocol/cancel.ts';
-import { RawObject } from '../../../core/protocol/raw-json.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
+import { Cancel } from '../../../core/timing/cancel.ts';
 import { auditConfig } from '../../../plugins/audit/config.ts';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
 import audit from '../../../plugins/audit/index.ts';
@@ -30,7 +30,7 @@ const settled = (changes: Partial<CallRecord> = {}, call: Partial<CallRecord['ca
     arguments: { password: 'hunter2' },
     meta: undefined,
     caller: { issuer: 'https://id', subject: 'u1', key: 'https://id\0u1', claims: { email: 'ada@example.com' } },
-    asker: {
+    client: {
       era: '2025-11-25',
       capabilities: {},
       clientInfo: { name: 'inspector', version: '1.0' },

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import type { ToolEntry } from '../../../core/contract/tool.ts';
-import { encode } from '../../../core/protocol/raw-json.ts';
+import { encode } from '../../../core/json/raw-json.ts';
 import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config.ts';
 import { declarationsOf } from '../../../plugins/code-mode/execute-script/declarations.ts';
 import { scopeOf } from '../../../plugins/code-mode/execute-script/scope.ts';
@@ -155,7 +155,7 @@ describe('the places of tools', () => {
   it('do not show the name that an override replaced', () => {
     const hidden = {
       ...tool('a', 'internal', {}, 'a_public'),
-      formerKeys: ['public'],
+      aliases: ['public'],
       shapedBy: ['override.name', 'prefix'],
     };
     const bare = { ...tool('b', 'internal', {}, 'plain'), shapedBy: ['override.name'] };
@@ -165,7 +165,7 @@ describe('the places of tools', () => {
   it('leave out ways in, and give virtual tools no group', () => {
     const run = () => Promise.reject(new Error('not called'));
     const scope = scopeOf([
-      { ...tool('code-mode/execute-script', 'x', {}, 'execute_tool_script'), isWayIn: true, run },
+      { ...tool('code-mode/execute-script', 'x', {}, 'execute_tool_script'), isDispatcher: true, run },
       { ...tool('composite/engine', 'y', {}, 'my_workflow'), run },
     ]);
     expect(scope.functions).toMatchObject([{ flat: 'my_workflow', tool: 'my_workflow' }]);

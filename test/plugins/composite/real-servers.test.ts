@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGateway } from '../../../core/assembly/assemble.ts';
-import type { Gateway } from '../../../core/assembly/gateway.ts';
 import { stderrLog } from '../../../core/extension/log.ts';
+import { createGateway } from '../../../core/gateway/assemble.ts';
+import type { Gateway } from '../../../core/gateway/gateway.ts';
 import { testClient } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 

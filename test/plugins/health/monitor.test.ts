@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BackendError } from '../../../core/backend/backend-manager.ts';
 import { LinkFailure } from '../../../core/backend/failure.ts';
-import { BackendError } from '../../../core/backend/room.ts';
 import type { Backend, BackendHealth, BackendStatus } from '../../../core/contract/backend.ts';
 import type { CallRecord } from '../../../core/contract/call.ts';
 import type { Core } from '../../../core/extension/plugin.ts';

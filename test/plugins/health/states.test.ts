@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Breaker } from '../../../plugins/health/breaker.ts';
-import { afterFailure, afterSuccess, firstVitals, type Vitals } from '../../../plugins/health/vitals.ts';
+import { afterFailure, afterSuccess, firstHealthRecord, type HealthRecord } from '../../../plugins/health/vitals.ts';
 import { proves } from '../../support/proves.ts';
 
 const THRESHOLD = 3;
@@ -8,14 +8,14 @@ type Event = 'ok' | 'slow' | 'fail' | 'auth';
 
 /** The states that a row of events leads through. */
 function through(events: readonly Event[], threshold = THRESHOLD): string[] {
-  let vitals: Vitals = firstVitals(0);
+  let record: HealthRecord = firstHealthRecord(0);
   return events.map((event, at) => {
     const failure = { category: event, isAuth: event === 'auth' };
-    vitals =
+    record =
       event === 'ok' || event === 'slow'
-        ? afterSuccess(vitals, event === 'slow', at)
-        : afterFailure(vitals, failure, threshold, at);
-    return vitals.status;
+        ? afterSuccess(record, event === 'slow', at)
+        : afterFailure(record, failure, threshold, at);
+    return record.status;
   });
 }
 
@@ -60,12 +60,12 @@ describe('the health of a backend', () => {
   });
 
   it('counts failures in a row, forgets them with a success, and dates the last change of its status', () => {
-    let vitals = afterSuccess(firstVitals(0), false, 10);
-    vitals = afterFailure(vitals, { category: 'timeout', isAuth: false }, THRESHOLD, 20);
-    expect(vitals).toEqual({ status: 'healthy', failures: 1, category: 'timeout', sinceMs: 10 });
-    vitals = afterSuccess(vitals, false, 30);
-    expect(vitals).toEqual({ status: 'degraded', failures: 0, category: undefined, sinceMs: 30 });
-    expect(afterSuccess(vitals, true, 40).sinceMs).toBe(30);
+    let record = afterSuccess(firstHealthRecord(0), false, 10);
+    record = afterFailure(record, { category: 'timeout', isAuth: false }, THRESHOLD, 20);
+    expect(record).toEqual({ status: 'healthy', failures: 1, category: 'timeout', sinceMs: 10 });
+    record = afterSuccess(record, false, 30);
+    expect(record).toEqual({ status: 'degraded', failures: 0, category: undefined, sinceMs: 30 });
+    expect(afterSuccess(record, true, 40).sinceMs).toBe(30);
   });
 });
 

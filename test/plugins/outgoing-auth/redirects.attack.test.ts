@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished } from 'vitest';
-import { createGateway } from '../../../core/assembly/assemble.ts';
+import { createGateway } from '../../../core/gateway/assemble.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { type Got, httpServer, legacyAnswers, modernAnswers } from '../../core/backend/support.ts';
 import { proves } from '../../support/proves.ts';

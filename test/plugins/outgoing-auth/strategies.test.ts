@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Errand, Outbound } from '../../../core/contract/backend.ts';
+import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
 import headerInjection from '../../../plugins/outgoing-auth/header-injection/index.ts';
 import { createHeaderInjection } from '../../../plugins/outgoing-auth/header-injection/strategy.ts';
 import unauthenticated from '../../../plugins/outgoing-auth/unauthenticated/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 
-const outbound = (): Outbound => ({
+const outbound = (): BackendRequest => ({
   backend: { name: 'github', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' },
   headers: { 'content-type': 'application/json' },
 });
-const errand: Errand = {
+const authContext: AuthContext = {
   caller: { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} },
   purpose: 'call',
   signal: new AbortController().signal,
@@ -23,7 +23,7 @@ describe('outgoing-auth/unauthenticated', () => {
       .get('unauthenticated')
       .prepare(undefined, 'outgoingAuth.default');
     const request = outbound();
-    await authorizer.apply(request, errand);
+    await authorizer.apply(request, authContext);
     expect(request.headers).toEqual({ 'content-type': 'application/json' });
   });
 
@@ -51,7 +51,7 @@ describe('outgoing-auth/header-injection', () => {
       expect(authorizer.headerNames).toEqual(['x-api-key']);
       for (let round = 0; round < 2; round++) {
         const request = outbound();
-        await authorizer.apply(request, errand);
+        await authorizer.apply(request, authContext);
         expect(request.headers).toEqual({ 'content-type': 'application/json', 'x-api-key': 'v1' });
       }
     },
@@ -62,7 +62,7 @@ describe('outgoing-auth/header-injection', () => {
     const authorizer = await prepare({ headerName: 'Authorization', headerValueEnv: 'TOKEN' }, environment);
     environment.TOKEN = 'changed';
     const request = outbound();
-    await authorizer.apply(request, errand);
+    await authorizer.apply(request, authContext);
     expect(request.headers.authorization).toBe('Bearer abc');
   });
 

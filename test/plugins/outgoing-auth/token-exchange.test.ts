@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Errand, Outbound } from '../../../core/contract/backend.ts';
+import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
 import type { Caller } from '../../../core/contract/caller.ts';
 import { fakeClock } from '../../../core/testing/index.ts';
 import tokenExchange from '../../../plugins/outgoing-auth/token-exchange/index.ts';
@@ -18,7 +18,11 @@ function callerOf(subject: string, token?: string, claims: Caller['claims'] = {}
   return { issuer: 'idp', subject, key: `idp\0${subject}`, claims, ...proof };
 }
 
-function errandOf(caller: Caller, purpose: Errand['purpose'] = 'call', signal = new AbortController().signal): Errand {
+function authContextOf(
+  caller: Caller,
+  purpose: AuthContext['purpose'] = 'call',
+  signal = new AbortController().signal,
+): AuthContext {
   return { caller, purpose, signal };
 }
 
@@ -29,9 +33,9 @@ async function prepared(endpoint: TokenEndpoint, options: Record<string, unknown
   const core = pluginCore();
   const strategy = createTokenExchange({ environment: { SECRET: 's3cret:+&ü' }, log: core.log, now: clock.now });
   const authorizer = await strategy.prepare({ tokenUrl: endpoint.url, ...options }, 'outgoingAuth.default');
-  const send = async (errand: Errand, workload = 'github'): Promise<string | undefined> => {
-    const outbound: Outbound = { backend: { name: workload, transport: 'streamable-http' }, headers: {} };
-    await authorizer.apply(outbound, errand);
+  const send = async (authContext: AuthContext, workload = 'github'): Promise<string | undefined> => {
+    const outbound: BackendRequest = { backend: { name: workload, transport: 'streamable-http' }, headers: {} };
+    await authorizer.apply(outbound, authContext);
     return outbound.headers.authorization;
   };
   return { clock, core, authorizer, send, close: () => strategy.close() };
@@ -52,7 +56,7 @@ describe('a token exchange', () => {
         clientSecretEnv: 'SECRET',
         scopes: ['repo', 'user:read'],
       });
-      const header = await send(errandOf(ADA));
+      const header = await send(authContextOf(ADA));
       expect(header).toBe('Bearer issued.ada.1');
       expect(endpoint.requests).toEqual([
         {
@@ -74,9 +78,9 @@ describe('a token exchange', () => {
   it('says only its name when it has no secret, and nothing without a name', async () => {
     await using endpoint = await tokenEndpoint();
     const named = await prepared(endpoint, { clientId: 'public' });
-    await named.send(errandOf(ADA));
+    await named.send(authContextOf(ADA));
     const nameless = await prepared(endpoint);
-    await nameless.send(errandOf(ADA));
+    await nameless.send(authContextOf(ADA));
     expect(endpoint.requests.map(({ client, form }) => [client, form.client_id])).toEqual([
       [undefined, 'public'],
       [undefined, undefined],
@@ -90,7 +94,7 @@ describe('a token exchange', () => {
       await using endpoint = await tokenEndpoint();
       for (const type of [undefined, 'jwt', 'id_token', 'urn:example:custom']) {
         const { send } = await prepared(endpoint, type === undefined ? {} : { subjectTokenType: type });
-        await send(errandOf(ADA));
+        await send(authContextOf(ADA));
       }
       expect(endpoint.requests.map(({ form }) => form.subject_token_type)).toEqual([
         ACCESS_TOKEN,
@@ -109,16 +113,16 @@ describe('exchanged tokens', () => {
     async () => {
       await using endpoint = await tokenEndpoint();
       const { send, clock } = await prepared(endpoint);
-      expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.1');
-      expect(await send(errandOf(callerOf('ada', 'token-of-ada')))).toBe('Bearer issued.ada.1');
-      expect(await send(errandOf(BOB))).toBe('Bearer issued.bob.2');
-      expect(await send(errandOf(ADA), 'docs')).toBe('Bearer issued.ada.3');
+      expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');
+      expect(await send(authContextOf(callerOf('ada', 'token-of-ada')))).toBe('Bearer issued.ada.1');
+      expect(await send(authContextOf(BOB))).toBe('Bearer issued.bob.2');
+      expect(await send(authContextOf(ADA), 'docs')).toBe('Bearer issued.ada.3');
       endpoint.subjects.set('next-token-of-ada', 'ada');
-      expect(await send(errandOf(callerOf('ada', 'next-token-of-ada')))).toBe('Bearer issued.ada.4');
+      expect(await send(authContextOf(callerOf('ada', 'next-token-of-ada')))).toBe('Bearer issued.ada.4');
       clock.advance(3_600_000 - 31_000);
-      expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.1');
+      expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');
       clock.advance(2_000);
-      expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.5');
+      expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.5');
     },
   );
 
@@ -132,12 +136,12 @@ describe('exchanged tokens', () => {
     endpoint.lifetime = undefined;
     if (lifetime !== undefined) endpoint.answer = { expires_in: lifetime };
     const { send, clock } = await prepared(endpoint);
-    await send(errandOf(ADA));
+    await send(authContextOf(ADA));
     clock.advance(stillMs);
-    await send(errandOf(ADA));
+    await send(authContextOf(ADA));
     expect(endpoint.requests).toHaveLength(1);
     clock.advance(overMs - stillMs);
-    await send(errandOf(ADA));
+    await send(authContextOf(ADA));
     expect(endpoint.requests).toHaveLength(2);
   });
 
@@ -145,12 +149,12 @@ describe('exchanged tokens', () => {
     await using endpoint = await tokenEndpoint();
     const { send, clock } = await prepared(endpoint);
     const ending = callerOf('ada', 'token-of-ada', { exp: clock.now() / 1000 + 60 });
-    await send(errandOf(ending));
+    await send(authContextOf(ending));
     clock.advance(59_000);
-    await send(errandOf(ending));
+    await send(authContextOf(ending));
     expect(endpoint.requests).toHaveLength(1);
     clock.advance(2_000);
-    await send(errandOf(ending));
+    await send(authContextOf(ending));
     expect(endpoint.requests).toHaveLength(2);
   });
 
@@ -159,9 +163,9 @@ describe('exchanged tokens', () => {
     const { send } = await prepared(endpoint);
     const release = endpoint.hold();
     const leaving = new AbortController();
-    const left = send(errandOf(ADA, 'call', leaving.signal));
-    const asked = Array.from({ length: 50 }, () => send(errandOf(ADA)));
-    const other = send(errandOf(BOB));
+    const left = send(authContextOf(ADA, 'call', leaving.signal));
+    const asked = Array.from({ length: 50 }, () => send(authContextOf(ADA)));
+    const other = send(authContextOf(BOB));
     await until(() => endpoint.requests.length === 2);
     leaving.abort(new Error('the caller left'));
     await expect(left).rejects.toThrow('the caller left');
@@ -175,9 +179,9 @@ describe('exchanged tokens', () => {
     await using endpoint = await tokenEndpoint();
     const { send, close } = await prepared(endpoint);
     const release = endpoint.hold();
-    const asked = Array.from({ length: 256 }, (_, at) => send(errandOf(callerOf('ada', `unknown-${at}`))));
+    const asked = Array.from({ length: 256 }, (_, at) => send(authContextOf(callerOf('ada', `unknown-${at}`))));
     const ended = Promise.allSettled(asked);
-    await expect(send(errandOf(ADA))).rejects.toThrow('over 256 token exchanges are under way');
+    await expect(send(authContextOf(ADA))).rejects.toThrow('over 256 token exchanges are under way');
     release();
     await close();
     expect((await ended).every(({ status }) => status === 'rejected')).toBe(true);
@@ -190,13 +194,13 @@ describe('exchanged tokens', () => {
       await using endpoint = await tokenEndpoint();
       const { send, clock, authorizer } = await prepared(endpoint);
       const backend = { name: 'github', transport: 'streamable-http' } as const;
-      await send(errandOf(ADA));
+      await send(authContextOf(ADA));
       expect(authorizer.refused?.(backend, ADA)).toBe(false); // made a moment ago: another would be no better
       clock.advance(10_000);
       expect(authorizer.refused?.(backend, ADA)).toBe(true);
-      expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.2');
+      expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.2');
       expect(authorizer.refused?.(backend, ADA)).toBe(true); // that of a call with the old one
-      expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.2');
+      expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.2');
       expect(authorizer.refused?.(backend, GATEWAY)).toBe(false); // there is none
       expect(endpoint.requests).toHaveLength(2);
     },
@@ -215,13 +219,13 @@ describe('without a token of a caller', () => {
         audience: 'far',
         scopes: ['list'],
       });
-      expect(await own.send(errandOf(GATEWAY, 'discovery'))).toBe('Bearer issued.gateway.1');
-      expect(await own.send(errandOf(GATEWAY, 'discovery'))).toBe('Bearer issued.gateway.1');
+      expect(await own.send(authContextOf(GATEWAY, 'discovery'))).toBe('Bearer issued.gateway.1');
+      expect(await own.send(authContextOf(GATEWAY, 'discovery'))).toBe('Bearer issued.gateway.1');
       expect(endpoint.requests.map(({ form }) => form)).toEqual([
         { grant_type: 'client_credentials', audience: 'far', scope: 'list' },
       ]);
       const bare = await prepared(endpoint, { clientId: 'gateway' });
-      expect(await bare.send(errandOf(GATEWAY, 'discovery'))).toBeUndefined();
+      expect(await bare.send(authContextOf(GATEWAY, 'discovery'))).toBeUndefined();
       expect(endpoint.requests).toHaveLength(1);
     },
   );
@@ -234,22 +238,22 @@ describe('without a token of a caller', () => {
       return true;
     };
     const { send, core, clock } = await prepared(endpoint, { clientId: 'gateway', clientSecret: 's' });
-    expect(await send(errandOf(GATEWAY, 'discovery'))).toBeUndefined();
-    expect(await send(errandOf(GATEWAY, 'discovery'))).toBeUndefined();
-    expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.1');
+    expect(await send(authContextOf(GATEWAY, 'discovery'))).toBeUndefined();
+    expect(await send(authContextOf(GATEWAY, 'discovery'))).toBeUndefined();
+    expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');
     expect(core.lines).toEqual([
       { level: 'warn', message: expect.stringContaining('without a credential'), fields: { backend: 'github' } },
     ]);
     clock.advance(61_000);
     endpoint.before = undefined;
-    expect(await send(errandOf(GATEWAY, 'discovery'))).toBe('Bearer issued.gateway.2');
+    expect(await send(authContextOf(GATEWAY, 'discovery'))).toBe('Bearer issued.gateway.2');
   });
 
   it('a call is refused, since there is nothing to exchange', async () => {
     await using endpoint = await tokenEndpoint();
     const { send } = await prepared(endpoint, { clientId: 'gateway', clientSecret: 's' });
     for (const purpose of ['call', 'session'] as const) {
-      await expect(send(errandOf(callerOf('nobody'), purpose))).rejects.toMatchObject({
+      await expect(send(authContextOf(callerOf('nobody'), purpose))).rejects.toMatchObject({
         code: 'AUTH_STRATEGY_REFUSED',
         message: expect.stringContaining('this caller came without one'),
       });
@@ -285,7 +289,7 @@ describe('a token endpoint that says no', () => {
     for (const [status, error, code, sentence] of cases) {
       says(endpoint, status, JSON.stringify({ error, error_description: 'token-of-ada c1ient-s3cret' }));
       clock.advance(10_000);
-      const failure = await send(errandOf(ADA)).catch((cause: unknown) => cause);
+      const failure = await send(authContextOf(ADA)).catch((cause: unknown) => cause);
       expect(failure, error).toMatchObject({ code, message: expect.stringMatching(sentence) });
       expect(everything(failure)).not.toMatch(/token-of-ada|c1ient-s3cret/);
     }
@@ -318,7 +322,7 @@ describe('a token endpoint that says no', () => {
     await using endpoint = await tokenEndpoint();
     const { send } = await prepared(endpoint);
     says(endpoint, 200, body.replace('URN', ACCESS_TOKEN));
-    const failure = await send(errandOf(ADA)).catch((cause: unknown) => cause);
+    const failure = await send(authContextOf(ADA)).catch((cause: unknown) => cause);
     expect(failure).toMatchObject({ code: 'AUTH_STRATEGY_FAILED', message: expect.stringMatching(sentence) });
     expect(everything(failure)).not.toContain('token-of-ada');
   });
@@ -331,7 +335,7 @@ describe('a token endpoint that says no', () => {
       response.writeHead(307, { location: elsewhere.url }).end();
       return true;
     };
-    await expect(send(errandOf(ADA))).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });
+    await expect(send(authContextOf(ADA))).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });
     expect(elsewhere.requests).toHaveLength(0);
   });
 
@@ -342,13 +346,13 @@ describe('a token endpoint that says no', () => {
       const first = await tokenEndpoint();
       const { send, clock } = await prepared(first);
       await first[Symbol.asyncDispose]();
-      await expect(send(errandOf(ADA))).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });
+      await expect(send(authContextOf(ADA))).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });
       await using again = await tokenEndpoint({ port: first.port });
       again.subjects.set('token-of-ada', 'ada');
-      await expect(send(errandOf(ADA))).rejects.toThrow(/gave no usable answer/);
+      await expect(send(authContextOf(ADA))).rejects.toThrow(/gave no usable answer/);
       expect(again.requests).toHaveLength(0);
       clock.advance(2_001);
-      expect(await send(errandOf(ADA))).toBe('Bearer issued.ada.1');
+      expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');
     },
   );
 
@@ -356,7 +360,7 @@ describe('a token endpoint that says no', () => {
     await using endpoint = await tokenEndpoint();
     const { send, close } = await prepared(endpoint);
     endpoint.hold();
-    const asked = send(errandOf(ADA));
+    const asked = send(authContextOf(ADA));
     await until(() => endpoint.requests.length === 1);
     await close();
     await expect(asked).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });

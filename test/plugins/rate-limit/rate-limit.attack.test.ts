@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { createGateway } from '../../../core/assembly/assemble.ts';
 import type { Call } from '../../../core/contract/call.ts';
 import { stderrLog } from '../../../core/extension/log.ts';
+import { createGateway } from '../../../core/gateway/assemble.ts';
 import { testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { catalogue } from '../../../plugins/index.ts';

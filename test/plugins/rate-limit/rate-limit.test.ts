@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../../../core/assembly/assemble.ts';
 import type { ToolEntry } from '../../../core/contract/tool.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
-import { toolFailure } from '../../../core/protocol/result.ts';
+import { createGateway } from '../../../core/gateway/assemble.ts';
+import { toolFailure } from '../../../core/mcp/result.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import rateLimit from '../../../plugins/rate-limit/index.ts';
 import { limited, passed, per } from '../../support/limited-gateway.ts';
@@ -56,7 +56,7 @@ describe('rate-limit', () => {
   );
 
   it('counts what only leads to others like any tool, and what it leads to', async () => {
-    const wayIn = definePlugin({
+    const dispatcher = definePlugin({
       address: 'test/way-in',
       config: z.strictObject({}),
       apply: (core) =>
@@ -68,7 +68,7 @@ describe('rate-limit', () => {
             workload: 'test/way-in',
             definition: Buffer.from('{"name":"lead","inputSchema":{"type":"object"}}'),
             shapedBy: [],
-            isWayIn: true,
+            isDispatcher: true,
             async run(call) {
               const reply = await core.perform({ parent: call, name: 'read', arguments: {} });
               return 'result' in reply ? reply.result : toolFailure('refused inside');
@@ -79,10 +79,10 @@ describe('rate-limit', () => {
     });
     const reads = (it: Awaited<ReturnType<typeof limited>>) =>
       it.server.received.filter(({ method }) => method === 'tools/call');
-    await using byServer = await limited({ shared: per(5) }, { plugins: [wayIn] });
+    await using byServer = await limited({ shared: per(5) }, { plugins: [dispatcher] });
     await passed(byServer.kit, 'ada', 'lead', 5);
     expect(reads(byServer)).toHaveLength(2);
-    await using byName = await limited({ tools: [{ name: 'lead', shared: per(2) }] }, { plugins: [wayIn] });
+    await using byName = await limited({ tools: [{ name: 'lead', shared: per(2) }] }, { plugins: [dispatcher] });
     await passed(byName.kit, 'ada', 'lead', 5);
     expect(reads(byName)).toHaveLength(2);
   });

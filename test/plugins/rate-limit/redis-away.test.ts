@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { createGateway } from '../../../core/assembly/assemble.ts';
 import { createLog } from '../../../core/extension/log.ts';
+import { createGateway } from '../../../core/gateway/assemble.ts';
 import { type TestClient, testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { catalogue } from '../../../plugins/index.ts';

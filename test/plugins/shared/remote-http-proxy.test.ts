@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { createRemoteHttp } from '../../../plugins/shared/remote-http.ts';
-import { plainAnswer, scriptedServer } from '../../core/backend/http1/scripted-server.ts';
+import { plainAnswer, scriptedServer } from '../../core/http1/scripted-server.ts';
 import { forwardProxy } from '../../support/forward-proxy.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -52,10 +52,10 @@ describe('the client of configured URLs', () => {
     const http = createRemoteHttp(OPEN);
     const given = new AbortController();
     const sent = http.send(server.url, { signal: given.signal }).catch((cause) => cause);
-    given.abort(new Error('the asker has gone'));
+    given.abort(new Error('the client has gone'));
     expect(await sent).toMatchObject({
       code: 'REMOTE_UNAVAILABLE',
-      message: expect.stringContaining('the asker has gone'),
+      message: expect.stringContaining('the client has gone'),
     });
     await http.close();
   });

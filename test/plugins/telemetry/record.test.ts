@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { STAGE } from '../../../core/extension/stages.ts';
-import { recordOf } from '../../../core/protocol/http/visit.ts';
+import { recordOf } from '../../../core/server/http/request-recorder.ts';
 import { fakeServer } from '../../../core/testing/index.ts';
 import { observed } from './observed.ts';
 

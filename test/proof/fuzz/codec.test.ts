@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SseFrames, SseTooLarge } from '../../../core/backend/sse-frames.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import { cursorAfter, startOf } from '../../../core/catalog/cursor.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { createStateSeal } from '../../../core/protocol/bridge/request-state.ts';
-import { decodeHeaderValue, encodeHeaderValue } from '../../../core/protocol/header-value.ts';
-import { readMessage } from '../../../core/protocol/message.ts';
-import { isObject, RawJsonError, RawObject, rawElements } from '../../../core/protocol/raw-json.ts';
-import { callerNamed } from '../../support/fake-house.ts';
+import { isObject, RawJsonError, RawObject, rawElements } from '../../../core/json/raw-json.ts';
+import { decodeHeaderValue, encodeHeaderValue } from '../../../core/mcp/header-value.ts';
+import { readMessage } from '../../../core/mcp/message.ts';
+import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
+import { createStateSeal } from '../../../core/pipeline/bridge/request-state.ts';
+import { callerNamed } from '../../support/fake-gateway.ts';
 import { cuts, cutUp, effort, mutated, PROPERTY_MS } from './effort.ts';
 
 const key = fc.oneof(

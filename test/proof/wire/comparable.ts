@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { endToEndMeta } from '../../../core/protocol/meta.ts';
-import { RawObject, rawElements } from '../../../core/protocol/raw-json.ts';
+import { RawObject, rawElements } from '../../../core/json/raw-json.ts';
+import { endToEndMeta } from '../../../core/mcp/meta.ts';
 import { LISTS, type Survey, sorted } from './survey.ts';
 import type { WireAnswer } from './wire-peer.ts';
 

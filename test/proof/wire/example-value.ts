@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
-import { isObject } from '../../../core/protocol/raw-json.ts';
+import { isObject } from '../../../core/json/raw-json.ts';
 
 /** Arguments that hold for a tool's `inputSchema`: every property, in the schema's own words where it gives some. */
 export function exampleArguments(inputSchema: JsonObject): JsonObject {

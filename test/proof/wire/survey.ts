@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
-import { RawObject, rawElements } from '../../../core/protocol/raw-json.ts';
+import { RawObject, rawElements } from '../../../core/json/raw-json.ts';
 import { exampleArguments } from './example-value.ts';
 import type { WireAnswer, WirePeer } from './wire-peer.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
-import { RawObject } from '../../../core/protocol/raw-json.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
 
 /** What came back for one request, undecoded, and the notifications before it. */
 export interface WireAnswer {

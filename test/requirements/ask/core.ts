@@ -8,7 +8,7 @@ export const core = [
       'ask.core.typed-hooks': 'a wrong hook name does not compile',
       'ask.core.typed-results': 'a wrong hook result does not compile',
       'ask.core.typed-config': 'a wrong plugin configuration does not compile',
-      'ask.core.floors': 'the rooms of the core lie on the floors of the house',
+      'ask.core.floors': 'each folder of the core is a layer and imports only lower ones',
       'ask.core.guard-named': 'a failing tap is named with its stage',
       'ask.core.guard-sync-throw': 'a tap that throws synchronously never leaves the caller waiting',
       'ask.core.guard-twice': 'a plugin that taps a stage twice is refused',

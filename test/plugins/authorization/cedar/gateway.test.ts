@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Era } from '../../../../core/contract/era.ts';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { type Core, definePlugin, type Plugin, resultFromValue } from '../../../../core/index.ts';
-import { encode } from '../../../../core/protocol/raw-json.ts';
+import { encode } from '../../../../core/json/raw-json.ts';
 import { fakeServer, type TestGateway, testGateway } from '../../../../core/testing/index.ts';
 import { modernListen } from '../../../support/gateway-streams.ts';
 import { proves } from '../../../support/proves.ts';
@@ -249,7 +249,7 @@ function inner(
           original: key,
           definition: encode({ name: key, inputSchema: { type: 'object' } }),
           shapedBy: [address],
-          ...(key === 'script' ? { isWayIn: true as const } : {}),
+          ...(key === 'script' ? { isDispatcher: true as const } : {}),
           run: async (call: Parameters<Core['perform']>[0]['parent']) => {
             await run(core, call, key);
             return resultFromValue({ content: [] });

@@ -3,10 +3,10 @@ import type { Call, CatalogEntry, EntryKind } from '../../../../core/contract/ca
 import type { Caller } from '../../../../core/contract/caller.ts';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { definePlugin, type Plugin } from '../../../../core/extension/plugin.ts';
-import { createCall } from '../../../../core/flow/call-value.ts';
-import { missingEntry } from '../../../../core/flow/conceal.ts';
-import { Cancel } from '../../../../core/protocol/cancel.ts';
-import { encode, RawObject } from '../../../../core/protocol/raw-json.ts';
+import { encode, RawObject } from '../../../../core/json/raw-json.ts';
+import { createCall } from '../../../../core/pipeline/call-value.ts';
+import { missingEntry } from '../../../../core/pipeline/denial.ts';
+import { Cancel } from '../../../../core/timing/cancel.ts';
 import cedar from '../../../../plugins/authorization/cedar/index.ts';
 import { bootPlugin, type PluginCore } from '../../../support/plugin-core.ts';
 
@@ -91,7 +91,7 @@ export function callOf(asked: Asked): Call {
     members: RawObject.empty().with('name', encode(name)).with('arguments', raw),
     meta: undefined,
     caller,
-    asker: {
+    client: {
       era: '2026-07-28',
       capabilities: {},
       clientInfo: undefined,

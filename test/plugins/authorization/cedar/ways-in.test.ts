@@ -10,7 +10,12 @@ async function standing(policies: readonly string[], asked: { subject?: string; 
   const { ask } = await judge([NOT_THESE, ...policies]);
   const allowed: string[] = [];
   for (const name of WAYS_IN) {
-    const said = await ask({ ...(asked as object), name, entry: { isWayIn: true }, arguments: { script: 'return 1' } });
+    const said = await ask({
+      ...(asked as object),
+      name,
+      entry: { isDispatcher: true },
+      arguments: { script: 'return 1' },
+    });
     expect([name, said.listed]).toEqual([name, said.isAllowed]);
     if (said.isAllowed) allowed.push(name);
   }
@@ -84,7 +89,7 @@ describe('a tool that only leads to others', () => {
       'forbid(principal, action, resource == Tool::"execute_tool_script") when { context has arg_data_present };',
     ]);
     const call = (given: object) =>
-      ask({ name: 'execute_tool_script', entry: { isWayIn: true }, arguments: { script: 'x', ...given } });
+      ask({ name: 'execute_tool_script', entry: { isDispatcher: true }, arguments: { script: 'x', ...given } });
     expect(await call({})).toMatchObject({ listed: true, isAllowed: true });
     expect(await call({ data: {} })).toMatchObject({ listed: true, isAllowed: false, policies: ['policies[1]'] });
   });

@@ -65,7 +65,7 @@ describe('ranking by words', () => {
     expect(names(index, { text: 'penguins' })).toEqual(['other']);
   });
 
-  it('lets the words of the asker count beside the text', () => {
+  it('lets the words of the client count beside the text', () => {
     const found = names(whole, { text: 'do it', keywords: ['dim', 'lamps'] });
     expect(found[0]).toBe('smart-home_set_light');
   });

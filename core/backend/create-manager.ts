@@ -1,0 +1,212 @@
+import type { Authorizer } from '../contract/auth-strategy.ts';
+import type { Backend } from '../contract/backend.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { explainCause, GatewayFault } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../limits.ts';
+import type { BackendListing, BackendManager, BackendManagerEvents, CallerLists, Kept } from './backend-manager.ts';
+import type { BackendController } from './controller.ts';
+import { sameBackend } from './directory.ts';
+import { isHeldBy, join, keep, letGo, programsOf } from './leases.ts';
+import { sendCall } from './send.ts';
+import type { Spawn } from './transports/process-group.ts';
+
+export type { Spawn } from './transports/process-group.ts';
+
+/** What the far side is made with. */
+export interface BackendManagerOptions {
+  readonly limits: Limits;
+  /** Time for one answer, by workload name where set. */
+  readonly timeouts: { readonly defaultMs: number; readonly perWorkloadMs: Readonly<Record<string, number>> };
+  /** The authorizer of a backend; asked once per description. */
+  authorizer(workload: string): Authorizer;
+  /** The gateway's own name and version, as backends get them. */
+  readonly clientInfo: JsonObject;
+  now(): number;
+  readonly log: Log;
+  readonly events: BackendManagerEvents;
+  /** Starts programs; Node's own unless set. */
+  readonly spawn?: Spawn;
+  /** What keeps an equal backend for the gateway before this one, with its open sessions and programs. */
+  lent?(backend: Backend): Kept | undefined;
+}
+
+/** Makes the far side. It is empty and idle until `replace`. */
+export function createBackendManager(options: BackendManagerOptions): BackendManager {
+  const { limits, timeouts, events } = options;
+  const controllers = new Map<string, BackendController>();
+  const leaving = new Set<Promise<void>>();
+  /** First looks at backends, each for a bounded time. */
+  const arriving = new Set<Promise<void>>();
+  let settling: Promise<void> | undefined;
+  let isStopped = false;
+
+  const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
+    const { clientInfo, log, now, spawn } = options;
+    const more = inherited === undefined ? {} : { inherited };
+    const controller = keep({ backend, clientInfo, limits, log, spawn, now, ...more }, options);
+    controllers.set(backend.name, controller);
+    if (inherited === undefined) events.changed({ name: backend.name, change: 'added', state: controller.state });
+    return controller.start();
+  };
+
+  /** Takes over what the gateway before this one keeps; it goes on where it is. */
+  const adopt = (kept: Kept): void => {
+    const { name } = kept.backend;
+    const controller = join(kept, options);
+    if (controller === undefined) return;
+    controllers.set(name, controller);
+    events.changed({ name, change: 'added', state: controller.state });
+    for (const capabilityClass of controller.listings.keys()) events.listed(name, capabilityClass);
+  };
+
+  const arrives = (look: Promise<void>): void => {
+    const arrival = within(look, limits.discoveryMs).finally(() => arriving.delete(arrival));
+    arriving.add(arrival);
+  };
+
+  /** Backends that are added meanwhile count too, as long as the time of this wait lasts. */
+  const allArrived = async (): Promise<void> => {
+    while (arriving.size > 0) await Promise.all(arriving);
+  };
+  const untilSettled = async (): Promise<void> => {
+    await within(allArrived(), limits.discoveryMs);
+    settling = undefined;
+  };
+
+  /** Work that a stop waits for and nobody else does. */
+  const track = (work: Promise<void>): void => {
+    const done = work
+      .catch((cause: unknown) => options.log.error('backend not closed cleanly', { cause: explainCause(cause) }))
+      .finally(() => leaving.delete(done));
+    leaving.add(done);
+  };
+
+  const remove = (controller: BackendController): void => {
+    const { name } = controller.backend;
+    controllers.delete(name);
+    track(letGo(controller, options));
+    events.changed({ name, change: 'removed', state: undefined });
+    for (const capabilityClass of controller.listings.keys()) events.listed(name, capabilityClass);
+  };
+
+  const sorted = () => [...controllers.values()].sort((one, other) => (one.backend.name < other.backend.name ? -1 : 1));
+
+  const controllerOf = (workload: string): BackendController => {
+    const controller = controllers.get(workload);
+    if (controller !== undefined) return controller;
+    throw unknownBackend(workload);
+  };
+
+  return {
+    replace(backends) {
+      if (isStopped) return;
+      const wanted = new Map(backends.map((backend) => [backend.name, backend]));
+      for (const controller of [...controllers.values()]) if (!wanted.has(controller.backend.name)) remove(controller);
+      for (const backend of wanted.values()) {
+        const known = controllers.get(backend.name);
+        if (known !== undefined && sameBackend(known.backend, backend)) continue;
+        if (known !== undefined) track(letGo(known, options));
+        const lent = known === undefined ? options.lent?.(backend) : undefined;
+        if (lent !== undefined) adopt(lent);
+        else arrives(begin(backend, known?.listings));
+      }
+    },
+    settling() {
+      if (settling === undefined && arriving.size > 0) settling = untilSettled();
+      return settling;
+    },
+    states: () => sorted().map((controller) => controller.state),
+    eraOf: (workload) => controllers.get(workload)?.era,
+    listings(capabilityClass) {
+      const listings = new Map<string, BackendListing>();
+      for (const controller of sorted()) {
+        const listing = controller.listing(capabilityClass);
+        if (listing !== undefined) listings.set(controller.backend.name, listing);
+      }
+      return listings;
+    },
+    hasLists(listClass) {
+      for (const controller of controllers.values()) if (controller.listings.has(listClass)) return true;
+      return false;
+    },
+    callerLists(owner) {
+      let worst: CallerLists = 'known';
+      for (const controller of controllers.values()) {
+        const lists = controller.callerLists(owner);
+        if (lists === 'missing') return lists;
+        if (lists === 'old') worst = lists;
+      }
+      return worst;
+    },
+    async prepareOwner(owner) {
+      const preparations = [...controllers.values()].map((controller) => controller.prepareOwner(owner));
+      await within(Promise.all(preparations), limits.discoveryMs);
+    },
+    send(call) {
+      const { workload } = call.target;
+      const controller = controllers.get(workload);
+      if (controller === undefined) return Promise.reject(unknownBackend(workload));
+      return sendCall(
+        call,
+        controller,
+        timeouts.perWorkloadMs[workload] ?? controller.backend.timeoutMs ?? timeouts.defaultMs,
+        limits,
+      );
+    },
+    async probe(workload, timeoutMs, signal) {
+      await controllerOf(workload).probe(timeoutMs, signal);
+    },
+    judge(workload, health) {
+      const controller = controllers.get(workload);
+      if (controller !== undefined && isHeldBy(controller, options)) controller.judge(health);
+    },
+    lend: (name) => (isStopped ? undefined : controllers.get(name)),
+    async watch(workload, uri, owner) {
+      await controllerOf(workload).watch(uri, owner);
+    },
+    async unwatch(workload, uri, owner) {
+      await controllers.get(workload)?.unwatch(uri, owner);
+    },
+    setLogLevel(owner, level) {
+      for (const controller of controllers.values()) controller.setLogLevel(owner, level);
+    },
+    rootsChanged(owner) {
+      for (const controller of controllers.values()) controller.rootsChanged(owner);
+    },
+    release(ownerKey) {
+      for (const controller of controllers.values()) track(controller.release(ownerKey));
+    },
+    counts() {
+      let links = 0;
+      let callsInFlight = 0;
+      let processes = 0;
+      for (const controller of controllers.values()) {
+        links += controller.countLinks();
+        processes += programsOf(controller);
+        callsInFlight += controller.concurrencyLimit.inside;
+      }
+      return { links, processes, callsInFlight };
+    },
+    async stop() {
+      isStopped = true;
+      for (const controller of controllers.values()) track(letGo(controller, options));
+      await Promise.allSettled([...leaving]);
+      controllers.clear();
+    },
+  };
+}
+
+function unknownBackend(workload: string): GatewayFault {
+  return new GatewayFault('BACKEND_UNKNOWN', `backend "${workload}" is not configured any more`);
+}
+
+/** Resolves with the work or after the time, whichever is first; the work goes on. */
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

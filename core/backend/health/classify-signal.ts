@@ -1,0 +1,60 @@
+import type { BackendSign, BackendState } from '../../contract/backend.ts';
+import { GatewayFault } from '../../errors.ts';
+import { BackendError } from '../backend-manager.ts';
+import { type FailureCategory, LinkFailure } from '../failure.ts';
+
+/**
+ * Reads what an error of a call or a probe says about the backend itself.
+ *
+ * Any answer in its own words is a sign of life: a JSON-RPC error, HTTP 429 or another refusal of this one request, an
+ * answer that is too long. What this gateway did to the request says nothing.
+ */
+export function signOfLife(error: unknown): BackendSign {
+  if (error instanceof BackendError) return ALIVE;
+  if (error instanceof LinkFailure) return signOfFailure(error);
+  const isRefused = error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED';
+  return isRefused ? { is: 'unauthenticated', category: 'authentication_failed' } : NOTHING;
+}
+
+/** The same of a state that the core came to by itself. */
+export function signOfState({ status, cause }: BackendState): BackendSign {
+  if (status === 'ready') return ALIVE;
+  if (status === 'unauthenticated') return SIGNS.unauthenticated;
+  if (status === 'unknown') return NOTHING;
+  // Whatever it was, the backend could not be opened.
+  const sign = SIGNS[(cause?.category ?? '') as FailureCategory] ?? NOTHING;
+  return sign.is === 'failed' ? sign : SIGNS.http;
+}
+
+function signOfFailure({ category, httpStatus }: LinkFailure): BackendSign {
+  // A refusal of one request, be it for its number or its form, is an answer.
+  if (category === 'http' && httpStatus !== undefined && !isOutage(httpStatus)) return ALIVE;
+  return SIGNS[category];
+}
+
+const ALIVE: BackendSign = { is: 'alive' };
+const NOTHING: BackendSign = { is: 'nothing' };
+const failed = (category: string): BackendSign => ({ is: 'failed', category });
+
+const SIGNS: Readonly<Record<FailureCategory, BackendSign>> = {
+  refused: failed('connection_failed'),
+  dns: failed('connection_failed'),
+  tls: failed('connection_failed'),
+  closed: failed('connection_failed'),
+  timeout: failed('timeout'),
+  http: failed('backend_unavailable'),
+  spawn: failed('backend_unavailable'),
+  exit: failed('backend_unavailable'),
+  protocol: failed('health_check_failed'),
+  unauthenticated: { is: 'unauthenticated', category: 'authentication_failed' },
+  'too-large': ALIVE,
+  session: NOTHING,
+  busy: NOTHING,
+  starting: NOTHING,
+  stopped: NOTHING,
+};
+
+/** Whether a status says that the server, or what stands before it, cannot serve now. */
+export function isOutage(status: number): boolean {
+  return status >= 500 || status === 407 || status === 408;
+}

@@ -1,0 +1,206 @@
+import type { Backend } from '../../contract/backend.ts';
+import type { Caller } from '../../contract/caller.ts';
+import type { JsonObject, RawJson } from '../../contract/json.ts';
+import type { Log } from '../../extension/plugin.ts';
+import { RawJsonError, RawObject, rawElements, TooManyElements } from '../../json/raw-json.ts';
+import type { Limits } from '../../limits.ts';
+import { partsFromValue } from '../../mcp/backend-message.ts';
+import { CODE } from '../../mcp/errors.ts';
+import { readAnnotations, stripAnnotations } from '../../mcp/mirrored-params.ts';
+import { BackendError, type BackendListing, type ListedItem } from '../backend-manager.ts';
+import { LinkFailure } from '../failure.ts';
+import type { BackendSession, ListKind } from '../sessions/backend-session.ts';
+
+/** On whose behalf and within which bounds lists are read. */
+export interface ListingAuthContext {
+  readonly backend: Backend;
+  readonly caller: Caller;
+  readonly purpose: 'discovery' | 'session';
+  readonly capabilities: JsonObject;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the lists of a backend: all that its capabilities promise, or only `kinds` of them; the others come empty.
+ *
+ * Shape: items as they came, in their order; a name that comes twice counts once, the first.
+ * @throws BackendError · LinkFailure, also for a page walk over its bounds or a cursor that comes again
+ */
+export async function readListing(
+  link: BackendSession,
+  authContext: ListingAuthContext,
+  kinds: ReadonlySet<ListKind> = ALL_KINDS,
+): Promise<BackendListing> {
+  const { hello, era } = link;
+  const wants = (kind: ListKind) => kinds.has(kind) && hello.capabilities[kind] !== undefined;
+  const [tools, prompts, resources, templates] = await Promise.all([
+    wants('tools') ? readTools(link, authContext) : [],
+    wants('prompts') ? walk(link, authContext, PROMPTS) : [],
+    wants('resources') ? walk(link, authContext, RESOURCES) : [],
+    wants('resources') ? walk(link, authContext, TEMPLATES) : [],
+  ]);
+  return { workload: authContext.backend.name, era, hello, tools, prompts, resources, templates };
+}
+
+/** The newer listing where its kinds were read, the older one elsewhere. */
+export function mergeLists(older: BackendListing, newer: BackendListing, kinds: ReadonlySet<ListKind>): BackendListing {
+  const pick = (kind: ListKind) => (kinds.has(kind) ? newer : older);
+  return {
+    ...newer,
+    tools: pick('tools').tools,
+    prompts: pick('prompts').prompts,
+    resources: pick('resources').resources,
+    templates: pick('resources').templates,
+  };
+}
+
+/** Whether two listings would look the same to everyone. */
+export function sameListing(one: BackendListing, other: BackendListing): boolean {
+  return (
+    one.era === other.era &&
+    one.hello.instructions === other.hello.instructions &&
+    JSON.stringify(one.hello) === JSON.stringify(other.hello) &&
+    LISTS.every((list) => sameItems(one[list], other[list]))
+  );
+}
+
+const LISTS = ['tools', 'prompts', 'resources', 'templates'] as const;
+
+const ALL_KINDS: ReadonlySet<ListKind> = new Set(['tools', 'prompts', 'resources']);
+
+interface ListShape {
+  readonly method: string;
+  readonly member: string;
+  readonly key: string;
+}
+
+const TOOLS: ListShape = { method: 'tools/list', member: 'tools', key: 'name' };
+const PROMPTS: ListShape = { method: 'prompts/list', member: 'prompts', key: 'name' };
+const RESOURCES: ListShape = { method: 'resources/list', member: 'resources', key: 'uri' };
+const TEMPLATES: ListShape = { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate' };
+
+async function readTools(link: BackendSession, authContext: ListingAuthContext): Promise<readonly ListedItem[]> {
+  const items = await walk(link, authContext, TOOLS);
+  const httpModern = link.era === '2026-07-28' && authContext.backend.transport !== 'stdio';
+  return items.flatMap((item) => annotated(item, httpModern, authContext));
+}
+
+/** The tool with its annotations compiled. Invalid ones drop it where they matter and are taken off where not. */
+function annotated(item: ListedItem, httpModern: boolean, { backend, log }: ListingAuthContext): ListedItem[] {
+  const annotations = readAnnotations(item.definition);
+  if (annotations === undefined) return [item];
+  if ('mirrored' in annotations) return [{ ...item, mirrored: annotations.mirrored }];
+  const fields = { backend: backend.name, tool: item.key, why: annotations.invalid };
+  if (httpModern) {
+    log.warn('tool dropped: its x-mcp-header annotations are invalid', fields);
+    return [];
+  }
+  log.warn('x-mcp-header annotations taken off a tool: they are invalid', fields);
+  return [{ ...item, definition: stripAnnotations(item.definition) }];
+}
+
+async function walk(
+  link: BackendSession,
+  authContext: ListingAuthContext,
+  shape: ListShape,
+): Promise<readonly ListedItem[]> {
+  const { limits } = authContext;
+  const items = new Map<string, ListedItem>();
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  let bytes = 0;
+  for (let page = 0; page < limits.pageWalk; page++) {
+    const result = await readPage(link, authContext, shape, cursor);
+    if (result === undefined) return [];
+    // Items lie in their pages, and keep all that came with them.
+    bytes += result.toBytes().length;
+    if (bytes > limits.resultBytes) throw tooMuch(authContext, shape, `has over ${limits.resultBytes} bytes`);
+    collect(result, shape, items, authContext);
+    if (items.size > limits.listItems) throw tooMuch(authContext, shape, `has over ${limits.listItems} items`);
+    cursor = result.string('nextCursor');
+    if (cursor === undefined) return [...items.values()];
+    if (cursors.has(cursor)) throw tooMuch(authContext, shape, 'gave the same cursor twice');
+    cursors.add(cursor);
+  }
+  throw tooMuch(authContext, shape, `has over ${limits.pageWalk} pages`);
+}
+
+/** One page; `undefined` when the backend does not know the method. */
+async function readPage(
+  link: BackendSession,
+  authContext: ListingAuthContext,
+  shape: ListShape,
+  cursor: string | undefined,
+): Promise<RawObject | undefined> {
+  const { caller, purpose, capabilities, limits, signal } = authContext;
+  try {
+    return await link.request({
+      method: shape.method,
+      params: cursor === undefined ? [] : partsFromValue({ cursor }),
+      caller,
+      purpose,
+      capabilities,
+      timeoutMs: limits.callTimeoutMs,
+      totalMs: limits.callTimeoutMs,
+      signal,
+    });
+  } catch (cause) {
+    if (cause instanceof BackendError && cause.code === CODE.methodNotFound) return undefined;
+    throw cause;
+  }
+}
+
+function collect(
+  page: RawObject,
+  shape: ListShape,
+  items: Map<string, ListedItem>,
+  authContext: ListingAuthContext,
+): void {
+  const { backend, log } = authContext;
+  let unnamed = 0;
+  const repeated = new Set<string>();
+  for (const definition of elementsOf(page.get(shape.member), authContext, shape)) {
+    const key = definition[0] === 0x7b ? RawObject.parse(definition).string(shape.key) : undefined;
+    if (key === undefined || key === '') unnamed++;
+    else if (items.has(key)) repeated.add(key);
+    else items.set(key, { key, definition });
+  }
+  // One line for a page, however many there are.
+  const fields = { backend: backend.name, list: shape.method };
+  if (unnamed > 0) log.warn('list item without a name skipped', { ...fields, count: unnamed });
+  const [item] = repeated;
+  if (item === undefined) return;
+  log.warn('list item with a name that came before skipped', { ...fields, item, count: repeated.size });
+}
+
+function elementsOf(list: RawJson | undefined, authContext: ListingAuthContext, shape: ListShape): RawJson[] {
+  if (list === undefined) return [];
+  try {
+    return rawElements(list, authContext.limits.listItems);
+  } catch (cause) {
+    if (cause instanceof TooManyElements)
+      throw tooMuch(authContext, shape, `has over ${authContext.limits.listItems} items`);
+    if (!(cause instanceof RawJsonError)) throw cause;
+    throw tooMuch(authContext, shape, 'is not an array');
+  }
+}
+
+function tooMuch({ backend }: ListingAuthContext, shape: ListShape, sentence: string): LinkFailure {
+  const facts = { category: 'protocol' } as const;
+  return new LinkFailure(
+    'BACKEND_PROTOCOL',
+    backend.name,
+    `answered ${shape.method} badly: the list ${sentence}`,
+    facts,
+  );
+}
+
+function sameItems(one: readonly ListedItem[], other: readonly ListedItem[]): boolean {
+  if (one.length !== other.length) return false;
+  return one.every((item, at) => {
+    const twin = other[at];
+    return twin !== undefined && twin.key === item.key && twin.definition.equals(item.definition);
+  });
+}

@@ -1,0 +1,135 @@
+import { backOffMs } from '../../timing/wait.ts';
+import type { ListKind } from '../sessions/backend-session.ts';
+import type { SessionHolder } from '../sessions/session-holder.ts';
+
+const RETRY_FIRST_MS = 500;
+const RETRY_MAX_MS = 30_000;
+/** Failed readings in a row before the next change is waited for. */
+const MAX_TRIES = 5;
+
+/** What re-reading needs. */
+export interface RelistsOptions {
+  /** Changes within this time reach clients as one notification; the reading takes part of it. */
+  readonly coalesceMs: number;
+  /** Reads these lists through the seat; resolves with whether they are other ones than before. */
+  read(holder: SessionHolder, kinds: ReadonlySet<ListKind>): Promise<boolean>;
+  /** The seat told of a change that its class does not show. */
+  unchanged(holder: SessionHolder, kinds: readonly ListKind[]): void;
+  failed(cause: unknown): void;
+}
+
+/**
+ * The first change is read soon, those after it in turn, all within the time in which changes reach clients as one: what
+ * is read twice in a burst is still told once.
+ */
+const SOON = 0.1;
+const IN_TURN = 0.5;
+
+interface Relist {
+  holder: SessionHolder;
+  kinds: Set<ListKind>;
+  /** Who told of which change and when, until it was read. */
+  told: Map<SessionHolder, Told>;
+  /** When a reading last found another list; those who share the class hear of it within `coalesceMs`. */
+  changedAt: number;
+  tries: number;
+  isRunning: boolean;
+  /** On the monotonic clock, milliseconds. */
+  readAt: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface Told {
+  readonly kinds: Set<ListKind>;
+  at: number;
+}
+
+/** Reads changed lists again: per capability class one reading at a time, changes meanwhile gathered for the next. */
+export class Relists {
+  readonly #options: RelistsOptions;
+  readonly #relists = new Map<string, Relist>();
+  #isStopped = false;
+
+  constructor(options: RelistsOptions) {
+    this.#options = options;
+  }
+
+  /** Some lists of the seat's class have changed, as `teller` says; by default it is the seat itself. */
+  add(holder: SessionHolder, kinds: readonly ListKind[], teller = holder): void {
+    const known = this.#relists.get(holder.capabilityClass);
+    const relist = known ?? {
+      holder,
+      kinds: new Set(),
+      told: new Map(),
+      changedAt: Number.NEGATIVE_INFINITY,
+      tries: 0,
+      isRunning: false,
+      readAt: Number.NEGATIVE_INFINITY,
+      timer: undefined,
+    };
+    this.#relists.set(holder.capabilityClass, relist);
+    relist.holder = holder;
+    relist.tries = 0;
+    const told = relist.told.get(teller) ?? { kinds: new Set(), at: 0 };
+    relist.told.set(teller, told);
+    told.at = performance.now();
+    for (const kind of kinds) {
+      relist.kinds.add(kind);
+      told.kinds.add(kind);
+    }
+    this.#schedule(relist, this.#pauseMs(relist));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const relist of this.#relists.values()) clearTimeout(relist.timer);
+  }
+
+  #pauseMs({ readAt }: Relist): number {
+    const inTurnMs = this.#options.coalesceMs * IN_TURN;
+    const soonMs = this.#options.coalesceMs * SOON;
+    return performance.now() - readAt < inTurnMs ? inTurnMs : soonMs;
+  }
+
+  #schedule(relist: Relist, ms: number): void {
+    if (relist.timer !== undefined || relist.isRunning || this.#isStopped) return;
+    relist.timer = setTimeout(() => {
+      relist.timer = undefined;
+      void this.#run(relist);
+    }, ms);
+    relist.timer.unref();
+  }
+
+  async #run(relist: Relist): Promise<void> {
+    // Without a link nothing can be read; its lists are read when it comes back.
+    if (relist.holder.link === undefined) return relist.told.clear();
+    const { kinds, told } = relist;
+    relist.kinds = new Set();
+    relist.told = new Map();
+    relist.isRunning = true;
+    relist.readAt = performance.now();
+    try {
+      const isOther = await this.#options.read(relist.holder, kinds);
+      relist.tries = 0;
+      if (isOther) relist.changedAt = performance.now();
+      else this.#tellUnchanged(relist, told);
+    } catch (cause) {
+      if (!this.#isStopped) this.#options.failed(cause);
+      for (const kind of kinds) relist.kinds.add(kind);
+      for (const [holder, one] of told) if (!relist.told.has(holder)) relist.told.set(holder, one);
+      relist.tries++;
+    }
+    relist.isRunning = false;
+    if (relist.kinds.size === 0 || relist.tries > MAX_TRIES) return;
+    const ms = relist.tries === 0 ? this.#pauseMs(relist) : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
+    this.#schedule(relist, ms);
+  }
+
+  /** A session may show its own client another list: its word counts there, unless the class has just been told. */
+  #tellUnchanged(relist: Relist, told: ReadonlyMap<SessionHolder, Told>): void {
+    if (this.#isStopped) return;
+    for (const [holder, { kinds, at }] of told) {
+      if (at - relist.changedAt >= this.#options.coalesceMs) this.#options.unchanged(holder, [...kinds]);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import type { BackendHello } from '../contract/backend.ts';
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import { decode, isObject } from '../json/raw-json.ts';
+import { META } from '../mcp/meta.ts';
+import { BackendError } from './backend-manager.ts';
+import { LinkFailure } from './failure.ts';
+import type { Asked } from './sessions/backend-session.ts';
+import { type JsonRpcConnection, resultValue } from './sessions/json-rpc-connection.ts';
+
+/** What `server/discover` showed. */
+export type Verdict =
+  | { readonly is: 'modern'; readonly hello: BackendHello }
+  /** Anything a server of 2026-07-28 would not say. */
+  | { readonly is: 'legacy' }
+  /**
+   * No word at all: a stdio server of that kind is legacy, an HTTP one proves nothing. `late`: what it says yet, when the
+   * question still stands (a program that is being installed reads it when it runs). It may reject.
+   */
+  | { readonly is: 'silent'; readonly late?: Promise<Verdict> }
+  /** The answer says nothing about the era: a proxy, an overload, an outage. */
+  | { readonly is: 'undecided' };
+
+const MODERN = '2026-07-28';
+
+/**
+ * Asks a server which era it speaks.
+ *
+ * Shape: modern only when `supportedVersions` contains 2026-07-28, or an error of the range that this revision owns;
+ * 407, 408, 429, 5xx and time-outs never decide.
+ * Fails: LinkFailure when the backend cannot be reached or refuses the credentials.
+ * Source: MCP 2026-07-28 lifecycle, version negotiation by clients of both eras.
+ */
+export async function probe(
+  talk: JsonRpcConnection,
+  asked: Omit<Asked, 'method' | 'params' | 'era'>,
+): Promise<Verdict> {
+  try {
+    const result = await talk.request({ ...asked, method: 'server/discover', params: [], era: MODERN });
+    const found = resultValue(result);
+    const versions = found.supportedVersions;
+    const modern = Array.isArray(versions) && versions.includes(MODERN);
+    return modern ? { is: 'modern', hello: helloFrom(found) } : { is: 'legacy' };
+  } catch (cause) {
+    return verdictFrom(cause);
+  }
+}
+
+/** As {@link probe}; after `silentMs` without a word the answer is `silent` and the question stays. @throws as it does */
+export async function probePatiently(
+  talk: JsonRpcConnection,
+  asked: Omit<Asked, 'method' | 'params' | 'era'>,
+  silentMs: number,
+): Promise<Verdict> {
+  const late = probe(talk, asked);
+  late.catch(() => {}); // heard below, or by whoever waits for `late`
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<Verdict>((resolve) => {
+    timer = setTimeout(() => resolve({ is: 'silent', late }), silentMs);
+  });
+  try {
+    return await Promise.race([late, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function verdictFrom(cause: unknown): Verdict {
+  if (cause instanceof BackendError) return isModernError(cause) ? { is: 'modern', hello: UNKNOWN } : { is: 'legacy' };
+  if (!(cause instanceof LinkFailure)) throw cause;
+  if (cause.code === 'BACKEND_TIMEOUT') return { is: 'silent' };
+  if (cause.category === 'exit' || cause.category === 'protocol') return { is: 'legacy' };
+  if (cause.category !== 'http') throw cause;
+  const status = cause.httpStatus ?? 500;
+  const undecided = status >= 500 || status === 407 || status === 408 || status === 429;
+  return { is: undecided ? 'undecided' : 'legacy' };
+}
+
+/** -32020 and its neighbours belong to 2026-07-28; one that names other versions only is not ours to speak. */
+function isModernError(error: BackendError): boolean {
+  if (error.code > -32020 || error.code < -32029) return false;
+  const data = error.data === undefined ? undefined : (decode(error.data) as JsonValue);
+  const supported = isObject(data) ? data.supported : undefined;
+  return !Array.isArray(supported) || supported.includes(MODERN);
+}
+
+function helloFrom(found: JsonObject): BackendHello {
+  const meta = isObject(found._meta) ? found._meta : {};
+  const info = meta[META.serverInfo] ?? found.serverInfo;
+  return {
+    info: isObject(info) ? info : {},
+    capabilities: isObject(found.capabilities) ? found.capabilities : {},
+    instructions: typeof found.instructions === 'string' ? found.instructions : undefined,
+    protocolVersion: MODERN,
+  };
+}
+
+/** A server that refuses to describe itself may still have everything; lists it lacks answer -32601. */
+const UNKNOWN: BackendHello = {
+  info: {},
+  capabilities: { tools: {}, prompts: {}, resources: {} },
+  instructions: undefined,
+  protocolVersion: MODERN,
+};

@@ -1,0 +1,304 @@
+import type { Authorizer } from '../../contract/auth-strategy.ts';
+import type { Backend, BackendHello } from '../../contract/backend.ts';
+import type { Era } from '../../contract/era.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Log } from '../../extension/plugin.ts';
+import { isObject } from '../../json/raw-json.ts';
+import type { Limits } from '../../limits.ts';
+import { partsFromValue } from '../../mcp/backend-message.ts';
+import { BackendError } from '../backend-manager.ts';
+import { categoryOf, LinkFailure } from '../failure.ts';
+import { probe, probePatiently, type Verdict } from '../negotiate-era.ts';
+import { HttpTarget } from '../transports/http-target.ts';
+import type { Spawn } from '../transports/process-group.ts';
+import { SseWire } from '../transports/sse.ts';
+import { StdioWire } from '../transports/stdio.ts';
+import { StreamableHttpWire } from '../transports/streamable-http.ts';
+import type { Asked, LinkEvents, LinkHolder, Wire, WireSink } from './backend-session.ts';
+import { installTurnOf } from './first-start.ts';
+import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
+
+/** The revisions that open with `initialize` and are spoken here; the first is asked for. */
+const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+/** A program that has answered before and is slow now gets this many times `limits.helloMs` at most. */
+const MAX_PATIENCE = 6;
+
+/** A legacy verdict never fails by itself when the server learns the newer era, so it is renewed after a day. */
+const VERDICT_MS = 86_400_000;
+
+/** What links of one backend are made with. */
+export interface ConnectorOptions {
+  readonly backend: Backend;
+  readonly authorizer: Authorizer;
+  readonly clientInfo: JsonObject;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly spawn: Spawn | undefined;
+  readonly tally: { processes: number };
+  now(): number;
+}
+
+/** For whom a link is opened. */
+export interface LinkFor extends LinkHolder {
+  readonly purpose: 'discovery' | 'session';
+  /** Declared to the backend. */
+  readonly capabilities: JsonObject;
+  readonly events: LinkEvents;
+  readonly signal: AbortSignal;
+  /** Opens in this era, whatever was found; what comes of it says nothing about the backend's own. */
+  readonly era?: '2025-11-25';
+}
+
+/** Opens links to one backend and remembers which era it speaks. */
+export class Connector {
+  readonly #options: ConnectorOptions;
+  #verdict: Era | undefined;
+  #verdictAtMs = 0;
+  #target: HttpTarget | undefined;
+  #skipProbe = false;
+  #patience = 1;
+  /** The first start of a program may install it. */
+  #hasAnswered = false;
+  #startedMs = 0;
+
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
+    this.#verdict = settledEra(options.backend);
+  }
+
+  /** The era set or found; `undefined` until a backend has shown it. */
+  get era(): Era | undefined {
+    return this.#verdict;
+  }
+
+  /** Something contradicts what was found: the next link asks again. */
+  forget(): void {
+    this.#verdict = settledEra(this.#options.backend);
+  }
+
+  /**
+   * Opens one link up to the end of the hello.
+   * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED; nothing is left open then
+   */
+  async open(who: LinkFor): Promise<JsonRpcConnection> {
+    const { backend, limits, log } = this.#options;
+    const endTurn = this.#isFirstStart ? await installTurnOf(backend, limits.firstStartMs, log, who.signal) : undefined;
+    try {
+      const talk = await this.#open(who);
+      this.#hasAnswered = true;
+      return talk;
+    } finally {
+      await endTurn?.();
+    }
+  }
+
+  /** The backend has gone, and with it what its connections were good for. */
+  letGo(): void {
+    this.#target?.letGo();
+  }
+
+  async close(): Promise<void> {
+    await this.#target?.close();
+    this.#target = undefined;
+  }
+
+  get #isFirstStart(): boolean {
+    return this.#options.backend.transport === 'stdio' && !this.#hasAnswered;
+  }
+
+  async #open(who: LinkFor): Promise<JsonRpcConnection> {
+    this.#startedMs = performance.now();
+    const started = await this.#start(who);
+    try {
+      const verdict = await this.#ask(started.talk, who);
+      if (verdict.is === 'modern') return this.#openModern(started, verdict.hello);
+      return await this.#openLegacy(started, verdict, who);
+    } catch (cause) {
+      // What was started must not outlive the failed hello.
+      await started.talk.close().catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  #openModern({ talk, open }: Started, hello: BackendHello): JsonRpcConnection {
+    this.#remember('2026-07-28');
+    talk.agree('2026-07-28', hello);
+    open();
+    return talk;
+  }
+
+  #remember(era: Era): void {
+    this.#verdict = era;
+    this.#verdictAtMs = this.#options.now();
+  }
+
+  async #ask(talk: JsonRpcConnection, who: LinkFor): Promise<Verdict> {
+    const { backend } = this.#options;
+    if (who.era === '2025-11-25') return { is: 'legacy' };
+    const mayChange = backend.transport === 'streamable-http' && backend.era !== 'legacy';
+    const isOld = mayChange && this.#options.now() - this.#verdictAtMs > VERDICT_MS;
+    if ((this.#verdict === '2025-11-25' && !isOld) || this.#skipProbe) return { is: 'legacy' };
+    const { helloMs, firstStartMs } = this.#options.limits;
+    const silentMs = Math.min(helloMs, firstStartMs / 2);
+    let verdict = await (this.#isFirstStart
+      ? probePatiently(talk, this.#hello(who), silentMs)
+      : probe(talk, this.#hello(who)));
+    if (backend.era === 'modern' && verdict.is === 'silent' && verdict.late !== undefined) verdict = await verdict.late;
+    if (backend.era === 'modern' && verdict.is !== 'modern') {
+      const facts = { category: 'protocol' } as const;
+      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'is set to `era: modern` and does not speak it', facts);
+    }
+    return verdict;
+  }
+
+  async #openLegacy(first: Started, verdict: Verdict, who: LinkFor): Promise<JsonRpcConnection> {
+    const started = first.talk.alive ? first : await this.#start(who);
+    const { talk, wire } = started;
+    try {
+      const late = verdict.is === 'silent' && started === first ? verdict.late : undefined;
+      const shown = await this.#initializeOr(late, talk, who);
+      if (shown.is === 'modern') return this.#openModern(started, shown.hello);
+      talk.agree('2025-11-25', shown.hello);
+      await talk.notify('notifications/initialized');
+    } catch (cause) {
+      if (who.era !== undefined) {
+        await talk.close().catch(() => undefined);
+        throw cause;
+      }
+      const silent = cause instanceof LinkFailure && cause.code === 'BACKEND_TIMEOUT';
+      // Perhaps it was legacy once: a refused initialize is evidence against that.
+      if (cause instanceof BackendError || categoryOf(cause) === 'http') this.forget();
+      if (silent) this.#patience = Math.min(this.#patience + 1, MAX_PATIENCE);
+      // Silent twice: perhaps it broke on the probe. The next link begins with initialize.
+      this.#skipProbe = silent && verdict.is === 'silent';
+      await talk.close().catch(() => undefined);
+      throw cause;
+    }
+    this.#patience = 1;
+    if (who.era === undefined) this.#learn(verdict);
+    started.open();
+    if (wire instanceof StreamableHttpWire) wire.openChannel();
+    return talk;
+  }
+
+  #learn(verdict: Verdict): void {
+    this.#skipProbe = false;
+    const proven = verdict.is === 'legacy' || (verdict.is === 'silent' && this.#options.backend.transport === 'stdio');
+    if (proven) this.#remember('2025-11-25');
+  }
+
+  /** Initializes, unless the question that still stands is answered in the modern way first. */
+  async #initializeOr(late: Promise<Verdict> | undefined, talk: JsonRpcConnection, who: LinkFor): Promise<Shown> {
+    if (late === undefined) return { is: 'legacy', hello: await this.#initialize(talk, who) };
+    const over = new AbortController();
+    const signal = AbortSignal.any([who.signal, over.signal]);
+    const legacy = this.#initialize(talk, { ...who, caller: who.caller, signal }).then(
+      (hello): Shown => ({ is: 'legacy', hello }),
+      async (cause: unknown): Promise<Shown> => {
+        // A modern server refuses to initialize; its answer to the question came before or comes now.
+        const verdict = cause instanceof BackendError ? await late : undefined;
+        if (verdict?.is === 'modern') return verdict;
+        throw cause;
+      },
+    );
+    const modern = late.then((verdict) => (verdict.is === 'modern' ? verdict : legacy));
+    try {
+      return await Promise.race([legacy, modern]);
+    } finally {
+      over.abort();
+      modern.catch(() => {});
+    }
+  }
+
+  async #initialize(talk: JsonRpcConnection, who: LinkFor): Promise<BackendHello> {
+    const { backend, clientInfo } = this.#options;
+    const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: who.capabilities, clientInfo };
+    const asked = { ...this.#hello(who), method: 'initialize', params: partsFromValue(params) };
+    const result = resultValue(await talk.request({ ...asked, era: '2025-11-25' }));
+    const version = result.protocolVersion;
+    if (!LEGACY_VERSIONS.some((known) => known === version)) {
+      const facts = { category: 'protocol' } as const;
+      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'speaks no MCP revision that is known here', facts);
+    }
+    return {
+      info: isObject(result.serverInfo) ? result.serverInfo : {},
+      capabilities: isObject(result.capabilities) ? result.capabilities : {},
+      instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+      protocolVersion: String(version),
+    };
+  }
+
+  #hello(who: LinkFor): Omit<Asked, 'method' | 'params' | 'era'> {
+    const { limits, backend } = this.#options;
+    const isProgram = backend.transport === 'stdio';
+    const leftMs = Math.max(1, Math.ceil(this.#startedMs + limits.firstStartMs - performance.now()));
+    const timeoutMs = this.#isFirstStart ? leftMs : limits.helloMs * (isProgram ? this.#patience : 1);
+    return {
+      caller: who.caller,
+      purpose: who.purpose,
+      capabilities: who.capabilities,
+      timeoutMs,
+      totalMs: timeoutMs,
+      signal: who.signal,
+    };
+  }
+
+  async #start(who: LinkFor): Promise<Started> {
+    const { backend, clientInfo, limits, log, now } = this.#options;
+    let opened = false;
+    const events: LinkEvents = Object.create(who.events, {
+      // What ends before the hello is done is a failed hello, not a lost link.
+      lost: { value: (cause: LinkFailure) => (opened ? who.events.lost(cause) : undefined) },
+    });
+    let wire: Wire | undefined;
+    const about = { workload: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
+    const talk = new JsonRpcConnection(about, (sink) => {
+      wire = this.#wire(sink, who);
+      return wire;
+    });
+    if (wire instanceof SseWire) await opening(wire, talk, who.signal);
+    const open = () => {
+      opened = true;
+    };
+    return { talk, wire, open };
+  }
+
+  #wire(sink: WireSink, who: LinkHolder): Wire {
+    const { backend, limits, log, spawn, tally, authorizer } = this.#options;
+    if (backend.transport === 'stdio') {
+      return new StdioWire({ backend, limits, log, tally, ...(spawn === undefined ? {} : { spawn }) }, sink);
+    }
+    this.#target ??= new HttpTarget(backend, authorizer);
+    if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, who, log);
+    return new StreamableHttpWire(this.#target, sink, limits, who);
+  }
+}
+
+/** What a server has shown of itself at its hello. */
+interface Shown {
+  readonly is: 'legacy' | 'modern';
+  readonly hello: BackendHello;
+}
+
+interface Started {
+  readonly talk: JsonRpcConnection;
+  readonly wire: Wire | undefined;
+  /** From now on the end of the link is told. */
+  open(): void;
+}
+
+async function opening(wire: SseWire, talk: JsonRpcConnection, signal: AbortSignal): Promise<void> {
+  try {
+    await wire.open(signal);
+  } catch (cause) {
+    await talk.close();
+    throw cause;
+  }
+}
+
+/** The era that needs no probe: set by the operator, or given by the transport. */
+function settledEra(backend: Backend): Era | undefined {
+  if (backend.transport === 'sse' || backend.era === 'legacy') return '2025-11-25';
+  return undefined;
+}

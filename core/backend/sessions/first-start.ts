@@ -1,0 +1,60 @@
+import type { Backend } from '../../contract/backend.ts';
+import type { Log } from '../../extension/plugin.ts';
+import { waitFor } from '../../timing/wait.ts';
+import { LinkFailure } from '../failure.ts';
+import { inheritedEnvironment } from '../transports/inherited-environment.ts';
+import { type EndTurn, takeInstallTurn } from '../transports/install-turn.ts';
+import { packageRunOf } from '../transports/package-runner.ts';
+
+/**
+ * Waits until nobody else installs the packages of a backend's program into the same cache; `undefined` at once for a
+ * program that installs nothing.
+ * @throws LinkFailure BACKEND_TIMEOUT after `waitMs` · the reason of `signal`
+ */
+export async function installTurnOf(
+  { name, command }: Backend,
+  waitMs: number,
+  log: Log,
+  signal: AbortSignal,
+): Promise<EndTurn | undefined> {
+  const run = command && packageRunOf(command, { ...inheritedEnvironment(), ...command.env });
+  if (run === undefined) return undefined;
+  const packages = run.packages.join(', ');
+  const onWait = (): void =>
+    log.info('backend waits for another installation of its package', { backend: name, packages });
+  const endTurn = await takeInstallTurn(run, { signal, waitMs, onWait });
+  if (endTurn !== undefined) return endTurn;
+  const sentence = `waited ${waitMs} ms for another installation of ${packages}`;
+  throw new LinkFailure('BACKEND_TIMEOUT', name, sentence, { category: 'timeout', notRun: true });
+}
+
+/**
+ * Waits a moment for the first start of a program.
+ * @throws LinkFailure BACKEND_STARTING with the seconds so far, `waitMs` after it began
+ */
+export async function momentFor(
+  start: Promise<void>,
+  workload: string,
+  { startedMs, nowMs, waitMs, firstStartMs }: StartTimes,
+): Promise<void> {
+  const late = (): LinkFailure => {
+    const seconds = Math.floor((performance.now() - beganMs + nowMs - startedMs) / 1000);
+    const most = Math.round(firstStartMs / 1000);
+    const sentence = `is still starting, ${seconds} s so far; its first start may take ${most} s, so try again later`;
+    return new LinkFailure('BACKEND_STARTING', workload, sentence, { category: 'starting', notRun: true });
+  };
+  const beganMs = performance.now();
+  const leftMs = startedMs + waitMs - nowMs;
+  if (leftMs <= 0) throw late();
+  await waitFor(start, leftMs, NEVER, late);
+}
+
+/** Epoch milliseconds of a start and of now; how long it is waited for, and how long it may take. */
+export interface StartTimes {
+  readonly startedMs: number;
+  readonly nowMs: number;
+  readonly waitMs: number;
+  readonly firstStartMs: number;
+}
+
+const NEVER = new AbortController().signal;

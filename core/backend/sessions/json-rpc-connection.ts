@@ -1,0 +1,372 @@
+import { isUtf8 } from 'node:buffer';
+import type { BackendHello } from '../../contract/backend.ts';
+import type { Caller } from '../../contract/caller.ts';
+import type { Era } from '../../contract/era.ts';
+import type { JsonObject, RawJson } from '../../contract/json.ts';
+import type { Log } from '../../extension/plugin.ts';
+import { decode, RawJsonError, RawObject, TooManyMembers } from '../../json/raw-json.ts';
+import type { Limits } from '../../limits.ts';
+import { errorOf, idFrom, withoutHopMeta } from '../../mcp/backend-message.ts';
+import { META } from '../../mcp/meta.ts';
+import { InFlightMap } from '../../timing/in-flight-map.ts';
+import { BackendError } from '../backend-manager.ts';
+import { LinkFailure } from '../failure.ts';
+import type { Asked, BackendSession, Exchange, LinkEvents, Wire, WireSink } from './backend-session.ts';
+import { PendingRequest } from './pending-request.ts';
+import { type Asking, OpenQuestions } from './pending-server-requests.ts';
+import { RequestBodies } from './request-bodies.ts';
+
+const EMPTY_PARAMS = Buffer.from('{}');
+
+/** The members of a result or of params are looked at too: one pass finds both. */
+const READ_THROUGH: ReadonlySet<string> = new Set(['result', 'params']);
+
+/** What a conversation is made with. */
+export interface JsonRpcConnectionOptions {
+  readonly workload: string;
+  readonly caller: Caller;
+  readonly clientInfo: JsonObject;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly events: LinkEvents;
+  now(): number;
+}
+
+/**
+ * JSON-RPC with one backend over any wire: own ids and progress tokens, answers to requests, questions and
+ * notifications to whoever should hear them.
+ */
+export class JsonRpcConnection implements BackendSession, WireSink, Asking {
+  readonly workload: string;
+  readonly limits: Limits;
+  usedAtMs: number;
+  readonly #options: JsonRpcConnectionOptions;
+  readonly #wire: Wire;
+  readonly #pending = new InFlightMap<number | string, PendingRequest>();
+  readonly #bodies: RequestBodies;
+  readonly #questions = new OpenQuestions(this);
+  #nextId = 1;
+  #alive = true;
+  #retired = false;
+  /** What ended it, when that was not the gateway itself. */
+  #lostBy: LinkFailure | undefined;
+  #era: Era = '2025-11-25';
+  #hello: BackendHello = { info: {}, capabilities: {}, instructions: undefined, protocolVersion: '' };
+
+  constructor(options: JsonRpcConnectionOptions, makeWire: (sink: WireSink) => Wire) {
+    this.#options = options;
+    this.workload = options.workload;
+    this.limits = options.limits;
+    this.usedAtMs = options.now();
+    this.#bodies = new RequestBodies(options.clientInfo);
+    this.#wire = makeWire(this);
+  }
+
+  get era(): Era {
+    return this.#era;
+  }
+
+  get hello(): BackendHello {
+    return this.#hello;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get stateful(): boolean {
+    return this.#wire.stateful;
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  /** Somebody is asked something over it now. */
+  get isAsking(): boolean {
+    return this.#questions.isOpen;
+  }
+
+  get log(): Log {
+    return this.#options.log;
+  }
+
+  now(): number {
+    return this.#options.now();
+  }
+
+  underway(): readonly PendingRequest[] {
+    return this.#pending.values();
+  }
+
+  post(body: Buffer, method: string, caller: Caller | undefined): Promise<void> {
+    return this.#wire.post(body, method, caller);
+  }
+
+  /** Both sides know each other: later messages carry what the era asks for. */
+  agree(era: Era, hello: BackendHello): void {
+    this.#era = era;
+    this.#hello = hello;
+    this.#wire.agreed(era, hello.protocolVersion);
+  }
+
+  request(asked: Asked): Promise<RawObject> {
+    return new Promise((resolve, reject) => {
+      if (!this.#alive) return reject(this.#closed(true));
+      const given = asked.cancel ?? asked.signal;
+      if (given?.aborted === true) return reject(given.reason);
+      const era = asked.era ?? this.#era;
+      const number = this.#nextId++;
+      const id = asked.listener === undefined ? number : `listen-${number}`;
+      const exchange = new PendingRequest(this, id, asked, resolve, reject);
+      this.#pending.set(id, exchange);
+      this.usedAtMs = exchange.startedMs;
+      this.#wire.send(this.#bodies.of(id, asked, era), exchange, era);
+    });
+  }
+
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    const body = params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
+    await this.#wire.post(Buffer.from(JSON.stringify(body)), method, undefined);
+  }
+
+  async close(): Promise<void> {
+    if (this.#alive) this.#end(this.#closed(false));
+    await this.#wire.close();
+  }
+
+  /** Ends it as soon as nothing is in flight. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#pending.size === 0) this.close().catch(() => undefined);
+  }
+
+  lost(cause: LinkFailure): void {
+    if (!this.#alive) return;
+    this.#lostBy = cause;
+    this.#end(cause);
+    this.#options.events.lost(cause);
+    // The wire still holds a process or sockets of its own.
+    this.#wire.close().catch(() => undefined);
+  }
+
+  failAll(cause: LinkFailure): void {
+    for (const exchange of this.#pending.values()) exchange.fail(cause);
+  }
+
+  hear(bytes: Buffer, via: Exchange | undefined): void {
+    const message = this.#read(bytes, via);
+    if (message === undefined) return;
+    if (message.string('jsonrpc') !== '2.0') throw new RawJsonError('expected "jsonrpc":"2.0"', 0);
+    const method = message.get('method');
+    const id = message.get('id');
+    if (method === undefined) return this.#answered(message, id, via);
+    const name = message.string('method');
+    if (name === undefined) return;
+    const params = message.get('params') ?? EMPTY_PARAMS;
+    const source = via as PendingRequest | undefined;
+    if (id !== undefined) return this.#asked(name, id, params, source);
+    const members = params === EMPTY_PARAMS ? RawObject.empty() : message.object('params');
+    if (members === undefined || !isUtf8(params)) return;
+    try {
+      this.#told(name, members, source);
+    } catch (cause) {
+      if (cause instanceof RawJsonError) throw cause;
+      // A listener above that fails must not end the stream it listens to.
+      this.#options.log.error('listener of a backend notification failed', this.about(cause));
+    }
+  }
+
+  /** Takes an exchange off the books. */
+  forget(exchange: PendingRequest): void {
+    this.#pending.delete(exchange.id);
+    this.usedAtMs = this.now();
+    if (this.#retired && this.#pending.size === 0) this.close().catch(() => undefined);
+  }
+
+  /** The asking side gave up: the backend is told in the way of its era, once. */
+  withdraw(exchange: PendingRequest): void {
+    const era = exchange.asked.era ?? this.#era;
+    const closing = era === '2026-07-28' && this.#wire.closingCancels;
+    // A hello must not be cancelled (2025-11-25 lifecycle), so its requests name their era themselves.
+    const hello = exchange.asked.era !== undefined;
+    if (!closing && !hello && this.#alive) this.#cancel(exchange);
+    exchange.abandon?.();
+  }
+
+  #cancel(exchange: PendingRequest): void {
+    const params = { requestId: exchange.id, reason: 'no longer wanted' };
+    const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    this.#wire
+      .post(Buffer.from(body), 'notifications/cancelled', exchange.asked.caller)
+      .catch((cause: unknown) => this.#options.log.debug('cancel not delivered', this.about(cause)));
+  }
+
+  /** The message; `undefined` for one with an object of too many members, which ends the request it answers. */
+  #read(bytes: Buffer, via: Exchange | undefined): RawObject | undefined {
+    const max = this.limits.objectMembers;
+    try {
+      return RawObject.parse(bytes, READ_THROUGH, max);
+    } catch (cause) {
+      if (!(cause instanceof TooManyMembers)) throw cause;
+      const id = idFrom(RawObject.parse(bytes).get('id'));
+      const exchange = id === undefined ? undefined : this.#pending.get(id);
+      const sentence = `answered an object of more than ${max} members`;
+      const failure = new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' });
+      if (exchange === undefined || (via !== undefined && via !== exchange)) {
+        this.#options.log.warn('a message of a backend was dropped', this.about(cause));
+      } else exchange.fail(failure);
+      return undefined;
+    }
+  }
+
+  #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {
+    const id = idFrom(rawId);
+    const exchange = this.#under(id);
+    // Late, doubled and unknown answers are nobody's.
+    if (exchange === undefined || (via !== undefined && via !== exchange)) return;
+    const error = message.object('error');
+    if (error !== undefined) {
+      return exchange.fail(this.#unfit(error.toBytes()) ?? this.#errorFrom(error));
+    }
+    const members = message.object('result');
+    if (members === undefined) {
+      return exchange.fail(this.#broken('answered without a result object', 'protocol'));
+    }
+    const unfit = this.#unfit(members.toBytes());
+    if (unfit !== undefined) return exchange.fail(unfit);
+    exchange.succeed(members);
+  }
+
+  #errorFrom(error: RawObject): BackendError {
+    const { code, message, data, members } = errorOf(error);
+    return new BackendError(this.workload, code, message, data, members);
+  }
+
+  /** Why an answer cannot go on to a client as it is. */
+  #unfit(answer: RawJson): LinkFailure | undefined {
+    if (answer.length > this.limits.resultBytes) {
+      const sentence = `answered ${answer.length} bytes, over the limit of ${this.limits.resultBytes}`;
+      return new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' });
+    }
+    return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8', 'protocol');
+  }
+
+  /** The request with this id, or with the number that it is the text of: some servers send numbers back as text. */
+  #under(id: number | string | undefined): PendingRequest | undefined {
+    if (id === undefined) return undefined;
+    const found = this.#pending.get(id);
+    return found !== undefined || typeof id === 'number' ? found : this.#pending.get(Number(id));
+  }
+
+  #told(method: string, params: RawObject, via: PendingRequest | undefined): void {
+    if (method === 'notifications/progress') return this.#progressed(params, via);
+    if (method === 'notifications/cancelled') return this.#cancelled(params);
+    const listen = this.#listenOf(params, via);
+    if (listen?.asked.listener !== undefined) return listen.asked.listener(method, params);
+    if (method === 'notifications/message') return this.#logged(params, via);
+    const changed = LIST_CHANGES[method];
+    if (changed !== undefined) return this.#options.events.listChanged(changed);
+    if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
+    const hearer = this.#concerned(via)?.asked.hearer;
+    if (hearer === undefined) return this.#options.events.told(method, withoutHopMeta(params));
+    hearer.tell(method, withoutHopMeta(params));
+  }
+
+  #progressed(params: RawObject, via: PendingRequest | undefined): void {
+    const token = idFrom(params.get('progressToken'));
+    const exchange = this.#under(token);
+    if (exchange === undefined || (via !== undefined && via !== exchange)) return;
+    exchange.heardFrom();
+    const hearer = exchange.asked.hearer;
+    if (hearer?.progressToken === undefined) return;
+    hearer.tell('notifications/progress', withoutHopMeta(params.with('progressToken', hearer.progressToken)));
+  }
+
+  #cancelled(params: RawObject): void {
+    const id = params.get('requestId');
+    if (id !== undefined) this.#questions.cancel(id);
+  }
+
+  #logged(params: RawObject, via: PendingRequest | undefined): void {
+    const hearer = this.#concerned(via)?.asked.hearer;
+    const plain = withoutHopMeta(params);
+    if (hearer === undefined) return this.#options.events.logged(plain);
+    hearer.tell('notifications/message', plain);
+  }
+
+  #listenOf(params: RawObject, via: PendingRequest | undefined): PendingRequest | undefined {
+    if (via !== undefined && !via.settled) return via;
+    const meta = params.object('_meta');
+    const id = idFrom(meta?.get(META.subscriptionId));
+    return this.#under(id);
+  }
+
+  /**
+   * The request that a message belongs to, as far as anybody can say. What comes on the stream of a request after its
+   * answer belongs to no other.
+   */
+  #concerned(via: PendingRequest | undefined): PendingRequest | undefined {
+    if (via === undefined) return this.#sole();
+    return via.settled ? undefined : via;
+  }
+
+  /**
+   * The one call in flight, when there is exactly one: only then is an untagged message its own. Requests of the gateway
+   * itself (a log level, a subscription) are nobody's, and so do not make it doubtful.
+   */
+  #sole(): PendingRequest | undefined {
+    let sole: PendingRequest | undefined;
+    for (const exchange of this.#pending.values()) {
+      if (exchange.asked.hearer === undefined) continue;
+      if (sole !== undefined) {
+        this.#options.events.unclear();
+        return undefined;
+      }
+      sole = exchange;
+    }
+    return sole;
+  }
+
+  #asked(method: string, id: RawJson, params: RawJson, via: PendingRequest | undefined): void {
+    const isModern = this.#era === '2026-07-28';
+    // 2026-07-28 has no requests to clients and no POST that would carry an answer.
+    if (isModern && this.#wire.closingCancels) return;
+    const about = this.#concerned(via);
+    const ask = isModern ? undefined : (about?.asked.hearer?.ask ?? this.#options.events.ask);
+    this.#questions.take({ method, id, params, about, caller: via?.asked.caller }, ask);
+  }
+
+  #end(cause: LinkFailure): void {
+    this.#alive = false;
+    this.failAll(cause);
+    this.#questions.cancelAll();
+  }
+
+  #closed(notRun: boolean): LinkFailure {
+    const first = this.#lostBy;
+    const facts = { category: 'closed', notRun, linkLost: true, cause: first } as const;
+    const why = first === undefined ? '' : `: it ${first.sentence}`;
+    return new LinkFailure('BACKEND_UNREACHABLE', this.workload, `has its session closed${why}`, facts);
+  }
+
+  #broken(sentence: string, category: 'protocol'): LinkFailure {
+    return new LinkFailure('BACKEND_PROTOCOL', this.workload, sentence, { category });
+  }
+
+  /** Fields of a log line about this backend. */
+  about(cause: unknown): JsonObject {
+    return { backend: this.workload, cause: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+const LIST_CHANGES: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'resources',
+};
+
+/** Decodes a result. */
+export function resultValue(result: RawObject): JsonObject {
+  return decode(result.toBytes()) as JsonObject;
+}

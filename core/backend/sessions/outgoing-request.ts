@@ -1,0 +1,97 @@
+import type { Call } from '../../contract/call.ts';
+import type { Era } from '../../contract/era.ts';
+import type { MirroredParam } from '../../contract/tool.ts';
+import type { Part } from '../../json/join-parts.ts';
+import { encodeHeaderValue } from '../../mcp/header-value.ts';
+import { FORWARDED } from '../../mcp/known-params.ts';
+import { mirrorArguments } from '../../mcp/mirrored-params.ts';
+import type { Asked } from './backend-session.ts';
+
+/** What a call waits for at most, and what the fresh list says about its mirrored arguments. */
+export interface OutgoingFacts {
+  readonly era: Era;
+  /** Headers are mirrored on this hop: modern over HTTP. */
+  readonly mirrors: boolean;
+  readonly timeoutMs: number;
+  readonly totalMs: number;
+  /** Replaces `call.target.mirrored` when the list was read again. */
+  readonly mirrored?: readonly MirroredParam[];
+}
+
+/**
+ * A call as a link takes it: the backend's own name in place of the advertised one, the rest of what is
+ * forwarded as it came. Members of a finished round go only to the era that has them.
+ */
+export function askedFrom(call: Call, facts: OutgoingFacts): Asked {
+  const { client } = call;
+  return {
+    method: call.method,
+    params: paramsFor(call, facts.era),
+    meta: call.meta,
+    caller: call.caller,
+    purpose: 'call',
+    capabilities: client.owner.capabilities,
+    logLevel: client.logLevel,
+    headers: call.headers,
+    mirrored: facts.mirrors ? mirroredFor(call, facts) : undefined,
+    timeoutMs: facts.timeoutMs,
+    totalMs: facts.totalMs,
+    cancel: call.cancel,
+    hearer: client,
+  };
+}
+
+/** The member of the params that names the target. */
+const NAMED_BY: Readonly<Record<string, 'name' | 'uri'>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'resources/subscribe': 'uri',
+};
+
+function paramsFor(call: Call, era: Era): Part[] {
+  const { members } = call;
+  const naming = NAMED_BY[call.method];
+  const forwarded = FORWARDED[call.method];
+  const parts: Part[] = [];
+  let text = naming === undefined ? '' : `"${naming}":${JSON.stringify(targetOf(call))}`;
+  for (const key of members.keys()) {
+    const raw = members.get(key);
+    if (raw === undefined || key === naming || !forwarded.has(key)) continue;
+    const value = key === 'ref' && call.method === 'completion/complete' ? refFor(call) : raw;
+    const comma = text === '' && parts.length === 0 ? '' : ',';
+    parts.push(`${text}${comma}${JSON.stringify(key)}:`, value);
+    text = '';
+  }
+  if (text !== '') parts.push(text);
+  if (era !== '2026-07-28') return parts;
+  const { inputResponses, backendState } = call;
+  if (inputResponses !== undefined) parts.push(`${separator(parts)}"inputResponses":`, inputResponses);
+  if (backendState !== undefined) parts.push(`${separator(parts)}"requestState":${JSON.stringify(backendState)}`);
+  return parts;
+}
+
+function separator(parts: readonly Part[]): string {
+  return parts.length === 0 ? '' : ',';
+}
+
+/** A template stands for many URIs: the backend gets the one that was asked for. */
+function targetOf(call: Call): string {
+  return call.target.kind === 'template' ? call.name : call.target.original;
+}
+
+/** Made anew: what else a `ref` says no policy has seen. */
+function refFor(call: Call): string {
+  const named = JSON.stringify(call.target.original);
+  return call.target.kind === 'prompt'
+    ? `{"type":"ref/prompt","name":${named}}`
+    : `{"type":"ref/resource","uri":${named}}`;
+}
+
+function mirroredFor(call: Call, facts: OutgoingFacts): Readonly<Record<string, string>> | undefined {
+  if (NAMED_BY[call.method] === undefined) return undefined;
+  const headers: Record<string, string> = { 'mcp-name': encodeHeaderValue(targetOf(call)) };
+  const mirrored = facts.mirrored ?? call.target.mirrored;
+  if (mirrored !== undefined && call.method === 'tools/call') mirrorArguments(headers, mirrored, call.arguments);
+  return headers;
+}

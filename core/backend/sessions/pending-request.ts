@@ -1,0 +1,123 @@
+import type { RawObject } from '../../json/raw-json.ts';
+import { type Bounded, Deadlines } from '../../timing/deadlines.ts';
+import { LinkFailure } from '../failure.ts';
+import type { Asked, Exchange } from './backend-session.ts';
+
+/** The link that a request is in flight on. */
+export interface Holder {
+  readonly workload: string;
+  now(): number;
+  /** The request is over. */
+  forget(exchange: PendingRequest): void;
+  /** The asking side gave up: the backend should know. */
+  withdraw(exchange: PendingRequest): void;
+}
+
+/** A question that people are asked while requests wait. */
+export interface Waited {
+  /** One of the requests that it may belong to is over. */
+  over(exchange: PendingRequest): void;
+}
+
+/** One request in flight. Also its own abort listener, so a call costs no closure. */
+export class PendingRequest implements Exchange, Bounded {
+  readonly id: number | string;
+  readonly asked: Asked;
+  readonly startedMs: number;
+  abandon: (() => void) | undefined;
+  settled = false;
+  readonly #link: Holder;
+  readonly #startedAt: number;
+  readonly #resolve: (result: RawObject) => void;
+  readonly #reject: (cause: unknown) => void;
+  dueMs: number;
+  #asks: Set<Waited> | undefined;
+
+  constructor(
+    link: Holder,
+    id: number | string,
+    asked: Asked,
+    resolve: (result: RawObject) => void,
+    reject: (cause: unknown) => void,
+  ) {
+    this.#link = link;
+    this.id = id;
+    this.asked = asked;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.startedMs = link.now();
+    const ms = asked.totalMs === 0 ? asked.timeoutMs : Math.min(asked.timeoutMs, asked.totalMs);
+    this.#startedAt = performance.now();
+    this.dueMs = ms === 0 ? Number.POSITIVE_INFINITY : this.#startedAt + ms;
+    if (ms !== 0) deadlines.add(this);
+    if (asked.cancel === undefined) asked.signal?.addEventListener('abort', this);
+    else asked.cancel.add(this);
+  }
+
+  /** The signal of the asking side aborted. */
+  handleEvent(): void {
+    this.cancelled(this.asked.signal?.reason);
+  }
+
+  cancelled(reason: unknown): void {
+    if (this.settled) return;
+    this.fail(reason);
+    this.#link.withdraw(this);
+  }
+
+  /** A sign of life: the time for the answer starts again, within the total. */
+  heardFrom(): void {
+    if (this.settled || (this.#asks !== undefined && this.#asks.size > 0)) return;
+    this.#arm();
+  }
+
+  pause(ask: Waited): void {
+    if (this.settled) return;
+    this.#asks ??= new Set();
+    this.#asks.add(ask);
+    this.dueMs = Number.POSITIVE_INFINITY;
+  }
+
+  resume(ask: Waited): void {
+    if (this.#asks?.delete(ask) !== true || this.settled || this.#asks.size > 0) return;
+    this.#arm();
+  }
+
+  succeed(result: RawObject): void {
+    if (this.settled) return;
+    this.#settle();
+    this.#resolve(result);
+  }
+
+  fail(cause: unknown): void {
+    if (this.settled) return;
+    this.#settle();
+    this.#reject(cause);
+  }
+
+  expire(): void {
+    const waitedMs = this.#link.now() - this.startedMs;
+    const sentence = `did not answer ${this.asked.method} within ${waitedMs} ms`;
+    this.fail(new LinkFailure('BACKEND_TIMEOUT', this.#link.workload, sentence, { category: 'timeout' }));
+    this.#link.withdraw(this);
+  }
+
+  #arm(): void {
+    const { timeoutMs, totalMs } = this.asked;
+    if (timeoutMs === 0) return;
+    const nextMs = performance.now() + timeoutMs;
+    this.dueMs = totalMs === 0 ? nextMs : Math.min(nextMs, this.#startedAt + totalMs);
+  }
+
+  #settle(): void {
+    this.settled = true;
+    deadlines.delete(this);
+    if (this.asked.cancel === undefined) this.asked.signal?.removeEventListener('abort', this);
+    else this.asked.cancel.remove(this);
+    this.#link.forget(this);
+    if (this.#asks !== undefined) for (const ask of this.#asks) ask.over(this);
+  }
+}
+
+/** The clock of all requests to backends. */
+const deadlines = new Deadlines();

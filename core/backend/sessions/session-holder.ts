@@ -1,0 +1,363 @@
+import type { SessionOwner } from '../../contract/call.ts';
+import type { Caller } from '../../contract/caller.ts';
+import type { JsonObject, RawJson } from '../../contract/json.ts';
+import type { Log } from '../../extension/plugin.ts';
+import { RawObject } from '../../json/raw-json.ts';
+import type { Limits } from '../../limits.ts';
+import { partsFromValue } from '../../mcp/backend-message.ts';
+import { LOG_LEVELS } from '../../mcp/log-levels.ts';
+import { backOffMs } from '../../timing/wait.ts';
+import { LinkFailure } from '../failure.ts';
+import type { BackendSession, LinkEvents, ListKind } from './backend-session.ts';
+import type { Connector, LinkFor } from './connect.ts';
+import type { JsonRpcConnection } from './json-rpc-connection.ts';
+
+const REOPEN_FIRST_MS = 500;
+const REOPEN_MAX_MS = 30_000;
+
+/** What a seat is made with. */
+export interface SessionHolderOptions {
+  readonly key: string;
+  readonly workload: string;
+  readonly caller: Caller;
+  readonly capabilities: JsonObject;
+  readonly capabilityClass: string;
+  readonly purpose: 'discovery' | 'session';
+  /** Whose share of the backend's sessions it counts against. */
+  readonly share: string;
+  /** The only owner, when there is one: then what the backend says outside calls is for them. */
+  readonly owner: SessionOwner | undefined;
+  /** Set where the session is of another era than the gateway's own link. */
+  readonly era?: '2025-11-25';
+  readonly connector: Connector;
+  readonly limits: Limits;
+  readonly log: Log;
+  listChanged(holder: SessionHolder, kind: ListKind): void;
+  lost(holder: SessionHolder, cause: LinkFailure): void;
+  unclear(): void;
+}
+
+/** Who watches resources through a seat, by owner. */
+export type Watchers = ReadonlyMap<string, Watcher>;
+
+/** Someone who watches resources through a seat, and how often each. */
+export interface Watcher {
+  readonly owner: SessionOwner;
+  readonly counts: Map<string, number>;
+}
+
+/** The place of one link: opened on demand, once at a time; what the link was told is told again to the next. */
+export class SessionHolder {
+  readonly key: string;
+  readonly #options: SessionHolderOptions;
+  readonly #watchers: Map<string, Watcher>;
+  readonly #closing = new AbortController();
+  #link: JsonRpcConnection | undefined;
+  #opening: Promise<JsonRpcConnection> | undefined;
+  #level: string | undefined;
+  /** A level that the backend has not taken yet: calls wait for it, so that none runs at another level. */
+  #levelling: Promise<void> | undefined;
+  #reopening: NodeJS.Timeout | undefined;
+
+  /** `watchers`: those of a seat before it, told to the backend when a link opens. */
+  constructor(options: SessionHolderOptions, watchers: Watchers = new Map()) {
+    this.key = options.key;
+    this.#options = options;
+    this.#watchers = new Map(watchers);
+  }
+
+  /** The link, when it lives and nothing has to be waited for. */
+  get ready(): JsonRpcConnection | undefined {
+    return this.#levelling === undefined ? this.link : undefined;
+  }
+
+  /** The link, when it lives. */
+  get link(): JsonRpcConnection | undefined {
+    return this.#link?.alive === true ? this.#link : undefined;
+  }
+
+  get opening(): boolean {
+    return this.#opening !== undefined;
+  }
+
+  get caller(): Caller {
+    // an owner's token may have been renewed since the seat was made
+    return this.#options.owner?.caller ?? this.#options.caller;
+  }
+
+  /** The era that its links must have; `undefined` for the one that was found. */
+  get era(): '2025-11-25' | undefined {
+    return this.#options.era;
+  }
+
+  get owner(): SessionOwner | undefined {
+    return this.#options.owner;
+  }
+
+  get purpose(): 'discovery' | 'session' {
+    return this.#options.purpose;
+  }
+
+  get capabilityClass(): string {
+    return this.#options.capabilityClass;
+  }
+
+  get capabilities(): JsonObject {
+    return this.#options.capabilities;
+  }
+
+  get share(): string {
+    return this.#options.share;
+  }
+
+  /** Those who watch now. */
+  get watchers(): Watchers {
+    return new Map(this.#watchers);
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  /** No request needs its link now. */
+  get isFree(): boolean {
+    return this.#opening === undefined && (this.#link === undefined || this.#link.inFlight === 0);
+  }
+
+  /** Its call waits for a client that has gone to ask somebody: a 2026-07-28 client, which comes back with the answer. */
+  get isParked(): boolean {
+    const { owner } = this.#options;
+    return owner !== undefined && owner.era !== '2025-11-25' && this.link?.inFlight === 1 && this.link.isAsking;
+  }
+
+  /** Ends the call that waits in it. */
+  giveWay(): void {
+    const facts = { category: 'busy' } as const;
+    const sentence = 'needed the session, in which this call waited for an answer, for another caller';
+    this.#link?.failAll(new LinkFailure('BACKEND_BUSY', this.#options.workload, sentence, facts));
+  }
+
+  /** Nobody would miss its link now. */
+  isIdleSince(ms: number): boolean {
+    return this.isFree && !this.isWatched && this.usedAtMs <= ms;
+  }
+
+  get usedAtMs(): number {
+    return this.#link?.usedAtMs ?? 0;
+  }
+
+  /** The living link, or a promise of one. @throws GatewayFault */
+  take(): JsonRpcConnection | Promise<JsonRpcConnection> {
+    const link = this.#link;
+    if (link?.alive !== true) return this.open();
+    return this.#levelling === undefined ? link : this.#levelling.then(() => this.take());
+  }
+
+  /** Opens a new link when none lives; all who ask meanwhile share the attempt. */
+  open(): Promise<JsonRpcConnection> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  /** Lets go of the link once its requests are answered: the next `take` opens another. */
+  renew(): void {
+    this.#link?.retire();
+    this.#link = undefined;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#reopening);
+    this.#closing.abort(stopped(this.#options.workload));
+    this.#watchers.clear();
+    await this.#opening?.catch(() => undefined);
+    const link = this.#link;
+    this.#link = undefined;
+    await link?.close();
+  }
+
+  /** Subscribes on first interest. @throws BackendError · GatewayFault when the backend refuses; nothing is kept then */
+  async watch(uri: string, owner: SessionOwner): Promise<void> {
+    const first = !this.#isWatched(uri);
+    const watcher = this.#watchers.get(owner.key) ?? { owner, counts: new Map<string, number>() };
+    this.#watchers.set(owner.key, watcher);
+    watcher.counts.set(uri, (watcher.counts.get(uri) ?? 0) + 1);
+    if (!first) return;
+    try {
+      await this.#ask(await this.take(), 'resources/subscribe', { uri });
+    } catch (cause) {
+      this.#forgetWatch(uri, owner.key);
+      throw cause;
+    }
+  }
+
+  async unwatch(uri: string, ownerKey: string): Promise<void> {
+    if (!this.#forgetWatch(uri, ownerKey) || this.#isWatched(uri)) return;
+    const { link } = this;
+    if (link !== undefined) await this.#ask(link, 'resources/unsubscribe', { uri });
+  }
+
+  /** An owner of a shared seat has gone. */
+  async forgetOwner(ownerKey: string): Promise<void> {
+    const uris = [...(this.#watchers.get(ownerKey)?.counts.keys() ?? [])];
+    this.#watchers.delete(ownerKey);
+    const { link } = this;
+    if (link === undefined) return;
+    const left = uris.filter((uri) => !this.#isWatched(uri));
+    await Promise.allSettled(left.map((uri) => this.#ask(link, 'resources/unsubscribe', { uri })));
+  }
+
+  /** Sets the level of the session; `atLeast` only lowers the threshold. Links opened later get it too. */
+  setLevel(level: string, atLeast = false): void {
+    if (this.#level === level || (atLeast && !isMoreVerbose(level, this.#level))) return;
+    this.#level = level;
+    const { link } = this;
+    if (link !== undefined) this.#sendLevel(link);
+  }
+
+  rootsChanged(): void {
+    const { link } = this;
+    if (link === undefined || link.era !== '2025-11-25') return;
+    link.notify('notifications/roots/list_changed').catch((cause: unknown) => this.#note('roots change', cause));
+  }
+
+  async #open(): Promise<JsonRpcConnection> {
+    const { connector, purpose, capabilities, era } = this.#options;
+    this.#closing.signal.throwIfAborted();
+    const holder = this;
+    const who: LinkFor = {
+      get caller() {
+        return holder.caller;
+      },
+      purpose,
+      capabilities,
+      events: this.#events(),
+      signal: this.#closing.signal,
+      ...(era === undefined ? {} : { era }),
+    };
+    const link = await connector.open(who);
+    if (this.#closing.signal.aborted) {
+      await link.close();
+      throw this.#closing.signal.reason;
+    }
+    this.#link = link;
+    if (link.era === '2025-11-25') this.#restore(link);
+    await this.#levelling;
+    return link;
+  }
+
+  #restore(link: JsonRpcConnection): void {
+    if (this.#level !== undefined) this.#sendLevel(link);
+    const uris = new Set([...this.#watchers.values()].flatMap((watcher) => [...watcher.counts.keys()]));
+    for (const uri of uris) {
+      this.#ask(link, 'resources/subscribe', { uri }).catch((cause: unknown) => this.#note('subscription', cause));
+    }
+  }
+
+  #events(): LinkEvents {
+    const { owner, workload } = this.#options;
+    const holder = this;
+    return {
+      listChanged: (kind) => this.#options.listChanged(this, kind),
+      updated: (params) => this.#updated(params),
+      logged: (params) => owner?.sink?.logged(workload, params),
+      told: (method, params) => owner?.sink?.told?.(workload, method, params),
+      unclear: () => this.#options.unclear(),
+      get ask() {
+        return owner?.sink?.ask;
+      },
+      lost(cause) {
+        holder.#link = undefined;
+        holder.#options.lost(holder, cause);
+        if (holder.#watchers.size > 0) holder.#reopen(1);
+      },
+    };
+  }
+
+  /** Watchers wait for nothing in particular, so nobody would open the link again for them. */
+  #reopen(attempt: number): void {
+    clearTimeout(this.#reopening);
+    const ms = backOffMs(attempt, REOPEN_FIRST_MS, REOPEN_MAX_MS);
+    this.#reopening = setTimeout(() => {
+      if (this.#closing.signal.aborted || this.#watchers.size === 0) return;
+      Promise.resolve(this.take()).catch(() => this.#reopen(attempt + 1));
+    }, ms);
+    this.#reopening.unref();
+  }
+
+  #updated(params: RawJson): void {
+    const uri = RawObject.parse(params).string('uri');
+    if (uri === undefined) return;
+    for (const { owner, counts } of this.#watchers.values()) {
+      // An update may name a resource below the watched one.
+      const wanted = [...counts.keys()].some((watched) => uri === watched || uri.startsWith(watched));
+      if (wanted) owner.sink?.resourceUpdated(this.#options.workload, params);
+    }
+  }
+
+  #sendLevel(link: JsonRpcConnection): void {
+    const level = this.#level;
+    if (level === undefined || link.era !== '2025-11-25' || link.hello.capabilities.logging === undefined) return;
+    const sent = this.#ask(link, 'logging/setLevel', { level }, this.#options.limits.helloMs)
+      .catch((cause: unknown) => this.#note('log level', cause))
+      .finally(() => {
+        if (this.#levelling === sent) this.#levelling = undefined;
+      });
+    this.#levelling = sent;
+  }
+
+  async #ask(
+    link: BackendSession,
+    method: string,
+    params: JsonObject,
+    timeoutMs = this.#options.limits.callTimeoutMs,
+  ): Promise<void> {
+    const { capabilities } = this.#options;
+    await link.request({
+      method,
+      params: partsFromValue(params),
+      caller: this.caller,
+      purpose: 'session',
+      capabilities,
+      timeoutMs,
+      totalMs: timeoutMs,
+      signal: this.#closing.signal,
+    });
+  }
+
+  #isWatched(uri: string): boolean {
+    for (const watcher of this.#watchers.values()) if (watcher.counts.has(uri)) return true;
+    return false;
+  }
+
+  /** Says whether there was such a watch. */
+  #forgetWatch(uri: string, ownerKey: string): boolean {
+    const watcher = this.#watchers.get(ownerKey);
+    const count = watcher?.counts.get(uri);
+    if (watcher === undefined || count === undefined) return false;
+    if (count > 1) watcher.counts.set(uri, count - 1);
+    else watcher.counts.delete(uri);
+    if (watcher.counts.size === 0) this.#watchers.delete(ownerKey);
+    return true;
+  }
+
+  /** What a stop cuts short is no trouble. */
+  #note(what: string, cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const level = this.#closing.signal.aborted ? 'debug' : 'warn';
+    this.#options.log[level]('backend did not take it', { backend: this.#options.workload, what, cause: reason });
+  }
+}
+
+/** The failure of everything that a stop cuts short. */
+export function stopped(workload: string): LinkFailure {
+  const facts = { category: 'stopped', notRun: true } as const;
+  return new LinkFailure('BACKEND_UNREACHABLE', workload, 'is not served any more', facts);
+}
+
+function isMoreVerbose(level: string, than: string | undefined): boolean {
+  if (than === undefined) return true;
+  const levels: readonly string[] = LOG_LEVELS;
+  return levels.indexOf(level) < levels.indexOf(than);
+}

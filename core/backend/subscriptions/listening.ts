@@ -1,0 +1,138 @@
+import type { Caller } from '../../contract/caller.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Log } from '../../extension/plugin.ts';
+import type { RawObject } from '../../json/raw-json.ts';
+import type { Limits } from '../../limits.ts';
+import { partsFromValue } from '../../mcp/backend-message.ts';
+import { backOffMs } from '../../timing/wait.ts';
+import { BackendError } from '../backend-manager.ts';
+import { LinkFailure } from '../failure.ts';
+import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
+
+const REOPEN_FIRST_MS = 500;
+const REOPEN_MAX_MS = 30_000;
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+/** What a modern backend is asked to tell. */
+export interface ListenFilter extends JsonObject {
+  readonly toolsListChanged?: true;
+  readonly promptsListChanged?: true;
+  readonly resourcesListChanged?: true;
+  readonly resourceSubscriptions?: readonly string[];
+}
+
+/** What one listening is made with. */
+export interface ListeningOptions {
+  readonly workload: string;
+  readonly caller: Caller;
+  readonly capabilities: JsonObject;
+  readonly purpose: 'discovery' | 'session';
+  readonly limits: Limits;
+  readonly log: Log;
+  link(): JsonRpcConnection | Promise<JsonRpcConnection>;
+  heard(method: string, params: RawObject): void;
+  /** It was lost and is back: something may have been missed. */
+  resumed(): void;
+}
+
+/**
+ * One `subscriptions/listen` stream kept open towards a modern backend (MCP 2026-07-28).
+ * A filter cannot be amended: a new stream with the new filter opens before the old one closes.
+ */
+export class Listening {
+  readonly #options: ListeningOptions;
+  #filter: ListenFilter | undefined;
+  #current: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ListeningOptions) {
+    this.#options = options;
+  }
+
+  /** Listens for this from now on; resolves when the backend acknowledged. @throws GatewayFault · BackendError */
+  async want(filter: ListenFilter): Promise<void> {
+    this.#filter = filter;
+    clearTimeout(this.#timer);
+    await this.#open(filter, 0);
+  }
+
+  stop(): void {
+    this.#filter = undefined;
+    clearTimeout(this.#timer);
+    this.#current?.abort();
+    this.#current = undefined;
+  }
+
+  async #open(filter: ListenFilter, attempt: number): Promise<void> {
+    const { caller, capabilities, purpose, limits, workload } = this.#options;
+    const link = await this.#options.link();
+    if (this.#filter !== filter) return;
+    const open = new AbortController();
+    const before = this.#current;
+    this.#current = open;
+    await new Promise<void>((resolve, reject) => {
+      const late = setTimeout(() => {
+        const facts = { category: 'timeout' } as const;
+        reject(new LinkFailure('BACKEND_TIMEOUT', workload, 'did not acknowledge a subscription in time', facts));
+        // Not lost but never there: whoever asked decides what comes next.
+        if (this.#current === open) this.#current = undefined;
+        open.abort();
+      }, limits.helloMs);
+      const listener = (method: string, params: RawObject) => {
+        if (method !== ACKNOWLEDGED) return this.#options.heard(method, params);
+        clearTimeout(late);
+        before?.abort();
+        resolve();
+        if (attempt > 0) this.#options.resumed();
+      };
+      const asked = {
+        method: 'subscriptions/listen',
+        params: partsFromValue({ notifications: filter }),
+        caller,
+        capabilities,
+        purpose,
+        timeoutMs: 0,
+        totalMs: 0,
+        signal: open.signal,
+        listener,
+      };
+      link
+        .request(asked)
+        .then(
+          () => undefined,
+          (cause: unknown) => cause,
+        )
+        .then((cause) => {
+          clearTimeout(late);
+          before?.abort();
+          reject(
+            cause ?? new LinkFailure('BACKEND_UNREACHABLE', workload, 'ended a subscription', { category: 'closed' }),
+          );
+          if (this.#current === open && !open.signal.aborted) this.#lost(filter, cause, attempt);
+        });
+    });
+  }
+
+  #lost(filter: ListenFilter, cause: unknown, attempt: number): void {
+    this.#current = undefined;
+    const { workload, log } = this.#options;
+    const reason = cause instanceof Error ? cause.message : 'ended by the backend';
+    if (cause instanceof BackendError) {
+      log.warn('backend refuses subscriptions; its changes are not heard', { backend: workload, cause: reason });
+      return;
+    }
+    log.debug('subscription lost; opening it again', { backend: workload, cause: reason });
+    clearTimeout(this.#timer);
+    const again = attempt + 1;
+    this.#timer = setTimeout(
+      () => {
+        // What fails before the request is out is tried again just the same.
+        this.#open(filter, again).catch((failed: unknown) => {
+          if (this.#current === undefined && this.#filter === filter) this.#lost(filter, failed, again);
+        });
+      },
+      backOffMs(again, REOPEN_FIRST_MS, REOPEN_MAX_MS),
+    );
+    this.#timer.unref();
+  }
+}

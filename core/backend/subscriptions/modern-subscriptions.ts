@@ -1,0 +1,98 @@
+import type { SessionOwner } from '../../contract/call.ts';
+import type { Log } from '../../extension/plugin.ts';
+import type { Limits } from '../../limits.ts';
+import { withoutHopMeta } from '../../mcp/backend-message.ts';
+import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
+import { type ListenFilter, Listening } from './listening.ts';
+
+/** What watching needs. */
+export interface ModernWatchesOptions {
+  readonly workload: string;
+  readonly limits: Limits;
+  readonly log: Log;
+  link(owner: SessionOwner): JsonRpcConnection | Promise<JsonRpcConnection>;
+}
+
+interface Watch {
+  readonly listening: Listening;
+  readonly counts: Map<string, number>;
+}
+
+/** The resources that owners watch at a modern backend: one listen stream per owner, with its credentials. */
+export class ModernWatches {
+  readonly #options: ModernWatchesOptions;
+  readonly #watches = new Map<string, Watch>();
+
+  constructor(options: ModernWatchesOptions) {
+    this.#options = options;
+  }
+
+  /** Counted. @throws GatewayFault · BackendError when the backend does not take it; nothing is kept then */
+  async add(uri: string, owner: SessionOwner): Promise<void> {
+    const watch = this.#watches.get(owner.key) ?? this.#begin(owner);
+    const before = watch.counts.get(uri) ?? 0;
+    watch.counts.set(uri, before + 1);
+    if (before > 0) return;
+    try {
+      await watch.listening.want(filterOf(watch));
+    } catch (cause) {
+      watch.counts.delete(uri);
+      if (watch.counts.size === 0) this.release(owner.key);
+      throw cause;
+    }
+  }
+
+  /** Says whether there was such a watch. */
+  async remove(uri: string, ownerKey: string): Promise<boolean> {
+    const watch = this.#watches.get(ownerKey);
+    const count = watch?.counts.get(uri);
+    if (watch === undefined || count === undefined) return false;
+    if (count > 1) {
+      watch.counts.set(uri, count - 1);
+      return true;
+    }
+    watch.counts.delete(uri);
+    if (watch.counts.size === 0) this.release(ownerKey);
+    else await watch.listening.want(filterOf(watch));
+    return true;
+  }
+
+  /** The backend is back: every stream opens again. */
+  restore(failed: (cause: unknown) => void): void {
+    for (const watch of this.#watches.values()) watch.listening.want(filterOf(watch)).catch(failed);
+  }
+
+  release(ownerKey: string): void {
+    this.#watches.get(ownerKey)?.listening.stop();
+    this.#watches.delete(ownerKey);
+  }
+
+  stop(): void {
+    for (const watch of this.#watches.values()) watch.listening.stop();
+    this.#watches.clear();
+  }
+
+  #begin(owner: SessionOwner): Watch {
+    const { workload, limits, log, link } = this.#options;
+    const listening = new Listening({
+      workload,
+      caller: owner.caller,
+      capabilities: owner.capabilities,
+      purpose: 'session',
+      limits,
+      log,
+      link: () => link(owner),
+      heard(method, params) {
+        if (method === 'notifications/resources/updated') owner.sink?.resourceUpdated(workload, withoutHopMeta(params));
+      },
+      resumed: () => undefined,
+    });
+    const watch = { listening, counts: new Map<string, number>() };
+    this.#watches.set(owner.key, watch);
+    return watch;
+  }
+}
+
+function filterOf(watch: Watch): ListenFilter {
+  return { resourceSubscriptions: [...watch.counts.keys()] };
+}

@@ -1,0 +1,63 @@
+import type { Authorizer } from '../contract/auth-strategy.ts';
+import { faultFrom, GatewayFault } from '../errors.ts';
+import type { Slots } from '../extension/slots.ts';
+import type { Plan } from './plan.ts';
+
+/** The authorizers of all backends, prepared once. */
+export interface Authorizers {
+  of(workload: string): Authorizer;
+  /** Some credentials depend on the caller. */
+  readonly perCaller: boolean;
+}
+
+/**
+ * Prepares the strategies that the plan names; a backend without an entry of its own gets the default.
+ * @throws GatewayFault SLOT_UNKNOWN, AUTH_STRATEGY_INVALID, SECRET_MISSING, and PLAN_INVALID when a passthrough
+ * header would collide with one that a strategy sets
+ */
+export async function prepareAuthorizers(plan: Plan, slots: Slots): Promise<Authorizers> {
+  const prepared = new Map<string, Authorizer>();
+  const prepare = async (where: string, use: { type: string; options?: unknown }): Promise<Authorizer> => {
+    const authorizer = await slots.authStrategies.get(use.type).prepare(use.options, where);
+    checkHeaders(where, authorizer, plan.passthroughHeaders);
+    return guarded(where, authorizer);
+  };
+  const fallback = await prepare('outgoingAuth.default', plan.outgoingAuth.default);
+  for (const [workload, use] of Object.entries(plan.outgoingAuth.backends)) {
+    prepared.set(workload, await prepare(`outgoingAuth.backends.${workload}`, use));
+  }
+  return {
+    of: (workload) => prepared.get(workload) ?? fallback,
+    perCaller: [fallback, ...prepared.values()].some((authorizer) => authorizer.perCaller === true),
+  };
+}
+
+function checkHeaders(where: string, { headerNames }: Authorizer, passthrough: readonly string[]): void {
+  const lower = new Set(passthrough.map((name) => name.toLowerCase()));
+  const clash = headerNames?.find((name) => lower.has(name));
+  if (clash === undefined) return;
+  throw new GatewayFault(
+    'PLAN_INVALID',
+    `passthroughHeaders: ${clash} is set by ${where} and cannot be passed through`,
+  );
+}
+
+/** Failures name the strategy's place, never its secrets; a synchronous authorizer stays synchronous. */
+function guarded(where: string, authorizer: Authorizer): Authorizer {
+  const fail = (cause: unknown): never => {
+    throw faultFrom(cause, 'AUTH_STRATEGY_FAILED', `${where} could not authorize the request`);
+  };
+  return {
+    ...(authorizer.headerNames === undefined ? {} : { headerNames: authorizer.headerNames }),
+    ...(authorizer.perCaller === undefined ? {} : { perCaller: authorizer.perCaller }),
+    refused: (backend, caller) => authorizer.refused?.(backend, caller) === true,
+    apply(outbound, authContext) {
+      try {
+        const applied = authorizer.apply(outbound, authContext);
+        return applied instanceof Promise ? applied.catch(fail) : applied;
+      } catch (cause) {
+        return fail(cause);
+      }
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { BackendState } from '../contract/backend.ts';
+import type { Reply } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject } from '../contract/json.ts';
+import type { HandleOptions } from '../server/http/node-adapter.ts';
+
+/** A running gateway: one plan, assembled and sealed. */
+export interface Gateway {
+  readonly name: string;
+  /**
+   * Answers one Node HTTP request on the endpoint path or a mounted route; anything else gets 404. `options` say what a
+   * framework did to the request before: read its body, took a mount path off its URL.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
+  /** The same for web-standard servers. Slower: the hosts use `handle`. */
+  fetch(request: Request): Promise<Response>;
+  /** Calls a tool from code, with all hooks. The anonymous caller when none is given. */
+  perform(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
+  /** The catalogue of a capability class; `''` for clients that declare nothing. */
+  catalog(capabilityClass?: string): Catalog;
+  backends(): readonly BackendState[];
+  /** Backends that keep the gateway from being ready: those away, where a plugin says that all must be there. */
+  unready(): readonly string[];
+  /** Resolves when backends have their first lists or the discovery time has passed. */
+  settled(): Promise<void>;
+  /** Who taps which hook, in running order. */
+  taps(): Readonly<Record<string, readonly string[]>>;
+  /** Live things, for status pages and leak checks. */
+  counts(): {
+    links: number;
+    processes: number;
+    callsInFlight: number;
+    sessions: number;
+    streams: number;
+    parked: number;
+  };
+  /**
+   * For a gateway whose place another has taken (`GatewayOptions.successorOf`): resolves when the requests that it began
+   * have ended, at once for any other.
+   */
+  drained(): Promise<void>;
+  /** Ends streams, finishes calls within `limits.stopMs`, closes backends, stops plugins in reverse order. */
+  stop(): Promise<void>;
+}

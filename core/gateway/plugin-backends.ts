@@ -1,0 +1,38 @@
+import type { BackendManager } from '../backend/backend-manager.ts';
+import { GatewayFault } from '../errors.ts';
+import type { Backends } from '../extension/plugin.ts';
+import type { Gaps } from '../pipeline/completeness.ts';
+import type { Plan } from './plan.ts';
+
+/** What stands behind `core.backends` once the gateway is joined. */
+export interface BackendsBehind {
+  readonly manager: Pick<BackendManager, 'states' | 'probe' | 'judge'>;
+  readonly gaps: Gaps;
+}
+
+/** Makes `core.backends`; it is empty until `behind` gives something. */
+export function createPluginBackends(
+  { outgoingAuth }: Pick<Plan, 'outgoingAuth'>,
+  behind: () => BackendsBehind | undefined,
+): Backends {
+  const joined = (): BackendsBehind => {
+    const found = behind();
+    if (found !== undefined) return found;
+    throw new GatewayFault('PLAN_INCOMPLETE', 'backends were used before the gateway was assembled');
+  };
+  return {
+    states: () => behind()?.manager.states() ?? [],
+    strategyOf: (name) => (outgoingAuth.backends[name] ?? outgoingAuth.default).type,
+    async probe(name, timeoutMs, signal) {
+      const startedAt = performance.now();
+      await joined().manager.probe(name, timeoutMs, signal);
+      return performance.now() - startedAt;
+    },
+    judge(name, health) {
+      const { manager, gaps } = joined();
+      manager.judge(name, health);
+      gaps.stale();
+    },
+    requireAll: () => joined().gaps.requireAll(),
+  };
+}

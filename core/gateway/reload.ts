@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { BackendManager } from '../backend/backend-manager.ts';
+import type { Catalog, Catalogs } from '../catalog/catalog.ts';
+import { kindsThatDiffer } from '../catalog/create-catalogs.ts';
+import type { CallRecord } from '../contract/call.ts';
+import type { StateSeal } from '../pipeline/bridge/request-state.ts';
+import type { SuspendedCalls } from '../pipeline/bridge/suspended-calls.ts';
+import { createRounds, type Rounds } from '../pipeline/rounds.ts';
+import type { Endpoint } from '../server/endpoint.ts';
+import type { ListsChanged } from '../server/mcp-request.ts';
+import type { InFlight } from '../timing/in-flight.ts';
+import type { Gateway } from './gateway.ts';
+import type { Plan } from './plan.ts';
+import type { EndpointSettings } from './routes-adapter.ts';
+
+/** What a gateway leaves to the one that takes its place. */
+export interface HandoverState {
+  readonly plan: Plan;
+  /** See `JoinParts`. */
+  readonly foreign: ReadonlySet<string>;
+  /** Addresses of the plugins that say who callers are. */
+  readonly authenticators: readonly string[];
+  /** Lists may depend on who asks: credentials towards a backend do. */
+  readonly perCaller: boolean;
+  /** Revisions and paths of the endpoint. */
+  readonly endpointSettings: EndpointSettings;
+  readonly endpoint: Endpoint;
+  readonly manager: BackendManager;
+  readonly catalogs: Catalogs;
+  readonly suspendedCalls: SuspendedCalls;
+  readonly seal: StateSeal;
+  readonly rounds: SharedRounds;
+  /** The gateway has handed its door over; `requests` are those that it still answers. */
+  leave(requests: InFlight): void;
+}
+
+/** Calls between two rounds, and who records one that is abandoned: whoever has the door. */
+export interface SharedRounds {
+  readonly rounds: Rounds;
+  settle(record: CallRecord): void;
+}
+
+/** Keeps paused calls; nobody records them until `settle` is set. */
+export function sharedRounds(ttlMs: number, now: () => number): SharedRounds {
+  const shared: SharedRounds = {
+    rounds: createRounds(MAX_PAUSED_CALLS, ttlMs, now, (record) => shared.settle(record)),
+    settle: () => {},
+  };
+  return shared;
+}
+
+const MAX_PAUSED_CALLS = 10_000; // of all callers; the oldest is recorded as abandoned when more come
+
+const handoverStates = new WeakMap<Gateway, HandoverState>();
+
+/** Notes what a gateway would leave. */
+export function noteHandoverState(gateway: Gateway, handoverState: HandoverState): void {
+  handoverStates.set(gateway, handoverState);
+}
+
+/** What a gateway leaves; `undefined` for one that was not made here. */
+export function handoverStateOf(gateway: Gateway): HandoverState | undefined {
+  return handoverStates.get(gateway);
+}
+
+/**
+ * Why client sessions cannot move from one plan to another; `undefined` when they can. What they were opened under must
+ * be the same: the name of the server, where and by whom it is asked, and the bounds they live in.
+ */
+export function whyNotMoved(
+  before: Pick<HandoverState, 'plan' | 'authenticators' | 'perCaller' | 'endpointSettings'>,
+  after: Pick<HandoverState, 'plan' | 'authenticators' | 'perCaller' | 'endpointSettings'>,
+): string | undefined {
+  const differing = MOVED_UNDER.filter((key) => !isDeepStrictEqual(before.plan[key], after.plan[key]));
+  const isSameDoor = isDeepStrictEqual([...before.authenticators].sort(), [...after.authenticators].sort());
+  const all = [
+    ...differing,
+    ...(isSameDoor ? [] : ['the plugins that authenticate callers']),
+    ...(isDeepStrictEqual(before.endpointSettings, after.endpointSettings)
+      ? []
+      : ['the revisions or paths of the endpoint']),
+    ...(before.perCaller === after.perCaller ? [] : ['whether credentials depend on callers']),
+  ];
+  return all.length === 0 ? undefined : `${all.join(', ')} changed`;
+}
+
+/** Which lists differ for each class that clients of the gateway before have asked for. */
+export function listsThatDiffer(before: Catalogs, after: Catalogs): ListsChanged[] {
+  return before.classes().flatMap((capabilityClass) => {
+    const kinds = kindsThatDiffer(catalogIn(before, capabilityClass), catalogIn(after, capabilityClass));
+    return kinds.length === 0 ? [] : [{ capabilityClass, kinds }];
+  });
+}
+
+/** A catalogue that could not be built has nothing in it. */
+function catalogIn(catalogs: Catalogs, capabilityClass: string): Catalog | undefined {
+  try {
+    return catalogs.of(capabilityClass);
+  } catch {
+    return undefined;
+  }
+}
+
+const MOVED_UNDER = ['name', 'version', 'endpoint', 'limits', 'sessionStorage', 'stateKey'] as const;
+
+/** Whether callers are known in the same way, down to the configuration of the plugins that know them. */
+export function isSameDoor(before: Plan, after: Plan, authenticators: readonly string[]): boolean {
+  return authenticators.every((use) => isDeepStrictEqual(configsOf(before, use), configsOf(after, use)));
+}
+
+/** Whether a backend of this name may go on as it is: reached as before, with the same credentials. */
+export function mayBeKept(
+  before: Pick<HandoverState, 'plan' | 'foreign'>,
+  after: Pick<HandoverState, 'plan' | 'foreign'>,
+  workload: string,
+): boolean {
+  const credentials = ({ plan: { outgoingAuth } }: Pick<HandoverState, 'plan'>) =>
+    outgoingAuth.backends[workload] ?? outgoingAuth.default;
+  const touches = (use: string) => TOUCHES_BACKENDS.test(use) || before.foreign.has(use) || after.foreign.has(use);
+  const farSide = ({ plan: { name, version, limits, plugins } }: Pick<HandoverState, 'plan'>) => [
+    [name, version, limits],
+    plugins.filter(({ use }) => touches(use)),
+  ];
+  return (
+    isDeepStrictEqual(credentials(before), credentials(after)) && isDeepStrictEqual(farSide(before), farSide(after))
+  );
+}
+
+/** Plugins that may have to do with links to backends: strategies and monitors. What is foreign may do anything. */
+const TOUCHES_BACKENDS = /^(?:outgoing-auth\/|health$)/;
+
+const configsOf = ({ plugins }: Plan, address: string) => plugins.filter(({ use }) => use === address);

@@ -1,0 +1,37 @@
+import type { Era } from '../contract/era.ts';
+import { GatewayFault } from '../errors.ts';
+import type { Door } from '../extension/plugin.ts';
+import { ERAS } from '../pipeline/server-info.ts';
+
+/** What plugins said about the endpoint while they were applied. */
+export interface EndpointSettings {
+  /** Revisions that are spoken. */
+  readonly eras: readonly Era[];
+  readonly directPath: string | undefined;
+}
+
+/** Collects what plugins say about the endpoint, whose own path is given. */
+export function createDoor(endpointPath: string): { readonly face: Door; endpointSettings(): EndpointSettings } {
+  let only: Era | undefined;
+  let directPath: string | undefined;
+  const under = endpointPath.endsWith('/') ? endpointPath : `${endpointPath}/`;
+  return {
+    face: {
+      speakOnly(era) {
+        if (only !== undefined && only !== era) {
+          throw new GatewayFault('PLAN_INVALID', `one plugin asks for revision ${only} only, another for ${era} only`);
+        }
+        only = era;
+      },
+      openDirect(path) {
+        // Below the endpoint: a token for the endpoint is one for it too (RFC 8707), and no route of a host is there.
+        if (!path.startsWith(under) || path.length === under.length) {
+          throw new GatewayFault('PLAN_INVALID', `the direct path must lie below ${under}, got ${path}`);
+        }
+        if (directPath !== undefined) throw new GatewayFault('PLAN_INVALID', 'two plugins ask for a direct path');
+        directPath = path;
+      },
+    },
+    endpointSettings: () => ({ eras: only === undefined ? ERAS : [only], directPath }),
+  };
+}

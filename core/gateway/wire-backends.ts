@@ -1,0 +1,88 @@
+import type { BackendManager } from '../backend/backend-manager.ts';
+import { createBackendManager, type Spawn } from '../backend/create-manager.ts';
+import { sameBackend } from '../backend/directory.ts';
+import type { Catalogs } from '../catalog/catalog.ts';
+import { createCatalogs } from '../catalog/create-catalogs.ts';
+import type { ExpectedBackend } from '../contract/backend-source.ts';
+import type { Hooks } from '../extension/hooks.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Slots } from '../extension/slots.ts';
+import { createGaps } from '../pipeline/completeness.ts';
+import { createServerDescriber } from '../pipeline/server-info.ts';
+import type { Authorizers } from './authorizers.ts';
+import type { Plan } from './plan.ts';
+import { type HandoverState, mayBeKept } from './reload.ts';
+import type { EndpointSettings } from './routes-adapter.ts';
+
+/** What joining needs: a plan that was read, and hooks and slots that the plugins filled. */
+export interface JoinParts {
+  readonly plan: Plan;
+  readonly hooks: Hooks;
+  readonly slots: Slots;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly authorizers: Authorizers;
+  /** What plugins said about the endpoint. */
+  readonly endpointSettings: EndpointSettings;
+  /** Addresses in the plan of plugins that are neither of the catalogue nor given as objects. */
+  readonly foreign: ReadonlySet<string>;
+  readonly spawn?: Spawn;
+  /** What the gateway before leaves; let go of when it is taken over, or each would hold on to all before it. */
+  before?: HandoverState | undefined;
+}
+
+/** The far side and what is known of it. `expected`: backends that their source has not described yet. */
+export function joinFarSide(
+  parts: JoinParts,
+  serverInfo: { name: string; version: string },
+  expected: () => readonly ExpectedBackend[],
+) {
+  const { plan, hooks, log, now, authorizers, endpointSettings, spawn } = parts;
+  const { limits } = plan;
+  const adopted = new Set<string>();
+  const manager: BackendManager = createBackendManager({
+    lent(backend) {
+      const { before } = parts;
+      const controller = before?.manager.lend(backend.name);
+      if (before === undefined || controller === undefined || !sameBackend(controller.backend, backend))
+        return undefined;
+      // a monitor that has set it aside is not there any more: the backend is looked at anew
+      if (controller.state.health?.status === 'unhealthy' || !mayBeKept(before, parts, backend.name)) return undefined;
+      adopted.add(backend.name);
+      return controller;
+    },
+    limits,
+    timeouts: plan.timeouts,
+    authorizer: (workload) => authorizers.of(workload),
+    clientInfo: serverInfo,
+    now,
+    log,
+    ...(spawn === undefined ? {} : { spawn }),
+    events: {
+      listed(workload, capabilityClass) {
+        faces.stale();
+        gaps.stale();
+        catalogs.changed(workload, capabilityClass);
+      },
+      changed(event) {
+        faces.stale();
+        gaps.stale();
+        hooks.backendChanged.call(event);
+      },
+    },
+  });
+  const catalogs: Catalogs = createCatalogs({
+    manager,
+    workloads: () => manager.states().map(({ backend }) => backend.name),
+    shape: (draft, inputs) => (hooks.shapeCatalog.tapped() ? hooks.shapeCatalog.call(draft, inputs) : draft),
+    serverInfo,
+    limits,
+    ...(plan.maxToolNameLength === undefined ? {} : { maxToolNameLength: plan.maxToolNameLength }),
+    now,
+    log,
+    onRebuilt: (rebuilt) => hooks.catalogRebuilt.call(rebuilt),
+  });
+  const faces = createServerDescriber(serverInfo, manager, limits.instructionsBytes, endpointSettings.eras);
+  const gaps = createGaps({ manager, expected, now });
+  return { manager, catalogs, faces, gaps, isAdopted: (name: string) => adopted.has(name) };
+}

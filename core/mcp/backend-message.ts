@@ -1,0 +1,80 @@
+import type { AskAnswer } from '../contract/call.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import { joinParts, type Part } from '../json/join-parts.ts';
+import { decode, type RawObject } from '../json/raw-json.ts';
+import { errorObject, otherErrorMembers } from './error-object.ts';
+import { endToEndMeta } from './meta.ts';
+
+/** The members of a value as parts, without its braces. */
+export function partsFromValue(value: JsonObject): readonly Part[] {
+  return [JSON.stringify(value).slice(1, -1)];
+}
+
+/** A message id as a Map key; `undefined` for anything that is neither a string nor a number. */
+export function idFrom(raw: RawJson | undefined): number | string | undefined {
+  if (raw === undefined) return undefined;
+  const whole = wholeNumber(raw);
+  if (whole !== undefined) return whole;
+  const id = decode(raw);
+  return typeof id === 'number' || typeof id === 'string' ? id : undefined;
+}
+
+/** Whether an id that came back is the one that was sent: some servers send a number back as text. */
+export function sameId(came: number | string | undefined, sent: number | string): boolean {
+  return came !== undefined && String(came) === String(sent);
+}
+
+/** Our own ids come back as what they were, a few digits: reading them needs no parser. */
+function wholeNumber(raw: RawJson): number | undefined {
+  if (raw.length > MAX_DIGITS || raw[0] === ZERO) return undefined;
+  let number = 0;
+  for (let at = 0; at < raw.length; at++) {
+    const digit = (raw[at] as number) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+const ZERO = 0x30;
+const MAX_DIGITS = 15; // exact as a number
+
+/** The error object of a message. Loose: whatever a server calls an error is one. */
+export function errorOf(error: RawObject): ErrorMembers {
+  const code = error.value('code');
+  return {
+    code: typeof code === 'number' && Number.isInteger(code) ? code : -32603,
+    message: error.string('message') ?? 'unnamed error',
+    data: error.get('data'),
+    members: otherErrorMembers(error),
+  };
+}
+
+/** What a server says in an error object. */
+export interface ErrorMembers {
+  readonly code: number;
+  readonly message: string;
+  readonly data: RawJson | undefined;
+  /** A raw object with the members that are none of these. */
+  readonly members: RawJson | undefined;
+}
+
+/** The params with `_meta` freed of what belonged to the backend's hop. */
+export function withoutHopMeta(params: RawObject): RawJson {
+  const meta = params.get('_meta');
+  if (meta === undefined) return params.toBytes();
+  const kept = endToEndMeta(meta);
+  if (kept === undefined) return params.without('_meta').toBytes();
+  return params.with('_meta', kept).toBytes();
+}
+
+/** The response to a question of a backend. */
+export function answerBody(id: RawJson, answer: AskAnswer): Buffer {
+  if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
+  return joinParts(['{"jsonrpc":"2.0","id":', id, ',"error":', errorObject(answer.error), '}']);
+}
+
+/** An `error` member. */
+export function errorText(code: number, message: string): string {
+  return `"error":{"code":${code},"message":${JSON.stringify(message)}}`;
+}

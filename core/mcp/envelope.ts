@@ -1,0 +1,90 @@
+import type { WireError } from '../contract/call.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import { encode } from '../json/raw-json.ts';
+import { errorObject } from './error-object.ts';
+import { CODE, wireError } from './errors.ts';
+
+const HEAD = Buffer.from('{"jsonrpc":"2.0","id":');
+const RESULT = Buffer.from(',"result":');
+const END = Buffer.from('}');
+
+/** A JSON-RPC response around a raw result, as buffers to write one after the other: the result is not copied. */
+export function resultParts(id: RawJson, result: readonly RawJson[]): readonly Buffer[] {
+  return [HEAD, id, RESULT, ...result, END];
+}
+
+/** A JSON-RPC error response. */
+export function errorBytes(id: RawJson, error: WireError): Buffer {
+  return Buffer.concat([HEAD, id, ERROR, errorObject(error), END]);
+}
+
+/**
+ * The JSON-RPC error that an answer of this gateway is, read from its bytes; `undefined` for a result.
+ *
+ * Shape: what {@link errorBytes} makes, alone or in an event; a message of more than 4 KiB is `''`.
+ */
+export function errorFromBytes(bytes: Buffer): { readonly code: number; readonly message: string } | undefined {
+  const head = bytes.subarray(0, HEAD_WITHIN).indexOf(HEAD);
+  if (head === -1) return undefined;
+  const start = idEnd(bytes, head + HEAD.length);
+  const [, code, message] = ERROR_HEAD.exec(bytes.toString('utf8', start, start + ERROR_WITHIN)) ?? [];
+  if (code === undefined) return undefined;
+  return { code: Number(code), message: message === undefined ? '' : (JSON.parse(message) as string) };
+}
+
+/** Where the id ends, however long its client made it. */
+function idEnd(bytes: Buffer, start: number): number {
+  if (bytes[start] !== QUOTE) return bytes.indexOf(COMMA, start);
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at + 1;
+}
+
+const HEAD_WITHIN = 128; // an event has its own id before the message
+const ERROR_WITHIN = 4096;
+const ERROR_HEAD = /^,"error":\{"code":(-?\d{1,15})(?:,"message":("(?:[^"\\]|\\.)*"))?/;
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const ERROR = Buffer.from(',"error":');
+
+/** A JSON-RPC notification with raw params, as buffers. */
+export function notificationParts(method: string, params: RawJson): readonly Buffer[] {
+  return [notificationHead(method), params, END];
+}
+
+/** Method names are few and fixed; a name that a backend made up is not kept. */
+function notificationHead(method: string): Buffer {
+  const known = HEADS.get(method);
+  if (known !== undefined) return known;
+  const head = Buffer.from(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":`);
+  if (HEADS.size < MAX_HEADS) HEADS.set(method, head);
+  return head;
+}
+
+const HEADS = new Map<string, Buffer>();
+const MAX_HEADS = 32;
+
+/** A JSON-RPC request of the gateway to a client. */
+export function requestParts(id: number, method: string, params: RawJson): readonly Buffer[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`), params, END];
+}
+
+/** A refusal as a JSON-RPC error: its code is the HTTP status, outside the reserved range. */
+export function errorFromRefusal(refusal: Refusal): WireError {
+  const data = refusal.status === 429 ? retryData(refusal) : undefined;
+  return wireError(refusal.status, refusal.reason, data);
+}
+
+/** Seconds until a limited request may pass: whole, at least one. */
+export function retryAfterSeconds({ retryAfterMs }: Refusal): number {
+  return Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000));
+}
+
+export function retryData(refusal: Refusal): JsonObject {
+  return { retryAfterSeconds: retryAfterSeconds(refusal) };
+}
+
+/** What a client may know of a fault of the gateway. */
+export const INTERNAL: WireError = wireError(CODE.internalError, 'internal error');
+
+export const EMPTY_RESULT: RawJson = encode({});

@@ -1,0 +1,30 @@
+import type { WireError } from '../contract/call.ts';
+import type { RawJson } from '../contract/json.ts';
+import { foldCase } from '../json/fold-case.ts';
+import { joinParts, type Part } from '../json/join-parts.ts';
+import type { RawObject } from '../json/raw-json.ts';
+import { innerOf } from './inner-of.ts';
+
+/** A JSON-RPC error object: its code, message and data, then its other members as they came. */
+export function errorObject({ code, message, data, members }: WireError): Buffer {
+  const parts: Part[] = [`{"code":${code},"message":${JSON.stringify(message)}`];
+  if (data !== undefined) parts.push(',"data":', data);
+  const others = members === undefined ? undefined : innerOf(members);
+  if (others !== undefined) parts.push(',', others);
+  parts.push('}');
+  return joinParts(parts);
+}
+
+/**
+ * The members of an error object that JSON-RPC does not define, as a raw object; `undefined` when there are none.
+ *
+ * One that a reader without regard to case takes for a defined one is none of them: what the gateway says there counts.
+ */
+export function otherErrorMembers(error: RawObject): RawJson | undefined {
+  const others = error.omit({ has: (name) => DEFINED.has(name) || DEFINED.has(foldCase(name)) });
+  return others.size === 0 ? undefined : others.toBytes();
+}
+
+/** JSON-RPC 2.0 §5.1, as they are written and folded. */
+const NAMES = ['code', 'message', 'data'];
+const DEFINED: ReadonlySet<string> = new Set([...NAMES, ...NAMES.map(foldCase)]);

@@ -1,0 +1,27 @@
+import type { WireError } from '../contract/call.ts';
+import type { JsonValue } from '../contract/json.ts';
+import { encode } from '../json/raw-json.ts';
+
+/** JSON-RPC 2.0 §5.1 and the codes that MCP 2026-07-28 owns; -32002 is read from legacy backends, never sent on modern. */
+export const CODE = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  legacyResourceNotFound: -32002,
+  legacyUrlElicitationRequired: -32042,
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+} as const;
+
+/** Makes a JSON-RPC error; `data` is encoded once here. */
+export function wireError(code: number, message: string, data?: JsonValue, status?: number): WireError {
+  return {
+    code,
+    message,
+    ...(data === undefined ? {} : { data: encode(data) }),
+    ...(status === undefined ? {} : { status }),
+  };
+}

@@ -1,0 +1,46 @@
+import type { RawJson } from '../contract/json.ts';
+
+/** Headers of every event stream: nobody in between may buffer, store or change it. */
+export const STREAM_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+/** A comment line: says that the connection lives. */
+export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
+
+/**
+ * One server-sent event that carries a JSON-RPC message.
+ *
+ * Shape: `id:` when there is one, `event: message`, then the message as `data:`. Line breaks inside the message (white
+ * space of a pretty-printed result) become several data lines, which the reader joins again.
+ * Source: HTML living standard, server-sent events.
+ */
+export function eventFrame(parts: readonly RawJson[], id?: string): Buffer {
+  const head = id === undefined ? PLAIN_HEAD : Buffer.from(`id: ${id}\nevent: message\ndata: `);
+  if (parts.some(hasLineBreak)) return brokenFrame(head, parts);
+  return Buffer.concat([head, ...parts, END]);
+}
+
+/** The first event of a resumable stream: an id to come back with, no message, and how long to wait (SEP-1699). */
+export function primingFrame(id: string, retryMs: number): Buffer {
+  return Buffer.from(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
+}
+
+const PLAIN_HEAD = Buffer.from('event: message\ndata: ');
+const END = Buffer.from('\n\n');
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+function hasLineBreak(part: RawJson): boolean {
+  return part.includes(LINE_FEED) || part.includes(CARRIAGE_RETURN);
+}
+
+/** Raw line breaks in JSON are white space between tokens, never inside strings. */
+function brokenFrame(head: Buffer, parts: readonly RawJson[]): Buffer {
+  const lines = Buffer.concat(parts)
+    .toString('utf8')
+    .split(/\r\n|\r|\n/);
+  return Buffer.concat([head, Buffer.from(lines.join('\ndata: ')), END]);
+}

@@ -1,0 +1,159 @@
+import { isUtf8 } from 'node:buffer';
+import type { WireError } from '../contract/call.ts';
+import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
+import {
+  boundContainers,
+  checkStructure,
+  decode,
+  isObject,
+  RawJsonError,
+  RawObject,
+  TooManyMembers,
+} from '../json/raw-json.ts';
+import { hasRepeatedMembers } from '../json/repeated-members.ts';
+import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
+import { otherErrorMembers } from './error-object.ts';
+import { CODE, wireError } from './errors.ts';
+import { lookAlikeParam } from './known-params.ts';
+
+/** A JSON-RPC id as a client may choose it. */
+export type MessageId = string | number;
+
+/** One JSON-RPC message of a client. Raw members travel on; the decoded ones are only looked at. */
+export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+
+export interface RequestMessage {
+  readonly kind: 'request';
+  /** The id as it was written, to be echoed. */
+  readonly id: RawJson;
+  readonly key: MessageId;
+  readonly method: string;
+  readonly params: RawObject;
+  /** `params` decoded; `{}` when there are none. */
+  readonly given: JsonObject;
+}
+
+export interface NotificationMessage {
+  readonly kind: 'notification';
+  readonly method: string;
+  readonly given: JsonObject;
+}
+
+export interface ResponseMessage {
+  readonly kind: 'response';
+  readonly key: MessageId;
+  readonly answer: { readonly result: RawJson } | { readonly error: WireError };
+}
+
+/** Why a body is no message, with the id to echo when one was readable. */
+export interface Misread {
+  readonly misread: WireError;
+  readonly id: RawJson;
+}
+
+export const NULL_ID: RawJson = Buffer.from('null');
+
+/** How much one message may make its reader keep. */
+export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
+
+/**
+ * Reads one JSON-RPC message.
+ *
+ * Fails as a value: -32700 for what is not UTF-8 or JSON, or nested too deeply; -32600 for JSON that is not a single
+ * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number, an object of too many members, too many objects and arrays; -32602 for params that name a member
+ * twice, at any depth, or one that differs from a known one only by case: what a policy reads must be what a backend
+ * reads.
+ * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
+ */
+export function readMessage(
+  body: RawJson,
+  { objectMembers, messageContainers }: MessageBounds = DEFAULT_LIMITS,
+): Message | Misread {
+  const scan = (): RawObject | undefined => {
+    if (firstByte(body) === OPEN_BRACKET) checkStructure(body, objectMembers);
+    return firstByte(body) === OPEN_BRACE ? RawObject.parse(body, READ_THROUGH, objectMembers) : undefined;
+  };
+  let members: RawObject | undefined;
+  let value: JsonValue;
+  try {
+    if (!isUtf8(body)) return misread(CODE.parseError, 'the body is not UTF-8');
+    // The raw scan comes first: it bounds the depth and size of what the decoder gets.
+    members = boundContainers(messageContainers, scan);
+    value = decode(body);
+    if (members === undefined) return notSingle(value);
+  } catch (cause) {
+    if (cause instanceof TooManyMembers) return misread(CODE.invalidRequest, cause.message);
+    if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
+    return misread(CODE.parseError, 'the body is not JSON');
+  }
+  return isObject(value) ? messageFrom(members, value) : notSingle(value);
+}
+
+function messageFrom(members: RawObject, value: JsonObject): Message | Misread {
+  const { id, method, params } = value;
+  const isKey = typeof id === 'string' || typeof id === 'number';
+  const echo = (isKey ? members.get('id') : undefined) ?? NULL_ID;
+  if (value.jsonrpc !== '2.0') return misread(CODE.invalidRequest, 'jsonrpc must be "2.0"', echo);
+  if (id !== undefined && !isKey) return misread(CODE.invalidRequest, 'id must be a string or a number', echo);
+  if (method === undefined) return responseFrom(members, value, isKey ? id : undefined, echo);
+  if (typeof method !== 'string') return misread(CODE.invalidRequest, 'method must be a string', echo);
+  if (params !== undefined && !isObject(params)) {
+    return misread(CODE.invalidRequest, 'params must be an object', echo);
+  }
+  const given = params ?? NO_PARAMS;
+  if (!isKey) return { kind: 'notification', method, given };
+  const raw = members.object('params') ?? RawObject.empty();
+  if (hasRepeatedMembers(raw, given)) return misread(CODE.invalidParams, 'params name a member twice', echo);
+  const alike = lookAlikeParam(method, given);
+  if (alike !== undefined) {
+    const names = `${JSON.stringify(alike.name)} differs from "${alike.other}"`;
+    return misread(CODE.invalidParams, `params: ${names} only by case`, echo);
+  }
+  return { kind: 'request', id: echo, key: id, method, params: raw, given };
+}
+
+function responseFrom(
+  members: RawObject,
+  { error }: JsonObject,
+  key: MessageId | undefined,
+  echo: RawJson,
+): Message | Misread {
+  if (key === undefined) return misread(CODE.invalidRequest, 'this is no JSON-RPC message', echo);
+  if (isObject(error)) {
+    const raw = members.object('error');
+    const code = typeof error.code === 'number' ? error.code : CODE.internalError;
+    const message = typeof error.message === 'string' ? error.message : 'the client failed';
+    const data = raw?.get('data');
+    const others = raw === undefined ? undefined : otherErrorMembers(raw);
+    const given = { ...(data === undefined ? {} : { data }), ...(others === undefined ? {} : { members: others }) };
+    return { kind: 'response', key, answer: { error: { code, message, ...given } } };
+  }
+  const result = members.get('result');
+  if (result === undefined || result[0] !== OPEN_BRACE) {
+    return misread(CODE.invalidRequest, 'a response needs a result object or an error', echo);
+  }
+  return { kind: 'response', key, answer: { result } };
+}
+
+function notSingle(value: JsonValue): Misread {
+  return misread(CODE.invalidRequest, Array.isArray(value) ? 'batches are not served' : 'this is no JSON-RPC message');
+}
+
+function misread(code: number, message: string, id: RawJson = NULL_ID): Misread {
+  return { misread: wireError(code, message), id };
+}
+
+function firstByte(body: RawJson): number | undefined {
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at];
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return byte;
+  }
+  return undefined;
+}
+
+/** Members whose own members are looked at in nearly every request: one pass finds all. */
+const READ_THROUGH: ReadonlySet<string> = new Set(['params', '_meta']);
+
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const NO_PARAMS: JsonObject = Object.freeze({});

@@ -1,0 +1,56 @@
+import type { RawJson } from '../contract/json.ts';
+import { foldCase } from '../json/fold-case.ts';
+import { type Names, RawObject } from '../json/raw-json.ts';
+
+/** The per-hop keys of `_meta` (MCP 2026-07-28, request envelope and results). */
+export const META = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  progressToken: 'progressToken',
+} as const;
+
+/** In `_meta` of a list that lacks the entries of some backends: `[{ name, status, seconds }]`. */
+export const LACKING = 'dev.toolmgr/lacking';
+
+const OWN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
+
+/** Reserved keys that belong to the conversation end to end, not to one hop. */
+const END_TO_END: ReadonlySet<string> = new Set([
+  'io.modelcontextprotocol/related-task',
+  'io.modelcontextprotocol/model-immediate-response',
+]);
+
+/**
+ * Whether a `_meta` key belongs to one hop and is dropped on the next.
+ * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`), whatever its
+ * case: some servers read names without regard to it.
+ */
+function isPerHop(key: string): boolean {
+  if (OWN_KEYS.has(key)) return true;
+  const slash = key.indexOf('/');
+  if (slash === -1) return key.length === META.progressToken.length && foldCase(key) === PROGRESS_TOKEN;
+  const label = key.slice(0, slash).split('.', 3)[1];
+  if (label === undefined || !RESERVED.has(foldCase(label))) return false;
+  return !END_TO_END.has(key);
+}
+
+const PER_HOP: Names = { has: isPerHop };
+const PROGRESS_TOKEN = foldCase(META.progressToken);
+const RESERVED: ReadonlySet<string> = new Set(['modelcontextprotocol', 'mcp'].map(foldCase));
+
+/** `_meta` without its per-hop members; `undefined` when nothing is left or it is not an object. */
+export function endToEndMeta(meta: RawJson | undefined): RawJson | undefined {
+  if (meta === undefined || meta[0] !== 0x7b) return undefined;
+  return endToEndMembers(RawObject.parse(meta));
+}
+
+/** As {@link endToEndMeta}, of a `_meta` whose members are known already. */
+export function endToEndMembers(meta: RawObject | undefined): RawJson | undefined {
+  if (meta === undefined) return undefined;
+  const kept = meta.omit(PER_HOP);
+  return kept.size === 0 ? undefined : kept.toBytes();
+}

@@ -1,0 +1,57 @@
+import type { CallResult } from '../contract/call.ts';
+import type { Era } from '../contract/era.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import { decodeObject, encode, RawObject } from '../json/raw-json.ts';
+
+const IS_ERROR = Buffer.from('true');
+
+/**
+ * A result known by its bytes; its members are found once, its value decoded on first read.
+ * @throws RawJsonError when `bytes` is not a JSON object
+ */
+export class BytesResult implements CallResult {
+  readonly bytes: RawJson;
+  readonly members: RawObject;
+  /** The era of the backend's session that it came over; absent for results that are made here. */
+  readonly era: Era | undefined;
+  readonly resultType: string;
+  readonly isError: boolean;
+  #value: JsonObject | undefined;
+
+  /** `members` are those of `bytes`, when they are known already. */
+  constructor(bytes: RawJson, members: RawObject = RawObject.parse(bytes), era?: Era) {
+    this.bytes = bytes;
+    this.members = members;
+    this.era = era;
+    this.resultType = this.members.string('resultType') ?? 'complete';
+    this.isError = this.members.get('isError')?.equals(IS_ERROR) === true;
+  }
+
+  get value(): JsonObject {
+    this.#value ??= decodeObject(this.bytes) ?? {};
+    return this.#value;
+  }
+}
+
+/** A result made from a decoded value; for plugins that build or change one. */
+export function resultFromValue(value: JsonObject): CallResult {
+  return new BytesResult(encode(value));
+}
+
+/**
+ * A result made of bytes that are there already, e.g. list items.
+ * @throws RawJsonError when they are not a JSON object
+ */
+export function resultFromBytes(bytes: RawJson): CallResult {
+  return new BytesResult(bytes);
+}
+
+/** A tool's own failure with one text block (MCP tools: `isError`). */
+export function toolFailure(text: string, extra: JsonObject = {}): CallResult {
+  return resultFromValue({ content: [{ type: 'text', text }], isError: true, ...extra });
+}
+
+/** The members of any result, found once for results that came from a backend. */
+export function membersOf(result: CallResult): RawObject {
+  return result instanceof BytesResult ? result.members : RawObject.parse(result.bytes);
+}

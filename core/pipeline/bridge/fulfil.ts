@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { Ask, AskAnswer, CallResult } from '../../contract/call.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { membersOf } from '../../mcp/result.ts';
+import { inputResponses, type Question, questionsOf, withElicitationId } from '../../mcp/server-requests.ts';
+
+/** Why a modern backend's questions could not be answered. The sentence is for the client. */
+export interface Unanswered {
+  readonly unanswered: string;
+}
+
+/** What one round needs: how to ask, and how to go on with the answers. */
+export interface Fulfilment {
+  readonly ask: Ask | undefined;
+  readonly maxRounds: number;
+  readonly signal: AbortSignal;
+  /** Sends the call again with the answers and the backend's own state, exactly as it gave it. */
+  again(responses: RawJson | undefined, backendState: string | undefined, round: number): Promise<CallResult>;
+}
+
+/**
+ * Legacy client, modern backend: puts the questions of `input_required` results to the client as real requests,
+ * and calls again with the answers, until the result is complete.
+ *
+ * Fails as a value: no way to ask, an error of the client, or more than `maxRounds` rounds.
+ */
+export async function fulfil(first: CallResult, how: Fulfilment): Promise<CallResult | Unanswered> {
+  let result = first;
+  for (let round = 2; result.resultType === 'input_required'; round++) {
+    if (round > how.maxRounds) return { unanswered: `the backend asked for input more than ${how.maxRounds} times` };
+    const members = membersOf(result);
+    const questions = questionsOf(members);
+    const answers = await askAll(questions, how);
+    if ('unanswered' in answers) return answers;
+    const responses = questions.size === 0 ? undefined : inputResponses(answers);
+    result = await how.again(responses, members.string('requestState'), round);
+  }
+  return result;
+}
+
+async function askAll(
+  questions: ReadonlyMap<string, Question>,
+  { ask, signal }: Fulfilment,
+): Promise<ReadonlyMap<string, RawJson> | Unanswered> {
+  const answers = new Map<string, RawJson>();
+  if (questions.size === 0) return answers;
+  if (questions.size > MAX_QUESTIONS)
+    return { unanswered: `the backend asked more than ${MAX_QUESTIONS} questions at once` };
+  if (ask === undefined) return { unanswered: 'the backend needs input, and this client cannot be asked' };
+  const pairs = await Promise.all([...questions].map(([key, question]) => askOne(ask, key, question, signal)));
+  for (const [key, answer] of pairs) {
+    if ('error' in answer)
+      return { unanswered: `the client did not answer the backend's question: ${answer.error.message}` };
+    answers.set(key, answer.result);
+  }
+  return answers;
+}
+
+async function askOne(ask: Ask, key: string, question: Question, signal: AbortSignal): Promise<[string, AskAnswer]> {
+  const { method, params } = withElicitationId(question, randomUUID());
+  return [key, await ask(method, params, signal)];
+}
+
+const MAX_QUESTIONS = 16; // one person answers them

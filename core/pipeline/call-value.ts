@@ -1,0 +1,125 @@
+import type { Call, CallMethod, ClientContext } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Cancellation } from '../contract/cancellation.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { JsonObject, RawJson, RawMembers } from '../contract/json.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import { decodeObject, encode } from '../json/raw-json.ts';
+import { cancellationOf } from '../timing/cancel.ts';
+
+/** Everything a call is made of; `params` and `arguments` follow from `members`. */
+export interface CallFields {
+  readonly id: string;
+  readonly method: CallMethod;
+  readonly name: string;
+  readonly target: CatalogEntry;
+  readonly members: RawMembers;
+  readonly meta: RawJson | undefined;
+  readonly caller: Caller;
+  readonly client: ClientContext;
+  readonly inbound?: Inbound | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parent: Call | undefined;
+  readonly round: number;
+  readonly backendState: string | undefined;
+  readonly inputResponses: RawJson | undefined;
+  readonly cancel: Cancellation;
+  /** `params.arguments` decoded, where that was done already. */
+  readonly decoded?: JsonObject | undefined;
+}
+
+/** What a tap may change about a call. New `arguments` are encoded once; everything else of the params stays raw. */
+export interface CallChanges
+  extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent' | 'inbound' | 'decoded'>> {
+  readonly arguments?: JsonObject;
+  readonly signal?: AbortSignal;
+}
+
+/** Makes a call from its fields. */
+export function createCall(fields: CallFields): Call {
+  return new CallValue(fields);
+}
+
+/** A copy of `call` with changes; the call itself stays as it was. */
+export function callWith(call: Call, changes: CallChanges): Call {
+  const { arguments: argumentsValue, signal, ...rest } = changes;
+  const members = argumentsValue === undefined ? call.members : call.members.with('arguments', encode(argumentsValue));
+  return new CallValue({
+    id: call.id,
+    method: call.method,
+    name: call.name,
+    target: call.target,
+    meta: call.meta,
+    caller: call.caller,
+    client: call.client,
+    inbound: call.inbound,
+    headers: call.headers,
+    parent: call.parent,
+    round: call.round,
+    backendState: call.backendState,
+    inputResponses: call.inputResponses,
+    cancel: signal === undefined ? call.cancel : cancellationOf(signal),
+    ...rest,
+    members,
+    decoded: argumentsValue === undefined && call instanceof CallValue ? call.decoded : undefined,
+  });
+}
+
+/** One shape for all calls, so that the hot path stays monomorphic; decoding waits until somebody reads. */
+class CallValue implements Call {
+  readonly id: string;
+  readonly method: CallMethod;
+  readonly name: string;
+  readonly target: CatalogEntry;
+  readonly members: RawMembers;
+  readonly meta: RawJson | undefined;
+  readonly caller: Caller;
+  readonly client: ClientContext;
+  readonly inbound: Inbound | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parent: Call | undefined;
+  readonly round: number;
+  readonly backendState: string | undefined;
+  readonly inputResponses: RawJson | undefined;
+  readonly cancel: Cancellation;
+  #arguments: JsonObject | undefined;
+
+  constructor(fields: CallFields) {
+    this.id = fields.id;
+    this.method = fields.method;
+    this.name = fields.name;
+    this.target = fields.target;
+    this.members = fields.members;
+    this.meta = fields.meta;
+    this.caller = fields.caller;
+    this.client = fields.client;
+    this.inbound = fields.inbound;
+    this.headers = fields.headers;
+    this.parent = fields.parent;
+    this.round = fields.round;
+    this.backendState = fields.backendState;
+    this.inputResponses = fields.inputResponses;
+    this.cancel = fields.cancel;
+    this.#arguments = fields.decoded;
+  }
+
+  /** The arguments as far as they were decoded. */
+  get decoded(): JsonObject | undefined {
+    return this.#arguments;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancel.signal;
+  }
+
+  get params(): RawJson {
+    return this.members.toBytes();
+  }
+
+  get arguments(): JsonObject {
+    if (this.#arguments !== undefined) return this.#arguments;
+    const raw = this.members.get('arguments');
+    this.#arguments = raw === undefined ? {} : (decodeObject(raw) ?? {});
+    return this.#arguments;
+  }
+}

@@ -1,0 +1,154 @@
+import type { BackendManager } from '../backend/backend-manager.ts';
+import type { BackendState } from '../contract/backend.ts';
+import type { ExpectedBackend } from '../contract/backend-source.ts';
+
+/** What is missing while backends are away. */
+export interface Gaps {
+  /** Why the lists of a class must not be answered now; `undefined` when they may. */
+  inLists(listClass: string): string | undefined;
+  /** Backends that the lists of a class lack although they may be answered; `undefined` when they lack none. */
+  lacking(listClass: string): readonly LackingBackend[] | undefined;
+  /** Backends whose program is still starting, in words; `undefined` when there are none. */
+  starting(): string | undefined;
+  /** Backends that keep the gateway from being ready; always none unless all are required. */
+  unready(): readonly string[];
+  requireAll(): void;
+  /** Something about a backend has changed. */
+  stale(): void;
+}
+
+/** A backend whose entries are missing in a list. */
+export interface LackingBackend {
+  readonly name: string;
+  readonly status: 'starting' | 'unavailable' | 'unknown';
+  /** Since when it has had this status. */
+  readonly seconds: number;
+}
+
+/** What gaps are found in. */
+export interface GapsParts {
+  readonly manager: Pick<BackendManager, 'states' | 'listings'>;
+  /** Backends that their source has not described yet. */
+  expected(): readonly ExpectedBackend[];
+  now(): number;
+}
+
+/**
+ * Watches for lists that would lie: with every backend away and nothing known of any, and, once all are required, with
+ * one away whose last list is not known. Looks only after a change, so a list costs one comparison.
+ */
+export function createGaps({ manager, expected, now }: GapsParts): Gaps {
+  let allRequired = false;
+  let known: { readonly missing: readonly BackendState[]; readonly isNothingThere: boolean } | undefined;
+  const look = (): NonNullable<typeof known> => {
+    const states = manager.states();
+    const listed = manager.listings('');
+    const missing = states.filter((state) => isAway(state) && !listed.has(state.backend.name));
+    const isThere = states.length === 0 || listed.size > 0 || states.some((state) => state.status === 'ready');
+    return { missing, isNothingThere: !isThere };
+  };
+  /** While something is missing it is looked at each time: seconds pass, and starts begin anew. */
+  const found = (): NonNullable<typeof known> => {
+    if (known === undefined || known.missing.length > 0 || known.isNothingThere) known = look();
+    return known;
+  };
+  const secondsSince = (ms: number): number => Math.max(0, Math.floor((now() - ms) / 1000));
+  const named = (states: readonly BackendState[]): string =>
+    [
+      ...states.map((state) => `${state.backend.name} (${whyAway(state, secondsSince)})`),
+      ...expected().map(({ name, sinceMs, hasFailed }) =>
+        hasFailed === true ? `${name} (it cannot be started)` : `${name} (${stillStarting(secondsSince(sinceMs))})`,
+      ),
+    ].join(', ');
+  return {
+    inLists(listClass) {
+      const { missing, isNothingThere } = found();
+      if (allRequired) {
+        const isWhole = missing.length === 0 && expected().length === 0;
+        return isWhole ? undefined : `the list would be incomplete, it lacks: ${named(missing)}`;
+      }
+      // Nothing is there for everybody, perhaps something for this caller. What is still starting comes with a notification.
+      if (!isNothingThere || manager.listings(listClass).size > 0) return undefined;
+      const states = manager.states();
+      if (expected().some(isComing) || states.some(isStarting)) return undefined;
+      return `no backend is available: ${named(states)}`;
+    },
+    lacking(listClass) {
+      const { missing } = found();
+      const awaited = expected();
+      if (missing.length === 0 && awaited.length === 0) return undefined;
+      const listed = missing.length === 0 ? undefined : manager.listings(listClass);
+      const lacking = missing.flatMap((state): LackingBackend[] =>
+        listed?.has(state.backend.name) ? [] : [lackingFrom(state, secondsSince)],
+      );
+      const both = [
+        ...lacking,
+        ...awaited.map((one): LackingBackend => {
+          return {
+            name: one.name,
+            status: isComing(one) ? 'starting' : 'unavailable',
+            seconds: secondsSince(one.sinceMs),
+          };
+        }),
+      ];
+      return both.length === 0 ? undefined : both;
+    },
+    starting() {
+      const awaited = [
+        ...found().missing.flatMap(({ backend: { name }, startingSinceMs, cause }) =>
+          startingSinceMs === undefined || cause !== undefined ? [] : [{ name, sinceMs: startingSinceMs }],
+        ),
+        ...expected().filter(isComing),
+      ];
+      if (awaited.length === 0) return undefined;
+      return awaited.map(({ name, sinceMs }) => `${name}, ${secondsSince(sinceMs)} s so far`).join('; ');
+    },
+    unready() {
+      if (!allRequired) return [];
+      return manager.states().flatMap((state) => (isAway(state) ? [state.backend.name] : []));
+    },
+    requireAll() {
+      allRequired = true;
+      known = undefined;
+    },
+    stale() {
+      known = undefined;
+    },
+  };
+}
+
+/** A backend that wants a caller's own credentials is there: its lists come with the caller. */
+function isAway({ status, health }: BackendState): boolean {
+  return status === 'unavailable' || status === 'unknown' || health?.status === 'unhealthy';
+}
+
+function isComing({ hasFailed }: ExpectedBackend): boolean {
+  return hasFailed !== true;
+}
+
+/** Being started, and not once more after it failed: then the cause says what to mend. */
+function isStarting({ startingSinceMs, cause }: BackendState): boolean {
+  return startingSinceMs !== undefined && cause === undefined;
+}
+
+function whyAway(state: BackendState, secondsSince: (ms: number) => number): string {
+  const { cause, health, startingSinceMs } = state;
+  if (startingSinceMs !== undefined && isStarting(state)) return stillStarting(secondsSince(startingSinceMs));
+  return cause?.category ?? health?.errorCategory ?? 'no answer yet';
+}
+
+function stillStarting(seconds: number): string {
+  return `still starting, ${seconds} s so far`;
+}
+
+function lackingFrom(state: BackendState, secondsSince: (ms: number) => number): LackingBackend {
+  const { backend, status, sinceMs, startingSinceMs } = state;
+  if (startingSinceMs !== undefined && isStarting(state)) {
+    return { name: backend.name, status: 'starting', seconds: secondsSince(startingSinceMs) };
+  }
+  return {
+    name: backend.name,
+    status: status === 'unknown' ? 'unknown' : 'unavailable',
+    seconds: secondsSince(sinceMs),
+  };
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { Catalogs } from '../catalog/catalog.ts';
+import type { Call, ClientContext, Reply, SessionOwner, WireError } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { CatalogEntry, ToolEntry } from '../contract/tool.ts';
+import type { InnerCall } from '../extension/plugin.ts';
+import { boundContainers, decodeObject, encode, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
+import { hasRepeatedMembers } from '../json/repeated-members.ts';
+import type { Limits } from '../limits.ts';
+import { listClassOf } from '../mcp/capabilities.ts';
+import { CODE, wireError } from '../mcp/errors.ts';
+import { Cancel, cancellationOf } from '../timing/cancel.ts';
+import { createCall } from './call-value.ts';
+import { missingEntry } from './denial.ts';
+import { type PipelineContext, performResolved } from './perform.ts';
+
+/** How plugins and embedders call tools: down the same rooms as a client's call. */
+export interface Performing {
+  /** The visible tools of the call's asker, as far as `advertise` shows them to its caller. */
+  toolsFor(call: Call): Promise<readonly ToolEntry[]>;
+  /** See `Core.reachable`. */
+  reachable(call: Call): readonly ToolEntry[];
+  inner(asked: InnerCall): Promise<Reply>;
+  outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
+}
+
+/** Where lists depend on the caller: the name of a caller's own, and the wait for them. */
+export interface CallersLists {
+  listClass(capabilityClass: string, caller: Caller): string;
+  /** The owner's lists that are missing; `undefined` when there is nothing to wait for. Never rejects. */
+  missing(owner: SessionOwner): Promise<void> | undefined;
+}
+
+type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
+
+/** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
+export function createPerforming(
+  context: PipelineContext,
+  catalogs: Catalogs,
+  limits: Bounds,
+  callers?: CallersLists,
+): Performing {
+  const reachable: Performing['reachable'] = ({ client }) =>
+    catalogs.of(listClassOf(client.owner)).direct().visible('tool') as readonly ToolEntry[];
+  return {
+    reachable,
+    async toolsFor(call) {
+      const tools = reachable(call);
+      return ((await context.pipeline.advertise?.(tools, call.caller)) ?? tools) as readonly ToolEntry[];
+    },
+    async inner({ parent, name, arguments: given, caller, signal, curated, isChosen }) {
+      if (depthOf(parent) >= MAX_DEPTH) {
+        return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
+      }
+      const client: ClientContext = { ...parent.client, progressToken: undefined, tell: parent.client.tell };
+      const catalog = catalogs.of(listClassOf(client.owner));
+      const found = isChosen ? catalog.direct().find('tool', name) : catalog.findInside(name);
+      const target = found ?? missingEntry('tool', name);
+      const fields = toolCall(target, given, limits);
+      if ('error' in fields) return fields;
+      const call = createCall({
+        ...fields,
+        target,
+        caller: caller ?? parent.caller,
+        client,
+        inbound: parent.inbound,
+        headers: parent.headers,
+        parent,
+        id: parent.id,
+        cancel: signal === undefined ? parent.cancel : cancellationOf(signal),
+      });
+      return performResolved(context, target.isMissing ? { missing: call } : { call }, curated);
+    },
+    async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
+      const client = silentClient(caller, callers?.listClass('', caller));
+      await callers?.missing(client.owner);
+      const catalog = catalogs.of(listClassOf(client.owner));
+      const target = catalog.direct().find('tool', name) ?? catalog.find('tool', name) ?? missingEntry('tool', name);
+      const fields = toolCall(target, given ?? {}, limits);
+      if ('error' in fields) return fields;
+      const call = createCall({
+        ...fields,
+        target,
+        caller,
+        client,
+        headers: {},
+        parent: undefined,
+        id: randomUUID(),
+        cancel: signal === undefined ? new Cancel() : cancellationOf(signal),
+      });
+      return performResolved(context, target.isMissing ? { missing: call } : { call });
+    },
+  };
+}
+
+/** Nobody in particular. */
+export const ANONYMOUS: Caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+
+const MAX_DEPTH = 16; // composite in script in call_tool, and room to spare
+
+function depthOf(call: Call): number {
+  let depth = 1;
+  for (let at = call.parent; at !== undefined; at = at.parent) depth++;
+  return depth;
+}
+
+/** -32602 for bytes that a client's own request would be refused for. What nobody runs is not read. */
+function toolCall({ key: name, isMissing }: CatalogEntry, given: JsonObject | RawJson, limits: Bounds) {
+  const raw = Buffer.isBuffer(given) ? given : encode(given);
+  const read = Buffer.isBuffer(given) && !isMissing ? readArguments(given, limits) : { decoded: undefined };
+  if ('error' in read) return read;
+  return {
+    method: 'tools/call',
+    name,
+    members: RawObject.empty().with('name', encode(name)).with('arguments', raw),
+    decoded: read.decoded,
+    meta: undefined,
+    round: 1,
+    backendState: undefined,
+    inputResponses: undefined,
+  } as const;
+}
+
+function readArguments(
+  raw: RawJson,
+  { objectMembers, messageContainers }: Bounds,
+): { readonly decoded: JsonObject } | { readonly error: WireError } {
+  try {
+    // before it is decoded: it bounds depth, members, objects and arrays
+    const members = boundContainers(messageContainers, () => RawObject.parse(raw, undefined, objectMembers));
+    const decoded = decodeObject(raw) ?? {};
+    if (!hasRepeatedMembers(members, decoded)) return { decoded };
+    return { error: wireError(CODE.invalidParams, 'the arguments name a member twice') };
+  } catch (cause) {
+    if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
+    const isLarge = cause instanceof TooManyMembers;
+    return { error: wireError(CODE.invalidParams, isLarge ? cause.message : 'the arguments are no JSON object') };
+  }
+}
+
+/** An asker in code: it hears nothing on the way and cannot be asked. */
+function silentClient(caller: Caller, listClass: string | undefined): ClientContext {
+  return {
+    era: '2026-07-28',
+    capabilities: {},
+    clientInfo: undefined,
+    owner: { key: `caller:${caller.key}:`, caller, capabilities: {}, capabilityClass: '', listClass },
+    progressToken: undefined,
+    logLevel: undefined,
+    tell: () => {},
+  };
+}

@@ -1,0 +1,115 @@
+import type { Call, CallRecord, CallResult, Reply, WireError } from '../contract/call.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import type { McpRequest } from '../server/mcp-request.ts';
+import { callWith } from './call-value.ts';
+import { ambiguousArguments } from './declared-arguments.ts';
+import { denialOf, denialOfMissing } from './denial.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Rounds } from './rounds.ts';
+import { CallError, replyFromFault, UnknownEntry } from './wire-faults.ts';
+
+/** What one call needs besides the rooms. */
+export interface PipelineContext {
+  readonly pipeline: Pipeline;
+  readonly rounds: Rounds;
+  /** The visible entry under a name that a rewrite gave the call. */
+  resolve(call: Call): CatalogEntry | undefined;
+  /** Whether a failing tap or backend deserves a log line. */
+  report(call: Call, cause: unknown): void;
+  reportList(request: McpRequest, cause: unknown): void;
+}
+
+/**
+ * One call, top to bottom: rewrite, authorize, limit, dispatch, rewrite the result, settle.
+ *
+ * Authorize comes after rewriting, so that no rewrite slips past policy; limit after authorize, so that a denied call
+ * spends nobody's tokens; settle always runs, once for all rounds of a call. A curated inner call was decided with the
+ * call that made it. Never rejects.
+ */
+export async function perform(context: PipelineContext, asked: Call, curated = false): Promise<Reply> {
+  const { pipeline, rounds } = context;
+  const resumed = rounds.resume(asked);
+  const startedMs = resumed?.startedMs ?? pipeline.now();
+  let call = asked;
+  let outcome: CallRecord['outcome'] = 'fault';
+  let refusal: Refusal | undefined;
+  let error: WireError | undefined;
+  let cause: unknown;
+  let result: CallResult | undefined;
+  try {
+    // Awaiting what is there already costs a turn of the microtask queue each.
+    const given = pipeline.rewriteCall(asked);
+    call = rewritten(context, asked, given instanceof Promise ? await given : given);
+    const decided = curated ? undefined : decide(pipeline, call, resumed === undefined);
+    refusal = decided instanceof Promise ? await decided : decided;
+    if (refusal !== undefined) {
+      outcome = 'refused';
+      return await denialOf(pipeline, call, refusal);
+    }
+    const ambiguous = ambiguousArguments(call); // after authorize: it tells the names that the tool declares
+    if (ambiguous !== undefined) throw new CallError(ambiguous);
+    const answered = pipeline.rewriteResult(await pipeline.dispatch(call), call);
+    result = answered instanceof Promise ? await answered : answered;
+    outcome = result.isError ? 'toolError' : 'ok';
+    return { result };
+  } catch (thrown) {
+    cause = thrown;
+    const reply = replyFromFault(call, thrown);
+    if ('error' in reply) error = reply.error;
+    outcome = call.cancel.aborted ? 'cancelled' : reply.outcome;
+    if (reply.isOurs && !call.cancel.aborted) context.report(call, thrown);
+    return 'error' in reply ? { error: reply.error } : { result: reply.result };
+  } finally {
+    const isPaused = result?.resultType === 'input_required';
+    const record: CallRecord = {
+      call,
+      outcome,
+      refusal,
+      error,
+      cause,
+      startedMs,
+      durationMs: pipeline.now() - startedMs,
+      rounds: call.round,
+      resultBytes: result?.bytes.length ?? 0,
+      result: isPaused ? undefined : result,
+    };
+    if (isPaused) rounds.pause(record);
+    else pipeline.settle(record);
+  }
+}
+
+/** Authorize, then limit; a later round of a call was counted with its first. */
+function decide(pipeline: Pipeline, call: Call, counts: boolean): ReturnType<Pipeline['authorize']> {
+  const decided = pipeline.authorize(call);
+  if (decided instanceof Promise)
+    return decided.then((refusal) => refusal ?? (counts ? pipeline.limit(call) : undefined));
+  return decided ?? (counts ? pipeline.limit(call) : undefined);
+}
+
+/** As {@link perform}; a name that nobody has is decided like one that somebody has, and then not found. Never rejects. */
+export function performResolved(
+  context: PipelineContext,
+  found: { readonly call: Call } | { readonly missing: Call },
+  curated = false,
+): Promise<Reply> {
+  return 'call' in found ? perform(context, found.call, curated) : answerMissing(context, found.missing);
+}
+
+async function answerMissing(context: PipelineContext, missing: Call): Promise<Reply> {
+  try {
+    return await denialOfMissing(context.pipeline, missing);
+  } catch (thrown) {
+    const reply = replyFromFault(missing, thrown);
+    if (reply.isOurs) context.report(missing, thrown);
+    return 'error' in reply ? { error: reply.error } : { result: reply.result };
+  }
+}
+
+/** A rewrite that changed the name is a call of another entry: it is looked up again, and authorized under that name. */
+function rewritten(context: PipelineContext, asked: Call, call: Call): Call {
+  if (call.name === asked.name || call.target !== asked.target) return call;
+  const target = context.resolve(call);
+  if (target === undefined) throw new UnknownEntry(call);
+  return callWith(call, { target });
+}

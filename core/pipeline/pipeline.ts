@@ -1,0 +1,77 @@
+import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { CatalogEntry } from '../contract/tool.ts';
+import type { Guarded } from '../extension/guard.ts';
+import type { Hooks } from '../extension/hooks.ts';
+import type { RequestListener } from '../server/http/request-recorder.ts';
+
+/** A stage that nobody tapped answers at once; one that somebody tapped may wait. */
+type Soon<T> = T | Promise<T>;
+
+/** The stages of one request as plain functions, in the order a call passes them. */
+export interface Pipeline {
+  identify(inbound: Inbound): Soon<Caller | Refusal | undefined>;
+  rewriteCall(call: Call): Soon<Call>;
+  authorize(call: Call): Soon<Refusal | undefined>;
+  limit(call: Call): Soon<Refusal | undefined>;
+  dispatch: Dispatch;
+  rewriteResult(result: CallResult, call: Call): Soon<CallResult>;
+  /** Absent when nobody filters lists: then ready pages are sent. */
+  readonly advertise:
+    | ((entries: readonly CatalogEntry[], caller: Caller) => Promise<readonly CatalogEntry[]>)
+    | undefined;
+  settle(record: CallRecord): void;
+  /** Backends that are still starting, in words; `undefined` or absent when there are none. */
+  starting?(): string | undefined;
+  /** Absent when nobody listens: then no record is kept. */
+  readonly requests: RequestListener | undefined;
+  now(): number;
+}
+
+/**
+ * Seals the hooks and turns them into functions; an untapped stage becomes the identity, so it costs nothing.
+ * @throws GatewayFault PLUGIN_FAILED when a `wrapDispatch` tap throws
+ */
+export function compilePipeline(hooks: Hooks, dispatch: Dispatch, now: () => number): Pipeline {
+  for (const hook of Object.values(hooks)) hook.seal();
+  const { authenticate, rewriteCall, authorize, limit, rewriteResult, advertise, wrapDispatch, callSettled } = hooks;
+  const { requestSettled, streamOpened } = hooks;
+  const isHeard = requestSettled.tapped() || streamOpened.tapped();
+  return {
+    identify: firstAnswer(authenticate),
+    rewriteCall: rewriteCall.tapped() ? (call) => rewriteCall.promise(call) : (call) => call,
+    authorize: firstAnswer(authorize),
+    limit: firstAnswer(limit),
+    dispatch: wrapDispatch.call(dispatch),
+    rewriteResult: rewriteResult.tapped() ? (result, call) => rewriteResult.promise(result, call) : (result) => result,
+    advertise: advertise.tapped() ? (entries, caller) => advertise.promise(entries, caller) : undefined,
+    settle: callSettled.tapped() ? (record) => callSettled.call(record) : () => {},
+    requests: isHeard
+      ? {
+          settled: (record) => requestSettled.call(record),
+          streamOpened: (record) => streamOpened.call(record),
+          now,
+        }
+      : undefined,
+    now,
+  };
+}
+
+/** A stage in which the first answer wins. Where no tap waits, the client does not wait either. */
+function firstAnswer<V, A>(hook: AskingHook<V, A>): (value: V) => Soon<A | undefined> {
+  const taps = hook.syncTaps();
+  if (taps === undefined) return (value) => hook.promise(value);
+  return (value) => {
+    for (const tap of taps) {
+      const answer = tap(value);
+      if (answer !== undefined) return answer as A;
+    }
+    return undefined;
+  };
+}
+
+interface AskingHook<V, A> extends Guarded {
+  promise(value: V): Promise<A | undefined>;
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { isAmbiguousUri } from '../catalog/ambiguous-uri.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Call, CallMethod, WireError } from '../contract/call.ts';
+import type { RawJson } from '../contract/json.ts';
+import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
+import { decodeObject, isObject, type RawObject } from '../json/raw-json.ts';
+import { CODE, wireError } from '../mcp/errors.ts';
+import { FORWARDED } from '../mcp/known-params.ts';
+import { endToEndMembers } from '../mcp/meta.ts';
+import type { McpRequest } from '../server/mcp-request.ts';
+import type { Passthrough } from '../server/passthrough-headers.ts';
+import type { RoundState, StateSeal } from './bridge/request-state.ts';
+import { createCall } from './call-value.ts';
+import { missingEntry } from './denial.ts';
+import type { Parking } from './dispatch.ts';
+import { staleState } from './wire-faults.ts';
+
+/** What resolving needs. */
+export interface ResolveParts {
+  catalog(request: McpRequest): Catalog;
+  readonly seal: StateSeal;
+  /** Picks the headers of a client's request that travel on. */
+  readonly passthrough: Passthrough;
+}
+
+/** The target of a call: an entry under a name; a name that nobody has; or what to answer instead. */
+export type Resolved = { readonly call: Call & Parking } | { readonly missing: Call } | { readonly error: WireError };
+
+/** Reads the params of a call method and finds what it names. */
+export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved {
+  const method = request.method as CallMethod;
+  const { params } = request;
+  const named = NAMED[method](params);
+  if ('error' in named) return named;
+  const inputResponses = params.get('inputResponses');
+  if (inputResponses !== undefined && inputResponses[0] !== OPEN_BRACE) {
+    return invalid(`${method}: params.inputResponses must be an object`);
+  }
+  const catalog = parts.catalog(request);
+  const target = findTarget(catalog, method, named.name, params) ?? missingFor(catalog, method, named.name, params);
+  if (target.isMissing && UNLISTED.has(method) && isAmbiguousUri(named.name)) {
+    return invalid(
+      `${method}: params.uri is ambiguous: it has another spelling (dot or empty segments, control characters, needless percent-encodings, an authority that URL parsers change), and no list names it so`,
+    );
+  }
+  // what is completed is a template's own variable: the template is what policy decides, whatever URI was named
+  const name = method === 'completion/complete' && target.kind === 'template' ? target.key : named.name;
+  const round = roundOf(parts, request, method, name, target);
+  if ('error' in round) return round;
+  const call = createCall({
+    id: round.state?.callId ?? request.inbound.record?.id ?? randomUUID(),
+    method,
+    name,
+    target,
+    members: params.only(FORWARDED[method]),
+    decoded: isObject(request.given?.arguments) ? request.given.arguments : undefined,
+    meta: endToEndMembers(params.object('_meta')),
+    caller: request.caller,
+    client: request.client,
+    inbound: request.inbound,
+    headers: parts.passthrough(request.inbound.headers),
+    parent: undefined,
+    round: round.state?.round ?? 1,
+    backendState: round.state?.inner,
+    inputResponses,
+    cancel: request.cancel,
+  });
+  if (target.isMissing) return { missing: call };
+  return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };
+}
+
+/** The entry a method and name stand for; also used when a rewrite gave a call another name. */
+export function findTarget(
+  catalog: Catalog,
+  method: CallMethod,
+  name: string,
+  params: Pick<RawObject, 'get'>,
+): CatalogEntry | undefined {
+  if (method === 'tools/call') return catalog.find('tool', name);
+  if (method === 'prompts/get') return catalog.find('prompt', name);
+  if (method !== 'completion/complete') return catalog.findResource(name) ?? unlisted(catalog, name);
+  if (refersToPrompt(params)) return catalog.find('prompt', name);
+  return catalog.findTemplate(name) ?? catalog.findResource(name);
+}
+
+/** The resource behind a URI that no list names, when one backend is sure to be its own. */
+function unlisted(catalog: Catalog, uri: string): CatalogEntry | undefined {
+  const found = catalog.findUnlisted(uri);
+  return 'entry' in found ? found.entry : undefined;
+}
+
+/** The entry for a name that nobody has, with the backends that might have it and were not asked. */
+function missingFor(catalog: Catalog, method: CallMethod, name: string, params: RawObject): CatalogEntry {
+  const missing = missingEntry(kindOf(method, params), name);
+  if (!UNLISTED.has(method)) return missing;
+  const found = catalog.findUnlisted(name);
+  return 'entry' in found || found.among.length === 0 ? missing : { ...missing, mayBeOf: found.among };
+}
+
+/** Methods whose URI need not be in a list. */
+const UNLISTED: ReadonlySet<CallMethod> = new Set(['resources/read', 'resources/subscribe']);
+
+function kindOf(method: CallMethod, params: RawObject): EntryKind {
+  if (method === 'tools/call') return 'tool';
+  if (method === 'prompts/get') return 'prompt';
+  return method === 'completion/complete' && refersToPrompt(params) ? 'prompt' : 'resource';
+}
+
+function refersToPrompt(params: Pick<RawObject, 'get'>): boolean {
+  const ref = params.get('ref');
+  return ref !== undefined && decodeObject(ref)?.type === 'ref/prompt';
+}
+
+type Named = { readonly name: string } | { readonly error: WireError };
+
+/** Where each method carries the name of its target, and what else must have a shape. */
+const NAMED: Readonly<Record<CallMethod, (params: RawObject) => Named>> = {
+  'tools/call': (params) => memberNamed(params, 'name', 'tools/call'),
+  'prompts/get': (params) => memberNamed(params, 'name', 'prompts/get'),
+  'resources/read': (params) => memberNamed(params, 'uri', 'resources/read'),
+  'resources/subscribe': (params) => memberNamed(params, 'uri', 'resources/subscribe'),
+  'completion/complete': (params) => {
+    const ref = params.object('ref');
+    const member = REFERENCES.get(ref?.string('type') ?? '');
+    const name = member === undefined ? undefined : ref?.string(member);
+    return name === undefined
+      ? invalid('completion/complete: params.ref must be a ref/prompt with a name or a ref/resource with a uri')
+      : { name };
+  },
+};
+
+/** The member of a `ref` that names what is completed, by its type. */
+const REFERENCES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+  ['ref/prompt', 'name'],
+  ['ref/resource', 'uri'],
+]);
+
+function memberNamed(params: RawObject, member: 'name' | 'uri', method: string): Named {
+  const name = params.string(member);
+  if (name === undefined) return invalid(`${method}: params.${member} must be a string`);
+  const given = params.get('arguments');
+  if (given !== undefined && given[0] !== OPEN_BRACE && !given.equals(NULL)) {
+    return invalid(`${method}: params.arguments must be an object`);
+  }
+  return { name };
+}
+
+function invalid(message: string): { readonly error: WireError } {
+  return { error: wireError(CODE.invalidParams, message) };
+}
+
+/** Checks a retry's `requestState`; a first round has none. */
+function roundOf(
+  parts: ResolveParts,
+  request: McpRequest,
+  method: string,
+  name: string,
+  target: CatalogEntry,
+): { readonly state: RoundState | undefined } | { readonly error: WireError } {
+  const sealed = request.params.get('requestState');
+  if (sealed === undefined) return { state: undefined };
+  const text = request.params.string('requestState');
+  if (text === undefined) return { error: staleState() };
+  const binding = { caller: request.caller, method, name, arguments: argumentsOf(request.params) };
+  const state = parts.seal.open(text, binding);
+  if (state === undefined || state.workload !== target.workload) return { error: staleState() };
+  return { state };
+}
+
+function argumentsOf(params: RawObject) {
+  const raw: RawJson | undefined = params.get('arguments');
+  return raw === undefined ? {} : (decodeObject(raw) ?? {});
+}
+
+const OPEN_BRACE = 0x7b;
+const NULL = Buffer.from('null');

@@ -1,0 +1,76 @@
+import type { BackendManager } from '../backend/backend-manager.ts';
+import type { ClientContext } from '../contract/call.ts';
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import { isObject } from '../json/raw-json.ts';
+import { transparentExtensions } from '../mcp/capabilities.ts';
+import type { ServerDescription } from '../server/mcp-request.ts';
+
+/** Composes the gateway's hello from what backends said; kept until `stale` is called. */
+export interface ServerDescriber {
+  face(client: ClientContext): ServerDescription;
+  stale(): void;
+}
+
+/**
+ * tools, prompts and resources are always offered, since backends may come later; completions, subscriptions and
+ * logging when a backend has them. Instructions come with the backend's configured name above each part.
+ */
+export function createServerDescriber(
+  serverInfo: JsonObject,
+  manager: Pick<BackendManager, 'states'>,
+  maxInstructions: number,
+  eras: ServerDescription['eras'] = ERAS,
+): ServerDescriber {
+  let kept: ServerDescription | undefined;
+  return {
+    face() {
+      kept ??= { ...compose(serverInfo, manager, maxInstructions), eras };
+      return kept;
+    },
+    stale() {
+      kept = undefined;
+    },
+  };
+}
+
+/** What is spoken unless a plugin says otherwise. */
+export const ERAS: ServerDescription['eras'] = ['2026-07-28', '2025-11-25'];
+
+function compose(
+  serverInfo: JsonObject,
+  manager: Pick<BackendManager, 'states'>,
+  maxInstructions: number,
+): Omit<ServerDescription, 'eras'> {
+  const hellos = manager.states().flatMap(({ backend, hello }) => (hello === undefined ? [] : [{ backend, hello }]));
+  const has = (name: string): boolean => hellos.some(({ hello }) => isObject(hello.capabilities[name]));
+  const extensions: Record<string, JsonValue> = {};
+  for (const { hello } of hellos) Object.assign(extensions, transparentExtensions(hello.capabilities.extensions));
+  const subscribes = hellos.some(({ hello }) => {
+    const { resources } = hello.capabilities;
+    return isObject(resources) && resources.subscribe === true;
+  });
+  const instructions = hellos
+    .flatMap(({ backend, hello }) => (hello.instructions ? [`## ${backend.name}\n\n${hello.instructions}`] : []))
+    .join('\n\n');
+  return {
+    serverInfo,
+    capabilities: {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, ...(subscribes ? { subscribe: true } : {}) },
+      ...(has('completions') ? { completions: {} } : {}),
+      ...(has('logging') ? { logging: {} } : {}),
+      ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
+    },
+    instructions: instructions === '' ? undefined : cut(instructions, maxInstructions),
+  };
+}
+
+/** At most `maxBytes` of UTF-8, never in the middle of a character. */
+function cut(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  return Buffer.from(text)
+    .subarray(0, maxBytes)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
+}

@@ -1,0 +1,34 @@
+import type { Era } from '../contract/era.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { JsonValue } from '../contract/json.ts';
+import { isObject } from '../json/raw-json.ts';
+import type { Message } from '../mcp/message.ts';
+import { META } from '../mcp/meta.ts';
+
+/** What tells whose a message is. */
+export interface Evidence {
+  /** Versions of the stateless era. */
+  readonly modernVersions: readonly string[];
+  /** A legacy version header and a live session id. */
+  isLegacySession(headers: Inbound['headers']): boolean;
+}
+
+/**
+ * The era of a message, in this order: a legacy version header with a live session, whatever stray reserved keys say;
+ * the body's own claim; `initialize`; a header that names a modern version. What claims nothing is legacy traffic.
+ * Source: MCP 2026-07-28 streamable HTTP, compatibility.
+ */
+export function eraOf(message: Message, headers: Inbound['headers'], evidence: Evidence): Era {
+  if (evidence.isLegacySession(headers)) return '2025-11-25';
+  if (claimOf(message) !== undefined) return '2026-07-28';
+  if (message.kind === 'request' && message.method === 'initialize') return '2025-11-25';
+  const named = headers['mcp-protocol-version']?.trim();
+  return named !== undefined && evidence.modernVersions.includes(named) ? '2026-07-28' : '2025-11-25';
+}
+
+/** The version that the body claims for itself. */
+export function claimOf(message: Message): JsonValue | undefined {
+  if (message.kind === 'response') return undefined;
+  const meta = message.given._meta;
+  return isObject(meta) ? meta[META.protocolVersion] : undefined;
+}

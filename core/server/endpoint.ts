@@ -1,0 +1,271 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { WireError } from '../contract/call.ts';
+import type { SessionEnded } from '../contract/event.ts';
+import type { Inbound, Responder } from '../contract/inbound.ts';
+import { explainCause } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../limits.ts';
+import { errorBytes, errorFromRefusal, INTERNAL, retryAfterSeconds } from '../mcp/envelope.ts';
+import { CODE, wireError } from '../mcp/errors.ts';
+import { isJsonType } from '../mcp/media-types.ts';
+import { NULL_ID, readMessage } from '../mcp/message.ts';
+import { createInFlight, type InFlight } from '../timing/in-flight.ts';
+import { exchangeable, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
+import { type BodyFault, type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
+import { openWebExchange } from './http/fetch-adapter.ts';
+import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
+import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
+import { sendProblem } from './http/problem.ts';
+import { type RequestListener, RequestRecorder, recorderOf } from './http/request-recorder.ts';
+import { CONSUMED, type MountedRoutes, serveRoute } from './http/routes.ts';
+import { withHeaders } from './http/with-headers.ts';
+import type { GatewayService, ListsChanged } from './mcp-request.ts';
+import { createProtocolRouter } from './protocol-router.ts';
+import type { HttpExchange } from './protocol-server.ts';
+import { createRejectedTokens } from './rejected-tokens.ts';
+import { ReloadableService } from './reloadable-service.ts';
+
+/** What an endpoint is made of. */
+export interface EndpointOptions {
+  readonly service: GatewayService;
+  readonly limits: Limits;
+  /** Where MCP is served, e.g. `/mcp`. */
+  readonly path: string;
+  /** A second path of the same endpoint; the gateway tells what is behind which. */
+  readonly directPath?: string | undefined;
+  /** Host names served; `undefined` = loopback names when `loopback`, any otherwise. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Exact Origin values served besides loopback ones. */
+  readonly allowedOrigins?: readonly string[];
+  readonly loopback: boolean;
+  /** See `EdgeParts`. */
+  readonly strictProtocolVersion?: boolean;
+  /** Routes beside the endpoint; they come before it. */
+  readonly routes?: MountedRoutes;
+  readonly log: Log;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** The legacy sessions of all replicas. */
+  readonly sharedSessions?: SharedSessions | undefined;
+  onSessionEnded?(ended: SessionEnded): void;
+  /** Hears of every request; without it no record is kept. */
+  readonly requests?: RequestListener | undefined;
+}
+
+/** What a gateway brings that takes the place of another at one endpoint. */
+export interface Successor
+  extends Pick<EndpointOptions, 'service' | 'routes' | 'requests' | 'sharedSessions' | 'onSessionEnded'> {
+  /** Backends that it has taken over as they are. */
+  readonly kept: ReadonlySet<string>;
+  /** Callers are known in another way than before: streams are opened anew, so that their callers are looked at. */
+  readonly endStreams: boolean;
+}
+
+/** The client-facing edge of a gateway. */
+export interface Endpoint {
+  /** Answers one request, wherever it came from. Never rejects. */
+  serve(inbound: Inbound, readBody: BodyReader, responder: Responder): Promise<void>;
+  /** Answers one Node request. */
+  handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
+  /** Answers one web-standard request. */
+  fetch(request: Request): Promise<Response>;
+  /** Live sessions and open event streams. */
+  counts(): { readonly sessions: number; readonly streams: number };
+  /**
+   * Another gateway takes this one's place at the door: requests from now on are its own, sessions and streams stay.
+   * Resolves, as the result says, when the requests before have ended.
+   */
+  exchange(next: Successor): InFlight;
+  /** Tells clients of changed lists. */
+  tell(change: ListsChanged): void;
+  /** Refuses new requests, ends streams gracefully, gives running calls `limits.stopMs`, then ends everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes the endpoint: guards, routes, authentication, then the edge of the client's era.
+ *
+ * A request that is refused before it is known to be MCP gets a problem document (RFC 9457), after that a JSON-RPC
+ * error with the id of its request.
+ */
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { limits, log, path, directPath } = options;
+  const service = new ReloadableService(options.service, log);
+  const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
+  let routes: MountedRoutes = options.routes ?? new Map();
+  let { onSessionEnded = ignore } = options;
+  const rejected = createRejectedTokens(log);
+  let inFlight = createInFlight();
+  const flights = new Set([inFlight]);
+  const sharedSessions = options.sharedSessions && exchangeable(options.sharedSessions);
+  const router = createProtocolRouter({
+    ...options,
+    service,
+    sharedSessions,
+    onSessionEnded: (ended) => onSessionEnded(ended),
+  });
+  let serve = servingFor(options.requests);
+  let stopping: Promise<void> | undefined;
+
+  function servingFor(requests: RequestListener | undefined): Endpoint['serve'] {
+    return requests === undefined ? serveGuarded : recorded(serveGuarded, requests);
+  }
+
+  async function serveGuarded(inbound: Inbound, readBody: BodyReader, plain: Responder): Promise<void> {
+    const verdict = guard(inbound.headers);
+    if ('refused' in verdict) {
+      recorderOf(inbound)?.refused(verdict.refused);
+      return sendProblem(plain, 'REQUEST_REFUSED', verdict.refused);
+    }
+    const { origin } = verdict;
+    const responder = origin === undefined ? plain : withHeaders(plain, corsHeaders(origin));
+    if (stopping !== undefined) {
+      recorderOf(inbound)?.refused('the gateway is stopping');
+      return sendProblem(responder, 'GATEWAY_STOPPING', 'try again later', STOPPING_HEADERS);
+    }
+    if (origin !== undefined && isPreflight(inbound)) {
+      return responder.send(204, preflightHeaders(inbound.headers['access-control-request-headers']));
+    }
+    const flight = inFlight;
+    flight.enter();
+    try {
+      const route = routes.get(inbound.path);
+      if (route !== undefined) {
+        recorderOf(inbound)?.enters('route');
+        await serveRoute(route, inbound, readBody, responder);
+      } else if (inbound.path === path || inbound.path === directPath) {
+        recorderOf(inbound)?.enters('mcp');
+        await serveMcp(inbound, readBody, responder);
+      } else sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');
+    } catch (cause) {
+      log.error('a request failed', { path: inbound.path, cause: explainCause(cause) });
+      refuse(responder, 500, INTERNAL);
+    } finally {
+      flight.leave();
+      const recorder = recorderOf(inbound);
+      if (recorder?.status === 0) recorder.leave(); // it went away with its body half sent: there was nobody to answer
+    }
+  }
+
+  async function serveMcp(inbound: Inbound, readBody: BodyReader, responder: Responder): Promise<void> {
+    const { method } = inbound;
+    const bodiless = method === 'POST' ? undefined : router.bodiless(method);
+    if (method !== 'POST' && bodiless === undefined) {
+      return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), router.allow());
+    }
+    const found = service.identify(inbound);
+    const caller = found instanceof Promise ? await found : found;
+    if (caller === undefined) {
+      recorderOf(inbound)?.refused(UNAUTHENTICATED.message);
+      return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });
+    }
+    if ('refused' in caller) {
+      recorderOf(inbound)?.refused(caller.reason);
+      rejected.note(inbound, caller);
+      const retry: Record<string, string> =
+        caller.status === 429 || caller.status === 503 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
+      return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
+    }
+    recorderOf(inbound)?.isOf(caller);
+    const exchange: HttpExchange = { inbound, responder, caller };
+    if (bodiless !== undefined) return bodiless(exchange);
+    if (!isJsonType(inbound.headers['content-type'])) {
+      return refuse(responder, 415, wireError(CODE.invalidRequest, 'Content-Type must be application/json'));
+    }
+    const body = await readBody();
+    if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
+    if (typeof body === 'string') return refuseBody(responder, body);
+    const message = readMessage(body, limits);
+    if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
+    recorderOf(inbound)?.says(message);
+    const server = router.serverFor(inbound, message);
+    if ('code' in server) return refuse(responder, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
+    recorderOf(inbound)?.speaks(server.era);
+    await server.post(exchange, message); // returned, it would cost two more turns of the microtask queue
+  }
+
+  async function stopNow(): Promise<void> {
+    router.close();
+    await Promise.all([...flights].map((flight) => flight.idle(limits.stopMs)));
+    await router.stop();
+    rejected.stop();
+  }
+
+  return {
+    serve: (inbound, readBody, responder) => serve(inbound, readBody, responder),
+    exchange(next) {
+      const before = inFlight;
+      inFlight = createInFlight();
+      flights.add(inFlight);
+      void before.idle(limits.callTotalMs).then(() => flights.delete(before));
+      routes = next.routes ?? new Map();
+      onSessionEnded = next.onSessionEnded ?? ignore;
+      serve = servingFor(next.requests);
+      if (next.sharedSessions !== undefined) sharedSessions?.exchange(next.sharedSessions);
+      service.exchange(next.service, next.kept);
+      if (next.endStreams) router.close();
+      return before;
+    },
+    tell: (change) => service.tell(change),
+    handle(request, response, { body, mountPath } = AS_IT_CAME) {
+      const responder = new NodeResponder(response);
+      response.on('error', ignore); // the client has gone: `onGone` tells those who care
+      const read = body === undefined ? () => readNodeBody(request, limits) : () => givenBody(body, limits);
+      void serve(new NodeInbound(request, responder, mountPath), read, responder);
+    },
+    async fetch(request) {
+      const { inbound, responder, response } = openWebExchange(request);
+      void serve(inbound, () => readWebBody(request, limits), responder);
+      return response;
+    },
+    counts: router.counts,
+    stop() {
+      stopping ??= stopNow();
+      return stopping;
+    },
+  };
+}
+
+/** The same serving, with a record of each request for those who listen. */
+function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint['serve'] {
+  return (inbound, readBody, responder) => {
+    const recorder = new RequestRecorder(inbound, responder, listener);
+    inbound.record = recorder;
+    return serve(inbound, readBody, recorder);
+  };
+}
+
+function isPreflight({ method, headers }: Inbound): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+function refuse(
+  responder: Responder,
+  status: number,
+  error: WireError,
+  headers: Readonly<Record<string, string>> = {},
+  id = NULL_ID,
+): void {
+  responder.send(status, { 'content-type': 'application/json', ...headers }, errorBytes(id, error));
+}
+
+function refuseBody(responder: Responder, fault: BodyFault): void {
+  if (fault === 'gone') return;
+  const { status, text } = BODY_FAULTS[fault];
+  // What is left of the body is not worth reading: the connection ends with the answer.
+  refuse(responder, status, wireError(CODE.invalidRequest, text), { connection: 'close' });
+}
+
+const BODY_FAULTS = {
+  consumed: { status: 500, text: CONSUMED },
+  tooLarge: { status: 413, text: 'the request body is too large' },
+  tooSlow: { status: 408, text: 'the request body took too long' },
+} as const satisfies Record<Exclude<BodyFault, 'gone'>, { readonly status: number; readonly text: string }>;
+
+const UNAUTHENTICATED = wireError(401, 'authentication is required');
+
+const STOPPING_HEADERS = { 'retry-after': '1', connection: 'close' };
+
+const AS_IT_CAME: HandleOptions = {};
+
+const ignore = (): void => {};

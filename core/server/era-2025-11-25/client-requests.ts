@@ -1,0 +1,92 @@
+import type { AskAnswer, ClientContext, LinkSink } from '../../contract/call.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { encode, RawObject } from '../../json/raw-json.ts';
+import { notificationParts } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { withoutPerHop } from '../../mcp/passing.ts';
+import { canAnswer } from '../../mcp/server-requests.ts';
+import { isLogWanted } from '../../mcp/wanted-logs.ts';
+import { DROPPABLE, MUST } from '../http/event-writer.ts';
+import type { ListsChanged } from '../mcp-request.ts';
+import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+import type { RunningCall, Session } from './sessions/session.ts';
+
+/** A question as it may go to the client, or the error its backend gets when the client never declared that it can answer. */
+export function questionFor(
+  session: Session,
+  method: string,
+  params: RawJson,
+): { readonly params: RawJson } | Extract<AskAnswer, { error: unknown }> {
+  if (canAnswer(session.capabilities, { method, params })) return { params: withoutPerHop(params) };
+  return { error: wireError(CODE.methodNotFound, `the client does not support ${method}`) };
+}
+
+/** Takes what the session's backends say outside any call to the session's own stream. */
+export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
+  return {
+    resourceUpdated(workload, params) {
+      const uri = RawObject.parse(params).string('uri');
+      if (uri === undefined || !isWatched(session, workload, uri)) return;
+      const method = 'notifications/resources/updated';
+      session.standalone.push({ latest: uri }, notificationParts(method, withoutPerHop(params)));
+    },
+    logged(_workload, params) {
+      if (!isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
+      session.standalone.push(DROPPABLE, notificationParts('notifications/message', withoutPerHop(params)));
+    },
+    listsChanged: (_workload, kinds) => pushListsChanged(session, kinds),
+    told(_workload, method, params) {
+      if (!OUTSIDE_CALLS.has(method)) return;
+      session.standalone.push(MUST, notificationParts(method, withoutPerHop(params)));
+    },
+    async ask(method, params, signal) {
+      // A question that may be any call's: without a stream of its own the session is asked on one of them.
+      const call = session.standalone.isConnected ? undefined : askable(session);
+      if (call?.ask !== undefined) return call.ask(method, params, signal);
+      const question = questionFor(session, method, params);
+      if ('error' in question) return question;
+      return session.questions.put(session.standalone, method, question.params, signal, askTimeoutMs);
+    },
+  };
+}
+
+function askable(session: Session): RunningCall | undefined {
+  return session.calls.values().find(({ mayStream }) => mayStream === true);
+}
+
+/** Tells the client that lists changed; what it has not fetched yet is not repeated. */
+export function pushListsChanged(session: Session, kinds: ListsChanged['kinds']): void {
+  for (const kind of kinds) {
+    const method = `notifications/${kind}/list_changed`;
+    session.standalone.push({ latest: method }, notificationParts(method, EMPTY_PARAMS));
+  }
+}
+
+const EMPTY_PARAMS = encode({});
+
+/** What a server may tell long after the call that it is about (MCP 2025-11-25, elicitation in URL mode). */
+const OUTSIDE_CALLS: ReadonlySet<string> = new Set(['notifications/elicitation/complete']);
+
+/** A backend speaks for its own resources: the one that was subscribed, or one below it (MCP resources, updated). */
+function isWatched(session: Session, workload: string, uri: string): boolean {
+  if (session.watches.get(uri)?.workload === workload) return true;
+  for (const [watched, entry] of session.watches) {
+    if (entry.workload === workload && uri.startsWith(`${watched}/`)) return true;
+  }
+  return false;
+}
+
+/** The session itself as a client, for what belongs to no call. */
+export function sessionClient(session: Session): ClientContext {
+  return {
+    era: '2025-11-25',
+    protocolVersion: session.protocolVersion,
+    capabilities: session.capabilities,
+    clientInfo: session.clientInfo,
+    owner: session.owner,
+    progressToken: undefined,
+    logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
+    tell: () => {}, // what belongs to no call comes by the owner's sink
+    ask: session.owner.sink?.ask,
+  };
+}

@@ -1,0 +1,72 @@
+import { errorBytes } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { recorderOf } from '../http/request-recorder.ts';
+import type { HttpExchange } from '../protocol-server.ts';
+import { LEGACY_VERSIONS } from './initialize.ts';
+import { ANSWER_HEADERS } from './pending-response.ts';
+import type { Session } from './sessions/session.ts';
+import type { Missing, Sessions } from './sessions/sessions.ts';
+
+/** The session of a request; what is wrong with it is answered here. A promise when the session store is asked. */
+export function findSession(
+  { sessions, strictProtocolVersion = true }: { readonly sessions: Sessions; readonly strictProtocolVersion?: boolean },
+  exchange: HttpExchange,
+  id: Buffer,
+): Session | undefined | Promise<Session | undefined> {
+  const { 'mcp-session-id': sessionId, 'mcp-protocol-version': named } = exchange.inbound.headers;
+  const version = strictProtocolVersion ? named : undefined;
+  if (sessionId === undefined) {
+    refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-Session-Id is missing: initialize first');
+    return undefined;
+  }
+  const found = sessions.use(sessionId, exchange.caller, exchange.inbound);
+  if (found instanceof Promise) return found.then((session) => checked(session, exchange, id, version));
+  return checked(found, exchange, id, version);
+}
+
+function checked(
+  found: Session | Missing,
+  exchange: HttpExchange,
+  id: Buffer,
+  version: string | undefined,
+): Session | undefined {
+  if (typeof found === 'string') {
+    refuseMissing(exchange, id, found);
+    return undefined;
+  }
+  recorderOf(exchange.inbound)?.belongsTo(found);
+  if (version !== undefined && !isSpoken(version)) {
+    refuse(exchange, id, 400, MISSING_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
+    return undefined;
+  }
+  return found;
+}
+
+/** Says that there is no session, and whether it is worth trying again. */
+export function refuseMissing(exchange: HttpExchange, id: Buffer, why: keyof typeof MISSING): void {
+  const { status, code, text } = MISSING[why];
+  const retry: Record<string, string> = status === 503 ? { 'retry-after': RETRY_AFTER_S } : {};
+  exchange.responder.send(status, { ...ANSWER_HEADERS, ...retry }, errorBytes(id, wireError(code, text)));
+}
+
+/** Whether a version header names a revision of this era. */
+export function isSpoken(version: string): boolean {
+  return (LEGACY_VERSIONS as readonly string[]).includes(version.trim());
+}
+
+/** Answers a request with a JSON-RPC error. */
+export function refuse({ responder }: HttpExchange, id: Buffer, status: number, code: number, message: string): void {
+  responder.send(status, ANSWER_HEADERS, errorBytes(id, wireError(code, message)));
+}
+
+/** Codes that the SDKs of this era use; clients look at the status. */
+const MISSING_SESSION = -32000;
+const UNKNOWN_SESSION = -32001;
+const RETRY_AFTER_S = '1';
+
+const MISSING = {
+  unknown: { status: 404, code: UNKNOWN_SESSION, text: 'the session is unknown or has ended: initialize again' },
+  full: { status: 503, code: CODE.internalError, text: 'the gateway has its number of sessions' },
+  away: { status: 503, code: CODE.internalError, text: 'the session store does not answer: try again later' },
+  tooLarge: { status: 413, code: CODE.invalidParams, text: 'capabilities and clientInfo are too large to be kept' },
+} as const satisfies Record<Missing | 'tooLarge', object>;

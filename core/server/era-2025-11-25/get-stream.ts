@@ -1,0 +1,36 @@
+import { errorBytes } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
+import { NULL_ID } from '../../mcp/message.ts';
+import { EventWriter } from '../http/event-writer.ts';
+import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
+import { ANSWER_HEADERS } from './pending-response.ts';
+import type { Session } from './sessions/session.ts';
+
+/**
+ * Connects a client to a stream of its session: to the session's own, or, with `Last-Event-ID`, to the one that event
+ * was on, from there on.
+ *
+ * Fails on the wire: 409 when the session's own stream has its one connection, 400 for an id nobody gave out or whose
+ * stream is forgotten. Coming back with an id takes the old connection's place: the client has lost it.
+ */
+export function connectStream(
+  { limits }: ProtocolServerParts,
+  { inbound, responder }: HttpExchange,
+  session: Session,
+): void {
+  const refuse = (status: number, text: string): void =>
+    responder.send(status, ANSWER_HEADERS, errorBytes(NULL_ID, wireError(CODE.invalidRequest, text)));
+  const lastEventId = inbound.headers['last-event-id'];
+  const [, id, seq] = lastEventId === undefined ? [] : (EVENT_ID.exec(lastEventId) ?? []);
+  if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID is not of this server');
+  const stream = id === undefined ? session.standalone : session.stream(id);
+  if (stream === undefined)
+    return refuse(400, 'the stream of Last-Event-ID is not on this replica or cannot be resumed any more');
+  if (id === undefined && stream.isConnected) return refuse(409, 'this session has its event stream');
+  const writer = new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes);
+  stream.attach(writer, seq === undefined ? undefined : Number(seq));
+  responder.onGone(() => stream.detach(writer));
+}
+
+const EVENT_ID = /^([0-9a-z]{1,12})-(\d{1,15})$/;

@@ -1,0 +1,256 @@
+import type { AskAnswer, ClientContext, SessionOwner } from '../../contract/call.ts';
+import type { SessionEnded } from '../../contract/event.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { explainCause } from '../../errors.ts';
+import { toldSeldom } from '../../extension/log-seldom.ts';
+import { encode } from '../../json/raw-json.ts';
+import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.ts';
+import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { acceptsStream } from '../../mcp/media-types.ts';
+import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
+import { META } from '../../mcp/meta.ts';
+import { withoutPerHop } from '../../mcp/passing.ts';
+import { HOUSE_METHODS } from '../gateway-methods.ts';
+import { recorderOf } from '../http/request-recorder.ts';
+import { LazyMcpRequest } from '../lazy-mcp-request.ts';
+import type { Answer, GatewayService, ListsChanged } from '../mcp-request.ts';
+import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
+import { pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
+import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+import { findSession, isSpoken, refuse, refuseMissing } from './find-session.ts';
+import { connectStream } from './get-stream.ts';
+import { helloResult, LEGACY_VERSIONS, readHello } from './initialize.ts';
+import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
+import { ANSWER_HEADERS, PendingResponse } from './pending-response.ts';
+import { legacyError, legacyResult, limitedResult } from './results.ts';
+import type { Session } from './sessions/session.ts';
+import type { SharedSessions } from './sessions/session-store.ts';
+import { createSessions, type Sessions } from './sessions/sessions.ts';
+
+/** What the legacy edge works with besides the common parts. */
+export interface LegacyParts extends ProtocolServerParts {
+  /** The sessions of all replicas; absent when those of this gateway are all there are. */
+  readonly sharedSessions?: SharedSessions | undefined;
+  onSessionEnded(ended: SessionEnded): void;
+}
+
+/** The legacy edge; the endpoint also asks it whose a doubtful request is. */
+export interface LegacyServer extends ProtocolServer {
+  /** A legacy version header and the id of a session: certainly a legacy request, whatever its `_meta` says. */
+  owns(headers: HttpExchange['inbound']['headers']): boolean;
+}
+
+/** Serves the revisions with sessions: 2025-11-25 and the three before it. */
+export function createLegacyServer(parts: LegacyParts): LegacyServer {
+  const { service, limits } = parts;
+  const streams = { open: 0 };
+  const displaced = toldSeldom(parts, 'sessions made room for others of a caller with many');
+  const sessions = createSessions({
+    limits,
+    heartbeat: parts.heartbeat,
+    streams,
+    sharedSessions: parts.sharedSessions,
+    now: parts.now,
+    ownerOf: (session) => ownerOf(session, limits.askTimeoutMs, service),
+    ended: (session, reason) => {
+      releaseSession(parts, session);
+      if (reason === 'displaced') displaced.one();
+      if (reason === 'stolen')
+        parts.log.warn('a session was used by another caller and has ended', { session: session.id });
+      parts.onSessionEnded({ sessionId: session.id, reason, durationMs: parts.now() - session.openedAtMs });
+    },
+  });
+  const context: ServerContext = { ...parts, sessions };
+  const unsubscribe = service.onListsChanged((change) => tellListsChanged(sessions, change));
+  return {
+    era: '2025-11-25',
+    versions: LEGACY_VERSIONS,
+    owns(headers) {
+      const { 'mcp-session-id': id, 'mcp-protocol-version': version } = headers;
+      return id !== undefined && version !== undefined && isSpoken(version) && sessions.mayHave(id);
+    },
+    post: (exchange, message) => post(context, exchange, message),
+    methods: {
+      GET: (exchange) => get(context, exchange),
+      DELETE: (exchange) => remove(context, exchange),
+    },
+    counts: () => ({ sessions: sessions.size, streams: streams.open }),
+    close() {
+      for (const session of sessions.all()) session.endStandalone();
+    },
+    async stop() {
+      unsubscribe();
+      sessions.stop();
+    },
+  };
+}
+
+interface ServerContext extends LegacyParts {
+  readonly sessions: Sessions;
+}
+
+function post(context: ServerContext, exchange: HttpExchange, message: Message): void | Promise<void> {
+  if (message.kind === 'request' && message.method === 'initialize') return initialize(context, exchange, message);
+  const session = findSession(context, exchange, message.kind === 'request' ? message.id : NULL_ID);
+  if (session instanceof Promise) return session.then((found) => found && take(context, exchange, found, message));
+  return session && take(context, exchange, session, message);
+}
+
+function take(
+  context: ServerContext,
+  exchange: HttpExchange,
+  session: Session,
+  message: Message,
+): void | Promise<void> {
+  if (message.kind === 'request') return answerRequest(context, exchange, session, message);
+  if (message.kind === 'notification') NOTIFICATIONS.get(message.method)?.(context, session, message);
+  else if (!session.questions.answer(message.key, passedAnswer(message.answer))) {
+    const isElsewhere = context.sessions.isShared && !session.questions.hasPut(message.key);
+    if (isElsewhere) return refuse(exchange, NULL_ID, 409, CODE.invalidRequest, ASKED_ELSEWHERE);
+  }
+  exchange.responder.send(202, {});
+}
+
+const ASKED_ELSEWHERE =
+  'another replica asked this question and waits for the answer: requests of one session must reach one replica';
+
+/** The client's `_meta` of this hop ends here. */
+function passedAnswer(answer: AskAnswer): AskAnswer {
+  return 'result' in answer ? { result: withoutPerHop(answer.result) } : answer;
+}
+
+function get(context: ServerContext, exchange: HttpExchange): void | Promise<void> {
+  if (!acceptsStream(exchange.inbound.headers.accept)) {
+    return refuse(exchange, NULL_ID, 406, CODE.invalidRequest, 'Accept must name text/event-stream');
+  }
+  const session = findSession(context, exchange, NULL_ID);
+  if (session instanceof Promise) return session.then((found) => found && connectStream(context, exchange, found));
+  if (session !== undefined) connectStream(context, exchange, session);
+}
+
+async function remove(context: ServerContext, exchange: HttpExchange): Promise<void> {
+  const session = await findSession(context, exchange, NULL_ID);
+  if (session === undefined) return;
+  if (!(await context.sessions.close(session))) return refuseMissing(exchange, NULL_ID, 'away');
+  exchange.responder.send(200, {});
+}
+
+async function initialize(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
+  const hello = readHello(message.given);
+  if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
+  const opened = context.sessions.open(exchange.caller, hello, exchange.inbound);
+  const session = opened instanceof Promise ? await opened : opened;
+  if (typeof session === 'string') return refuseMissing(exchange, message.id, session);
+  recorderOf(exchange.inbound)?.belongsTo(session);
+  const client = sessionClient(session);
+  context.service.prepareOwner(client);
+  const result = encode(helloResult(context.service.face(client), session.protocolVersion));
+  const headers = { ...ANSWER_HEADERS, 'mcp-session-id': session.id };
+  exchange.responder.send(200, headers, resultParts(message.id, [result]));
+}
+
+async function answerRequest(
+  context: ServerContext,
+  exchange: HttpExchange,
+  session: Session,
+  message: RequestMessage,
+): Promise<void> {
+  if (session.calls.has(message.key)) {
+    return refuse(exchange, message.id, 400, CODE.invalidRequest, 'a request of this id is still running');
+  }
+  const meta = message.params.object('_meta');
+  const progressToken = meta?.get(META.progressToken);
+  const waiting = new PendingResponse({
+    session,
+    message,
+    responder: exchange.responder,
+    accept: exchange.inbound.headers.accept,
+    hasProgressToken: progressToken !== undefined,
+    bufferBytes: context.limits.streamBufferBytes,
+    askTimeoutMs: context.limits.askTimeoutMs,
+    heartbeat: context.heartbeat,
+    now: context.now,
+  });
+  session.calls.set(message.key, waiting);
+  // Only the client's word or the end of its session cancels a legacy request, not a lost connection.
+  const client = callClient(session, waiting, progressToken);
+  const request = new LazyMcpRequest(message, exchange, client, waiting.cancellation);
+  try {
+    const local = LOCAL_METHODS.get(message.method);
+    if (local !== undefined) await local({ parts: context, session, message, request, waiting });
+    else if (!HOUSE_METHODS.has(message.method)) waiting.error(unknownMethod(message.method));
+    else settle(message, waiting, await context.service.answer(request));
+  } catch (cause) {
+    context.log.error('a request failed', { method: message.method, cause: explainCause(cause) });
+    waiting.error({ ...INTERNAL, status: 500 });
+  }
+}
+
+function unknownMethod(method: string) {
+  return wireError(CODE.methodNotFound, `method ${method} is not served`);
+}
+
+function settle(message: RequestMessage, waiting: PendingResponse, answer: Answer): void {
+  if ('result' in answer) return waiting.result([legacyResult(answer.result)]);
+  if ('ready' in answer) return waiting.result([answer.ready]);
+  if ('error' in answer) return waiting.error(legacyError(answer.error, message));
+  const { refusal } = answer;
+  if (refusal.status !== 429)
+    return waiting.error({ ...errorFromRefusal(refusal), status: refusal.status }, refusal.headers);
+  if (message.method === 'tools/call') return waiting.result([limitedResult(refusal)]);
+  waiting.error(errorFromRefusal(refusal), refusal.headers);
+}
+
+/** The client of one call: what is told and asked goes to the stream of its own request. */
+function callClient(session: Session, waiting: PendingResponse, progressToken: Buffer | undefined): ClientContext {
+  return {
+    era: '2025-11-25',
+    protocolVersion: session.protocolVersion,
+    capabilities: session.capabilities,
+    clientInfo: session.clientInfo,
+    owner: session.owner,
+    progressToken,
+    logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
+    tell: (method, params) => waiting.tell(method, params),
+    ask: waiting.mayStream ? (method, params, signal) => waiting.ask(method, params, signal) : undefined,
+  };
+}
+
+/** Each legacy session owns its backend sessions; what it declares to them is what its client declared. */
+function ownerOf(session: Session, askTimeoutMs: number, service: GatewayService): SessionOwner {
+  const capabilities: JsonObject = relayableCapabilities(session.capabilities);
+  const name = capabilityClass(session.capabilities);
+  return {
+    key: `session:${session.id}`,
+    era: '2025-11-25',
+    get caller() {
+      return session.caller;
+    },
+    share: session.share,
+    capabilities,
+    capabilityClass: name,
+    listClass: service.listClass?.(name, session.caller),
+    sink: sessionSink(session, askTimeoutMs),
+  };
+}
+
+function releaseSession({ service, log }: ProtocolServerParts, session: Session): void {
+  const client = sessionClient(session);
+  for (const [uri, entry] of session.watches) {
+    service.unwatch(entry, uri, client).catch((cause: unknown) => {
+      log.debug('a resource could not be unwatched', { cause: explainCause(cause) });
+    });
+  }
+  session.watches.clear();
+  service.release(session.owner.key);
+}
+
+/** Each session hears of each kind once; what it has not fetched yet is not repeated. */
+function tellListsChanged(sessions: Sessions, { capabilityClass: changed, kinds }: ListsChanged): void {
+  for (const session of sessions.all()) {
+    const { capabilityClass: shared, listClass } = session.owner;
+    if (shared !== changed && listClass !== changed) continue;
+    pushListsChanged(session, kinds);
+  }
+}

@@ -1,0 +1,96 @@
+import type { WireError } from '../../contract/call.ts';
+import { EMPTY_RESULT, errorFromRefusal } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { isLogLevel } from '../../mcp/log-levels.ts';
+import type { NotificationMessage, RequestMessage } from '../../mcp/message.ts';
+import type { McpRequest } from '../mcp-request.ts';
+import type { ProtocolServerParts } from '../protocol-server.ts';
+import { sessionClient } from './client-requests.ts';
+import type { PendingResponse } from './pending-response.ts';
+import type { Session } from './sessions/session.ts';
+import { errorFromWatch } from './subscribe-error.ts';
+
+/** What a method that the edge answers itself gets. */
+export interface LocalCall {
+  readonly parts: ProtocolServerParts;
+  readonly session: Session;
+  readonly message: RequestMessage;
+  readonly request: McpRequest;
+  readonly waiting: PendingResponse;
+}
+
+/** Requests that need no backend, or only its events. */
+export const LOCAL_METHODS: ReadonlyMap<string, (call: LocalCall) => void | Promise<void>> = new Map([
+  ['ping', ({ waiting }) => waiting.result([EMPTY_RESULT])],
+  ['logging/setLevel', setLevel],
+  ['resources/subscribe', subscribe],
+  ['resources/unsubscribe', unsubscribe],
+]);
+
+function setLevel({ parts, session, message, waiting }: LocalCall): void {
+  const { level } = message.given;
+  if (!isLogLevel(level)) return waiting.error(invalid('params.level must be a log level'));
+  session.logLevel = level;
+  parts.service.setLogLevel(sessionClient(session), level);
+  waiting.result([EMPTY_RESULT]);
+}
+
+async function subscribe({ parts, session, message, request, waiting }: LocalCall): Promise<void> {
+  const { uri } = message.given;
+  if (typeof uri !== 'string') return waiting.error(invalid('params.uri must be a string'));
+  const found = await parts.service.mayWatch(request, uri);
+  if ('error' in found) return waiting.error(found.error);
+  if ('refusal' in found) {
+    const status = found.refusal.status === 429 ? 200 : found.refusal.status;
+    return waiting.error({ ...errorFromRefusal(found.refusal), status }, found.refusal.headers);
+  }
+  if (session.watches.has(uri)) return waiting.result([EMPTY_RESULT]);
+  if (session.watches.size >= MAX_WATCHES)
+    return waiting.error(invalid(`at most ${MAX_WATCHES} subscriptions a session`));
+  session.watches.set(uri, found.entry); // before the watch: an update may come first
+  try {
+    await parts.service.watch(found.entry, uri, sessionClient(session));
+  } catch (cause) {
+    session.watches.delete(uri);
+    const error = errorFromWatch(cause);
+    if (error === undefined) throw cause;
+    return waiting.error(error);
+  }
+  // Ended in the meantime: the end has unwatched only what it saw.
+  if (session.hasEnded) await parts.service.unwatch(found.entry, uri, sessionClient(session));
+  waiting.result([EMPTY_RESULT]);
+}
+
+async function unsubscribe({ parts, session, message, waiting }: LocalCall): Promise<void> {
+  const { uri } = message.given;
+  if (typeof uri !== 'string') return waiting.error(invalid('params.uri must be a string'));
+  const entry = session.watches.get(uri);
+  session.watches.delete(uri);
+  if (entry !== undefined) await parts.service.unwatch(entry, uri, sessionClient(session));
+  waiting.result([EMPTY_RESULT]);
+}
+
+/** What the client tells without waiting for an answer; anything else is taken and ignored. */
+export const NOTIFICATIONS: ReadonlyMap<
+  string,
+  (parts: ProtocolServerParts, session: Session, message: NotificationMessage) => void
+> = new Map([
+  [
+    'notifications/cancelled',
+    (_parts: ProtocolServerParts, session: Session, { given }: NotificationMessage) => {
+      const { requestId, reason } = given;
+      if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
+      session.calls.get(requestId)?.cancel(typeof reason === 'string' ? `cancelled: ${reason}` : 'cancelled');
+    },
+  ],
+  [
+    'notifications/roots/list_changed',
+    ({ service }: ProtocolServerParts, session: Session) => service.rootsChanged(sessionClient(session)),
+  ],
+]);
+
+function invalid(message: string): WireError {
+  return wireError(CODE.invalidParams, message);
+}
+
+const MAX_WATCHES = 1024; // of one session; each costs a subscription at a backend

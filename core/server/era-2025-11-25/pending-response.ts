@@ -1,0 +1,125 @@
+import type { AskAnswer, WireError } from '../../contract/call.ts';
+import type { Responder } from '../../contract/inbound.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
+import { acceptsStream } from '../../mcp/media-types.ts';
+import type { RequestMessage } from '../../mcp/message.ts';
+import { withoutPerHop } from '../../mcp/passing.ts';
+import { isLogWanted } from '../../mcp/wanted-logs.ts';
+import { Cancel } from '../../timing/cancel.ts';
+import type { Heartbeat, HeartbeatListener } from '../../timing/heartbeat.ts';
+import { EventWriter, urgencyOf } from '../http/event-writer.ts';
+import { questionFor } from './client-requests.ts';
+import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+import type { ResumableStream } from './sessions/resumable-stream.ts';
+import type { RunningCall, Session } from './sessions/session.ts';
+
+export const ANSWER_HEADERS: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
+
+/** What a waiting answer needs to know of its request. */
+export interface Waiting {
+  readonly session: Session;
+  readonly message: RequestMessage;
+  readonly responder: Responder;
+  readonly accept: string | undefined;
+  readonly hasProgressToken: boolean;
+  readonly bufferBytes: number;
+  readonly askTimeoutMs: number;
+  readonly heartbeat: Heartbeat;
+  now(): number;
+}
+
+/**
+ * The answer to one legacy request: plain JSON, unless something must be said before the result, or the result takes
+ * long; then an event stream that may be resumed. A lost connection does not end the call (MCP 2025-11-25).
+ */
+export class PendingResponse implements HeartbeatListener, RunningCall {
+  readonly mayStream: boolean;
+  readonly #waiting: Waiting;
+  /** Comes when the client cancels or its session ends. */
+  readonly cancellation = new Cancel();
+  #stream: ResumableStream | undefined;
+  /** The connection was lost before it became a stream: the client has no event to come back with. */
+  #isLost = false;
+  #isDone = false;
+  #beats = 0;
+
+  constructor(waiting: Waiting) {
+    this.#waiting = waiting;
+    this.mayStream = acceptsStream(waiting.accept);
+    if (this.mayStream) waiting.heartbeat.add(this);
+  }
+
+  tell(method: string, params: RawJson): void {
+    const { session, hasProgressToken } = this.#waiting;
+    if (this.#isDone || !this.mayStream) return;
+    if (method === 'notifications/progress' && !hasProgressToken) return;
+    if (method === 'notifications/message' && !isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
+    this.#open()?.push(urgencyOf(method), notificationParts(method, withoutPerHop(params)));
+  }
+
+  /** Asks on the stream of this call; on the session's own when this connection is lost. */
+  ask(method: string, params: RawJson, signal: AbortSignal): Promise<AskAnswer> {
+    const { session, askTimeoutMs } = this.#waiting;
+    const question = questionFor(session, method, params);
+    if ('error' in question) return Promise.resolve(question);
+    const stream = (this.#isDone ? undefined : this.#open()) ?? session.standalone;
+    return session.questions.put(stream, method, question.params, signal, askTimeoutMs);
+  }
+
+  result(result: readonly RawJson[]): void {
+    this.#finish(200, resultParts(this.#waiting.message.id, result));
+  }
+
+  error(error: WireError, headers?: Readonly<Record<string, string>>): void {
+    this.#finish(error.status ?? 200, [errorBytes(this.#waiting.message.id, error)], headers);
+  }
+
+  /** The client does not wait any more. A stream still needs a last message, or the client would come back for it. */
+  cancel(reason: string): void {
+    if (this.#isDone) return;
+    this.cancellation.abort(new Error(reason));
+    if (this.#stream !== undefined) return this.error(wireError(CODE.internalError, reason));
+    this.#finish(202, []);
+  }
+
+  beat(): void {
+    if (++this.#beats >= PATIENCE_BEATS) this.#open();
+  }
+
+  #finish(status: number, parts: readonly Buffer[], headers?: Readonly<Record<string, string>>): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    const { session, message, responder, heartbeat, now } = this.#waiting;
+    session.calls.delete(message.key);
+    if (this.mayStream) heartbeat.delete(this);
+    if (this.#stream === undefined) {
+      const all = headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers };
+      responder.send(status, parts.length === 0 ? {} : all, parts);
+      return;
+    }
+    this.#stream.complete(parts, () => errorBytes(message.id, TOO_LARGE));
+    session.finishStream(this.#stream, now());
+  }
+
+  #open(): ResumableStream | undefined {
+    if (this.#stream !== undefined || this.#isLost) return this.#stream;
+    const { session, responder, bufferBytes, heartbeat } = this.#waiting;
+    responder.onGone(() => {
+      this.#isLost = this.#stream === undefined;
+    });
+    if (this.#isLost) return undefined;
+    heartbeat.delete(this); // from here on the stream has the beats
+    const stream = session.openStream();
+    this.#stream = stream;
+    const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
+    stream.attach(writer, 0);
+    responder.onGone(() => stream.detach(writer));
+    return stream;
+  }
+}
+
+const PATIENCE_BEATS = 2;
+const TOO_LARGE = wireError(CODE.internalError, 'the answer was too large to be kept for a resumed stream');

@@ -1,0 +1,74 @@
+import type { AskAnswer } from '../../../contract/call.ts';
+import type { RawJson } from '../../../contract/json.ts';
+import { encode } from '../../../json/raw-json.ts';
+import { notificationParts, requestParts } from '../../../mcp/envelope.ts';
+import { CODE, wireError } from '../../../mcp/errors.ts';
+import { MUST } from '../../http/event-writer.ts';
+import type { ResumableStream } from './resumable-stream.ts';
+
+/** Requests of the gateway to one client, until they are answered, withdrawn or too old. */
+export class Questions {
+  readonly #pending = new Map<number, (answer: AskAnswer) => void>();
+  readonly #before: number;
+  #lastId: number;
+
+  /** `before`: ids are counted from the one after it. */
+  constructor(before = 0) {
+    this.#before = before;
+    this.#lastId = before;
+  }
+
+  /** Sends a request on `stream`. Never rejects: no answer in time, or nobody to ask, is an error answer. */
+  put(
+    stream: ResumableStream,
+    method: string,
+    params: RawJson,
+    signal: AbortSignal,
+    timeoutMs: number,
+  ): Promise<AskAnswer> {
+    if (signal.aborted) return Promise.resolve(failed('the question was withdrawn'));
+    if (this.#pending.size >= MAX_PENDING) return Promise.resolve(failed('too many questions wait for an answer'));
+    const id = ++this.#lastId;
+    return new Promise((resolve) => {
+      const withdraw = (why: string): void => {
+        stream.push(MUST, notificationParts('notifications/cancelled', encode({ requestId: id, reason: why })));
+        settle(failed(why));
+      };
+      const aborted = (): void => withdraw('the question was withdrawn');
+      const timer = setTimeout(() => withdraw('nobody answered in time'), timeoutMs);
+      timer.unref();
+      const settle = (answer: AskAnswer): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', aborted);
+        this.#pending.delete(id);
+        resolve(answer);
+      };
+      signal.addEventListener('abort', aborted, { once: true });
+      this.#pending.set(id, settle);
+      if (!stream.push(MUST, requestParts(id, method, params))) settle(failed('the question is too large'));
+    });
+  }
+
+  /** Gives a client's answer to its question; `false` when none of that id waits. */
+  answer(id: string | number, answer: AskAnswer): boolean {
+    const settle = typeof id === 'number' ? this.#pending.get(id) : undefined;
+    settle?.(answer);
+    return settle !== undefined;
+  }
+
+  /** Whether a question of this id was put here, answered or not. */
+  hasPut(id: string | number): boolean {
+    return typeof id === 'number' && id > this.#before && id <= this.#lastId;
+  }
+
+  /** Nobody will answer any more. */
+  endAll(why: string): void {
+    for (const settle of [...this.#pending.values()]) settle(failed(why));
+  }
+}
+
+function failed(why: string): AskAnswer {
+  return { error: wireError(CODE.internalError, why) };
+}
+
+const MAX_PENDING = 64; // of one session; a person answers them

@@ -1,0 +1,157 @@
+import type { RawJson } from '../../../contract/json.ts';
+import { eventFrame, primingFrame } from '../../../mcp/event-stream.ts';
+import type { Heartbeat, HeartbeatListener } from '../../../timing/heartbeat.ts';
+import { type EventWriter, MUST, type Urgency } from '../../http/event-writer.ts';
+
+/** What a stream needs to know of its surroundings. */
+export interface StreamParts {
+  /** Events and bytes kept for `Last-Event-ID`. */
+  readonly replayEvents: number;
+  readonly replayBytes: number;
+  /** The client understands a first event without a message (2025-11-25). */
+  readonly isPrimed: boolean;
+  readonly heartbeat: Heartbeat;
+  /** Connected streams of the endpoint. */
+  readonly streams: { open: number };
+}
+
+interface StoredEvent {
+  readonly seq: number;
+  readonly urgency: Urgency;
+  readonly frame: Buffer;
+}
+
+/**
+ * One event stream of a session that outlives its connection.
+ *
+ * Events get the id `{stream}-{seq}` and are kept within bounds, so that a client that lost the connection gets what it
+ * missed, and only of this stream (MCP 2025-11-25 streamable HTTP, resumability). Without a connection events wait.
+ */
+export class ResumableStream implements HeartbeatListener {
+  readonly id: string;
+  readonly #parts: StreamParts;
+  readonly #events: StoredEvent[] = [];
+  #bytes = 0;
+  #lastSeq = 0;
+  #sentSeq = 0;
+  #writer: EventWriter | undefined;
+  /** The last message has been pushed: whoever comes back gets the rest and the end. */
+  isComplete = false;
+
+  constructor(id: string, parts: StreamParts) {
+    this.id = id;
+    this.#parts = parts;
+  }
+
+  get isConnected(): boolean {
+    return this.#writer !== undefined;
+  }
+
+  /**
+   * Connects a client: what it has not seen is written first. A connection that was there before is ended: the client
+   * has given it up.
+   *
+   * Shape: `after` is the sequence number the client saw last; without it only what was never written follows.
+   */
+  attach(writer: EventWriter, after: number = this.#sentSeq): void {
+    this.#release();
+    this.#writer = writer;
+    this.#parts.streams.open++;
+    this.#parts.heartbeat.add(this);
+    if (this.#parts.isPrimed) writer.write(MUST, () => primingFrame(`${this.id}-${after}`, RETRY_MS));
+    for (const { seq, frame } of this.#events) if (seq > after) writer.write(MUST, () => frame);
+    this.#sentSeq = this.#lastSeq;
+    if (this.isComplete) this.end();
+  }
+
+  /** The connection of `writer` is lost; the stream goes on without. */
+  detach(writer: EventWriter): void {
+    if (this.#writer !== writer) return;
+    writer.close();
+    this.#release();
+  }
+
+  /** Sends a message, or keeps it for who comes back. `false` when it is neither sent nor kept: it is too large. */
+  push(urgency: Urgency, parts: readonly RawJson[]): boolean {
+    const writer = this.#writer;
+    if (writer !== undefined) {
+      writer.write(urgency, () => {
+        const frame = this.#store(urgency, parts);
+        if (writer.isOpen) this.#sentSeq = this.#lastSeq;
+        return frame;
+      });
+      return true;
+    }
+    if ('latest' in urgency) this.#forgetUnsent(urgency.latest);
+    return this.#store(urgency, parts).length <= this.#parts.replayBytes;
+  }
+
+  /** Sends the last message and ends the connection. One too large to be kept is replaced by `tooLarge` for latecomers. */
+  complete(parts: readonly RawJson[], tooLarge: () => RawJson): void {
+    this.isComplete = true;
+    const isKept = this.push(MUST, parts) && this.#events.at(-1)?.seq === this.#lastSeq;
+    if (!isKept) this.#keep({ seq: this.#lastSeq, urgency: MUST, frame: this.#frame(this.#lastSeq, [tooLarge()]) });
+    this.end();
+  }
+
+  /** Ends the connection; the stream may be resumed. */
+  end(): void {
+    this.#writer?.end();
+    this.#release();
+  }
+
+  beat(): void {
+    this.#writer?.keepAlive();
+  }
+
+  #release(): void {
+    if (this.#writer === undefined) return;
+    this.#writer.end();
+    this.#writer = undefined;
+    this.#parts.streams.open--;
+    this.#parts.heartbeat.delete(this);
+  }
+
+  #frame(seq: number, parts: readonly RawJson[]): Buffer {
+    return eventFrame(parts, `${this.id}-${seq}`);
+  }
+
+  #store(urgency: Urgency, parts: readonly RawJson[]): Buffer {
+    const seq = ++this.#lastSeq;
+    const frame = this.#frame(seq, parts);
+    if (frame.length <= this.#parts.replayBytes) this.#keep({ seq, urgency, frame });
+    return frame;
+  }
+
+  #keep(event: StoredEvent): void {
+    this.#events.push(event);
+    this.#bytes += event.frame.length;
+    while (this.#events.length > this.#parts.replayEvents || this.#bytes > this.#parts.replayBytes) {
+      if (!this.#evict()) return;
+    }
+  }
+
+  /** Lets go of the oldest event that a call can do without, else of the oldest; the newest stays. */
+  #evict(): boolean {
+    if (this.#events.length <= 1) return false;
+    const spare = this.#events.findIndex(({ urgency }) => !('must' in urgency));
+    const at = spare === -1 || spare === this.#events.length - 1 ? 0 : spare;
+    this.#remove(at);
+    return true;
+  }
+
+  /** A newer message of the same kind makes one superfluous that nobody has seen. */
+  #forgetUnsent(key: string): void {
+    const at = this.#events.findIndex(
+      ({ seq, urgency }) => seq > this.#sentSeq && 'latest' in urgency && urgency.latest === key,
+    );
+    if (at !== -1) this.#remove(at);
+  }
+
+  #remove(at: number): void {
+    const [removed] = this.#events.splice(at, 1);
+    this.#bytes -= removed?.frame.length ?? 0;
+  }
+}
+
+const RETRY_MS = 1000; // how long a client waits before it comes back

@@ -1,0 +1,14 @@
+import { BackendError } from '../../backend/backend-manager.ts';
+import type { WireError } from '../../contract/call.ts';
+import { GatewayFault } from '../../errors.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+
+/** What a client hears when its subscription failed at the backend; `undefined` when the fault is not the backend's. */
+export function errorFromWatch(cause: unknown): WireError | undefined {
+  if (cause instanceof BackendError) {
+    const { code, message, data, members } = cause;
+    return { code, message, ...(data === undefined ? {} : { data }), ...(members === undefined ? {} : { members }) };
+  }
+  if (!(cause instanceof GatewayFault) || !cause.code.startsWith('BACKEND_')) return undefined;
+  return wireError(CODE.internalError, `${cause.message} (${cause.code})`);
+}

@@ -1,0 +1,61 @@
+import type { WireError } from '../../contract/call.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { MirroredParam } from '../../contract/tool.ts';
+import { isObject } from '../../json/raw-json.ts';
+import { decodeHeaderValue } from '../../mcp/header-value.ts';
+import { badHeader } from './validate-headers.ts';
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Refuses a request with more `Mcp-Param-*` headers than the bound, before any of them is decoded. */
+export function tooManyParams(headers: Headers, most: number): WireError | undefined {
+  let count = 0;
+  for (const name in headers) if (name.startsWith(PREFIX)) count++;
+  return count > most ? badHeader(`more than ${most} Mcp-Param headers`) : undefined;
+}
+
+/**
+ * Compares `Mcp-Param-*` headers with the arguments they repeat.
+ *
+ * Shape: an argument that is absent or null has no header, any other has one; integers are compared as numbers, strings
+ * decoded. Headers that the tool does not declare are left alone. Fails as a value: 400 -32020.
+ * Source: MCP 2026-07-28 tools, `x-mcp-header`.
+ */
+export function mirrorMismatch(
+  mirrored: readonly MirroredParam[],
+  headers: Headers,
+  given: JsonValue | undefined,
+): WireError | undefined {
+  for (const { header, path } of mirrored) {
+    const name = `${PREFIX}${header.toLowerCase()}`;
+    const value = valueAt(given, path);
+    const raw = headers[name];
+    const isAbsent = value === undefined || value === null;
+    if (raw === undefined) {
+      if (isAbsent || typeof value === 'object') continue; // an object cannot be mirrored: its schema is the backend's
+      return badHeader(`Mcp-Param-${header} is missing`);
+    }
+    const text = decodeHeaderValue(raw);
+    if (text === undefined) return badHeader(`Mcp-Param-${header} is not encoded well`);
+    if (isAbsent || !isSame(text, value)) return badHeader(`Mcp-Param-${header} differs from its argument`);
+  }
+  return undefined;
+}
+
+function valueAt(given: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  let at = given;
+  for (const key of path) {
+    if (!isObject(at) || !Object.hasOwn(at, key)) return undefined;
+    at = (at as JsonObject)[key];
+  }
+  return at;
+}
+
+function isSame(text: string, value: JsonValue): boolean {
+  if (typeof value === 'number') return NUMBER.test(text) && Number(text) === value;
+  if (typeof value === 'boolean') return text === String(value);
+  return text === value;
+}
+
+const PREFIX = 'mcp-param-';
+const NUMBER = /^-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?$/;

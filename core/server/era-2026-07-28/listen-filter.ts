@@ -1,0 +1,56 @@
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { isObject } from '../../json/raw-json.ts';
+
+/** Lists whose changes a client may listen to. */
+export type ListKind = 'tools' | 'prompts' | 'resources';
+
+/** What a `subscriptions/listen` asks for. */
+export interface ListenFilter {
+  readonly kinds: readonly ListKind[];
+  /** Without repetition. */
+  readonly uris: readonly string[];
+}
+
+/**
+ * Reads `params.notifications`.
+ *
+ * Fails as a value, a sentence for the client: it is missing, a member has the wrong type, or too many URIs.
+ * Unknown members are not honoured and therefore not acknowledged.
+ */
+export function readFilter(notifications: JsonValue | undefined): ListenFilter | { readonly wrong: string } {
+  if (!isObject(notifications)) return { wrong: 'params.notifications must be an object' };
+  for (const [member] of FLAGS) {
+    const flag = notifications[member];
+    if (flag !== undefined && typeof flag !== 'boolean') return { wrong: `notifications.${member} must be a boolean` };
+  }
+  const uris = notifications.resourceSubscriptions ?? [];
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
+    return { wrong: 'notifications.resourceSubscriptions must be a list of URIs' };
+  }
+  const distinct = [...new Set(uris as string[])];
+  if (distinct.length > MAX_URIS)
+    return { wrong: `notifications.resourceSubscriptions takes at most ${MAX_URIS} URIs` };
+  return { kinds: FLAGS.filter(([member]) => notifications[member] === true).map(([, kind]) => kind), uris: distinct };
+}
+
+/** The kinds of a filter whose changes the gateway really sends. */
+export function deliverable(kinds: readonly ListKind[], capabilities: JsonObject): readonly ListKind[] {
+  return kinds.filter((kind) => {
+    const capability = capabilities[kind];
+    return isObject(capability) && capability.listChanged === true;
+  });
+}
+
+/** The honoured subset in the shape of the request. */
+export function acknowledged(kinds: readonly ListKind[], uris: readonly string[]): JsonObject {
+  const flags = FLAGS.filter(([, kind]) => kinds.includes(kind)).map(([member]) => [member, true]);
+  return { ...Object.fromEntries(flags), ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }) };
+}
+
+const FLAGS = [
+  ['toolsListChanged', 'tools'],
+  ['promptsListChanged', 'prompts'],
+  ['resourcesListChanged', 'resources'],
+] as const satisfies readonly (readonly [string, ListKind])[];
+
+const MAX_URIS = 1024; // of one listen; each costs a watch at a backend

@@ -1,0 +1,84 @@
+import type { LinkSink } from '../../contract/call.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { RawObject } from '../../json/raw-json.ts';
+import type { ListsChanged } from '../mcp-request.ts';
+import type { ListKind } from './listen-filter.ts';
+
+/** One open `subscriptions/listen`, as the hub sees it. */
+export interface Listener {
+  readonly ownerKey: string;
+  readonly capabilityClass: string;
+  readonly listClass?: string | undefined;
+  listChanged(kind: ListKind): void;
+  /** Takes an update when it is of a resource the listener asked for, from the backend that has it. */
+  resourceUpdated(workload: string, uri: string, params: RawJson): void;
+  /** The server ends the listen gracefully. */
+  finish(): void;
+}
+
+/** Brings changes of the gateway to the listens that asked for them. */
+export interface ListenHub {
+  add(listener: Listener, countKey: string): void;
+  delete(listener: Listener, countKey: string): void;
+  /** How many listens a caller holds open. */
+  openOf(countKey: string): number;
+  /** The sink of every owner of this key: stateless, so owners may be made again at any time. */
+  sinkOf(ownerKey: string): LinkSink;
+  listsChanged(change: ListsChanged): void;
+  readonly size: number;
+  finishAll(): void;
+}
+
+export function createListenHub(): ListenHub {
+  const byOwner = new Map<string, Set<Listener>>();
+  const counts = new Map<string, number>();
+  let size = 0;
+  const all = function* (): Iterable<Listener> {
+    for (const listeners of byOwner.values()) yield* listeners;
+  };
+  return {
+    add(listener, countKey) {
+      const listeners = byOwner.get(listener.ownerKey) ?? new Set();
+      listeners.add(listener);
+      byOwner.set(listener.ownerKey, listeners);
+      counts.set(countKey, (counts.get(countKey) ?? 0) + 1);
+      size++;
+    },
+    delete(listener, countKey) {
+      const listeners = byOwner.get(listener.ownerKey);
+      if (listeners?.delete(listener) !== true) return;
+      if (listeners.size === 0) byOwner.delete(listener.ownerKey);
+      const left = (counts.get(countKey) ?? 1) - 1;
+      if (left === 0) counts.delete(countKey);
+      else counts.set(countKey, left);
+      size--;
+    },
+    openOf: (countKey) => counts.get(countKey) ?? 0,
+    sinkOf: (ownerKey) => ({
+      resourceUpdated(workload, params) {
+        const listeners = byOwner.get(ownerKey);
+        const uri = listeners === undefined ? undefined : RawObject.parse(params).string('uri');
+        if (listeners === undefined || uri === undefined) return;
+        for (const each of listeners) each.resourceUpdated(workload, uri, params);
+      },
+      listsChanged(_workload, kinds) {
+        for (const each of byOwner.get(ownerKey) ?? []) for (const kind of kinds) each.listChanged(kind);
+      },
+      logged() {
+        // Outside a call no request asked for a level, so nothing may be sent (MCP 2026-07-28, logging).
+      },
+    }),
+    listsChanged({ capabilityClass, kinds }) {
+      for (const each of all()) {
+        const sees = each.capabilityClass === capabilityClass || each.listClass === capabilityClass;
+        if (sees) for (const kind of kinds) each.listChanged(kind);
+      }
+    },
+    get size() {
+      return size;
+    },
+    finishAll() {
+      for (const each of [...all()]) each.finish();
+    },
+  };
+}

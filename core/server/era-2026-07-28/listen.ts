@@ -1,0 +1,167 @@
+import type { RawJson } from '../../contract/json.ts';
+import type { CatalogEntry } from '../../contract/tool.ts';
+import { explainCause } from '../../errors.ts';
+import { encode, RawObject } from '../../json/raw-json.ts';
+import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
+import type { RequestMessage } from '../../mcp/message.ts';
+import { endToEndMeta, META } from '../../mcp/meta.ts';
+import { shareOf } from '../../mcp/share.ts';
+import type { HeartbeatListener } from '../../timing/heartbeat.ts';
+import { EventWriter, MUST, type Urgency } from '../http/event-writer.ts';
+import type { McpRequest } from '../mcp-request.ts';
+import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
+import { acknowledged, deliverable, type ListKind, readFilter } from './listen-filter.ts';
+import type { Listener, ListenHub } from './listen-hub.ts';
+import { ANSWER_HEADERS } from './pending-response.ts';
+import { ownMeta } from './results.ts';
+
+/**
+ * Serves one `subscriptions/listen`: an event stream that begins with what is honoured, carries tagged changes, and
+ * ends with the JSON-RPC result when the server ends it.
+ *
+ * Fails on the wire: -32602 for a wrong filter, 429 when the caller holds its number of streams. What a policy or a
+ * backend refuses is simply not acknowledged.
+ */
+export async function openListen(
+  parts: ProtocolServerParts & { readonly hub: ListenHub },
+  exchange: HttpExchange,
+  message: RequestMessage,
+  request: McpRequest,
+  serverInfo: RawJson,
+): Promise<void> {
+  const { service, limits, hub } = parts;
+  const { responder } = exchange;
+  const refuse = (code: number, text: string, status = 200): void =>
+    responder.send(status, ANSWER_HEADERS, errorBytes(message.id, wireError(code, text)));
+  const filter = readFilter(message.given.notifications);
+  if ('wrong' in filter) return refuse(CODE.invalidParams, filter.wrong);
+  const countKey = shareOf(exchange.caller, exchange.inbound.remoteAddress);
+  if (hub.openOf(countKey) >= limits.streamsPerCaller) return refuse(429, 'too many open streams', 429);
+
+  const listen = new Listen(parts, message.id, request, serverInfo, countKey);
+  hub.add(listen, countKey); // from here on it counts, and no change slips between watching and acknowledging
+  responder.onGone(() => listen.end());
+  for (const [uri, entry] of await watchAll(parts, request, filter.uris)) listen.uris.set(uri, entry);
+  if (listen.hasEnded) {
+    listen.unwatchAll();
+    return refuse(CODE.internalError, 'the gateway is stopping', 503);
+  }
+  for (const kind of deliverable(filter.kinds, service.face(request.client).capabilities)) listen.kinds.add(kind);
+  listen.start(new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes));
+}
+
+/** Watches what the caller may watch; what fails is reported and left out. */
+async function watchAll(
+  { service, log }: ProtocolServerParts,
+  request: McpRequest,
+  uris: readonly string[],
+): Promise<readonly (readonly [string, CatalogEntry])[]> {
+  const watched = await Promise.all(
+    uris.map(async (uri) => {
+      try {
+        const found = await service.mayWatch(request, uri);
+        if (!('entry' in found)) return undefined;
+        await service.watch(found.entry, uri, request.client);
+        return [uri, found.entry] as const;
+      } catch (cause) {
+        log.warn('a resource could not be watched', { cause: explainCause(cause) });
+        return undefined;
+      }
+    }),
+  );
+  return watched.filter((each) => each !== undefined);
+}
+
+/** One open listen. */
+class Listen implements Listener, HeartbeatListener {
+  readonly kinds = new Set<ListKind>();
+  readonly uris = new Map<string, CatalogEntry>();
+  readonly ownerKey: string;
+  readonly capabilityClass: string;
+  readonly listClass: string | undefined;
+  readonly #parts: ProtocolServerParts & { readonly hub: ListenHub };
+  readonly #id: RawJson;
+  readonly #request: McpRequest;
+  readonly #serverInfo: RawJson;
+  readonly #countKey: string;
+  #writer: EventWriter | undefined;
+  hasEnded = false;
+
+  constructor(
+    parts: ProtocolServerParts & { readonly hub: ListenHub },
+    id: RawJson,
+    request: McpRequest,
+    serverInfo: RawJson,
+    countKey: string,
+  ) {
+    this.#parts = parts;
+    this.#id = id;
+    this.#request = request;
+    this.#serverInfo = serverInfo;
+    this.#countKey = countKey;
+    this.ownerKey = request.client.owner.key;
+    this.capabilityClass = request.client.owner.capabilityClass;
+    this.listClass = request.client.owner.listClass;
+  }
+
+  start(writer: EventWriter): void {
+    this.#writer = writer;
+    this.#parts.heartbeat.add(this);
+    const notifications = encode(acknowledged([...this.kinds], [...this.uris.keys()]));
+    const params = RawObject.empty().with('notifications', notifications);
+    this.#notify(MUST, 'notifications/subscriptions/acknowledged', params);
+  }
+
+  listChanged(kind: ListKind): void {
+    if (!this.kinds.has(kind)) return;
+    this.#notify({ latest: kind }, `notifications/${kind}/list_changed`, RawObject.empty());
+  }
+
+  resourceUpdated(workload: string, uri: string, params: RawJson): void {
+    if (this.uris.get(uri)?.workload !== workload) return; // a backend speaks for its own resources only
+    this.#notify({ latest: uri }, 'notifications/resources/updated', RawObject.parse(params));
+  }
+
+  beat(): void {
+    this.#writer?.keepAlive();
+  }
+
+  finish(): void {
+    const result = RawObject.empty().with('resultType', encode('complete')).with('_meta', this.#meta());
+    this.#writer?.write(MUST, () => eventFrame(resultParts(this.#id, [result.toBytes()])));
+    this.end();
+  }
+
+  end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    const { hub, heartbeat } = this.#parts;
+    hub.delete(this, this.#countKey);
+    heartbeat.delete(this);
+    this.#writer?.end();
+    this.unwatchAll();
+  }
+
+  unwatchAll(): void {
+    const { service, log } = this.#parts;
+    for (const [uri, entry] of this.uris) {
+      service.unwatch(entry, uri, this.#request.client).catch((cause: unknown) => {
+        log.debug('a resource could not be unwatched', { cause: explainCause(cause) });
+      });
+    }
+    this.uris.clear();
+  }
+
+  #notify(urgency: Urgency, method: string, params: RawObject): void {
+    const kept = endToEndMeta(params.get('_meta'));
+    const meta = (kept === undefined ? RawObject.empty() : RawObject.parse(kept)).with(META.subscriptionId, this.#id);
+    const tagged = params.with('_meta', meta.toBytes()).toBytes();
+    this.#writer?.write(urgency, () => eventFrame(notificationParts(method, tagged)));
+  }
+
+  #meta(): RawJson {
+    return ownMeta(this.#serverInfo, this.#id);
+  }
+}

@@ -1,0 +1,193 @@
+import type { ClientContext } from '../../contract/call.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { explainCause } from '../../errors.ts';
+import { encode, isObject, RawObject } from '../../json/raw-json.ts';
+import { errorBytes, errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import type { Message, RequestMessage } from '../../mcp/message.ts';
+import { HOUSE_METHODS } from '../gateway-methods.ts';
+import { LazyMcpRequest } from '../lazy-mcp-request.ts';
+import type { Answer, McpRequest } from '../mcp-request.ts';
+import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
+import { mirrorMismatch, tooManyParams } from './check-mirrored-params.ts';
+import { openListen } from './listen.ts';
+import { createListenHub, type ListenHub } from './listen-hub.ts';
+import { ANSWER_HEADERS, PendingResponse } from './pending-response.ts';
+import { modernResult, ownMeta } from './results.ts';
+import { createOwners, type Owners } from './session-owners.ts';
+import { type Envelope, readEnvelope } from './validate-headers.ts';
+
+/** Revisions of the stateless era, newest first. */
+export const MODERN_VERSIONS = ['2026-07-28'] as const;
+
+/** What the modern edge works with besides the common parts. */
+export interface ModernParts extends ProtocolServerParts {
+  /** The versions of every era served here, for `supportedVersions` and -32022. */
+  readonly supported: () => readonly string[];
+  /** `serverInfo` of the gateway, encoded. */
+  readonly serverInfo: () => RawJson;
+}
+
+/** Serves MCP 2026-07-28: no session, every request complete in itself, a closed connection is a cancelled call. */
+export function createModernServer(parts: ModernParts): ProtocolServer {
+  const hub = createListenHub();
+  const owners = createOwners(hub.sinkOf, parts.service.listClass);
+  const streams = { open: 0 };
+  const context: ServerContext = { ...parts, hub, owners, streams };
+  const unsubscribe = parts.service.onListsChanged((change) => hub.listsChanged(change));
+  return {
+    era: '2026-07-28',
+    versions: MODERN_VERSIONS,
+    methods: {},
+    post(exchange, message) {
+      if (message.kind === 'request') return answerRequest(context, exchange, message);
+      return acknowledge(exchange, message);
+    },
+    counts: () => ({ sessions: 0, streams: streams.open + hub.size }),
+    close: () => hub.finishAll(),
+    async stop() {
+      hub.finishAll();
+      unsubscribe();
+    },
+  };
+}
+
+interface ServerContext extends ModernParts {
+  readonly hub: ListenHub;
+  readonly owners: Owners;
+  readonly streams: { open: number };
+}
+
+/** A modern client has nothing to answer, and core defines no notification of it over HTTP: both are taken and ignored. */
+function acknowledge({ responder }: HttpExchange, message: Exclude<Message, RequestMessage>): void {
+  if (message.kind === 'notification') return responder.send(202, { 'cache-control': 'private, no-store' });
+  const error = wireError(CODE.invalidRequest, 'clients of this version post requests and notifications only');
+  responder.send(400, ANSWER_HEADERS, errorBytes(encode(message.key), error));
+}
+
+async function answerRequest(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
+  const { inbound, responder, caller } = exchange;
+  const { headers } = inbound;
+  const envelope = readEnvelope(message, headers, { versions: MODERN_VERSIONS, supported: context.supported() });
+  if ('error' in envelope) return refuse(exchange, message, envelope.error.status ?? 400, envelope.error);
+  const serve = OWN_METHODS.get(message.method);
+  const isGatewayMethod = serve === undefined && HOUSE_METHODS.has(message.method);
+  if (serve === undefined && !isGatewayMethod) {
+    return refuse(exchange, message, 404, wireError(CODE.methodNotFound, `method ${message.method} is not served`));
+  }
+  const owner = context.owners.of(caller, envelope.capabilities, envelope.rawCapabilities);
+  const waiting = new PendingResponse({
+    id: message.id,
+    responder,
+    accept: isGatewayMethod ? headers.accept : undefined,
+    logLevel: envelope.logLevel,
+    hasProgressToken: envelope.progressToken !== undefined,
+    bufferBytes: context.limits.streamBufferBytes,
+    heartbeat: context.heartbeat,
+    streams: context.streams,
+  });
+  const client = clientFrom(envelope, owner, waiting);
+  const request = new LazyMcpRequest(message, exchange, client);
+  const mismatch = checkMirrored(context, message, exchange, client);
+  try {
+    if (mismatch !== undefined) {
+      const objection = await context.service.objection?.(request); // a hint at headers would tell that the tool is there
+      return objection === undefined ? waiting.error(mismatch) : settle(context, message, request, waiting, objection);
+    }
+    if (serve === undefined) settle(context, message, request, waiting, await context.service.answer(request));
+    else await serve(context, exchange, message, request);
+  } catch (cause) {
+    context.log.error('a request failed', { method: message.method, cause: explainCause(cause) });
+    waiting.error({ ...INTERNAL, status: 500 });
+  }
+}
+
+type Serve = (
+  context: ServerContext,
+  exchange: HttpExchange,
+  message: RequestMessage,
+  request: McpRequest,
+) => void | Promise<void>;
+
+const discover: Serve = (context, { responder }, message, request) => {
+  const { capabilities, instructions } = context.service.face(request.client);
+  const result = RawObject.empty()
+    .with('supportedVersions', encode(context.supported()))
+    .with('capabilities', encode(capabilities))
+    .with('resultType', encode('complete'))
+    .with('ttlMs', encode(0))
+    .with('cacheScope', encode('private'))
+    .with('_meta', ownMeta(context.serverInfo()));
+  const whole = instructions === undefined ? result : result.with('instructions', encode(instructions));
+  responder.send(200, ANSWER_HEADERS, resultParts(message.id, [whole.toBytes()]));
+};
+
+const listen: Serve = (context, exchange, message, request) =>
+  openListen(context, exchange, message, request, context.serverInfo());
+
+/** Served is this and {@link HOUSE_METHODS}; the rest is 404, removed methods of older revisions too. */
+const OWN_METHODS: ReadonlyMap<string, Serve> = new Map([
+  ['server/discover', discover],
+  ['subscriptions/listen', listen],
+]);
+
+function settle(
+  context: ServerContext,
+  message: RequestMessage,
+  request: McpRequest,
+  waiting: PendingResponse,
+  answer: Answer,
+): void {
+  if ('result' in answer) {
+    if (!isNegotiated(answer.result.resultType, request.client)) {
+      return waiting.error(
+        wireError(CODE.internalError, 'the backend answered a kind of result that was not negotiated'),
+      );
+    }
+    return waiting.result(modernResult(message, answer.result, context.serverInfo()));
+  }
+  if ('ready' in answer) return waiting.result([answer.ready]);
+  if ('error' in answer) return waiting.error(answer.error);
+  const { refusal } = answer;
+  const status = refusal.status === 429 ? 200 : refusal.status; // a limited call is an answer, not a failed request
+  waiting.error({ ...errorFromRefusal(refusal), status }, refusal.headers);
+}
+
+/** Result types beyond the core's two come with extensions; a client without any could not read them. */
+function isNegotiated(resultType: string, { capabilities }: ClientContext): boolean {
+  return resultType === 'complete' || resultType === 'input_required' || isObject(capabilities.extensions);
+}
+
+function checkMirrored(
+  { service, limits }: ServerContext,
+  message: RequestMessage,
+  { inbound }: HttpExchange,
+  client: ClientContext,
+) {
+  if (message.method !== 'tools/call') return undefined;
+  const excess = tooManyParams(inbound.headers, limits.mirroredHeaders);
+  if (excess !== undefined) return excess;
+  const mirrored = service.mirrored?.(message.given.name as string, client); // equals the Mcp-Name header: a string
+  return mirrored === undefined ? undefined : mirrorMismatch(mirrored, inbound.headers, message.given.arguments);
+}
+
+function refuse(
+  { responder }: HttpExchange,
+  { id }: RequestMessage,
+  status: number,
+  error: Parameters<typeof errorBytes>[1],
+) {
+  responder.send(status, ANSWER_HEADERS, errorBytes(id, error));
+}
+
+function clientFrom(envelope: Envelope, owner: ClientContext['owner'], waiting: PendingResponse): ClientContext {
+  return {
+    era: '2026-07-28',
+    capabilities: envelope.capabilities,
+    clientInfo: envelope.clientInfo,
+    owner,
+    progressToken: envelope.progressToken,
+    logLevel: envelope.logLevel,
+    tell: (method, params) => waiting.tell(method, params),
+  };
+}

@@ -1,0 +1,105 @@
+import type { WireError } from '../../contract/call.ts';
+import type { Responder } from '../../contract/inbound.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
+import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
+import { acceptsStream } from '../../mcp/media-types.ts';
+import { withoutPerHop } from '../../mcp/passing.ts';
+import { isLogWanted } from '../../mcp/wanted-logs.ts';
+import type { Heartbeat, HeartbeatListener } from '../../timing/heartbeat.ts';
+import { EventWriter, MUST, urgencyOf } from '../http/event-writer.ts';
+
+/** Headers of a modern answer: stateless, and nobody's but the client's. */
+export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'application/json',
+  'cache-control': 'private, no-store',
+};
+
+/** What a waiting answer needs to know of its request. */
+export interface Waiting {
+  readonly id: RawJson;
+  readonly responder: Responder;
+  readonly accept: string | undefined;
+  readonly logLevel: string | undefined;
+  readonly hasProgressToken: boolean;
+  readonly bufferBytes: number;
+  readonly heartbeat: Heartbeat;
+  /** Told when the answer becomes an event stream, and when that has ended. */
+  readonly streams: { open: number };
+}
+
+/**
+ * The answer to one modern request: plain JSON, unless something must be told before the result, or the result takes
+ * so long that the connection needs a sign of life; then an event stream that the result ends.
+ */
+export class PendingResponse implements HeartbeatListener {
+  readonly #waiting: Waiting;
+  readonly #mayStream: boolean;
+  #writer: EventWriter | undefined;
+  #isDone = false;
+  #beats = 0;
+
+  constructor(waiting: Waiting) {
+    this.#waiting = waiting;
+    this.#mayStream = acceptsStream(waiting.accept);
+    if (this.#mayStream) waiting.heartbeat.add(this);
+  }
+
+  /** Passes one notification of the call on, when the client asked for its kind. */
+  tell(method: string, params: RawJson): void {
+    if (this.#isDone || !this.#mayStream) return;
+    const { logLevel, hasProgressToken } = this.#waiting;
+    if (method === 'notifications/progress' && !hasProgressToken) return;
+    if (method === 'notifications/message' && !isLogWanted(params, logLevel)) return;
+    const writer = this.#writer ?? this.#upgrade();
+    writer.write(urgencyOf(method), () => eventFrame(notificationParts(method, withoutPerHop(params))));
+  }
+
+  result(parts: readonly Buffer[]): void {
+    this.#finish(200, resultParts(this.#waiting.id, parts), undefined);
+  }
+
+  error(error: WireError, headers?: Readonly<Record<string, string>>): void {
+    this.#finish(error.status ?? 200, [errorBytes(this.#waiting.id, error)], headers);
+  }
+
+  /** A sign of life; the second one without an answer turns it into a stream. */
+  beat(): void {
+    if (this.#writer !== undefined) this.#writer.keepAlive();
+    else if (++this.#beats >= PATIENCE_BEATS) this.#upgrade().keepAlive();
+  }
+
+  #finish(status: number, parts: readonly Buffer[], headers: Readonly<Record<string, string>> | undefined): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    const { heartbeat, responder } = this.#waiting;
+    if (this.#mayStream) heartbeat.delete(this);
+    if (this.#writer === undefined) {
+      responder.send(status, headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers }, parts);
+      return;
+    }
+    this.#writer.write(MUST, () => eventFrame(parts));
+    this.#endStream();
+  }
+
+  #upgrade(): EventWriter {
+    const { responder, bufferBytes, streams } = this.#waiting;
+    const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
+    this.#writer = writer;
+    streams.open++;
+    responder.onGone(() => {
+      this.#isDone = true;
+      this.#waiting.heartbeat.delete(this);
+      this.#endStream();
+    });
+    return writer;
+  }
+
+  #endStream(): void {
+    if (this.#writer?.isOpen !== true) return;
+    this.#writer.end();
+    this.#waiting.streams.open--;
+  }
+}
+
+const PATIENCE_BEATS = 2;

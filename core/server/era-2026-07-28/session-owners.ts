@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { LinkSink, SessionOwner } from '../../contract/call.ts';
+import type { Caller } from '../../contract/caller.ts';
+import type { JsonObject, RawJson } from '../../contract/json.ts';
+import { encode } from '../../json/raw-json.ts';
+import { capabilityClass, plainlySpelled, relayableCapabilities } from '../../mcp/capabilities.ts';
+import type { GatewayService } from '../mcp-request.ts';
+
+/** Whose backend sessions serve a modern caller: one owner per caller and declared capabilities. */
+export interface Owners {
+  /** The owner for a request. It carries the caller's present token; its key and sink stay the same. */
+  of(caller: Caller, declared: JsonObject, raw: RawJson): SessionOwner;
+}
+
+/** What declared capabilities come down to; worked out once for equal bytes. */
+interface Profile {
+  readonly relayed: JsonObject;
+  readonly class: string;
+  /** The class, and what tells apart clients of one class that declare different details; however they spell them. */
+  readonly id: string;
+}
+
+/** Keeps owners and capability profiles, both bounded: what is forgotten is made again, equal to what it was. */
+export function createOwners(sinkOf: (ownerKey: string) => LinkSink, listClass?: GatewayService['listClass']): Owners {
+  const owners = new Map<string, Owner>();
+  const profiles = new Map<string, Profile>();
+  const profileOf = (declared: JsonObject, raw: RawJson): Profile => {
+    if (raw.length <= 2) return NOTHING_DECLARED;
+    if (raw.length > MAX_KEPT_BYTES) return createProfile(declared);
+    const text = raw.toString('latin1');
+    return profiles.get(text) ?? remember(profiles, text, createProfile(declared));
+  };
+  return {
+    of(caller, declared, raw) {
+      const profile = profileOf(declared, raw);
+      const key = `caller:${caller.key}:${profile.id}`;
+      const owner = owners.get(key) ?? remember(owners, key, new Owner(key, caller, profile, sinkOf(key), listClass));
+      owner.caller = caller;
+      return owner;
+    },
+  };
+}
+
+class Owner implements SessionOwner {
+  readonly key: string;
+  caller: Caller;
+  readonly capabilities: JsonObject;
+  readonly capabilityClass: string;
+  readonly listClass: string | undefined;
+  readonly sink: LinkSink;
+
+  constructor(key: string, caller: Caller, profile: Profile, sink: LinkSink, listClass: GatewayService['listClass']) {
+    this.key = key;
+    this.caller = caller;
+    this.capabilities = profile.relayed;
+    this.capabilityClass = profile.class;
+    this.listClass = listClass?.(profile.class, caller);
+    this.sink = sink;
+  }
+}
+
+function createProfile(declared: JsonObject): Profile {
+  const relayed = plainlySpelled(relayableCapabilities(declared));
+  const name = capabilityClass(declared);
+  const isPlain = Object.values(relayed).every((capability) => Object.keys(capability as JsonObject).length === 0);
+  if (isPlain) return { relayed, class: name, id: name };
+  const digest = createHash('sha256').update(encode(relayed)).digest('base64url').slice(0, 16);
+  return { relayed, class: name, id: `${name}.${digest}` };
+}
+
+function remember<V>(kept: Map<string, V>, key: string, value: V): V {
+  if (kept.size >= MAX_KEPT) {
+    const oldest = kept.keys().next().value;
+    if (oldest !== undefined) kept.delete(oldest);
+  }
+  kept.set(key, value);
+  return value;
+}
+
+const NOTHING_DECLARED: Profile = { relayed: {}, class: '', id: '' };
+const MAX_KEPT = 4096;
+const MAX_KEPT_BYTES = 2048; // of one capabilities object; a larger one is worked out each time

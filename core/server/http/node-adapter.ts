@@ -1,0 +1,197 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
+import { Cancel } from '../../timing/cancel.ts';
+
+/** What a framework did to a request before the gateway got it. */
+export interface HandleOptions {
+  /**
+   * The body, when a parser of the framework has read it: its bytes, its text, or the JSON value (bytes are best: a value
+   * has lost large integers and members that came twice). `undefined`: the gateway reads it from the request.
+   */
+  readonly body?: unknown;
+  /**
+   * The path that the framework took off `request.url` for what is mounted there: the path of the endpoint is the whole one.
+   * Default: `request.baseUrl`, which Express sets.
+   */
+  readonly mountPath?: string | undefined;
+}
+
+/** A Node request as the gateway sees it. The abort signal is made on first use: most requests never need one. */
+export class NodeInbound implements Inbound {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly #request: IncomingMessage;
+  readonly #responder: Responder;
+  #cancel: Cancel | undefined;
+
+  /** `mountPath`: see {@link HandleOptions}. */
+  constructor(request: IncomingMessage, responder: Responder, mountPath = baseUrlOf(request)) {
+    this.#request = request;
+    this.#responder = responder;
+    this.method = request.method ?? 'GET';
+    const path = pathOf(request.url ?? '/');
+    this.path = mountPath === '' ? path : mounted(mountPath, path);
+    this.headers = headersOf(request);
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  get cancel(): Cancel {
+    if (this.#cancel === undefined) {
+      const cancel = new Cancel();
+      this.#responder.onGone(() => cancel.abort(new Error('the client closed the connection')));
+      this.#cancel = cancel;
+    }
+    return this.#cancel;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancel.signal;
+  }
+}
+
+/** What Express says about where it mounted the handler. */
+function baseUrlOf(request: IncomingMessage & { readonly baseUrl?: unknown }): string {
+  return typeof request.baseUrl === 'string' ? request.baseUrl : '';
+}
+
+/** The whole path: `/mcp` and `/` are `/mcp`. */
+function mounted(mountPath: string, path: string): string {
+  const base = mountPath.endsWith('/') ? mountPath.slice(0, -1) : mountPath;
+  return path === '/' && base !== '' ? base : base + path;
+}
+
+/** The path of a request target, without its query. */
+export function pathOf(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}
+
+/** Only `set-cookie` is ever a list in Node, and no request of a client carries it. */
+function headersOf(request: IncomingMessage): Readonly<Record<string, string | undefined>> {
+  return request.headers as Readonly<Record<string, string | undefined>>;
+}
+
+/** The way back over a Node response. */
+export class NodeResponder implements Responder {
+  readonly #response: ServerResponse;
+  #isAnswered = false;
+  #gone: (() => void)[] | undefined;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  send(status: number, headers: Readonly<Record<string, string>>, body?: Buffer | string | readonly Buffer[]): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    const response = this.#response;
+    const whole = Array.isArray(body) ? joinSmall(body) : (body as Buffer | string | undefined);
+    if (!Array.isArray(whole)) {
+      const length = typeof whole === 'string' ? Buffer.byteLength(whole) : (whole?.length ?? 0);
+      response.writeHead(status, { ...headers, 'content-length': length });
+      // Latin-1 maps bytes one to one, and Node joins the head with a text: one write instead of two.
+      if (Buffer.isBuffer(whole) && length <= JOIN_BYTES) response.end(whole.toString('latin1'), 'latin1');
+      else response.end(whole);
+      return;
+    }
+    response.writeHead(status, { ...headers, 'content-length': byteLength(whole) });
+    response.cork();
+    for (const part of whole) response.write(part);
+    response.end();
+    response.uncork();
+  }
+
+  open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {
+    if (this.#isAnswered) return CLOSED_STREAM;
+    this.#isAnswered = true;
+    return new NodeStream(this.#response, status, headers);
+  }
+
+  onGone(listener: () => void): void {
+    const response = this.#response;
+    if (response.closed || response.destroyed) {
+      if (!response.writableFinished) listener();
+      return;
+    }
+    if (this.#gone !== undefined) {
+      this.#gone.push(listener);
+      return;
+    }
+    const gone = [listener];
+    this.#gone = gone;
+    response.on('close', () => {
+      if (!response.writableFinished) for (const each of gone) each();
+    });
+  }
+}
+
+/** An event stream over a Node response. What is written in one turn of the event loop goes out in one piece. */
+class NodeStream implements ResponseStream {
+  readonly #response: ServerResponse;
+  #isGathering = false;
+
+  constructor(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>) {
+    this.#response = response;
+    this.#gather();
+    response.writeHead(status, headers);
+    response.flushHeaders(); // with what comes in this turn, or alone
+  }
+
+  write(chunk: Buffer | string): boolean {
+    this.#gather();
+    return this.#response.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#response.on('drain', listener);
+  }
+
+  end(): void {
+    this.#isGathering = false; // ending lets everything go
+    this.#response.end();
+  }
+
+  get pendingBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  letGo(): void {
+    if (!this.#isGathering) return;
+    this.#isGathering = false;
+    this.#response.socket?.uncork();
+  }
+
+  #gather(): void {
+    if (this.#isGathering || this.#response.socket === null) return;
+    this.#isGathering = true;
+    // The socket, not the response: Node 24 ends a corked response before its last chunk.
+    this.#response.socket.cork();
+    setImmediate(letGo, this);
+  }
+}
+
+function letGo(stream: NodeStream): void {
+  stream.letGo();
+}
+
+/** Small answers go out as one buffer; large ones as they are, written in one go. */
+function joinSmall(parts: readonly Buffer[]): Buffer | readonly Buffer[] {
+  const bytes = byteLength(parts);
+  return bytes <= JOIN_BYTES ? Buffer.concat(parts, bytes) : parts;
+}
+
+const JOIN_BYTES = 32_768; // below it copying costs less than several writes
+
+/** Bytes of several buffers together. */
+export function byteLength(parts: readonly Buffer[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += part.length;
+  return bytes;
+}
+
+/** What an answered request gets when somebody opens a stream on it. */
+export const CLOSED_STREAM: ResponseStream = { write: () => false, onDrain: () => {}, end: () => {}, pendingBytes: 0 };

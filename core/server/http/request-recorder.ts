@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import type { Call } from '../../contract/call.ts';
+import type { Caller } from '../../contract/caller.ts';
+import type { Era } from '../../contract/era.ts';
+import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { MessageView, RequestRecord } from '../../contract/request-record.ts';
+import type { SessionView } from '../../contract/session.ts';
+import { isObject } from '../../json/raw-json.ts';
+import { errorFromBytes } from '../../mcp/envelope.ts';
+import { META } from '../../mcp/meta.ts';
+
+/** Who hears of requests. */
+export interface RequestListener {
+  /** An event stream begins; it may last for days. */
+  streamOpened(record: RequestRecord): void;
+  /** The answer is complete, or its asker has left. Once per request. */
+  settled(record: RequestRecord): void;
+  now(): number;
+}
+
+/** The record that is kept of the request a call came with; `undefined` for calls of code and when nobody listens. */
+export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | undefined {
+  return inbound === undefined ? undefined : recorderOf(inbound);
+}
+
+/** The same with the pen, for those who serve the request. */
+export function recorderOf({ record }: Inbound): RequestRecorder | undefined {
+  return record as RequestRecorder | undefined; // only the endpoint puts one there
+}
+
+/** One HTTP request while it is served: takes notes for the listeners, and stands before its responder to see the answer. */
+export class RequestRecorder implements RequestRecord, Responder {
+  readonly inbound: Inbound;
+  readonly remoteAddress: string | undefined;
+  readonly startedMs: number;
+  face: RequestRecord['face'];
+  traceId: string | undefined;
+  caller: Caller | undefined;
+  era: Era | undefined;
+  message: MessageView | undefined;
+  session: SessionView | undefined;
+  call: Call | undefined;
+  refusal: string | undefined;
+  status = 0;
+  isStream = false;
+  isGone = false;
+  error: RequestRecord['error'];
+  body: RequestRecord['body'];
+  responseBytes = 0;
+  durationMs = 0;
+  readonly #responder: Responder;
+  readonly #listener: RequestListener;
+  #id: string | undefined;
+  #isSettled = false;
+
+  constructor(inbound: Inbound, responder: Responder, listener: RequestListener) {
+    this.inbound = inbound;
+    this.remoteAddress = inbound.remoteAddress; // Node forgets the address of a closed socket that nobody asked before
+    this.startedMs = listener.now();
+    this.#responder = responder;
+    this.#listener = listener;
+  }
+
+  get id(): string {
+    this.#id ??= randomUUID();
+    return this.#id;
+  }
+
+  get clientInfo(): JsonObject | undefined {
+    if (this.session !== undefined) return this.session.clientInfo;
+    const given = this.message?.given;
+    const meta = given?._meta;
+    const said = isObject(meta) ? meta[META.clientInfo] : given?.clientInfo;
+    return isObject(said) ? said : undefined;
+  }
+
+  refused(reason: string): void {
+    this.refusal = reason;
+  }
+
+  enters(face: 'mcp' | 'route'): void {
+    this.face = face;
+  }
+
+  isOf(caller: Caller): void {
+    this.caller = caller;
+  }
+
+  says(message: MessageView): void {
+    this.message = message;
+  }
+
+  speaks(era: Era): void {
+    this.era = era;
+  }
+
+  /** Sessions are of the legacy era. */
+  belongsTo(session: SessionView): void {
+    this.era = '2025-11-25';
+    this.session = session;
+  }
+
+  becomes(call: Call): void {
+    this.call = call;
+  }
+
+  send(status: number, headers: Readonly<Record<string, string>>, body?: RequestRecord['body']): void {
+    if (this.status !== 0) return;
+    this.#responder.send(status, headers, body);
+    this.status = status;
+    this.body = body;
+    this.responseBytes = bytesOf(body);
+    const whole = Array.isArray(body) && body.length === 1 ? body[0] : body;
+    if (Buffer.isBuffer(whole)) this.error = errorFromBytes(whole);
+    this.#settle();
+  }
+
+  open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {
+    const stream = this.#responder.open(status, headers);
+    if (this.status !== 0) return stream;
+    this.status = status;
+    this.isStream = true;
+    this.#responder.onGone(() => this.leave());
+    this.#listener.streamOpened(this);
+    return new WatchedStream(stream, this);
+  }
+
+  onGone(listener: () => void): void {
+    this.#responder.onGone(listener);
+  }
+
+  /** An event went out. */
+  wrote(chunk: Buffer | string): void {
+    this.responseBytes += chunk.length;
+    if (Buffer.isBuffer(chunk)) this.error = errorFromBytes(chunk) ?? this.error;
+  }
+
+  /** The answer is complete. */
+  ended(): void {
+    this.#settle();
+  }
+
+  /** The client has left. */
+  leave(): void {
+    if (this.#isSettled) return;
+    this.isGone = true;
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.durationMs = this.#listener.now() - this.startedMs;
+    this.#listener.settled(this);
+    this.body = undefined; // a call that goes on keeps its request, and must not keep the answer too
+  }
+}
+
+class WatchedStream implements ResponseStream {
+  readonly #stream: ResponseStream;
+  readonly #recorder: RequestRecorder;
+
+  constructor(stream: ResponseStream, recorder: RequestRecorder) {
+    this.#stream = stream;
+    this.#recorder = recorder;
+  }
+
+  write(chunk: Buffer | string): boolean {
+    this.#recorder.wrote(chunk);
+    return this.#stream.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#stream.onDrain(listener);
+  }
+
+  end(): void {
+    this.#stream.end();
+    this.#recorder.ended();
+  }
+
+  get pendingBytes(): number {
+    return this.#stream.pendingBytes;
+  }
+}
+
+function bytesOf(body: RequestRecord['body']): number {
+  if (body === undefined) return 0;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (Buffer.isBuffer(body)) return body.length;
+  let bytes = 0;
+  for (const part of body as readonly Buffer[]) bytes += part.length;
+  return bytes;
+}

@@ -1,0 +1,100 @@
+import type { ClientContext, WireError } from '../contract/call.ts';
+import type { Era } from '../contract/era.ts';
+import type { SessionEnded } from '../contract/event.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import { explainCause } from '../errors.ts';
+import { encode } from '../json/raw-json.ts';
+import type { Message } from '../mcp/message.ts';
+import { createHeartbeat } from '../timing/heartbeat.ts';
+import { claimOf, eraOf } from './classify.ts';
+import { createLegacyServer } from './era-2025-11-25/legacy-server.ts';
+import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
+import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-server.ts';
+import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
+import type { HttpExchange, ProtocolServer, ProtocolServerParts } from './protocol-server.ts';
+
+/** What a desk is made with. */
+export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbeat'> {
+  /** The legacy sessions of all replicas. */
+  readonly sharedSessions?: SharedSessions | undefined;
+  onSessionEnded(ended: SessionEnded): void;
+}
+
+/** The edges of one endpoint, and which of them a request goes to. */
+export function createProtocolRouter({
+  service,
+  limits,
+  log,
+  now,
+  sharedSessions,
+  onSessionEnded,
+  strictProtocolVersion = true,
+}: ProtocolRouterParts) {
+  const heartbeat = createHeartbeat(limits.keepAliveMs, (cause) =>
+    log.error('a beat failed', { cause: explainCause(cause) }),
+  );
+  const parts: ProtocolServerParts = { service, limits, log, heartbeat, now, strictProtocolVersion };
+  const face = once(() => service.face(NOBODY));
+  const serverInfo = once(() => encode(face().serverInfo));
+  const supported = once(() => servers.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));
+  const legacy = createLegacyServer({ ...parts, sharedSessions, onSessionEnded });
+  const modern = createModernServer({ ...parts, supported, serverInfo });
+  const servers: readonly ProtocolServer[] = [modern, legacy];
+  const isServed = (server: ProtocolServer): boolean => face().eras.includes(server.era);
+  const byEra = new Map<Era, ProtocolServer>(servers.map((server) => [server.era, server]));
+  const evidence = { modernVersions: MODERN_VERSIONS, isLegacySession: legacy.owns };
+
+  return {
+    serverFor(inbound: Inbound, message: Message): ProtocolServer | WireError {
+      const server = byEra.get(eraOf(message, inbound.headers, evidence));
+      if (server !== undefined && isServed(server)) return server;
+      // Without the modern era the probe of modern clients is answered as older servers do: they go on to initialize.
+      if (message.kind === 'request' && message.method === 'server/discover') return legacy;
+      return unsupportedVersion(claimOf(message) ?? inbound.headers['mcp-protocol-version'], supported());
+    },
+    bodiless(method: string): ((exchange: HttpExchange) => void | Promise<void>) | undefined {
+      if (method !== 'GET' && method !== 'DELETE') return undefined;
+      return servers.find((server) => server.methods[method] !== undefined && isServed(server))?.methods[method];
+    },
+    allow(): Readonly<Record<string, string>> {
+      const more = servers.filter(isServed).flatMap(({ methods }) => Object.keys(methods));
+      return { allow: ['POST', ...more].join(', ') };
+    },
+    counts() {
+      const all = servers.map((server) => server.counts());
+      return {
+        sessions: all.reduce((sum, { sessions }) => sum + sessions, 0),
+        streams: all.reduce((sum, { streams }) => sum + streams, 0),
+      };
+    },
+    close: () => servers.forEach((server) => void server.close()),
+    async stop() {
+      await Promise.all(servers.map((server) => server.stop()));
+      heartbeat.stop();
+    },
+  };
+}
+
+/** Who asks when the gateway wants to know its own face. */
+const NOBODY: ClientContext = {
+  era: '2026-07-28',
+  capabilities: {},
+  clientInfo: undefined,
+  owner: {
+    key: 'nobody',
+    caller: { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} },
+    capabilities: {},
+    capabilityClass: '',
+  },
+  progressToken: undefined,
+  logLevel: undefined,
+  tell: () => {},
+};
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

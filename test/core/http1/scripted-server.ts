@@ -1,0 +1,135 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { onTestFinished } from 'vitest';
+import { ConnectionPool, type PoolOptions } from '../../../core/http1/connection-pool.ts';
+import { originFrom } from '../../../core/http1/dial.ts';
+import type { Flow, ResponseReader } from '../../../core/http1/flow.ts';
+import type { ResponseHead } from '../../../core/http1/response-head.ts';
+import { certificates } from '../../support/certificates.ts';
+
+/** A request as its raw text, and the socket it came on. */
+export interface Heard {
+  readonly text: string;
+  readonly socket: Socket;
+}
+
+/** A server that answers each request with whatever bytes a test says. */
+export interface ScriptedServer {
+  readonly url: URL;
+  readonly heard: Heard[];
+  /** Connections taken so far. */
+  readonly sockets: Socket[];
+  readonly ca: Buffer | undefined;
+}
+
+type Answering = (heard: Heard, number: number) => void;
+
+/** Listens on a free loopback port until the test ends. A request is whole when its declared length has come. */
+export async function scriptedServer(answering: Answering, isTls = false): Promise<ScriptedServer> {
+  const heard: Heard[] = [];
+  const sockets: Socket[] = [];
+  const take = (socket: Socket): void => {
+    sockets.push(socket);
+    let text = '';
+    socket.on('error', () => {});
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString('latin1');
+      for (let end = endOf(text); end !== undefined; end = endOf(text)) {
+        const request = { text: text.slice(0, end), socket };
+        text = text.slice(end);
+        heard.push(request);
+        answering(request, heard.length);
+      }
+    });
+  };
+  const made = isTls ? certificates() : undefined;
+  const server: Server = made === undefined ? createServer(take) : createTlsServer(made, take);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = new URL(`${isTls ? 'https' : 'http'}://127.0.0.1:${port}`);
+  return { url, heard, sockets, ca: made === undefined ? undefined : Buffer.from(made.ca) };
+}
+
+function endOf(text: string): number | undefined {
+  const head = text.indexOf('\r\n\r\n');
+  if (head === -1) return undefined;
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
+  return text.length >= head + 4 + length ? head + 4 + length : undefined;
+}
+
+/** A pool that is destroyed with its test. */
+export function poolTo({ url, ca }: Pick<ScriptedServer, 'url' | 'ca'>, options: Partial<PoolOptions> = {}) {
+  const pool = new ConnectionPool(originFrom(url, ca), { connectTimeoutMs: 5_000, keepAliveMs: 3_000, ...options });
+  onTestFinished(() => pool.destroy());
+  return pool;
+}
+
+/** What one answer came to. */
+export interface Outcome {
+  readonly head: ResponseHead | undefined;
+  readonly body: string;
+  readonly error: Error | undefined;
+  readonly isStarted: boolean;
+}
+
+/** Collects one answer; `react` steers it on the way. */
+export function collect(react: Partial<ResponseReader> = {}): {
+  readonly reader: ResponseReader;
+  readonly done: Promise<Outcome>;
+} {
+  const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+  const chunks: Buffer[] = [];
+  let head: ResponseHead | undefined;
+  let isStarted = false;
+  let isOver = false;
+  const over = (error: Error | undefined): void => {
+    if (isOver) return reject(new Error('the reader was told of an end twice'));
+    isOver = true;
+    resolve({ head, body: Buffer.concat(chunks).toString('latin1'), error, isStarted });
+  };
+  const reader: ResponseReader = {
+    started(flow: Flow) {
+      isStarted = true;
+      react.started?.(flow);
+    },
+    answered(flow, given) {
+      head = given;
+      react.answered?.(flow, given);
+    },
+    received(flow, bytes) {
+      chunks.push(bytes);
+      react.received?.(flow, bytes);
+    },
+    ended() {
+      over(undefined);
+      react.ended?.();
+    },
+    failed(error) {
+      over(error);
+      react.failed?.(error);
+    },
+  };
+  return { reader, done: promise };
+}
+
+/** Sends one POST and collects its answer. */
+export function post(
+  pool: ConnectionPool,
+  body = '{}',
+  headers: Readonly<Record<string, string>> = {},
+  react: Partial<ResponseReader> = {},
+): Promise<Outcome> {
+  const { reader, done } = collect(react);
+  pool.send({ method: 'POST', path: '/mcp', headers, body: Buffer.from(body, 'latin1') }, reader);
+  return done;
+}
+
+/** An answer with a length. */
+export function plainAnswer(body: string, headers = ''): string {
+  return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
+}

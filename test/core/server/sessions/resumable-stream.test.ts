@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import type { ResponseStream } from '../../../../core/contract/inbound.ts';
+import { ResumableStream } from '../../../../core/server/era-2025-11-25/sessions/resumable-stream.ts';
+import { DROPPABLE, EventWriter, MUST } from '../../../../core/server/http/event-writer.ts';
+import type { Heartbeat } from '../../../../core/timing/heartbeat.ts';
+
+const PULSE: Heartbeat = { add: () => {}, delete: () => {}, stop: () => {} };
+
+/** A connection whose reader may fall behind. */
+function connection() {
+  const written: string[] = [];
+  const drains: (() => void)[] = [];
+  const state = { pendingBytes: 0, ended: false };
+  const stream: ResponseStream = {
+    write: (chunk) => written.push(chunk.toString()) > 0,
+    onDrain: (listener) => void drains.push(listener),
+    end: () => {
+      state.ended = true;
+    },
+    get pendingBytes() {
+      return state.pendingBytes;
+    },
+  };
+  const writer = new EventWriter(stream, 100);
+  const ids = () => written.flatMap((frame) => /^id: (\S+)\n(?!retry)/.exec(frame)?.[1] ?? []);
+  const drain = () => {
+    state.pendingBytes = 0;
+    for (const each of drains) each();
+  };
+  return { writer, written, ids, state, drain };
+}
+
+function createStream({ events = 10, bytes = 10_000, isPrimed = false } = {}) {
+  const streams = { open: 0 };
+  const parts = { replayEvents: events, replayBytes: bytes, isPrimed, heartbeat: PULSE, streams };
+  return { stream: new ResumableStream('s', parts), streams };
+}
+
+const message = (n: number) => [Buffer.from(`{"n":${n}}`)];
+
+describe('a stream of a session', () => {
+  it('numbers its events, and brings a reader what came after the number it names', () => {
+    const { stream } = createStream();
+    const first = connection();
+    stream.attach(first.writer);
+    for (let n = 1; n <= 3; n++) stream.push(MUST, message(n));
+    expect(first.ids()).toEqual(['s-1', 's-2', 's-3']);
+    stream.detach(first.writer);
+    stream.push(MUST, message(4));
+    const second = connection();
+    stream.attach(second.writer, 2);
+    expect(second.ids()).toEqual(['s-3', 's-4']);
+  });
+
+  it('brings a reader without a number only what nobody got', () => {
+    const { stream } = createStream();
+    const first = connection();
+    stream.attach(first.writer);
+    stream.push(MUST, message(1));
+    stream.detach(first.writer);
+    stream.push(MUST, message(2));
+    const second = connection();
+    stream.attach(second.writer);
+    expect(second.ids()).toEqual(['s-2']);
+  });
+
+  it('counts its connection once, whoever ends it', () => {
+    const { stream, streams } = createStream();
+    const one = connection();
+    const two = connection();
+    stream.attach(one.writer);
+    stream.attach(two.writer);
+    expect([streams.open, one.state.ended]).toEqual([1, true]);
+    stream.detach(one.writer);
+    expect(streams.open).toBe(1);
+    stream.end();
+    stream.detach(two.writer);
+    expect(streams.open).toBe(0);
+  });
+
+  it('keeps news that nobody fetched once per kind', () => {
+    const { stream } = createStream();
+    for (let n = 1; n <= 3; n++) stream.push({ latest: 'tools' }, message(n));
+    stream.push({ latest: 'prompts' }, message(9));
+    const reader = connection();
+    stream.attach(reader.writer);
+    expect(reader.ids()).toEqual(['s-3', 's-4']);
+  });
+
+  it('lets go of the spare before the needed, and of the old before the new', () => {
+    const { stream } = createStream({ events: 3 });
+    stream.push(MUST, message(1));
+    stream.push(DROPPABLE, message(2));
+    stream.push(DROPPABLE, message(3));
+    stream.push(MUST, message(4));
+    stream.push(MUST, message(5));
+    stream.push(MUST, message(6));
+    const reader = connection();
+    stream.attach(reader.writer, 0);
+    expect(reader.ids()).toEqual(['s-4', 's-5', 's-6']);
+  });
+
+  it('is bounded in bytes, and says when something cannot wait', () => {
+    const { stream } = createStream({ bytes: 200 });
+    expect(stream.push(MUST, [Buffer.alloc(300, 0x20)])).toBe(false);
+    for (let n = 0; n < 50; n++) expect(stream.push(MUST, message(n))).toBe(true);
+    const reader = connection();
+    stream.attach(reader.writer, 0);
+    expect(reader.written.join('').length).toBeLessThanOrEqual(200);
+    expect(reader.ids().at(-1)).toBe('s-51');
+  });
+
+  it('loses nothing that waited for a slow reader who left', () => {
+    const { stream } = createStream();
+    const slow = connection();
+    stream.attach(slow.writer);
+    stream.push(MUST, message(1));
+    slow.state.pendingBytes = 1000;
+    stream.push({ latest: 'tools' }, message(2));
+    expect(slow.ids()).toEqual(['s-1']);
+    stream.detach(slow.writer);
+    const next = connection();
+    stream.attach(next.writer);
+    expect(next.ids()).toEqual(['s-2']);
+  });
+
+  it('sends what waited in its order when the reader catches up', () => {
+    const { stream } = createStream();
+    const slow = connection();
+    stream.attach(slow.writer);
+    slow.state.pendingBytes = 1000;
+    for (let n = 1; n <= 5; n++) stream.push({ latest: 'progress' }, message(n));
+    stream.push(DROPPABLE, message(6));
+    expect(slow.written).toEqual([]);
+    slow.drain();
+    expect(slow.written).toEqual(['id: s-1\nevent: message\ndata: {"n":5}\n\n']);
+  });
+});

@@ -1,0 +1,328 @@
+import type { Section } from '../section.ts';
+
+/** Decisions about configuration, standalone use and the hazards of ordering. */
+export const gatewayChoices = [
+  {
+    source: 'choice: general',
+    says: {
+      'choice.general.unknown-key-refused': 'an unknown key is refused and the nearest known one is named',
+      'choice.general.unknown-flag-refused': 'an unknown flag is refused and the nearest known one is named',
+      'choice.general.never-ignored': 'a setting either works or is refused with the reason',
+      'choice.general.durations-at-edge': 'durations are Go duration strings at every edge',
+      'choice.general.secrets-by-reference':
+        'secrets stand in files by reference; one that the contract lets stand in the open is warned of',
+      'choice.general.secrets-redacted': 'secrets are redacted in every read, log and error',
+      'choice.general.no-phoning-home': 'nothing is reported to anyone',
+      'choice.general.paths': 'files live in XDG folders named toolmgr',
+      'choice.general.one-order': 'one order of stages holds for all hosts',
+      'choice.general.extension-keys': 'extensions have plugin keys of their own and change no meaning of a spec key',
+    },
+  },
+  {
+    source: 'ask: nothing ends the process unseen',
+    says: {
+      'choice.process.rejection-heard': 'a promise that is rejected while nobody listens is logged and ends no gateway',
+      'choice.process.conflict-stays-up': 'a gateway whose tool names collide at the start says so and stays up',
+    },
+  },
+  {
+    source: 'choice: standalone',
+    says: {
+      'choice.standalone.yaml-is-config': 'the YAML file is the shape of spec.config at top level',
+      'choice.standalone.required-sections': 'name, groupRef, incomingAuth, outgoingAuth and aggregation are required',
+      'choice.standalone.order-free': 'the order of sections is free',
+      'choice.standalone.env-name-unset': 'an environment name that is unset or empty stops the start and names it',
+      'choice.standalone.discovered-refused': 'source discovered outside a cluster is refused',
+      'choice.standalone.static-or-group':
+        'backends make the list static, and without them the workloads of the group are discovered',
+      'choice.standalone.group-change-seen': 'a workload that joins or leaves the group reaches the endpoint',
+    },
+  },
+  {
+    source: 'choice: lists at the start',
+    says: {
+      'choice.first-lists.wait':
+        'the first lists wait, bounded, for the first snapshot of every source and the first answer of every backend',
+      'choice.first-lists.after-reload':
+        'lists wait in the same way for backends that a change of the configuration adds',
+      'choice.first-lists.bounded': 'a slow backend delays the lists of others by limits.discoveryMs at most',
+      'choice.first-lists.incomplete':
+        'a list that lacks backends names them in its _meta or is refused by their names, and a notification follows',
+    },
+  },
+  {
+    source: 'choice: first start of programs',
+    says: {
+      'choice.first-start.minutes': 'the first start of a program may take five minutes, or what is set',
+      'choice.first-start.not-killed':
+        'a program that is being installed is not ended for its silence, in either revision',
+      'choice.first-start.bounded': 'a first start that takes longer than its time is ended and tried again',
+      'choice.first-start.calls': 'calls meanwhile hear that it is still starting, and for how many seconds',
+      'choice.first-start.told':
+        'a person is told what is still starting, and of each when it is ready or why it is not',
+      'choice.first-start.one-install':
+        'one package is never installed twice at a time into one cache, by backends, workloads or gateways',
+    },
+  },
+  {
+    source: 'choice: command line',
+    says: {
+      'choice.cli.foreground-exit-code': 'run -f ends when the program ends by itself, with its exit code',
+      'choice.cli.own-flags': 'flags of the product are never read by Node',
+      'choice.cli.person-folder':
+        'relative paths mean the folder in which the person stands, also through npm --prefix',
+    },
+  },
+  {
+    source: 'choice: networks',
+    says: {
+      'choice.network.inherited':
+        'programs inherit proxy and CA variables and settings of package runners, and nothing that names a secret',
+      'choice.network.runner-speaks': 'npx below `npm run -s` still says why it cannot install a package',
+      'choice.network.explained': 'explain prints which variables a program inherits, by name',
+      'choice.network.proxy-backends':
+        'remote backends are reached through the proxy of the environment, https by CONNECT',
+      'choice.network.no-proxy': 'NO_PROXY and this machine are reached directly',
+      'choice.network.proxy-secret': 'credentials of a proxy are sent to the proxy alone and stand in no log',
+      'choice.network.proxy-services': 'OIDC and OTLP go through the proxy of the environment',
+    },
+  },
+  {
+    source: 'choice: ordering hazards',
+    says: {
+      'choice.order.rename-decided-again':
+        'a rewrite that changes the tool name resolves and authorises again under the new name',
+      'choice.order.headers-after-rewrite': 'headers to the backend follow the rewritten call',
+      'choice.order.list-and-call-agree': 'the same decision serves the list and the call',
+      'choice.order.refusal-everywhere': 'a refusing plugin is heard on every transport, method and inner call',
+      'choice.order.calls-tell-no-more-than-lists':
+        'a call of what a caller may not see is answered like a call of what does not exist',
+      'choice.order.look-alike-arguments':
+        'arguments that differ only by case from each other or from declared ones answer -32602 after policy has decided',
+      'choice.order.completion-by-template': 'a completion is decided on the template that it is sent for',
+      'choice.order.no-buffering': 'no hook forces a stream to be buffered',
+      'choice.order.denied-spends-nothing': 'a denied call spends no token of a limit',
+      'choice.order.settle-always': 'every call settles, also a refused and a failed one',
+    },
+  },
+  {
+    source: 'choice: audit trail',
+    says: {
+      'choice.audit.every-type': 'every type of audit event is written when its event happens',
+      'choice.audit.denials':
+        'requests refused for their caller, Host or Origin, limited calls and calls of unknown tools are recorded',
+      'choice.audit.type-not-chosen': 'no header of a refused request chooses the type it is recorded under',
+      'choice.audit.client-address': 'the recorded address is the socket; what headers claim is recorded as claimed',
+      'choice.audit.one-id': 'one id joins the audit lines of a request, its calls, inner calls and workflow steps',
+      'choice.audit.secrets': 'no token, credential or member with a telling name stands in an audit line',
+      'choice.audit.overload': 'a stuck sink holds up no reply; what does not fit is counted and told',
+      'choice.audit.stop': 'a stop writes everything that waits',
+      'choice.audit.broken-sink': 'a full disk or a closed stdout neither ends nor blocks the gateway nor tears a line',
+      'choice.audit.file': 'the audit file is made with mode 0600 and made anew after it was moved away',
+    },
+  },
+  {
+    source: 'choice: told requests',
+    says: {
+      'choice.told.every-request': 'every HTTP request is told once, whether it was served, refused or abandoned',
+      'choice.told.one-id': 'a request and the calls it makes have one correlation id',
+      'choice.told.untapped-free': 'no record of a request is made when nobody listens',
+    },
+  },
+  {
+    source: 'choice: hot reload',
+    says: {
+      'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
+      'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',
+      'choice.reload.session-moves': 'a client session goes on under the new configuration',
+      'choice.reload.shared-session': 'a session that replicas share is shared after a reload',
+      'choice.reload.streams-prove':
+        'streams are opened anew when the plugins that authenticate are configured in another way',
+      'choice.reload.no-leak': 'gateways that were replaced are let go of',
+      'choice.reload.owner': 'a session that moved is bound to its caller as before',
+      'choice.reload.backend-stays': 'a backend that is described as before is not opened or started again',
+      'choice.reload.health-stays': 'a backend that goes on after a reload is as healthy as it was',
+      'choice.reload.stream-stays': 'event streams stay open when the configuration is reloaded',
+      'choice.reload.list-changed': 'clients are told once of lists that differ after a reload',
+      'choice.reload.subscription': 'subscriptions outlive a reload when the new policy allows them',
+      'choice.reload.cancels': 'a call that began before a reload can be cancelled after it',
+      'choice.reload.parked': 'a call that waits for an answer of its client outlives a reload',
+      'choice.reload.not-fitting': 'sessions that do not fit the new configuration end, and the log says why',
+      'choice.reload.failed': 'a configuration that cannot be used changes nothing',
+      'choice.stop.calls-end': 'a stop lets calls in flight end within limits.stopMs',
+      'choice.stop.not-ready-first':
+        'a gateway that stops is not ready from the start of it, and refuses new requests with 503',
+    },
+  },
+  {
+    source: 'choice: health',
+    says: {
+      'choice.health.probe-cheap':
+        'a probe is one ping, or one server/discover of a revision without ping, over the connection that is there',
+      'choice.health.no-false-alarm':
+        'a JSON-RPC error, HTTP 405, 429 or another refusal of the probe itself is a sign of life',
+      'choice.health.set-aside':
+        'an unhealthy backend gets no call, and its lists leave after limits.listGraceMs with one notification',
+      'choice.health.transitions':
+        'the first failures leave a status as it is, the threshold makes unhealthy or unauthenticated, a success after failures degraded once',
+      'choice.health.breaker-transitions':
+        'an open breaker lets one probe through after its timeout: its success closes it, its failure opens it for as long again',
+      'choice.health.breaker-refusal':
+        'a call to an open breaker fails at once with BACKEND_CIRCUIT_OPEN and is not sent',
+      'choice.health.users-credentials':
+        'a backend that refuses the probe counts as alive where an outgoing-auth strategy brings credentials of callers',
+      'choice.health.slow': 'an answer to a probe after more than 5 s makes a backend degraded',
+      'choice.health.one-probe':
+        'a backend has one probe at a time, all together a bounded number, spread over the interval',
+      'choice.health.return':
+        'a backend that is found again by anyone is served again at once, unless its breaker is open',
+      'choice.health.flapping':
+        'the lists of a flapping backend leave and come back at most once per limits.listGraceMs',
+      'choice.health.isolation': 'while one backend fails, calls to others are answered within their own time',
+      'choice.health.off': 'without a section about health nothing is probed',
+      'choice.health.stop': 'a stop ends probes at once',
+    },
+  },
+  {
+    source: 'choice: printed plan',
+    says: {
+      'choice.plan.masked':
+        'a printed plan hides the values of program arguments and of URL queries, and credentials in URLs',
+    },
+  },
+  {
+    source: 'choice: partial failure',
+    says: {
+      'choice.partial-failure.default': 'a vmcp file without operational.failureHandling has partialFailureMode fail',
+      'choice.partial-failure.fail': 'fail answers an error that names the backend for lists that would be incomplete',
+      'choice.partial-failure.best-effort': 'best_effort serves what is there',
+      'choice.partial-failure.healthy-calls': 'calls to healthy backends always work',
+      'choice.partial-failure.health-both': 'probes and live calls both count for the health of a backend',
+    },
+  },
+  {
+    source: 'choice: inner calls',
+    says: {
+      'choice.inner-calls.questions':
+        'a question of a server in an inner call reaches the client of the outer call, in either era',
+      'choice.inner-calls.natural': 'the result of an inner call reaches its maker as the server gave it',
+    },
+  },
+  {
+    source: 'choice: composite tools',
+    says: {
+      'choice.composite.names': 'names are 1 to 64 lower-case letters, digits, - and _',
+      'choice.composite.for-each-keys': 'itemVar is an identifier and not index',
+      'choice.composite.templates-at-start':
+        'a template with an error of syntax is refused at the start, wherever it stands',
+      'choice.composite.known-roots': 'a template that reads what no workflow has is refused at the start',
+      'choice.composite.nested-templates': 'strings nested in objects and arrays are expanded too',
+      'choice.composite.parallel-without-depends': 'steps without dependsOn run at once, ten at most',
+      'choice.composite.missing-depends': 'a template that reads a step that is no ancestor is refused at the start',
+      'choice.composite.no-circles': 'composite tools that call each other in a circle are refused at the start',
+      'choice.composite.policy-once':
+        'policy and limit apply to the composite once, and its steps run without a decision of their own',
+      'choice.composite.authorize-steps': 'authorizeSteps true decides each step as well',
+      'choice.composite.only-while-routable': 'a composite is listed only while every tool of its steps can be reached',
+      'choice.composite.tool-names': 'a step never reaches a tool of another backend that is named like workload.tool',
+      'choice.composite.shadow': 'a composite stands before a tool of its name, which its steps still reach',
+      'choice.composite.annotations': 'the hints of a composite hold for all of its steps',
+      'choice.composite.parameters-checked': 'arguments that do not fit parameters are answered with -32602',
+      'choice.composite.coercion': 'strings become what the input schema of the called tool asks for, hidden tools too',
+      'choice.composite.failure-texts': 'a failed workflow says Workflow execution failed, the step and the cause',
+      'choice.composite.progress': 'a client that asks for progress is told after each step',
+      'choice.composite.retry':
+        'retries wait twice as long each time, spread, at most 60 times the first delay, ten at most',
+      'choice.composite.skip-remaining': 'skip_remaining skips what has not begun; the workflow completes',
+      'choice.composite.cannot-be-asked':
+        'a question to a client that cannot be asked fails the step; a modern client hears which capability it lacks',
+      'choice.composite.answers-checked':
+        'an answer that is too large, too deep or does not fit the form fails the step',
+      'choice.composite.question-time':
+        'a question that is not answered in time counts as onCancel says; ten minutes at most',
+      'choice.composite.suspended':
+        'a modern client gets the questions as an answer, with a sealed state that is good once and for its caller only',
+      'choice.composite.any-replica': 'a waiting workflow goes on on any replica when sessions are in Redis',
+      'choice.composite.for-each-output':
+        'a forEach step leaves one record per item in the order of the list, and counts',
+      'choice.composite.own-step-types': 'a plugin brings a step type that a file uses by its word',
+      'choice.composite.told': 'each workflow and step is told to audit and telemetry as it begins and ends',
+      'choice.composite.bounded':
+        'what a caller gives is never read as a template, and what a workflow keeps is bounded',
+      'choice.composite.run': 'vmcp workflow run runs one definition against live backends and prints each step',
+      'choice.composite.graph': 'vmcp workflow graph draws the steps of a definition, for terminals and as Mermaid',
+      'choice.composite.validate': 'vmcp validate tells every problem of a definition with file and line',
+    },
+  },
+  {
+    source: 'decision 025',
+    says: {
+      'choice.optimizer.with-policy': 'only permitted tools are found and callable',
+      'choice.optimizer.metrics':
+        'tokens are estimated as bytes of JSON by four; the baseline is what the caller may use',
+      'choice.optimizer.lean-answer': 'found tools come without outputSchema and execution, which no call needs',
+      'choice.optimizer.said-once':
+        'the text of a search does not repeat its structuredContent; clients of revisions without it get all as text',
+      'choice.optimizer.call-unchanged': 'call_tool hands arguments and results on by their bytes',
+      'choice.optimizer.slips': 'slips of models that have one meaning are read as meant',
+      'choice.optimizer.errors': 'what the two tools cannot do is a failed tool result',
+      'choice.optimizer.direct-path': 'optimizer.directPath serves the list of all tools at a second path',
+      'choice.optimizer.limits':
+        'the two tools are limited like others; what call_tool calls takes from its own buckets, not from the server again',
+      'choice.optimizer.chosen-names':
+        'call_tool reaches what a list would show its caller, by its listed name, and neither of the two tools',
+      'choice.optimizer.with-elicitation': 'a composite that asks its user does so also through call_tool and scripts',
+      'choice.optimizer.audit-chain':
+        'calls through call_tool, scripts and composites are audited one by one, under one id',
+      'choice.optimizer.with-scripts':
+        'scripts are found like any tool, and reach all tools of their caller but find_tool and call_tool',
+      'choice.optimizer.bounded-questions': 'a search text has at most 4000 characters and 32 keywords',
+      'choice.optimizer.degrades':
+        'without an answering embedder words decide, the answer says so, and it recovers by itself',
+      'choice.optimizer.unread-script':
+        'a search in a script that the embedding model cannot read is decided by words, found out once per model and script',
+      'choice.optimizer.words-only-said-once': 'without an embedder the ratio falls to words, said once at the start',
+      'choice.optimizer.cache': 'vectors are kept by content hash over restarts, mode 0600, bounded',
+      'choice.optimizer.embedder-bounds': 'embedders batch, bound, check and retry what they ask a service',
+      'choice.optimizer.vector-json':
+        'vectors are read from the bytes of an answer as they come, exactly as JSON.parse reads them, and bounded',
+      'choice.optimizer.local-model': 'provider local runs a model from a folder and says what is missing',
+    },
+  },
+  {
+    source: 'choice: run',
+    deferred: 'comes with container workloads',
+    says: {
+      'choice.run.engine-order': 'the container engine is DOCKER_HOST, else docker, else podman',
+      'choice.run.no-engine': 'without an engine the sentence names the fix and --runtime process',
+      'choice.run.supervised': 'the manager restarts what should run, also after a reboot',
+    },
+  },
+  {
+    source: 'choice: run',
+    says: {
+      'choice.run.runtime-process':
+        '--runtime process runs a workload without an engine and says that it isolates nothing',
+      'choice.run.npx-needs-no-engine': 'npx:// on the process runtime needs no container engine',
+      'choice.run.url-needs-no-engine': 'a URL needs no container engine',
+      'choice.run.one-process-per-proxy': 'the detached proxy is one process per workload',
+    },
+  },
+  {
+    source: 'choice: manager API',
+    deferred: 'comes with the manager API',
+    says: {
+      'choice.manager.problem-json': 'errors are RFC 9457 problem documents with type, title, status, detail and code',
+      'choice.manager.token': 'a local bearer token is needed on TCP and none on the unix socket',
+      'choice.manager.operations': '202 answers carry Location of an operation',
+      'choice.manager.events': 'events travel over SSE',
+    },
+  },
+  {
+    source: 'choice: operator',
+    deferred: 'comes with the operator',
+    says: {
+      'choice.operator.phase-owner': 'the operator alone writes phase',
+    },
+  },
+] as const satisfies readonly Section[];

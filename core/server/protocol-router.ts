@@ -13,7 +13,7 @@ import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-ser
 import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from './protocol-server.ts';
 
-/** What a desk is made with. */
+/** What a protocol router is made with. */
 export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbeat'> {
   /** The legacy sessions of all replicas. */
   readonly sharedSessions?: SharedSessions | undefined;

@@ -44,7 +44,7 @@ export async function listenForWorkload(wanted: WantedPort): Promise<Served> {
   });
 }
 
-/** Why a port cannot be had, before anything is started; `undefined` when it is free. */
+/** Why a port is unavailable, before anything is started; `undefined` when it is free. */
 export async function whyTaken(state: string, host: string, port: number, name: string): Promise<string | undefined> {
   const free = await new Promise<boolean>((resolve) => {
     const server = createServer();

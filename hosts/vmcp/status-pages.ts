@@ -20,7 +20,7 @@ export interface StatusPages extends AsyncDisposable {
   told(): string | undefined;
   /**
    * Gets ready for what the file says now, without changing anything yet.
-   * @throws GatewayFault PLAN_INVALID or LISTEN_FAILED naming what cannot be had
+   * @throws GatewayFault PLAN_INVALID or LISTEN_FAILED naming what is unavailable
    */
   prepare(section: StatusPagesConfig | undefined): Promise<PreparedPages>;
 }
@@ -33,7 +33,7 @@ export interface PreparedPages {
 
 /**
  * Looks whether the pages can be had as the file says, before anything is started for them.
- * @throws GatewayFault PLAN_INVALID or LISTEN_FAILED naming what cannot be had
+ * @throws GatewayFault PLAN_INVALID or LISTEN_FAILED naming what is unavailable
  */
 export async function checkStatusPages(
   section: StatusPagesConfig | undefined,

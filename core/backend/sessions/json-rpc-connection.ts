@@ -303,7 +303,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   }
 
   /**
-   * The request that a message belongs to, as far as anybody can say. What comes on the stream of a request after its
+   * The request that a message belongs to, as far as the transport tells. What comes on the stream of a request after its
    * answer belongs to no other.
    */
   #concerned(via: PendingRequest | undefined): PendingRequest | undefined {

@@ -45,7 +45,7 @@ interface Known {
 }
 
 /**
- * Makes a desk.
+ * Makes a token verifier.
  *
  * Only tokens that were let in are remembered, by their SHA-256: refused ones cost their sender a verification each, and
  * cannot push others out. The same token is verified once, however many requests bring it at the same time. What waits for the

@@ -49,7 +49,7 @@ export type Patience = <T>(work: () => Promise<T>) => Promise<T>;
  *
  * A key that the ring does not have is looked for once more at the provider, as often as the ring allows.
  * While the ring has keys nothing is waited for but the computation.
- * @throws what the ring throws while the keys cannot be had
+ * @throws what the ring throws while the keys are unavailable
  * Source: RFC 7519 §7.2, RFC 8725 §3, RFC 9068 §4.
  */
 export async function verifyJwt(

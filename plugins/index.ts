@@ -35,22 +35,7 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
 // What hosts share with plugins: what reads the same settings, and starts the same workloads.
 export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
-export { type LogFile, openLogFile } from './shared/log-file.ts';
-export { isRunning, markProcess, type ProcessMark } from './shared/process-identity.ts';
 export { redactedText } from './shared/redact.ts';
-export {
-  readWorkload,
-  readWorkloads,
-  stateDir,
-  WORKLOAD_FILES,
-  type WorkloadConfig,
-  type WorkloadRecord,
-  type WorkloadStatus,
-  workloadConfig,
-  workloadDir,
-  workloadName,
-  workloadsDir,
-} from './shared/workload-record.ts';
 export {
   commandFromScheme,
   type SchemeCommand,

@@ -46,6 +46,22 @@ describe('the architecture check accepts', () => {
     ).toEqual([]);
   });
 
+  it('a folder that holds no plugin, used by the plugins beside it, and the state of workloads, used by all', () => {
+    const optimizer = {
+      'plugins/optimizer/embedding/service.ts': 'export const s = 1;',
+      'plugins/optimizer/tools/index.ts': '',
+      'plugins/workloads/state/index.ts': 'export const records = 1;',
+    };
+    const use = `import { s } from '../embedding/service.ts';\nimport { records } from '../../workloads/state/index.ts';`;
+    expect(faults({ 'plugins/optimizer/tools/a.ts': use, ...optimizer })).toEqual([]);
+    expect(
+      faults({
+        'plugins/stores/redis/a.ts': `import { s } from '../../optimizer/embedding/service.ts';`,
+        ...optimizer,
+      }),
+    ).toEqual(['plugins/stores/redis/a.ts reaches into plugins/optimizer/embedding/service.ts']);
+  });
+
   it('import words that are no imports', () => {
     expect(
       faults({
@@ -125,7 +141,8 @@ describe('the architecture check refuses', () => {
         'plugins/rate-limit/index.ts': 'export const limit = 1;',
       }),
     ).toEqual(['plugins/audit/index.ts reaches into plugins/rate-limit/index.ts']);
-    expect(faults({ 'plugins/stores/redis/a.ts': `import { a } from '../memory/a.ts';` })).toEqual([
+    const memory = { 'plugins/stores/memory/index.ts': '', 'plugins/stores/memory/a.ts': '' };
+    expect(faults({ 'plugins/stores/redis/a.ts': `import { a } from '../memory/a.ts';`, ...memory })).toEqual([
       'plugins/stores/redis/a.ts reaches into plugins/stores/memory/a.ts',
     ]);
     expect(faults({ 'plugins/audit/a.ts': `import { catalogue } from '@toolmgr/plugins';` })).toEqual([

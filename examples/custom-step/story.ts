@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const argv = ['--conditions=development', join(ROOT, 'hosts', 'cli.ts'), 'vmcp', 'serve', '-c'];
+const argv = ['--conditions=development', join(ROOT, 'hosts', 'cli', 'main.ts'), 'vmcp', 'serve', '-c'];
 const gateway = spawn(process.execPath, [...argv, join(import.meta.dirname, 'vmcp.yaml'), '--port', '0'], {
   stdio: ['ignore', 'ignore', 'pipe'],
   env: { ...process.env, PATH: [join(ROOT, 'node_modules', '.bin'), process.env.PATH].join(delimiter), NO_COLOR: '1' },

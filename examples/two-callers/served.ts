@@ -15,7 +15,16 @@ export interface Served extends AsyncDisposable {
 
 /** Serves a vmcp file on a free port, from the sources of this repository. */
 export async function serve(file: string): Promise<Served> {
-  const argv = ['--conditions=development', join(ROOT, 'hosts', 'cli.ts'), 'vmcp', 'serve', '-c', file, '--port', '0'];
+  const argv = [
+    '--conditions=development',
+    join(ROOT, 'hosts', 'cli', 'main.ts'),
+    'vmcp',
+    'serve',
+    '-c',
+    file,
+    '--port',
+    '0',
+  ];
   const PATH = [join(ROOT, 'node_modules', '.bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
   const gateway = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'pipe'],

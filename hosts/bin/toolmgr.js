@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 const NEEDED = 24;
 const here = dirname(realpathSync(fileURLToPath(import.meta.url)));
-const source = join(here, '..', 'cli.ts');
-const built = join(here, '..', 'dist', 'cli.js');
+const source = join(here, '..', 'cli', 'main.ts');
+const built = join(here, '..', 'dist', 'cli', 'main.js');
 const isCheckout = existsSync(source); // a published package has no sources; a checkout may have an old build
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED;
 const argv = process.argv.slice(2);

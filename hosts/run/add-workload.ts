@@ -1,7 +1,6 @@
-import { type WorkloadConfig, workloadName } from '@toolmgr/plugins';
+import { createRecord, type WorkloadConfig, workloadName } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../http/listen.ts';
-import { UsageError } from '../usage-error.ts';
-import { createRecord } from '../workload-records/records.ts';
+import { UsageError } from '../shared/usage-error.ts';
 import type { RunFlags } from './options.ts';
 import { whyTaken } from './ports.ts';
 import { readTarget, type Target } from './target.ts';

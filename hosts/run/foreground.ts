@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { createLog } from '@toolmgr/core';
-import { WORKLOAD_FILES, type WorkloadConfig, workloadDir } from '@toolmgr/plugins';
-import { removeRecord } from '../workload-records/records.ts';
+import { removeRecord, WORKLOAD_FILES, type WorkloadConfig, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { followFile } from './follow-file.ts';
 import { type ProxyEnd, runProxy } from './proxy.ts';
 

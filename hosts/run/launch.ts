@@ -4,7 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { readWorkload, WORKLOAD_FILES, type WorkloadConfig, type WorkloadRecord, workloadDir } from '@toolmgr/plugins';
+import {
+  readWorkload,
+  WORKLOAD_FILES,
+  type WorkloadConfig,
+  type WorkloadRecord,
+  workloadDir,
+} from '@toolmgr/plugins/workloads/state';
 import { startDeadlineMs } from './start-deadline.ts';
 
 /** How a detached start went. */

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { WorkloadRecord } from '@toolmgr/plugins';
+import type { WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 
 /** One workload as `list` shows it: nothing that may be secret. */
 export interface ListedWorkload {

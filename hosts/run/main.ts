@@ -1,6 +1,6 @@
 import { nearest } from '@toolmgr/core';
 import { type Command, Option } from 'commander';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../shared/usage-error.ts';
 import { commanderOptions, longNames, type RunFlags } from './options.ts';
 
 /** Adds `run`, `list`, `start`, `stop`, `rm` and `logs`. What a command needs is loaded when it runs. */

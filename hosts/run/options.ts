@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { startTimeoutFrom } from '../start-timeout.ts';
+import { startTimeoutFrom } from '../shared/start-timeout.ts';
 
 /** What the flags of `run` say, once read. */
 export interface RunFlags {

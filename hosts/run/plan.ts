@@ -1,5 +1,5 @@
 import type { PlanInput } from '@toolmgr/core';
-import type { WorkloadConfig } from '@toolmgr/plugins';
+import type { WorkloadConfig } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../http/listen.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { type Gateway, GatewayFault } from '@toolmgr/core';
-import { readWorkloads } from '@toolmgr/plugins';
+import { readWorkloads } from '@toolmgr/plugins/workloads/state';
 import { type Served, serveGateway } from '../http/listen.ts';
 import type { HostRoute } from '../http/mount.ts';
 

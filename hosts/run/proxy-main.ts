@@ -1,9 +1,8 @@
 // The detached proxy of one workload: `node proxy-main.ts NAME`, state folder in TOOLMGR_STATE_DIR.
 import { join } from 'node:path';
 import { createLog, explainCause } from '@toolmgr/core';
-import { openLogFile, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins';
-import { prepareEngine } from '../engine.ts';
-import { changeStatus } from '../workload-records/records.ts';
+import { changeStatus, openLogFile, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { prepareEngine } from '../shared/engine.ts';
 import { runProxy } from './proxy.ts';
 
 prepareEngine();

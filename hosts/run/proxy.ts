@@ -4,21 +4,22 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGateway, explainCause, type Gateway, type GatewayOptions, type Log } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import {
-  catalogue,
+  changeStatus,
   type LogFile,
   markProcess,
   openLogFile,
+  type StatusChange,
   WORKLOAD_FILES,
   type WorkloadConfig,
   workloadDir,
-} from '@toolmgr/plugins';
-import { widenYoungGeneration } from '../engine.ts';
-import { hearRejections } from '../hear-rejections.ts';
+} from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
-import { VERSION } from '../version.ts';
-import { changeStatus, type StatusChange } from '../workload-records/records.ts';
+import { widenYoungGeneration } from '../shared/engine.ts';
+import { hearRejections } from '../shared/log-unhandled-rejections.ts';
+import { VERSION } from '../shared/version.ts';
 import { planFromRun } from './plan.ts';
 import { listenForWorkload } from './ports.ts';
 import { startDeadlineMs } from './start-deadline.ts';

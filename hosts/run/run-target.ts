@@ -1,9 +1,8 @@
-import { readWorkload, stateDir, type WorkloadConfig } from '@toolmgr/plugins';
-import { EXIT_CODES } from '../exit-codes.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { stderr, stdout } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { removeRecord } from '../workload-records/records.ts';
+import { readWorkload, removeRecord, stateDir, type WorkloadConfig } from '@toolmgr/plugins/workloads/state';
+import { EXIT_CODES } from '../shared/exit-codes.ts';
+import { stopSignal } from '../shared/stop-signal.ts';
+import { stderr, stdout } from '../shared/terminal.ts';
+import { UsageError } from '../shared/usage-error.ts';
 import { addWorkload, configFromFlags, exposureWarning } from './add-workload.ts';
 import { runInForeground } from './foreground.ts';
 import type { RunFlags } from './options.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isRunning, readWorkload, type WorkloadRecord } from '@toolmgr/plugins';
-import { changeStatus } from '../workload-records/records.ts';
+import { changeStatus, isRunning, readWorkload, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 import { sweepOrphans } from './sweep-orphans.ts';
 
 /**

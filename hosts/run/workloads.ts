@@ -1,8 +1,7 @@
 import { nearest } from '@toolmgr/core';
-import { readWorkload, readWorkloads, stateDir } from '@toolmgr/plugins';
-import { EXIT_CODES } from '../exit-codes.ts';
-import { columns, stderr, stdout } from '../terminal.ts';
-import { removeRecord } from '../workload-records/records.ts';
+import { readWorkload, readWorkloads, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
+import { EXIT_CODES } from '../shared/exit-codes.ts';
+import { columns, stderr, stdout } from '../shared/terminal.ts';
 import { listedFrom, rowsOf } from './list.ts';
 import { startAndTell, tellFailure } from './start-detached.ts';
 import { stopWorkload } from './stop.ts';

@@ -3,7 +3,7 @@ import type { GatewaySwitch } from '../http/gateway-switch.ts';
 import type { HostRoute } from '../http/mount.ts';
 import type { PageAccess } from '../http/page-access.ts';
 import { statusRoutes } from '../http/status-routes.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../shared/version.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { explainTool } from './explain.ts';
 

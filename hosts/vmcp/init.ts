@@ -1,6 +1,6 @@
-import { readWorkloads, stateDir } from '@toolmgr/plugins';
+import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
 import { stringify } from 'yaml';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../shared/usage-error.ts';
 
 /** A file for the group, and what could not go into it. */
 export interface InitOutcome {

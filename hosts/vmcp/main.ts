@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { createGateway, readPlan } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { stderr, stdout } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { stderr, stdout } from '../shared/terminal.ts';
+import { UsageError } from '../shared/usage-error.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
 
 interface FileOptions {
@@ -178,7 +178,7 @@ async function explainFile(tool: string, file: string) {
 }
 
 async function explainAt(tool: string, url: string | undefined) {
-  const { fetchExplanation } = await import('../client/fetch-explanation.ts');
+  const { fetchExplanation } = await import('../cli/client/fetch-explanation.ts');
   return fetchExplanation(tool, url);
 }
 

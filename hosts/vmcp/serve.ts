@@ -9,15 +9,15 @@ import {
   type ToolEntry,
 } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { widenYoungGeneration } from '../engine.ts';
-import { hearRejections } from '../hear-rejections.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
-import { aborted, stopSignal } from '../stop-signal.ts';
-import { tellStarts } from '../tell-starts.ts';
-import { stderr } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { watchText } from '../watch-text.ts';
+import { widenYoungGeneration } from '../shared/engine.ts';
+import { hearRejections } from '../shared/log-unhandled-rejections.ts';
+import { tellStarts } from '../shared/report-starts.ts';
+import { aborted, stopSignal } from '../shared/stop-signal.ts';
+import { stderr } from '../shared/terminal.ts';
+import { UsageError } from '../shared/usage-error.ts';
+import { watchText } from '../shared/watch-text.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { groupConfig } from './group-config.ts';
 import { hostRoutes } from './host-routes.ts';

@@ -10,8 +10,8 @@ import {
   signOfState,
 } from '@toolmgr/core';
 import type { HealthConfig } from './config.ts';
+import type { Failure } from './health-record.ts';
 import { createRounds, type Rounds } from './rounds.ts';
-import type { Failure } from './vitals.ts';
 import { Watch, type WatchRules } from './watch.ts';
 
 const SLOW_MS = 5_000; // an answer to a probe that takes longer makes a backend degraded

@@ -8,7 +8,7 @@ import {
   firstHealthRecord,
   type HealthRecord,
   healthRecordFrom,
-} from './vitals.ts';
+} from './health-record.ts';
 
 /** When a backend counts as unhealthy. */
 export interface WatchRules {

@@ -21,7 +21,7 @@ export async function commandsPage(): Promise<string | undefined> {
   ]);
 }
 
-const SOURCE = 'hosts/cli.ts';
+const SOURCE = 'hosts/cli/main.ts';
 
 /** A page that stands already is not lost silently: it counts as an orphan when its source does not load. */
 async function loadProgram(): Promise<CommandHelp | undefined> {

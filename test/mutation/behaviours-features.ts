@@ -20,7 +20,7 @@ const RUN_TOOL = 'plugins/code-mode/execute-script/run-tool.ts';
 const SCRIPT = 'plugins/code-mode/quickjs/run-script.ts';
 const SINK = 'plugins/audit/sink.ts';
 const STEP_LIMITS = 'plugins/composite/engine/limits.ts';
-const VITALS = 'plugins/health/vitals.ts';
+const VITALS = 'plugins/health/health-record.ts';
 const WAITING = 'plugins/composite/engine/waiting.ts';
 
 /** What composite tools, scripts, audit, health and telemetry do. */

@@ -4,9 +4,9 @@ const BACKEND_GATE = 'core/backend/concurrency-limit.ts';
 const EXCHANGE = 'plugins/outgoing-auth/token-exchange/strategy.ts';
 const INHERITED = 'core/backend/transports/inherited-environment.ts';
 const LOCAL = 'plugins/incoming-auth/local/local-caller.ts';
-const PUBLIC_ADDRESS = 'plugins/shared/public-address.ts';
+const PUBLIC_ADDRESS = 'plugins/shared/safe-http/public-address.ts';
 const REDIS = 'plugins/stores/redis/connection.ts';
-const REMOTE = 'plugins/shared/remote-http.ts';
+const REMOTE = 'plugins/shared/safe-http/remote-http.ts';
 const SEND = 'core/backend/send.ts';
 const SHARES = 'core/timing/shares.ts';
 const TOKEN_CACHE = 'plugins/outgoing-auth/token-exchange/token-cache.ts';
@@ -64,7 +64,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.remote.rebinding',
-    'plugins/shared/guarded-connector.ts',
+    'plugins/shared/safe-http/guarded-connector.ts',
     'found.map(({ address }: LookupAddress) => address)',
     'found.slice(0, 1).map(({ address }: LookupAddress) => address)',
   ],
@@ -170,8 +170,8 @@ export const outsideBehaviours: readonly Mutation[] = [
     "if (text.startsWith('-')) throw new InvalidArgumentError('must not be negative');",
     '',
   ],
-  ['ask.up.timeout', 'hosts/up/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
-  ['choice.cli.person-folder', 'hosts/person-folder.ts', 'process.chdir(folder);', ''],
+  ['ask.up.timeout', 'hosts/cli/up/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
+  ['choice.cli.person-folder', 'hosts/cli/invoked-from.ts', 'process.chdir(folder);', ''],
   ['choice.cli.foreground-exit-code', 'hosts/run/foreground.ts', ', signal, endsWithProgram: true }', ', signal }'],
   ['run.option.foreground', 'hosts/run/foreground.ts', '    await removeRecord(state, name);\n', ''],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

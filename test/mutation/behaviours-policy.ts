@@ -9,7 +9,7 @@ const LIMITER = 'plugins/rate-limit/limiter.ts';
 const OVERRIDE = 'plugins/aggregation/override.ts';
 const PASSTHROUGH = 'core/server/passthrough-headers.ts';
 const SEAL = 'core/pipeline/bridge/request-state.ts';
-const TOKENS = 'plugins/incoming-auth/oidc/token-desk.ts';
+const TOKENS = 'plugins/incoming-auth/oidc/token-verifier.ts';
 const VERIFY = 'plugins/incoming-auth/oidc/verify-jwt.ts';
 
 /** Who may call, how often and under which name. */

@@ -5,7 +5,7 @@ const MODERN_RESULT = 'core/server/era-2026-07-28/results.ts';
 const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
 const FIND_SESSION = 'core/server/era-2025-11-25/find-session.ts';
 const MONITOR = 'plugins/health/monitor.ts';
-const EXIT_CODES = 'hosts/exit-codes.ts';
+const EXIT_CODES = 'hosts/shared/exit-codes.ts';
 
 /** What the gateway does: each line taken out or turned round fails the proofs of its requirement. */
 export const behaviours: readonly Mutation[] = [

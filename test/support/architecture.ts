@@ -43,7 +43,7 @@ function treeFrom(files: ReadonlyMap<string, string>): SourceTree {
   );
   const folders = paths.filter((path) => /^plugins\/.+\/index\.ts$/.test(path)).map((path) => dirname(path));
   const pluginFolders = folders
-    .filter((folder) => folder !== 'plugins/shared' && !folder.startsWith('plugins/shared/'))
+    .filter((folder) => !isShared(folder))
     .filter((folder) => !folders.some((outer) => folder.startsWith(`${outer}/`)));
   return { sources, pluginFolders };
 }
@@ -77,6 +77,7 @@ const FACES: Readonly<Record<string, string>> = {
   '@toolmgr/core': 'core/index.ts',
   '@toolmgr/core/testing': 'core/testing/index.ts',
   '@toolmgr/plugins': 'plugins/index.ts',
+  '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
 };
 const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;
 
@@ -94,8 +95,23 @@ function mayReach(tree: SourceTree, from: string, target: string, specifier: str
   if (from.startsWith('hosts/')) return byFace || target.startsWith('hosts/');
   if (!from.startsWith('plugins/')) return true;
   if (!target.startsWith('plugins/')) return specifier === '@toolmgr/core';
-  if (from === 'plugins/index.ts' || target.startsWith('plugins/shared/')) return true;
+  if (from === 'plugins/index.ts' || isShared(target)) return true;
+  if (isOfFamily(tree, from, target)) return true;
   return target !== 'plugins/index.ts' && pluginOf(tree, from) === pluginOf(tree, target);
+}
+
+/** Folders that every plugin may use. */
+const SHARED = ['plugins/shared', 'plugins/workloads/state'];
+
+function isShared(path: string): boolean {
+  return SHARED.some((folder) => path === folder || path.startsWith(`${folder}/`));
+}
+
+/** A folder beside plugins of one kind that holds no plugin, such as `optimizer/embedding`, is for the plugins of that kind. */
+function isOfFamily({ pluginFolders }: SourceTree, from: string, target: string): boolean {
+  const family = target.split('/').slice(0, 2).join('/');
+  const isInPlugin = pluginFolders.some((folder) => target.startsWith(`${folder}/`));
+  return !isInPlugin && target.split('/').length > 3 && from.startsWith(`${family}/`);
 }
 
 function pluginOf({ pluginFolders }: SourceTree, path: string): string {
@@ -180,13 +196,13 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 /** Package, or its scope with `/*`, -> the folders that may import it; examples, tests and scripts are free. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
-  undici: ['plugins/shared', 'hosts/client'],
+  undici: ['plugins/shared', 'hosts/cli/client'],
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http'],
   yaml: ['hosts'],
   commander: ['hosts'],
-  'proper-lockfile': ['hosts'],
+  'proper-lockfile': ['plugins/workloads/state'],
   ioredis: ['plugins/stores/redis'],
   jose: ['plugins/incoming-auth/oidc', 'core/testing'],
   '@opentelemetry/*': ['plugins/telemetry'],

@@ -1,7 +1,7 @@
 // What the engine of a host does under work: keeps what it makes for a while, as lists or many open requests do.
 // Argument: `settled` when the gateway has settled. Prints the most bytes that the young generation had.
 import { getHeapSpaceStatistics } from 'node:v8';
-import { prepareEngine, widenYoungGeneration } from '../../hosts/engine.ts';
+import { prepareEngine, widenYoungGeneration } from '../../hosts/shared/engine.ts';
 
 const TURNS = 60;
 const BREATH_MS = 20; // between turns, as between requests: timers run then

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
-const CLI = join(import.meta.dirname, '../../hosts/cli.ts');
+const CLI = join(import.meta.dirname, '../../hosts/cli/main.ts');
 const STARTED_MS = 30_000;
 
 /** What one command line left behind. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/contract/json.ts';
 import type { Gateway } from '../../core/index.ts';
-import { type EventReader, modernRequest, readEvents } from './endpoint-door.ts';
+import { type EventReader, modernRequest, readEvents } from './open-endpoint.ts';
 
 const URL_IN_MEMORY = 'http://localhost/mcp';
 

@@ -7,8 +7,8 @@ import { fakeServer } from '../../core/testing/fake-server.ts';
 import { type TestGateway, testGateway } from '../../core/testing/test-gateway.ts';
 import type { oidcConfig } from '../../plugins/incoming-auth/oidc/config.ts';
 import oidc from '../../plugins/incoming-auth/oidc/index.ts';
-import { postModern, type Reply } from './endpoint-door.ts';
 import type { IdentityProvider } from './identity-provider.ts';
+import { postModern, type Reply } from './open-endpoint.ts';
 
 /** What tokens of the tests are meant for. */
 export const AUDIENCE = 'https://gateway.example/mcp';

@@ -3,7 +3,7 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { prepareEngine, widenYoungGeneration } from '../../hosts/engine.ts';
+import { prepareEngine, widenYoungGeneration } from '../../hosts/shared/engine.ts';
 
 const KEPT_FOR_MS = 20;
 const ROUNDS = 20;

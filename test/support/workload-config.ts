@@ -1,4 +1,4 @@
-import type { WorkloadConfig } from '../../plugins/shared/workload-record.ts';
+import type { WorkloadConfig } from '../../plugins/workloads/state/workload-record.ts';
 
 /** A run configuration as `toolmgr run` writes it, for tests that need one on disk. */
 export function workloadConfigOf(name: string, more: Partial<WorkloadConfig> = {}): WorkloadConfig {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@toolmgr/core';
 import { isObject } from '@toolmgr/core';
-import { printable } from '../../terminal.ts';
+import { printable } from '../../shared/terminal.ts';
 
 /** One step as it is drawn. */
 interface Drawn {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { stdout } from '../../terminal.ts';
+import { stdout } from '../../shared/terminal.ts';
 
 /** Adds `toolmgr vmcp workflow …`. What a command needs is loaded when it runs. */
 export function addWorkflowCommands(vmcp: Command): void {

@@ -1,6 +1,6 @@
 import { type Catalogue, explainCause, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { LineCounter, parseDocument } from 'yaml';
-import { UsageError } from '../../usage-error.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 import type { VmcpConfig } from '../config-schema.ts';
 import { problemLines, problemsFrom } from '../problem-lines.ts';
 import { readConfig, readConfigText } from '../read-config.ts';

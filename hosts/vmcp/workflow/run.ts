@@ -14,10 +14,10 @@ import {
 } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
-import { argumentsFrom } from '../../client/arguments.ts';
-import { EXIT_CODES } from '../../exit-codes.ts';
-import { printable, stderr, stdout } from '../../terminal.ts';
-import { UsageError } from '../../usage-error.ts';
+import { argumentsFrom } from '../../cli/client/arguments.ts';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { printable, stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 import { planFromConfig } from '../plan.ts';
 import { readConfig, readConfigText } from '../read-config.ts';
 import { readDefinition } from './read-definition.ts';

@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { stateDir, workloadName } from '../../shared/workload-record.ts';
+import { stateDir, workloadName } from '../../workloads/state/workload-record.ts';
 import { watchGroup } from './watch-group.ts';
 
 const ADDRESS = 'backend-sources/group';

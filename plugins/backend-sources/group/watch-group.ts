@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { Backend, ExpectedBackend, PushBackends } from '@toolmgr/core';
-import { readWorkloads, type WorkloadRecord, workloadsDir } from '../../shared/workload-record.ts';
+import { readWorkloads, type WorkloadRecord, workloadsDir } from '../../workloads/state/workload-record.ts';
 
 /** What to watch and whom to tell. */
 export interface GroupWatch {

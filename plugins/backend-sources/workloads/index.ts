@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { workloadName } from '../../shared/workload-record.ts';
+import { workloadName } from '../../workloads/state/workload-record.ts';
 import { serveWorkloads } from './serve-workloads.ts';
 
 const ADDRESS = 'backend-sources/workloads';

@@ -1,7 +1,7 @@
 import { type Call, type CallResult, type CatalogDraft, definePlugin, STAGE } from '@toolmgr/core';
 import { codeModeConfig } from './config.ts';
-import { createDesk } from './desk.ts';
 import { runTool } from './run-tool.ts';
+import { createDesk } from './scope-cache.ts';
 
 const ADDRESS = 'code-mode/execute-script';
 

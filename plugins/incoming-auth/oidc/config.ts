@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { remoteUrlProblem } from '../../shared/remote-http.ts';
+import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
 
 const text = z.string().min(1, 'expected a text that is not empty');
 const httpUrl = z.string().regex(/^https?:\/\//, 'expected a URL that starts with http:// or https://');

@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { createDoor } from './authenticator.ts';
 import { oidcConfig } from './config.ts';
-import { createDoor } from './door.ts';
 
 const ADDRESS = 'incoming-auth/oidc';
 

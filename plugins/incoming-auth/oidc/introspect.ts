@@ -1,5 +1,5 @@
 import { GatewayFault, isObject, type JsonObject, type Secret } from '@toolmgr/core';
-import { plainUrl, type RemoteHttp } from '../../shared/remote-http.ts';
+import { plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { plainIssuer } from './provider-keys.ts';
 import type { Objection } from './refusals.ts';
 import { CLOCK_LEEWAY_S, type JwtRules } from './verify-jwt.ts';

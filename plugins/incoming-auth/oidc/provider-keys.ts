@@ -1,6 +1,6 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import type { JSONWebKeySet } from 'jose';
-import { plainUrl, type RemoteHttp } from '../../shared/remote-http.ts';
+import { plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import type { OidcConfig } from './config.ts';
 
 const MAX_KEYS = 100;

@@ -5,7 +5,7 @@ import {
   MAX_BATCH,
   serviceUrlProblem,
   unitVectors,
-} from '../../shared/embedding-service.ts';
+} from '../embedding/embedding-service.ts';
 
 const DEFAULT_BATCH = 32;
 

@@ -10,7 +10,7 @@ import {
   toolFailure,
 } from '@toolmgr/core';
 import { CALL_TOOL, FIND_TOOL } from './entries.ts';
-import type { Answered } from './sought.ts';
+import type { Answered } from './report-search.ts';
 
 /** What was asked for, or what is wrong with it. */
 type Asked = { readonly name: string; readonly given: RawJson } | { readonly problem: string };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decimalText } from '../../shared/decimal-text.ts';
-import { serviceUrlProblem } from '../../shared/embedding-service.ts';
 import { goDuration } from '../../shared/go-duration.ts';
+import { serviceUrlProblem } from '../embedding/embedding-service.ts';
 
 const MAX_HEADERS = 32;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

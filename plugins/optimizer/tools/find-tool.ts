@@ -9,10 +9,10 @@ import {
   toolFailure,
 } from '@toolmgr/core';
 import type { OptimizerConfig } from './config.ts';
+import type { EmbeddingIndex } from './embedding-index.ts';
 import { foundAnswer } from './found-answer.ts';
-import type { EmbeddingIndex } from './meaning.ts';
-import type { IndexCache } from './shelves.ts';
-import type { Answered } from './sought.ts';
+import type { IndexCache } from './index-cache.ts';
+import type { Answered } from './report-search.ts';
 
 /** What a search needs. */
 export interface FinderParts {

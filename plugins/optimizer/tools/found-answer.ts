@@ -11,7 +11,7 @@ import {
   type ToolEntry,
 } from '@toolmgr/core';
 import { shortened, typeOfSchema } from '../../shared/schema-type.ts';
-import type { Answered } from './sought.ts';
+import type { Answered } from './report-search.ts';
 
 /** What a search came to. */
 export interface SearchOutcome {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { type Core, type Embedder, GatewayFault, type Searcher, type ToolEntry } from '@toolmgr/core';
-import { stateDir } from '../../shared/workload-record.ts';
+import { stateDir } from '../../workloads/state/workload-record.ts';
 import { createCaller } from './call-tool.ts';
 import type { OptimizerConfig } from './config.ts';
+import { createEmbeddingIndex, type EmbeddingIndex } from './embedding-index.ts';
 import type { TwoTools } from './entries.ts';
 import { createFinder } from './find-tool.ts';
-import { createEmbeddingIndex, type EmbeddingIndex } from './meaning.ts';
-import { createIndexCache, type IndexCache } from './shelves.ts';
-import { telling } from './sought.ts';
+import { createIndexCache, type IndexCache } from './index-cache.ts';
+import { telling } from './report-search.ts';
 
 /** The optimizer of one gateway. */
 export interface Optimizer extends TwoTools {

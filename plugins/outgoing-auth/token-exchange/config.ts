@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { remoteUrlProblem } from '../../shared/remote-http.ts';
+import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
 
 const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'; // RFC 8693 §3
 const SHORT_NAMES: ReadonlySet<string> = new Set(['access_token', 'id_token', 'jwt']);

@@ -1,5 +1,5 @@
 import { type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
-import { createRemoteHttp, jsonBody } from '../../shared/remote-http.ts';
+import { createRemoteHttp, jsonBody } from '../../shared/safe-http/remote-http.ts';
 import { ACCESS_TOKEN, isLoopback, JWT, type TokenExchangeOptions } from './config.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1

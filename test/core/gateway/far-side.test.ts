@@ -5,8 +5,8 @@ import { createGateway } from '../../../core/gateway/assemble.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { fakeServer, type TestGateway, testGateway, text } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
-import { modernRequest, rawRequest } from '../../support/endpoint-door.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
+import { modernRequest, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { httpBackend, httpServer, legacyAnswers, modernAnswers } from '../backend/support.ts';
 

@@ -12,8 +12,8 @@ import { createGaps } from '../../../core/pipeline/completeness.ts';
 import { FAKE_PROGRAM, fakeSpawn } from '../../../core/testing/fake-process.ts';
 import { type FakeServer, fakeServer, testClient } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
-import type { EventReader } from '../../support/endpoint-door.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
+import type { EventReader } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Authorizer } from '../../../core/contract/auth-strategy.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { testGateway } from '../../../core/testing/index.ts';
-import { modernRequest } from '../../support/endpoint-door.ts';
+import { modernRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type Got, httpBackend, httpServer, legacyAnswers, modernAnswers } from '../backend/support.ts';
 

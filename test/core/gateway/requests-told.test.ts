@@ -7,7 +7,7 @@ import type { RequestRecord } from '../../../core/contract/request-record.ts';
 import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
 import { recordOf } from '../../../core/server/http/request-recorder.ts';
 import { type FakeAnswer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
-import { modernRequest, openSession, post, postModern, postStream, rawRequest } from '../../support/endpoint-door.ts';
+import { modernRequest, openSession, post, postModern, postStream, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

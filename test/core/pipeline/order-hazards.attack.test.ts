@@ -20,8 +20,8 @@ import {
   testGateway,
   text,
 } from '../../../core/testing/index.ts';
-import { modernRequest, readEvents } from '../../support/endpoint-door.ts';
 import { legacySession, modernListen } from '../../support/gateway-streams.ts';
+import { modernRequest, readEvents } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { httpBackend, httpServer, legacyAnswers, modernAnswers } from '../backend/support.ts';

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../core/server/mcp-request.ts';
+import { text } from '../../support/fake-gateway.ts';
 import {
   modernRequest,
   type OpenEndpoint,
@@ -10,8 +11,7 @@ import {
   postModern,
   postStream,
   rawRequest,
-} from '../../support/endpoint-door.ts';
-import { text } from '../../support/fake-gateway.ts';
+} from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { modernRequest, type OpenEndpoint, openEndpoint, readEvents, wholeReply } from '../../support/endpoint-door.ts';
 import { text } from '../../support/fake-gateway.ts';
+import { modernRequest, type OpenEndpoint, openEndpoint, readEvents, wholeReply } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 
 type Send = (open: OpenEndpoint, path: string, init: RequestInit) => Promise<Response>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createGuard, type GuardOptions, preflightHeaders } from '../../../core/server/http/origin.ts';
-import { modernRequest, openEndpoint, post, postModern, rawRequest } from '../../support/endpoint-door.ts';
+import { modernRequest, openEndpoint, post, postModern, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 
 const LOOPBACK: GuardOptions = { allowedHosts: undefined, allowedOrigins: ['https://app.example.com'], loopback: true };

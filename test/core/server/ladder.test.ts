@@ -9,7 +9,7 @@ import {
   post,
   postModern,
   rawRequest,
-} from '../../support/endpoint-door.ts';
+} from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 
 /** One rung: what is sent, and the status and code it must get. The id of a readable request is always echoed. */

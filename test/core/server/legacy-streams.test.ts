@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { encode } from '../../../core/json/raw-json.ts';
 import type { Answer } from '../../../core/server/mcp-request.ts';
-import { type OpenEndpoint, openEndpoint, openSession, type ServerEvent } from '../../support/endpoint-door.ts';
 import { type FakeTool, text } from '../../support/fake-gateway.ts';
+import { type OpenEndpoint, openEndpoint, openSession, type ServerEvent } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

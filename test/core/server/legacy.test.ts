@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openEndpoint, openSession, post } from '../../support/endpoint-door.ts';
 import { argumentsOf, bytes, text } from '../../support/fake-gateway.ts';
+import { openEndpoint, openSession, post } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

@@ -8,7 +8,7 @@ import {
   post,
   postStream,
   readEvents,
-} from '../../support/endpoint-door.ts';
+} from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

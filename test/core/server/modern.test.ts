@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import type { Answer } from '../../../core/server/mcp-request.ts';
+import { bytes, text } from '../../support/fake-gateway.ts';
 import {
   modernRequest,
   type OpenOptions,
@@ -10,8 +11,7 @@ import {
   postModern,
   postStream,
   readEvents,
-} from '../../support/endpoint-door.ts';
-import { bytes, text } from '../../support/fake-gateway.ts';
+} from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

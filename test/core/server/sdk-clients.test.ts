@@ -3,7 +3,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
-import { type OpenEndpoint, openEndpoint } from '../../support/endpoint-door.ts';
+import { type OpenEndpoint, openEndpoint } from '../../support/open-endpoint.ts';
 
 const INFO = { name: 'test-client', version: '1.0.0' };
 

@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextp
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ListedWorkload, listedFrom } from '../../../hosts/run/list.ts';
 import { marked } from '../../../hosts/run/sweep-orphans.ts';
-import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/shared/workload-record.ts';
+import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -360,7 +360,7 @@ describe('toolmgr run', () => {
       const mark = `SILENT-${state}`;
       const silent = ['-e', 'setInterval(() => {}, 1000)', mark];
       const ran = startToolmgr(state, ['run', '--name', 'silent', process.execPath, '--', ...silent]);
-      await until(() => processesWith(mark).some(({ command }) => !command.includes('cli.ts')), 20_000);
+      await until(() => processesWith(mark).some(({ command }) => !command.includes('hosts/cli/main.ts')), 20_000);
       ran.child.kill('SIGINT');
       expect(await ran.ended).toMatchObject({ code: 130, err: 'silent was not started\n' });
       expect(processesWith(mark)).toEqual([]);

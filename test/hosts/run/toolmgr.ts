@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-const CLI = join(import.meta.dirname, '../../../hosts/cli.ts');
+const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
 
 /** What one command line gave. */
 export interface Ran {

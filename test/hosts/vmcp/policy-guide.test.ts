@@ -6,8 +6,8 @@ import { parse, stringify } from 'yaml';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { startCli } from '../../support/cli.ts';
-import { postModern } from '../../support/endpoint-door.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
+import { postModern } from '../../support/open-endpoint.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
 
 const LONG = 120_000;

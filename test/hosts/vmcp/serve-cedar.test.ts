@@ -5,9 +5,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { describe, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { startCli } from '../../support/cli.ts';
-import { postModern } from '../../support/endpoint-door.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { AUDIENCE } from '../../support/oidc-gateway.ts';
+import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';

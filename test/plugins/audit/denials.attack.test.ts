@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
 import { fakeServer, text } from '../../../core/testing/index.ts';
 import { type AuditLine, audited } from '../../support/audited.ts';
-import { openSession, post, postModern, rawRequest } from '../../support/endpoint-door.ts';
+import { openSession, post, postModern, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 
 /** Knows one token, denies the tool `forbidden`, and limits the tool `limited`. */

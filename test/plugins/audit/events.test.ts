@@ -8,7 +8,7 @@ import { recordOf } from '../../../core/server/http/request-recorder.ts';
 import { type FakeAnswer, fakeServer, text } from '../../../core/testing/index.ts';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
 import { type AuditLine, audited, golden } from '../../support/audited.ts';
-import { modernRequest, openSession, postModern, postStream } from '../../support/endpoint-door.ts';
+import { modernRequest, openSession, postModern, postStream } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

@@ -8,7 +8,7 @@ import headerInjection from '../../../plugins/outgoing-auth/header-injection/ind
 import { valueFromBeginning } from '../../../plugins/shared/json-beginning.ts';
 import { redacted, redactedText } from '../../../plugins/shared/redact.ts';
 import { audited } from '../../support/audited.ts';
-import { openSession, post, postModern } from '../../support/endpoint-door.ts';
+import { openSession, post, postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl';

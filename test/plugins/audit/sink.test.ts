@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fakeServer } from '../../../core/testing/index.ts';
 import { openSink } from '../../../plugins/audit/sink.ts';
 import { audited } from '../../support/audited.ts';
-import { postModern } from '../../support/endpoint-door.ts';
+import { postModern } from '../../support/open-endpoint.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 

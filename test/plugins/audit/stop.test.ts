@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { linesOf } from '../../support/audited.ts';
 import { startCli } from '../../support/cli.ts';
-import { postModern } from '../../support/endpoint-door.ts';
+import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
@@ -67,7 +67,7 @@ describe('a gateway of its own process', () => {
     'whose standard output nobody reads answers all the same, and writes the lines when somebody does',
     async () => {
       const file = await configured('');
-      const cli = join(import.meta.dirname, '../../../hosts/cli.ts');
+      const cli = join(import.meta.dirname, '../../../hosts/cli/main.ts');
       const child = spawn(
         process.execPath,
         ['--conditions=development', cli, 'vmcp', 'serve', '-c', file, '--port', '0'],

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Breaker } from '../../../plugins/health/breaker.ts';
-import { afterFailure, afterSuccess, firstHealthRecord, type HealthRecord } from '../../../plugins/health/vitals.ts';
+import {
+  afterFailure,
+  afterSuccess,
+  firstHealthRecord,
+  type HealthRecord,
+} from '../../../plugins/health/health-record.ts';
 import { proves } from '../../support/proves.ts';
 
 const THRESHOLD = 3;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
 import { isObject } from '../../../core/json/raw-json.ts';
-import { modernRequest, openSession, postModern } from '../../support/endpoint-door.ts';
+import { modernRequest, openSession, postModern } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { cuts, cutUp, effort, mutated, PROPERTY_MS } from './effort.ts';
 import { BODY_BYTES, type Exchanged, exchange, openSurface, type Sent, type Surface, speakRaw } from './surface.ts';

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { JsonValue } from '@toolmgr/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { askGo, buildProgram, GO } from '../../plugins/shared/go-template/go-program.ts';
-import { type Outcome, outcomeOf } from '../../plugins/shared/go-template/tables.ts';
+import { askGo, buildProgram, GO } from '../../plugins/composite/go-template/go-program.ts';
+import { type Outcome, outcomeOf } from '../../plugins/composite/go-template/tables.ts';
 import { proves } from '../../support/proves.ts';
 import { effort, PROPERTY_MS } from './effort.ts';
 

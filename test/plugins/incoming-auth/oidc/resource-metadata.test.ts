@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Plugin } from '../../../../core/extension/plugin.ts';
-import { openSession, rawRequest } from '../../../support/endpoint-door.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { AUDIENCE, oidcGateway } from '../../../support/oidc-gateway.ts';
+import { openSession, rawRequest } from '../../../support/open-endpoint.ts';
 import { proves } from '../../../support/proves.ts';
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';

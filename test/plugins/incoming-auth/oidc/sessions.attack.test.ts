@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openSession, post } from '../../../support/endpoint-door.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { AUDIENCE, oidcGateway } from '../../../support/oidc-gateway.ts';
+import { openSession, post } from '../../../support/open-endpoint.ts';
 import { proves } from '../../../support/proves.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

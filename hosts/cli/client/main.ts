@@ -1,0 +1,185 @@
+import { isObject, type JsonObject, nearest } from '@toolmgr/core';
+import { durationMs } from '@toolmgr/plugins';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { argumentsFrom } from './arguments.ts';
+import type { McpClient, RpcError } from './mcp-client.ts';
+
+interface ClientOptions {
+  readonly url: string;
+  readonly header: readonly string[];
+  readonly timeout?: number;
+  readonly format: 'text' | 'json';
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:4483/mcp';
+const DESCRIPTION_CHARACTERS = 100;
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Adds `toolmgr tools` and `toolmgr call`: a person sees it work with no client at hand. */
+export function addClientCommands(program: Command): void {
+  withEndpoint(program.command('tools').description('list the tools of a running endpoint'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  toolmgr tools\n  toolmgr tools --url https://mcp.example.com/mcp --format json',
+    )
+    .action((options: ClientOptions) => withClient(options, (client) => printTools(client, options)));
+  withEndpoint(
+    program
+      .command('call')
+      .description('call a tool of a running endpoint')
+      .argument('<tool>', 'name of the tool, as `toolmgr tools` lists it')
+      .argument('[pairs...]', 'arguments as key=value')
+      .option('--args <json>', 'arguments as one JSON object'),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  toolmgr call everything_echo message="hello world"
+  toolmgr call everything_get-sum a=1 b=2
+  toolmgr call memory_create_entities --args '{"entities":[]}' --format json
+
+Exit code 5: the tool was called and failed.`,
+    )
+    .action((tool: string, pairs: string[], options: ClientOptions & { readonly args?: string }) =>
+      withClient(options, (client) => callTool(client, tool, pairs, options)),
+    );
+}
+
+function withEndpoint(command: Command): Command {
+  return command
+    .addOption(new Option('--url <url>', 'the endpoint').env('TOOLMGR_URL').default(DEFAULT_URL))
+    .option('--header <header>', 'request header "Name: value", several times', collectHeader, [])
+    .option('--timeout <duration>', 'longest silence while waiting (default: 1m)', timeoutFrom)
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'));
+}
+
+async function withClient(options: ClientOptions, work: (client: McpClient) => Promise<void>): Promise<void> {
+  const { connect, RpcError } = await import('./mcp-client.ts');
+  let client: McpClient | undefined;
+  try {
+    client = await connect(options.url, {
+      headers: headersFrom(options.header),
+      timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
+    });
+    await work(client);
+  } catch (cause) {
+    throw cause instanceof RpcError ? new UsageError(`${options.url} answers: ${saidBy(cause)}`) : cause;
+  } finally {
+    await client?.close();
+  }
+}
+
+async function printTools(client: McpClient, { format, url }: ClientOptions): Promise<void> {
+  const tools = await client.listTools();
+  if (format === 'json') return stdout.line(JSON.stringify(tools, undefined, 2));
+  const lacking = client.lacking();
+  if (lacking.length > 0) stderr.line(`${stderr.yellow('not all tools are here yet:')} ${lacking.join(', ')}`);
+  if (tools.length === 0) return stderr.line(`${url} lists no tools`);
+  for (const line of columns(tools.map((tool) => [printable(String(tool.name)), printable(shortDescription(tool))])))
+    stdout.line(line);
+}
+
+async function callTool(
+  client: McpClient,
+  name: string,
+  pairs: readonly string[],
+  options: ClientOptions & { readonly args?: string },
+): Promise<void> {
+  const { RpcError } = await import('./mcp-client.ts');
+  // a server that cannot list just now may still be called: then the arguments are read without a schema
+  const tools = await client.listTools().catch((cause: unknown) => {
+    if (cause instanceof RpcError) return undefined;
+    throw cause;
+  });
+  const tool =
+    tools === undefined
+      ? { name }
+      : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, options.url, client.lacking()));
+  const args = argumentsFrom(options.args, pairs, 'inputSchema' in tool ? tool.inputSchema : undefined);
+  try {
+    const result = await client.callTool(tool, args, stderr.isTty ? showProgress : undefined);
+    if (stderr.isTty) process.stderr.write('\r\u001b[K');
+    printResult(result, options.format);
+    if (result.isError === true || result.resultType === 'input_required')
+      process.exitCode = EXIT_CODES.toolFailed.code;
+  } catch (cause) {
+    if (!(cause instanceof RpcError)) throw cause;
+    if (options.format === 'json') stdout.line(JSON.stringify({ error: { code: cause.code, message: cause.message } }));
+    else stderr.line(`${stderr.red('failed')} ${saidBy(cause)}`);
+    process.exitCode = EXIT_CODES.toolFailed.code;
+  }
+}
+
+function saidBy({ message, code, retryAfterSeconds }: RpcError): string {
+  const wait = retryAfterSeconds === undefined ? '' : `, try again in ${retryAfterSeconds} s`;
+  return `${printable(message)} (${code})${wait}`;
+}
+
+function printResult(result: JsonObject, format: 'text' | 'json'): void {
+  if (format === 'json') return stdout.line(JSON.stringify(result, undefined, 2));
+  if (result.resultType === 'input_required') {
+    return stderr.line('the tool asks for input in the middle of the call, which this command cannot give');
+  }
+  const blocks = Array.isArray(result.content) ? result.content.filter(isObject) : [];
+  if (result.isError === true) stderr.line(stderr.red('the tool failed:'));
+  for (const block of blocks) stdout.line(stdout.isTty ? printable(describeBlock(block)) : describeBlock(block));
+  if (blocks.length === 0 && result.structuredContent !== undefined) {
+    stdout.line(JSON.stringify(result.structuredContent, undefined, 2));
+  }
+}
+
+function describeBlock(block: JsonObject): string {
+  if (block.type === 'text' && typeof block.text === 'string') return block.text;
+  if (block.type === 'resource_link') return `[resource ${String(block.uri)}]`;
+  if (block.type === 'resource' && isObject(block.resource)) {
+    const { text, uri } = block.resource;
+    return typeof text === 'string' ? text : `[resource ${String(uri)}]`;
+  }
+  const bytes = typeof block.data === 'string' ? `, ${Math.floor((block.data.length * 3) / 4)} bytes` : '';
+  return `[${String(block.type)} ${String(block.mimeType ?? '')}${bytes}; --format json prints it]`;
+}
+
+function showProgress({ progress, total, message }: JsonObject): void {
+  const done =
+    typeof total === 'number' && typeof progress === 'number' ? `${Math.floor((progress / total) * 100)} %` : '';
+  const said = typeof message === 'string' ? printable(message.split('\n', 1)[0] ?? '') : '';
+  process.stderr.write(`\r\u001b[K${[done, said].filter((part) => part !== '').join(' ') || String(progress)}`);
+}
+
+function unknownTool(name: string, tools: readonly JsonObject[], url: string, lacking: readonly string[]): never {
+  const names = tools.map((tool) => String(tool.name));
+  const hint = nearest(name, names) ?? names.find((one) => one.endsWith(name));
+  const advice = hint === undefined ? '; see them with: toolmgr tools' : `, did you mean ${hint}?`;
+  const yet = lacking.length === 0 ? '' : `; not all tools are here yet: ${lacking.join(', ')}`;
+  throw new UsageError(`${url} has no tool ${name}${advice}${yet}`);
+}
+
+function shortDescription(tool: JsonObject): string {
+  const text = typeof tool.description === 'string' ? tool.description : String(tool.title ?? '');
+  const first = text.split('\n', 1)[0] ?? '';
+  return first.length > DESCRIPTION_CHARACTERS ? `${first.slice(0, DESCRIPTION_CHARACTERS - 1)}…` : first;
+}
+
+function collectHeader(text: string, before: readonly string[]): readonly string[] {
+  if (/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:\s*\S/.test(text)) return [...before, text];
+  throw new InvalidArgumentError('expected "Name: value"');
+}
+
+function headersFrom(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(':');
+      return [line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()];
+    }),
+  );
+}
+
+function timeoutFrom(text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined || ms < 1) throw new InvalidArgumentError('expected a Go duration such as 90s or 5m');
+  return Math.ceil(ms);
+}

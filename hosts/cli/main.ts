@@ -1,0 +1,98 @@
+import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
+import { Command, CommanderError } from 'commander';
+import { addRunCommands } from '../run/main.ts';
+import { prepareEngine } from '../shared/engine.ts';
+import { EXIT_CODES } from '../shared/exit-codes.ts';
+import { stderr, stdout } from '../shared/terminal.ts';
+import { UsageError } from '../shared/usage-error.ts';
+import { VERSION } from '../shared/version.ts';
+import { addVmcpCommands } from '../vmcp/main.ts';
+import { addClientCommands } from './client/main.ts';
+import { standWithPerson } from './invoked-from.ts';
+import { addPluginCommands } from './plugin/main.ts';
+import { addUpCommand } from './up/main.ts';
+
+/**
+ * Runs one command line and resolves with its exit code.
+ *
+ * Shape: `argv` as in `process.argv`. Errors a person can mend print as one sentence on stderr; anything else prints
+ * its causes too, so that a report is useful.
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  prepareEngine();
+  standWithPerson();
+  process.exitCode = EXIT_CODES.ok.code;
+  try {
+    await createProgram().parseAsync([...argv]);
+    return Number(process.exitCode ?? EXIT_CODES.ok.code);
+  } catch (cause) {
+    return report(cause);
+  }
+}
+
+/** The whole command line. */
+export function createProgram(): Command {
+  const program = new Command('toolmgr')
+    .description('Run MCP servers as workloads and serve many of them behind one fast MCP endpoint')
+    .version(VERSION, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print help for a command')
+    .showHelpAfterError('(--help shows what there is)')
+    .enablePositionalOptions() // -v is the version here and a volume after run
+    .exitOverride()
+    .addHelpText('after', FIRST_STEPS);
+  addUpCommand(program);
+  addClientCommands(program);
+  addRunCommands(program);
+  addVmcpCommands(program);
+  addPluginCommands(program);
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => stdout.line(VERSION));
+  return program;
+}
+
+const FIRST_STEPS = `
+From nothing to a first call:
+  toolmgr up .mcp.json                 serve the servers of a client configuration
+  toolmgr tools                        what is there
+  toolmgr call everything_echo message=hello
+
+Exit codes:
+${Object.values(EXIT_CODES)
+  .map(({ code, means }) => `  ${code}  ${means}`)
+  .join('\n')}`;
+
+function report(cause: unknown): number {
+  // commander has printed already: help and version end with 0
+  if (cause instanceof CommanderError) return cause.exitCode;
+  if (cause instanceof UsageError) {
+    stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
+    return EXIT_CODES.failed.code;
+  }
+  if (cause instanceof GatewayFault) {
+    stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
+    for (const reason of reasonsOf(cause)) stderr.line(`  because: ${reason}`);
+    if (process.env.TOOLMGR_DEBUG) stderr.line(stderr.dim(`${cause.code}: ${cause.stack ?? ''}`));
+    return EXIT_CODES.failed.code;
+  }
+  stderr.line(`${stderr.red('toolmgr:')} ${explainCause(cause)}`);
+  if (cause instanceof Error && cause.stack !== undefined) stderr.line(stderr.dim(cause.stack));
+  return EXIT_CODES.failed.code;
+}
+
+/** The causes of a fault, outermost first, without those that the sentences before them tell already. */
+function reasonsOf(fault: GatewayFault): string[] {
+  const [first = '', ...causes] = causesOf(fault);
+  const told = [first];
+  for (const cause of causes) if (!told.some((sentence) => sentence.includes(cause))) told.push(cause);
+  return told.slice(1);
+}
+
+// `toolmgr logs x | head` closes our output early: that is no error, and nobody reads what would follow
+process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+  if (cause.code === 'EPIPE') process.exit(EXIT_CODES.ok.code);
+  throw cause;
+});
+
+if (import.meta.main) process.exitCode = await main(process.argv);

@@ -1,0 +1,187 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createGateway, createLog, DEFAULT_LIMITS, explainCause, type Gateway, GatewayFault } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { createSwitch } from '../../http/gateway-switch.ts';
+import { LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
+import { statusRoutes } from '../../http/status-routes.ts';
+import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
+import { hearRejections } from '../../shared/log-unhandled-rejections.ts';
+import { tellStarts } from '../../shared/report-starts.ts';
+import { aborted, stopSignal } from '../../shared/stop-signal.ts';
+import { columns, stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { VERSION } from '../../shared/version.ts';
+import { connect } from '../client/mcp-client.ts';
+import { SERVER_NAMES, startPlan } from './plan.ts';
+
+const HOST = '127.0.0.1';
+const DEFAULT_PORT = 4483;
+/** All three servers have answered by then, or something is wrong. A first fetch from the registry fits in. */
+const READY_MS = DEFAULT_LIMITS.firstStartMs;
+const POLL_MS = 25;
+const PARENT_POLL_MS = 250;
+const CALL_TIMEOUT_MS = 30_000;
+
+/**
+ * `npm start`: three published servers behind one endpoint, one call to show that it works, and what to do next.
+ * Serves until Ctrl-C or SIGTERM, then leaves no process and no file behind.
+ */
+async function start(argv: readonly string[]): Promise<void> {
+  prepareEngine();
+  const port = portFrom(argv);
+  const startedMs = performance.now();
+  await expectFreePort(port);
+  using stop = stopSignal();
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent();
+  await using scratch = await scratchFolder();
+  const plan = await startPlan(scratch.path, resolve(import.meta.dirname, '..', '..', '..'));
+  stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
+  const log = createLog('error', (line) => process.stderr.write(line));
+  using _ = hearRejections(log);
+  const gateway = await createGateway(plan, { catalogue, log });
+  await using door = createSwitch(gateway);
+  await using served = await serveGateway(door, {
+    host: HOST,
+    port,
+    allowedHosts: LOOPBACK_NAMES,
+    routes: statusRoutes(gateway, {
+      version: VERSION,
+      groupRef: 'start',
+      mode: 'dynamic',
+      authTypeOf: () => 'unauthenticated',
+    }),
+  });
+  tellStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+  if (await ready(gateway, stop.signal)) {
+    widenYoungGeneration();
+    await tell(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);
+    await aborted(stop.signal);
+  }
+  stdout.line('\nstopping …');
+  await Promise.all([served.close(), door.stop()]);
+  stdout.line('stopped, nothing is left running');
+}
+
+/**
+ * Stops when the shell that npm put in between is gone: npm passes SIGTERM to it, and it dies without passing it on.
+ */
+function endWithParent(): void {
+  const parent = process.ppid;
+  const watching = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watching);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_POLL_MS).unref();
+}
+
+/** The folder of the filesystem and memory servers; gone when disposed of. */
+async function scratchFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'toolmgr-start-'));
+  // a second Ctrl-C ends the process before anything is disposed of
+  process.once('exit', () => rmSync(path, { recursive: true, force: true }));
+  await writeFile(join(path, 'hello.txt'), 'This folder belongs to the filesystem server of npm start.\n');
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+function portFrom(argv: readonly string[]): number {
+  let given: string | undefined;
+  try {
+    given = parseArgs({ args: [...argv], options: { port: { type: 'string' } } }).values.port;
+  } catch (cause) {
+    throw new UsageError(`${cause instanceof Error ? cause.message : String(cause)}; known: npm start -- --port 4484`);
+  }
+  const text = given ?? process.env.PORT ?? String(DEFAULT_PORT);
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`port ${text} is not a number from 0 to 65535; try PORT=4484 npm start`);
+}
+
+/** Finds out before any server is started; the real listening checks again. */
+async function expectFreePort(port: number): Promise<void> {
+  try {
+    await (await serveGateway({ handle: () => {} }, { host: HOST, port })).close(0);
+  } catch (cause) {
+    if (!(cause instanceof GatewayFault) || port === 0) throw cause;
+    throw new UsageError(
+      `port ${port} on ${HOST} is taken, perhaps by another npm start. Stop that program, or take another port: PORT=${port + 1} npm start`,
+    );
+  }
+}
+
+/** Waits until the tools of every server are listed; false when somebody stopped it meanwhile. */
+async function ready(gateway: Gateway, signal: AbortSignal): Promise<boolean> {
+  const deadlineMs = performance.now() + READY_MS;
+  const missing = (): readonly string[] => {
+    const tools = gateway.catalog().visible('tool');
+    return SERVER_NAMES.filter((name) => !tools.some((tool) => tool.workload === name));
+  };
+  while (missing().length > 0 && !signal.aborted) {
+    if (performance.now() > deadlineMs) throw notReady(gateway, missing());
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return !signal.aborted;
+}
+
+function notReady(gateway: Gateway, missing: readonly string[]): UsageError {
+  const reasons = missing.map((name) => {
+    const state = gateway.backends().find(({ backend }) => backend.name === name);
+    return `${name} (${state?.cause?.message ?? 'it did not start'})`;
+  });
+  return new UsageError(
+    `no answer from ${reasons.join(', ')} after ${READY_MS / 1000} s. Way out: npm ci, then npm start again; without a network, npm ci needs a registry it can reach (npm ping)`,
+  );
+}
+
+/** The first call, then everything a person needs next. */
+async function tell(gateway: Gateway, url: string, scratch: string, elapsedMs: number): Promise<void> {
+  const seconds = (elapsedMs / 1000).toFixed(1);
+  const called = await firstCall(url);
+  const tools = gateway.catalog().visible('tool');
+  const rows = SERVER_NAMES.map((name) => {
+    const own = tools.filter((tool) => tool.workload === name).map((tool) => tool.key);
+    return [name, `${own.length} tools`, `${own.slice(0, 3).join(', ')}, …`];
+  });
+  const configuration = { mcpServers: { toolmgr: { type: 'http', url } } };
+  stdout.line(`${stdout.bold('toolmgr')} serves ${stdout.bold(url)} ${stdout.dim(`(after ${seconds} s)`)}`);
+  stdout.line();
+  for (const line of columns(rows, '  ')) stdout.line(line);
+  stdout.line(stdout.dim(`  the filesystem server works on ${scratch}; it is removed at the end`));
+  stdout.line();
+  stdout.line(`A first call:  ${called.asked}`);
+  stdout.line(`       answer  ${stdout.green(called.answered)}`);
+  stdout.line();
+  stdout.line('For Claude, Cursor or VS Code (there the key is "servers"):');
+  stdout.line(JSON.stringify(configuration, undefined, 2));
+  stdout.line();
+  stdout.line('Try it from another terminal:');
+  stdout.line(`  npm run -s toolmgr -- tools --url ${url}`);
+  stdout.line(`  npm run -s toolmgr -- call everything_get-sum a=1 b=2 --url ${url}`);
+  stdout.line();
+  stdout.line('Ctrl-C stops everything.');
+}
+
+async function firstCall(url: string): Promise<{ readonly asked: string; readonly answered: string }> {
+  const message = 'hello from toolmgr';
+  const client = await connect(url, { timeoutMs: CALL_TIMEOUT_MS });
+  try {
+    const result = await client.callTool({ name: 'everything_echo' }, { message });
+    const [block] = Array.isArray(result.content) ? result.content : [];
+    const answered = (block as { readonly text?: string } | undefined)?.text;
+    if (result.isError === true || answered === undefined)
+      throw new UsageError('the first call failed: everything_echo');
+    return { asked: `everything_echo ${JSON.stringify({ message })}`, answered };
+  } finally {
+    await client.close();
+  }
+}
+
+try {
+  await start(process.argv.slice(2));
+} catch (cause) {
+  stderr.line(`${stderr.red('toolmgr:')} ${explainCause(cause)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,52 @@
+import { durationMs } from '@toolmgr/plugins';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { startTimeoutFrom } from '../../shared/start-timeout.ts';
+import { portFrom } from '../../vmcp/main.ts';
+import { LONGEST_CALL_MS } from './call-timeout.ts';
+import { ERAS } from './eras.ts';
+
+/** Adds `toolmgr up`. */
+export function addUpCommand(program: Command): void {
+  program
+    .command('up')
+    .description('serve the servers of an existing client configuration (Claude, Cursor, VS Code) behind one endpoint')
+    .argument('[file]', 'file with mcpServers or servers; default: the first that is found in the usual places')
+    .option('--watch', 'follow edits of the file')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
+    .addOption(
+      new Option(
+        '--era <revision>',
+        'MCP revision of the servers: legacy (2025-11-25 and before), modern (2026-07-28), or auto: found for each server, and for each client the one that loses least; "era" in the entry of a server goes before',
+      ).choices(ERAS),
+    )
+    .option(
+      '--start-timeout <duration>',
+      'time for the first start of a program, its installation included (default: 5m)',
+      startTimeoutFrom,
+    )
+    .option(
+      '--timeout <duration>',
+      'longest silence of a server that answers a call, where its entry has no timeout (default: 10m)',
+      timeoutFrom,
+    )
+    .option('--debug', 'log more')
+    .addHelpText(
+      'after',
+      `
+Usual places: ./.mcp.json, ./mcp.json, .vscode/mcp.json, .cursor/mcp.json, Claude desktop.
+
+Examples:
+  toolmgr up
+  toolmgr up .mcp.json --watch
+  toolmgr up --timeout 30m
+  toolmgr up ~/.cursor/mcp.json --port 4500`,
+    )
+    .action(async (file: string | undefined, options) => (await import('./serve.ts')).up(file, options));
+}
+
+function timeoutFrom(text: string): number {
+  const ms = durationMs(text);
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_CALL_MS) return Math.ceil(ms);
+  throw new InvalidArgumentError('expected a duration above zero such as 30s or 5m, at most 24h');
+}

@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, relative, resolve } from 'node:path';
+import { createGateway, createLog, type EraSetting, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { createSwitch } from '../../http/gateway-switch.ts';
+import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
+import { statusRoutes } from '../../http/status-routes.ts';
+import { widenYoungGeneration } from '../../shared/engine.ts';
+import { hearRejections } from '../../shared/log-unhandled-rejections.ts';
+import { tellStarts } from '../../shared/report-starts.ts';
+import { aborted, stopSignal } from '../../shared/stop-signal.ts';
+import { stderr } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { VERSION } from '../../shared/version.ts';
+import { watchText } from '../../shared/watch-text.ts';
+import { backendLine } from './backend-line.ts';
+import { LONGEST_CALL_MS } from './call-timeout.ts';
+import { type ClientFile, readClientFile } from './client-file.ts';
+import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
+import { candidates, findClientFile } from './find-file.ts';
+
+/** Flags of `toolmgr up`. */
+export interface UpOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly watch?: boolean;
+  /** The era of servers whose entry in the file names none. */
+  readonly era?: EraSetting;
+  /** Milliseconds of silence that a server without a timeout of its own may take to answer a call. */
+  readonly timeout?: number;
+  readonly debug?: boolean;
+  /** Milliseconds for the first start of a program. */
+  readonly startTimeout?: number;
+}
+
+/**
+ * Serves a client configuration file as it is until a signal stops it.
+ * @throws UsageError and GatewayFault with sentences for a person, before anything is served
+ */
+export async function up(given: string | undefined, options: UpOptions): Promise<void> {
+  const file = given ?? (await findFile());
+  const text = await readText(file);
+  const read = async (next: string): Promise<ClientFile> =>
+    withEra(await readClientFile(next, file, surroundings(file)), options.era);
+  const first = await read(text);
+  for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
+  if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
+
+  const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
+  using _ = hearRejections(log);
+  const servers = createClientServers(first);
+  const plan = upPlan(isLoopbackHost(options.host), { timeoutMs: options.timeout, firstStartMs: options.startTimeout });
+  const { limits } = readPlan(plan);
+  const isLoopback = isLoopbackHost(options.host);
+  using stop = stopSignal();
+  const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
+  await using door = createSwitch(gateway);
+  await using served = await serveGateway(door, {
+    host: options.host,
+    port: options.port,
+    limits,
+    ...(isLoopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
+    routes: statusRoutes(gateway, {
+      version: VERSION,
+      groupRef: 'up',
+      mode: 'dynamic',
+      authTypeOf: (name) => (servers.current().headers.has(name) ? 'header_injection' : 'unauthenticated'),
+    }),
+  });
+  if (!isLoopback) {
+    stderr.line(
+      `${stderr.yellow('warning')} everybody who can reach ${options.host}:${served.port} can call these tools`,
+    );
+  }
+  void gateway.settled().then(widenYoungGeneration);
+  void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
+  tellStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+  if (options.watch === true) {
+    watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
+  }
+  await aborted(stop.signal);
+  stderr.line('stopping');
+  await Promise.all([served.close(limits.stopMs), door.stop()]);
+}
+
+/** The plan behind `up`: anonymous, names with the server in front, backends from the file. */
+export function upPlan(loopback: boolean, { timeoutMs = CALL_TIMEOUT_MS, firstStartMs }: UpTimes = {}): PlanInput {
+  return {
+    name: 'toolmgr-up',
+    plugins: [{ use: 'incoming-auth/anonymous' }, { use: CLIENT_SERVERS }, { use: 'aggregation', with: {} }],
+    outgoingAuth: { default: { type: CLIENT_SERVERS } },
+    // the client in front has its own time limit; this hop must not be the shorter one
+    timeouts: { defaultMs: timeoutMs },
+    limits: { callTotalMs: LONGEST_CALL_MS, ...(firstStartMs === undefined ? {} : { firstStartMs }) },
+    endpoint: { loopback },
+  };
+}
+
+/** Milliseconds that the flags of `up` set. */
+interface UpTimes {
+  readonly timeoutMs?: number | undefined;
+  readonly firstStartMs?: number | undefined;
+}
+
+const CALL_TIMEOUT_MS = 600_000;
+
+async function follow(
+  text: string,
+  read: (text: string) => Promise<ClientFile>,
+  replace: (file: ClientFile) => void,
+): Promise<void> {
+  try {
+    const next = await read(text);
+    for (const note of next.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
+    replace(next);
+    stderr.line(`changed: now ${next.backends.map(({ name }) => name).join(', ') || 'no server'}`);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    stderr.line(`${stderr.yellow('not used')} ${why}; the servers before the change stay`);
+  }
+}
+
+function withEra(file: ClientFile, era: EraSetting | undefined): ClientFile {
+  if (era === undefined) return file;
+  return { ...file, backends: file.backends.map((backend) => ({ era, ...backend })) };
+}
+
+async function findFile(): Promise<string> {
+  const files = candidates(process.cwd(), homedir());
+  const file = await findClientFile(files);
+  if (file === undefined) {
+    throw new UsageError(
+      `no client configuration was found; looked for ${files.map(shortPath).join(', ')}. Give one: toolmgr up FILE`,
+    );
+  }
+  stderr.line(`serving ${shortPath(file)}`);
+  return file;
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${cause.code})`;
+    throw new UsageError(`${file}: ${why}`);
+  });
+}
+
+/** Relative paths of a file in `.vscode` or `.cursor` mean the project, one folder up. */
+function surroundings(file: string): { env: NodeJS.ProcessEnv; home: string; folder: string } {
+  const folder = dirname(resolve(file));
+  const isInside = /[\\/]\.(vscode|cursor)$/.test(folder);
+  return { env: process.env, home: homedir(), folder: isInside ? dirname(folder) : folder };
+}
+
+function tellServed(gateway: Gateway, url: string, file: string, watched: boolean): void {
+  const tools = gateway.catalog().visible('tool');
+  stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(`${url}/mcp`)}`);
+  for (const state of gateway.backends()) {
+    const count = tools.filter((tool) => tool.workload === state.backend.name).length;
+    stderr.line(`  ${state.backend.name}  ${backendLine(state, count)}`);
+  }
+  stderr.line(`try it: toolmgr tools --url ${url}/mcp`);
+  stderr.line(
+    watched ? 'edits of the file are followed; Ctrl-C stops' : 'Ctrl-C stops; --watch follows edits of the file',
+  );
+}
+
+function shortPath(file: string): string {
+  const short = relative(process.cwd(), file);
+  return short === '' || short.startsWith('..') ? file : short;
+}

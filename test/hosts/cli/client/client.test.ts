@@ -1,0 +1,266 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argumentsFrom } from '../../../../hosts/cli/client/arguments.ts';
+import { connect } from '../../../../hosts/cli/client/mcp-client.ts';
+import { headerValue, mirroredHeaders } from '../../../../hosts/cli/client/mirrored-headers.ts';
+import { createSseReader } from '../../../../hosts/cli/client/sse-messages.ts';
+import { cli } from '../../../support/cli.ts';
+import { proves } from '../../../support/proves.ts';
+import { type RecordingServer, recordingServer } from '../../../support/recording-server.ts';
+
+let server: RecordingServer;
+beforeAll(async () => {
+  server = await recordingServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const call = (...args: string[]) => cli(['call', ...args, '--url', server.url]);
+
+describe('toolmgr tools and toolmgr call', () => {
+  proves('ask.cli.call-pairs', 'call a tool with key=value, read as the schema of the tool says', async () => {
+    expect(await call('echo', 'message=5 apples')).toMatchObject({ code: 0, out: 'echo: 5 apples\n', err: '' });
+    expect(await call('echo', 'message=5')).toMatchObject({ code: 0, out: 'echo: 5\n' });
+    expect(await call('add', 'a=1', 'b=2.5')).toMatchObject({ code: 0, out: '3.5\n' });
+    expect(await call('add', '--args', '{"a":1,"b":1}', 'b=9')).toMatchObject({ code: 0, out: '10\n' });
+  });
+
+  it('end with 5 when the tool failed, and print what it said', async () => {
+    expect(await call('fail')).toMatchObject({
+      code: 5,
+      out: 'it broke\n',
+      err: expect.stringContaining('the tool failed'),
+    });
+    expect(await call('add', '--args', '{"a":"x"}')).toMatchObject({ code: 5 });
+  });
+
+  it('end with 1 and a way out when they are used wrongly or nothing answers', async () => {
+    expect(await call('ecko')).toMatchObject({ code: 1, err: expect.stringContaining('did you mean echo?') });
+    expect(await call('echo', 'message')).toMatchObject({ code: 1, err: expect.stringContaining('not key=value') });
+    expect(await call('add', 'a=one')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('a: expected number, got "one"'),
+    });
+    expect(await call('echo', '--args', '{')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--args is not JSON'),
+    });
+    expect(await cli(['tools', '--url', 'http://127.0.0.1:9/mcp'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/nothing answers at http:\/\/127\.0\.0\.1:9\/mcp; start a gateway/),
+    });
+    expect(await cli(['tools', '--url', 'ftp://x'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('not an http(s) URL'),
+    });
+  });
+
+  it('print JSON with --format json', async () => {
+    const tools = JSON.parse((await cli(['tools', '--url', server.url, '--format', 'json'])).out) as { name: string }[];
+    expect(tools.map(({ name }) => name)).toEqual(['echo', 'add', 'fail', 'slow']);
+    const result = await call('echo', 'message=x', '--format', 'json');
+    expect(JSON.parse(result.out)).toMatchObject({ content: [{ type: 'text', text: 'echo: x' }] });
+  });
+
+  it('take the address from TOOLMGR_URL and send headers', async () => {
+    const ended = await cli(['call', 'echo', 'message=x', '--header', 'X-Mine: yes'], {
+      env: { TOOLMGR_URL: server.url },
+    });
+    expect(ended.code).toBe(0);
+    expect(server.calls.at(-1)?.['x-mine']).toBe('yes');
+  });
+
+  it('give up a silent server after --timeout', async () => {
+    expect(await call('slow', '--timeout', '300ms')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/was silent for 0\.3 s; --timeout/),
+    });
+  });
+});
+
+describe('the client behind them', () => {
+  const servers: Server[] = [];
+  afterAll(() => {
+    for (const one of servers) one.close();
+  });
+
+  /** A server that answers every message by a function. */
+  const answering = async (
+    answer: (
+      message: { method: string; id?: unknown; params: Record<string, unknown> },
+      headers: Record<string, unknown>,
+    ) => {
+      status?: number;
+      body?: unknown;
+      sse?: unknown[];
+    },
+  ): Promise<string> => {
+    const http = createServer((request, response) => {
+      let text = '';
+      request.on('data', (chunk) => {
+        text += String(chunk);
+      });
+      request.on('end', () => {
+        const { status = 200, body, sse } = answer(JSON.parse(text), request.headers);
+        response.writeHead(status, { 'content-type': sse === undefined ? 'application/json' : 'text/event-stream' });
+        for (const event of sse ?? []) response.write(`event: message\r\ndata: ${JSON.stringify(event)}\r\n\r\n`);
+        response.end(body === undefined ? undefined : JSON.stringify(body));
+      });
+    });
+    servers.push(http);
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  };
+
+  it('says what a server answers to a list, calls without one, and tells how long to wait', async () => {
+    const list = { code: -32603, message: 'the list would be incomplete, it lacks: dead (refused)' };
+    const limit = { code: 429, message: 'rate limit exceeded', data: { retryAfterSeconds: 7 } };
+    const url = await answering(({ id, method, params }) => {
+      const failing = { 'tools/list': list, 'tools/call': limit }[method as 'tools/list' | 'tools/call'];
+      if (params?.name === 'well') return { body: { jsonrpc: '2.0', id, result: { content: [] } } };
+      if (failing !== undefined) return { body: { jsonrpc: '2.0', id, error: failing } };
+      const result = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+      return { body: { jsonrpc: '2.0', id, result } };
+    });
+    const listed = await cli(['tools', '--url', url]);
+    expect(listed).toMatchObject({ code: 1, out: '' });
+    expect(listed.err).toBe(`toolmgr: ${url} answers: ${list.message} (-32603)\n`);
+    expect(await cli(['call', 'well', '--url', url])).toMatchObject({ code: 0 });
+    expect(await cli(['call', 'other', '--url', url])).toMatchObject({
+      code: 5,
+      err: 'failed rate limit exceeded (429), try again in 7 s\n',
+    });
+  });
+
+  it('says what a server answers to the first request, in one line', async () => {
+    const error = { code: -32600, message: 'the host read the body before the gateway' };
+    const url = await answering(() => ({ status: 500, body: { jsonrpc: '2.0', id: null, error } }));
+    for (const args of [['tools'], ['call', 'echo']]) {
+      const failed = await cli([...args, '--url', url]);
+      expect(failed).toMatchObject({ code: 1, err: `toolmgr: ${url} answers: ${error.message} (-32600)\n` });
+    }
+  });
+
+  it('speaks the stateless revision where it is offered: envelope, headers, mirrored arguments, progress', async () => {
+    const seen: { method: string; params: Record<string, unknown>; headers: Record<string, unknown> }[] = [];
+    const tool = {
+      name: 'find',
+      inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
+    };
+    const url = await answering((message, headers) => {
+      seen.push({ method: message.method, params: message.params, headers });
+      const reply = (result: object) => ({ jsonrpc: '2.0', id: message.id, result });
+      if (message.method === 'server/discover')
+        return { body: reply({ supportedVersions: ['2026-07-28'], capabilities: {} }) };
+      if (message.method === 'tools/list') return { body: reply({ tools: [tool] }) };
+      return {
+        sse: [
+          {
+            jsonrpc: '2.0',
+            method: 'notifications/progress',
+            params: { progressToken: 'toolmgr', progress: 1, total: 2 },
+          },
+          reply({ content: [], resultType: 'complete' }),
+        ],
+      };
+    });
+    const client = await connect(url, { timeoutMs: 5_000 });
+    const progress: unknown[] = [];
+    const [found = {}] = await client.listTools();
+    const result = await client.callTool(found, { region: 'Köln' }, (told) => progress.push(told.progress));
+    await client.close();
+    expect([client.revision, result.resultType, progress]).toEqual(['2026-07-28', 'complete', [1]]);
+    expect(seen.at(-1)?.headers).toMatchObject({
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'find',
+      'mcp-param-region': '=?base64?S8O2bG4=?=',
+    });
+    expect(seen.at(-1)?.params).toMatchObject({
+      _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', progressToken: 'toolmgr' },
+    });
+  });
+
+  it('opens a session where that is all there is, reads every page, and ends the session', async () => {
+    const seen: string[] = [];
+    const url = await answering((message) => {
+      seen.push(message.method);
+      if (message.method === 'server/discover') return { status: 400, body: { error: 'no' } };
+      if (message.id === undefined) return { status: 202 };
+      const cursor = message.params?.cursor;
+      const result = {
+        initialize: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old' } },
+        'tools/list': {
+          tools: [{ name: cursor ?? 'first' }],
+          ...(cursor === undefined ? { nextCursor: 'second' } : {}),
+        },
+      }[message.method];
+      return { body: { jsonrpc: '2.0', id: message.id, result } };
+    });
+    const client = await connect(url, { timeoutMs: 5_000 });
+    expect([client.revision, client.server]).toEqual(['2025-06-18', { name: 'old' }]);
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['first', 'second']);
+    await client.close();
+    expect(seen).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list', 'tools/list']);
+  });
+
+  it.each([
+    [401, /refuses this caller \(HTTP 401\); pass credentials/],
+    [404, /is not an MCP endpoint \(HTTP 404/],
+    [200, /is not an MCP endpoint \(HTTP 200/],
+  ])('says what is wrong with an endpoint that answers %d', async (status, sentence) => {
+    const url = await answering(() => ({ status, body: 'hello' }));
+    await expect(connect(url, { timeoutMs: 5_000 })).rejects.toThrow(sentence);
+  });
+
+  it('reads event streams however they are cut', () => {
+    const text = ': hi\r\nid: 1\r\ndata: {"a":\r\ndata: 1}\r\n\r\ndata:x\n\ndata: never ended\n';
+    for (let size = 1; size <= text.length; size++) {
+      const got: string[] = [];
+      const push = createSseReader((data) => got.push(data));
+      for (let at = 0; at < text.length; at += size) push(text.slice(at, at + size));
+      expect(got).toEqual(['{"a":\n1}', 'x']);
+    }
+  });
+
+  it.each([
+    ['plain', 'plain'],
+    ['with blank', 'with blank'],
+    ['', '=?base64??='],
+    [' lead', '=?base64?IGxlYWQ=?='],
+    ['ö', '=?base64?w7Y=?='],
+    ['=?base64?eA==?=', '=?base64?PT9iYXNlNjQ/ZUE9PT89?='],
+  ])('writes %j as a header value', (text, value) => {
+    expect(headerValue(text)).toBe(value);
+  });
+
+  it('mirrors nested arguments, and nothing that is absent or null', () => {
+    const schema = {
+      properties: {
+        a: { 'x-mcp-header': 'A' },
+        b: { properties: { c: { 'x-mcp-header': 'C' } } },
+        d: { 'x-mcp-header': 'D' },
+        e: { 'x-mcp-header': 'E' },
+      },
+    };
+    expect(mirroredHeaders(schema, { a: 42, b: { c: true }, d: null })).toEqual({
+      'mcp-param-a': '42',
+      'mcp-param-c': 'true',
+    });
+  });
+
+  it.each([
+    [{ properties: { n: { type: 'integer' } } }, 'n=5', { n: 5 }],
+    [{ properties: { n: { type: 'number' } } }, 'n=5', { n: 5 }],
+    [{ properties: { n: { type: 'string' } } }, 'n=5', { n: '5' }],
+    [{ properties: { n: { type: ['string', 'integer'] } } }, 'n=5', { n: 5 }],
+    [{ properties: { n: { type: 'array' } } }, 'n=[1,2]', { n: [1, 2] }],
+    [{ properties: { n: { type: 'boolean' } } }, 'n=true', { n: true }],
+    [undefined, 'n=5', { n: 5 }],
+    [undefined, 'n=05', { n: '05' }],
+    [undefined, 'n=a=b', { n: 'a=b' }],
+    [undefined, 'n=', { n: '' }],
+  ])('reads the pair for %j %s', (schema, pair, args) => {
+    expect(argumentsFrom(undefined, [pair], schema)).toEqual(args);
+  });
+});

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { proves } from '../../support/proves.ts';
+
+const REPOSITORY = join(import.meta.dirname, '../../..');
+const LONG = 60_000;
+
+/** What a program printed and how it ended, run from a folder of its own. */
+async function runFrom(folder: string, file: string, args: readonly string[]) {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD)/.test(name)));
+  const path = `${dirname(process.execPath)}:${env.PATH}`;
+  return new Promise<{ readonly code: unknown; readonly printed: string }>((resolve) => {
+    execFile(file, [...args], { cwd: folder, env: { ...env, PATH: path, NO_COLOR: '1' } }, (cause, out, err) =>
+      resolve({ code: cause?.code ?? 0, printed: out + err }),
+    );
+  });
+}
+
+async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-npm-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const npm = (...args: readonly string[]) => ['--prefix', REPOSITORY, 'run', '-s', 'toolmgr', '--', ...args];
+
+describe('toolmgr through npm', () => {
+  proves(
+    'choice.cli.person-folder',
+    'reads relative paths from where the person stands',
+    async () => {
+      const folder = await emptyFolder();
+      await writeFile(join(folder, 'servers.json'), '{"mcpServers": {"off": {"command": "x", "disabled": true}}}');
+      const read = await runFrom(folder, 'npm', npm('up', 'servers.json', '--port', '0'));
+      expect(read).toEqual({ code: 1, printed: expect.stringContaining('servers.json: no server is left to serve') });
+      const missing = await runFrom(folder, 'npm', npm('up', 'package.json', '--port', '0'));
+      expect(missing.printed).toContain('there is no such file');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.cli.own-flags',
+    'hears its own flags, also those that Node has by the same name',
+    async () => {
+      const folder = await emptyFolder();
+      const args = ['run', '--env-file', 'no-such-file', 'x'];
+      const bin = join(REPOSITORY, 'hosts/bin/toolmgr.js');
+      const ways = [
+        ['npm', npm(...args)],
+        [process.execPath, ['--', bin, ...args]],
+      ] as const;
+      for (const [file, given] of ways) {
+        expect(await runFrom(folder, file, given)).toEqual({
+          code: 1,
+          printed: expect.stringContaining('--env-file is not available yet'),
+        });
+      }
+    },
+    LONG,
+  );
+});

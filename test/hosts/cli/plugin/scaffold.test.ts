@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cli } from '../../../support/cli.ts';
+import { proves } from '../../../support/proves.ts';
+
+const run = promisify(execFile);
+const REPOSITORY = join(import.meta.dirname, '../../../..');
+const BIN = join(REPOSITORY, 'node_modules/.bin');
+const MINUTE_MS = 60_000;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-plugin-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a program in the new plugin's folder with this project's Node first on PATH; fails with what it printed. */
+async function inPlugin(name: string, program: string, ...args: string[]): Promise<string> {
+  const env = { ...process.env, PATH: `${BIN}:${process.env.PATH}`, NODE_TEST_CONTEXT: undefined };
+  try {
+    const { stdout, stderr } = await run(program, args, { cwd: join(folder, name), env, timeout: MINUTE_MS });
+    return stdout + stderr;
+  } catch (cause) {
+    const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(' ')}:\n${stdout}${stderr}`, { cause });
+  }
+}
+
+describe('toolmgr plugin new', () => {
+  proves('ask.testing.scaffold', 'writes a plugin with a typed configuration, a test and a README', async () => {
+    const made = await cli(['plugin', 'new', 'business-hours', '--into', folder]);
+    expect(made).toMatchObject({ code: 0, out: expect.stringContaining('npm install && npm test') });
+    const read = (file: string) => readFile(join(folder, 'business-hours', file), 'utf8');
+    expect(await read('index.ts')).toMatch(/config = z\.strictObject\(/);
+    expect(await read('index.test.ts')).toContain('testGateway');
+    expect(await read('README.md')).toContain('use: ./business-hours/index.ts');
+    expect(JSON.parse(await read('package.json'))).toMatchObject({
+      name: 'toolmgr-plugin-business-hours',
+      engines: { node: '>=24' },
+      scripts: { test: expect.stringContaining('--test') },
+    });
+  });
+
+  proves(
+    'ask.testing.scaffold-green',
+    'makes a plugin that is green in under a minute, and whose types hold',
+    async () => {
+      const startedMs = performance.now();
+      await cli(['plugin', 'new', 'mine', '--into', folder]);
+      await inPlugin('mine', 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund');
+      expect(await inPlugin('mine', 'npm', 'test')).toMatch(/pass 2\n.*fail 0/);
+      expect(performance.now() - startedMs).toBeLessThan(MINUTE_MS);
+
+      await inPlugin('mine', 'npm', 'run', 'types');
+      const text = await readFile(join(folder, 'mine/index.ts'), 'utf8');
+      await writeFile(
+        join(folder, 'mine/index.ts'),
+        text.replace('apply(core, { blocked })', 'apply(core, { bloked })'),
+      );
+      await expect(inPlugin('mine', 'npm', 'run', 'types')).rejects.toThrow(/bloked/);
+    },
+    2 * MINUTE_MS,
+  );
+
+  proves('ask.testing.scaffold-old-node', 'makes a plugin that says when Node is too old for its tests', async () => {
+    await cli(['plugin', 'new', 'mine', '--into', folder]);
+    const { scripts } = JSON.parse(await readFile(join(folder, 'mine/package.json'), 'utf8')) as {
+      scripts: { pretest: string };
+    };
+    const pretend = join(folder, 'pretend.cjs');
+    await writeFile(pretend, "Object.defineProperty(process, 'versions', { value: { node: process.env.AS_NODE } });");
+    const checked = (version: string) =>
+      run('sh', ['-c', scripts.pretest], {
+        env: { ...process.env, AS_NODE: version, NODE_OPTIONS: `--require ${pretend}` },
+      });
+    await expect(checked('22.21.1')).rejects.toThrow(/Node 22\.21\.1 is too old: .*from 24 on/);
+    expect((await checked('24.0.0')).stderr).toBe('');
+  });
+
+  it('overwrites nothing and takes no name that is none', async () => {
+    await cli(['plugin', 'new', 'mine', '--into', folder]);
+    const before = await readFile(join(folder, 'mine/index.ts'), 'utf8');
+    expect(await cli(['plugin', 'new', 'mine', '--into', folder])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('exists already'),
+    });
+    expect(await readFile(join(folder, 'mine/index.ts'), 'utf8')).toBe(before);
+    for (const name of ['Mine', '../mine', 'a b', 'a--b']) {
+      const refused = await cli(['plugin', 'new', '--into', folder, '--', name]);
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('is not a plugin name') });
+    }
+  });
+});

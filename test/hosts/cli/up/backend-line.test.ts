@@ -1,0 +1,21 @@
+import { expect } from 'vitest';
+import { backendLine } from '../../../../hosts/cli/up/backend-line.ts';
+import { proves } from '../../../support/proves.ts';
+
+proves(
+  'choice.first-start.told',
+  'the line of a backend says why its program failed, while it is tried again too',
+  () => {
+    const state = { era: undefined, cause: undefined, sinceMs: 0, hello: undefined };
+    const startingSinceMs = Date.now();
+    const cause = { category: 'closed', message: 'backend "ghost" ended with exit code 1' };
+    expect(backendLine({ ...state, status: 'unknown', startingSinceMs }, 0)).toMatch(/^still starting, 0 s so far/);
+    expect(backendLine({ ...state, status: 'unavailable', cause, startingSinceMs }, 0)).toBe(
+      'unavailable: backend "ghost" ended with exit code 1',
+    );
+    expect(backendLine({ ...state, status: 'unavailable', cause }, 0)).toBe(
+      'unavailable: backend "ghost" ended with exit code 1',
+    );
+    expect(backendLine({ ...state, status: 'ready' }, 1)).toBe('ready, 1 tool');
+  },
+);

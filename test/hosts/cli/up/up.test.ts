@@ -1,0 +1,230 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type JsonObject, readPlan } from '@toolmgr/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { upPlan } from '../../../../hosts/cli/up/serve.ts';
+import { httpPeer } from '../../../proof/wire/wire-peer.ts';
+import { cli, startCli } from '../../../support/cli.ts';
+import { heldRunner } from '../../../support/package-runner.ts';
+import { processesWith } from '../../../support/processes.ts';
+import { proves } from '../../../support/proves.ts';
+import { recordingServer } from '../../../support/recording-server.ts';
+import { until } from '../../../support/until.ts';
+
+const LONG = 90_000;
+const packages = join(import.meta.dirname, '../../../../node_modules/@modelcontextprotocol');
+const MEMORY = join(packages, 'server-memory/dist/index.js');
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-up-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const write = async (value: object, name = '.mcp.json'): Promise<string> => {
+  const file = join(folder, name);
+  await writeFile(file, JSON.stringify(value, undefined, 2));
+  return file;
+};
+const memory = () => ({
+  command: process.execPath,
+  args: [MEMORY],
+  env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+});
+
+describe('toolmgr up', () => {
+  proves(
+    ['ask.up.serves-file', 'ask.up.one-endpoint', 'ask.cli.two-commands', 'ask.cli.tools', 'ask.cli.call-json'],
+    'serves the commands and URLs of a file at one endpoint: the first call is the second command',
+    async () => {
+      await using remote = await recordingServer();
+      await write({
+        mcpServers: {
+          memory: memory(),
+          remote: { url: remote.url, headers: { Authorization: 'Bearer ${env:UP_TOKEN}', 'X-Team': 'a' } },
+          off: { command: 'nothing', disabled: true },
+        },
+      });
+      const startedMs = Date.now();
+      await using serving = startCli(['up', '--port', '0'], { cwd: folder, env: { UP_TOKEN: 's3cret' } });
+      const [, url = ''] = await serving.printed(/serves \.mcp\.json at (http:\S+)/);
+      const entity = { name: 'Ada', entityType: 'person', observations: ['wrote'] };
+      const made = await cli([
+        'call',
+        'memory_create_entities',
+        '--args',
+        JSON.stringify({ entities: [entity] }),
+        '--url',
+        url,
+      ]);
+      expect(made).toMatchObject({ code: 0, out: expect.stringContaining('Ada') });
+      expect(Date.now() - startedMs).toBeLessThan(60_000);
+
+      expect(serving.err()).toMatch(/note off: left out, it is disabled/);
+      expect(serving.err()).toMatch(/memory {2}ready, 9 tools/);
+      const { out } = await cli(['tools', '--url', url]);
+      expect(out).toMatch(/^memory_read_graph +\S/m);
+      expect(out).toMatch(/^remote_echo +Says it again$/m);
+      expect((await cli(['call', 'remote_echo', 'message=hi', '--url', url])).out).toBe('echo: hi\n');
+      expect(remote.calls[0]).toMatchObject({ authorization: 'Bearer s3cret', 'x-team': 'a' });
+      expect(serving.out() + serving.err()).not.toContain('s3cret');
+
+      serving.signal('SIGINT');
+      expect((await serving.finished).code).toBe(0);
+      await until(() => processesWith(folder).length === 0);
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.up.watch',
+    'follows edits with --watch, and keeps the servers when an edit is broken',
+    async () => {
+      await using remote = await recordingServer();
+      const file = await write({ mcpServers: { one: { url: remote.url } } });
+      await using serving = startCli(['up', file, '--port', '0', '--watch']);
+      const [, url = ''] = await serving.printed(/ at (http:\S+)/);
+      const tools = async () => (await cli(['tools', '--url', url])).out;
+      await until(async () => (await tools()).includes('one_echo'), 20_000);
+      await write({ mcpServers: { two: { url: remote.url, headers: { 'X-New': 'yes' } } } });
+      await serving.printed(/changed: now two/);
+      await until(async () => /two_echo/.test(await tools()) && !/one_echo/.test(await tools()), 20_000);
+      await cli(['call', 'two_echo', 'message=x', '--url', url]);
+      expect(remote.calls.at(-1)?.['x-new']).toBe('yes');
+      await writeFile(file, '{ "mcpServers": ');
+      await serving.printed(/not used.*not JSON/);
+      expect(await tools()).toMatch(/two_echo/);
+    },
+    LONG,
+  );
+
+  it(
+    'serves what answers while another server is broken, and says which',
+    async () => {
+      await using remote = await recordingServer();
+      const file = await write({
+        mcpServers: { good: { url: remote.url }, bad: { command: join(folder, 'no-such-program') } },
+      });
+      await using serving = startCli(['up', file, '--port', '0']);
+      const [, url = ''] = await serving.printed(/ at (http:\S+)/);
+      await serving.printed(/bad {2}unavailable: \S/);
+      expect((await cli(['call', 'good_echo', 'message=hi', '--url', url])).out).toBe('echo: hi\n');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.era.up',
+    'speaks to the servers in the era of --era, but for those that name another',
+    async () => {
+      const one = fileURLToPath(new URL('../../../core/backend/fixtures/dual-server.ts', import.meta.url));
+      const dual = { command: process.execPath, args: [one] };
+      await write({ mcpServers: { old: dual, fresh: { ...dual, era: 'auto' } } });
+      await using serving = startCli(['up', '--port', '0', '--era', 'legacy'], { cwd: folder });
+      const [, url = ''] = await serving.printed(/serves \.mcp\.json at (http:\S+)\/mcp/);
+      const status = (await (await fetch(`${url}/status`)).json()) as {
+        backends: { name: string; mcp_revision?: string }[];
+      };
+      const revisions = status.backends.map(({ name, mcp_revision }) => [name, mcp_revision]);
+      expect(revisions.sort()).toEqual([
+        ['fresh', '2026-07-28'],
+        ['old', '2025-11-25'],
+      ]);
+      expect(await cli(['up', '--era', 'ancient'], { cwd: folder })).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('auto, legacy, modern'),
+      });
+    },
+    LONG,
+  );
+
+  proves(
+    ['choice.first-start.told', 'choice.first-start.one-install'],
+    'tells of a server that is being installed, and installs it once though two gateways start it',
+    async () => {
+      const runner = heldRunner();
+      const env = { npm_config_cache: runner.cache };
+      await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg'), env } } });
+      await using one = startCli(['up', '--port', '0'], { cwd: folder });
+      await using two = startCli(['up', '--port', '0'], { cwd: folder });
+      const [, url = ''] = await one.printed(/serves \.mcp\.json at (http:\S+)/);
+      await Promise.all([one, two].map((gateway) => gateway.printed(/slow {2}still starting, \d+ s so far/)));
+      const early = await cli(['call', 'slow_ping', '--url', url]);
+      expect([early.code, early.out + early.err]).toEqual([
+        1,
+        expect.stringMatching(/has no tool slow_ping.*not all tools are here yet: slow \(starting, \d+ s\)/),
+      ]);
+      expect(runner.notes()).toEqual(['start pkg']);
+
+      runner.release();
+      await Promise.all([one, two].map((gateway) => gateway.printed(/slow is ready after \d+ s, 1 tool\b/)));
+      expect(runner.notes()).toEqual(['start pkg', 'installed pkg', 'start pkg', 'installed pkg']);
+      expect((await cli(['tools', '--url', url])).out).toContain('slow_ping');
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.up.timeout',
+    'cuts a silent call after the timeout of the file, else of the flag, and not while progress comes',
+    async () => {
+      await using remote = await recordingServer(() => new Promise((resolve) => setTimeout(resolve, 2_500)));
+      const every = { command: process.execPath, args: [join(packages, 'server-everything/dist/index.js')] };
+      const file = await write({
+        mcpServers: { quick: { url: remote.url, timeout: 1 }, patient: { url: remote.url, timeout: 20_000 }, every },
+      });
+      await using serving = startCli(['up', file, '--port', '0', '--timeout', '1100ms']);
+      const [, url = ''] = await serving.printed(/ at (http:\S+)/);
+      await serving.printed(/every {2}ready/);
+      expect(serving.err()).toContain('note quick: its "timeout" 1 is read as seconds');
+
+      await using peer = await httpPeer(url, { era: '2025-11-25' });
+      const said = async (params: JsonObject): Promise<string | undefined> => {
+        const { error, result } = await peer.request('tools/call', params);
+        return error?.message ?? result?.toBytes().toString();
+      };
+      const CUT = /did not answer tools\/call within 1\d{3} ms/;
+      expect(await said({ name: 'quick_slow', arguments: {} })).toMatch(CUT);
+      expect(await said({ name: 'patient_slow', arguments: {} })).toContain('late');
+      const long = { name: 'every_trigger-long-running-operation', arguments: { duration: 3, steps: 6 } };
+      expect(await said(long)).toMatch(CUT);
+      expect(await said({ ...long, _meta: { progressToken: 'p' } })).toContain('completed');
+    },
+    LONG,
+  );
+
+  it('takes the time for a first start from --start-timeout', async () => {
+    const runner = heldRunner();
+    await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg') } } });
+    await using serving = startCli(['up', '--port', '0', '--start-timeout', '4s'], { cwd: folder });
+    await serving.printed(/slow did not start in [4-9] s: backend "slow" did not answer/);
+  });
+
+  proves('ask.up.timeout', 'gives a call ten minutes where nothing says otherwise, and never more than a day', () => {
+    const { timeouts, limits } = readPlan(upPlan(true));
+    expect(timeouts).toEqual({ defaultMs: 600_000, perWorkloadMs: {} });
+    expect(limits.callTotalMs).toBe(24 * 3_600_000);
+    expect(readPlan(upPlan(true, { timeoutMs: 5_000 })).timeouts.defaultMs).toBe(5_000);
+  });
+
+  it.each(['0', '-1s', '5', 'soon', '25h'])('refuses --timeout %s', async (timeout) => {
+    const ended = await cli(['up', await write({ mcpServers: {} }), `--timeout=${timeout}`]);
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('expected a duration above zero') });
+  });
+
+  it('says where it looked when there is no file', async () => {
+    const ended = await cli(['up'], { cwd: folder, env: { HOME: folder, XDG_CONFIG_HOME: undefined } });
+    expect(ended).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/looked for \.mcp\.json, mcp\.json.*toolmgr up FILE/),
+    });
+  });
+
+  it('says so when no server is left', async () => {
+    const ended = await cli(['up', await write({ mcpServers: { off: { command: 'x', disabled: true } } })]);
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('no server is left to serve') });
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { cli, startCli } from '../../support/cli.ts';
+import { recordingServer } from '../../support/recording-server.ts';
+
+const LONG = 60_000;
+const SUPPORT = join(import.meta.dirname, '..', '..', 'support');
+const MEGABYTE = 1_048_576;
+
+describe('the engine of a host', () => {
+  it(
+    'keeps the young generation small while a gateway starts, and lets it grow within bounds for calls',
+    async () => {
+      const script = join(SUPPORT, 'busy-engine.ts');
+      const [starting, settled] = await Promise.all([cli(['starting'], { script }), cli(['settled'], { script })]);
+      expect(Number(starting.out)).toBeGreaterThan(0);
+      expect(Number(starting.out)).toBeLessThanOrEqual(8 * MEGABYTE);
+      expect(Number(settled.out)).toBeGreaterThanOrEqual(16 * MEGABYTE);
+      expect(Number(settled.out)).toBeLessThanOrEqual(64 * MEGABYTE);
+    },
+    LONG,
+  );
+
+  it(
+    'collects what a large piece of work has left when the process is quiet, once',
+    async () => {
+      const { out } = await cli([], { script: join(SUPPORT, 'quiet-engine.ts') });
+      const { before, after, later } = JSON.parse(out) as { before: number; after: number; later: number };
+      expect(before).toBeGreaterThan(40 * MEGABYTE);
+      expect(after).toBeLessThan(before / 2);
+      expect(later).toBe(0);
+    },
+    LONG,
+  );
+
+  it(
+    'is set up for calls by vmcp serve once its backends have answered',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-engine-'));
+      await using far = await recordingServer();
+      const file = join(folder, 'vmcp.yaml');
+      const config = {
+        name: 'engine',
+        groupRef: 'dev',
+        incomingAuth: { type: 'anonymous' },
+        outgoingAuth: { source: 'inline' },
+        aggregation: { conflictResolution: 'prefix' },
+        backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
+      };
+      await writeFile(file, stringify(config));
+      const noting = pathToFileURL(join(SUPPORT, 'note-engine-flags.ts')).href;
+      {
+        const env = { NODE_OPTIONS: `--import=${noting}` };
+        await using running = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env });
+        await running.printed(/engine flag --semi-space-growth-factor=2/);
+        expect(running.err()).toMatch(/growth-factor=1.*serves http.*growth-factor=2/s);
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+    LONG,
+  );
+});

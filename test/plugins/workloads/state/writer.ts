@@ -1,0 +1,12 @@
+// Writes one workload as fast as it can until it is killed: makes it, changes it, removes it, again and again.
+import { changeStatus, createRecord, removeRecord } from '../../../../plugins/workloads/state/records.ts';
+import { workloadConfigOf } from '../../../support/workload-config.ts';
+
+const [state = '', name = ''] = process.argv.slice(2);
+const filler = `filler ${'x'.repeat(20_000)}`;
+process.send?.('writing');
+for (;;) {
+  await createRecord(state, workloadConfigOf(name, { target: filler }));
+  for (let i = 0; i < 5; i++) await changeStatus(state, name, () => ({ status: 'stopped', message: filler }));
+  await removeRecord(state, name);
+}

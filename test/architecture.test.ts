@@ -48,18 +48,18 @@ describe('the architecture check accepts', () => {
 
   it('a folder that holds no plugin, used by the plugins beside it, and the state of workloads, used by all', () => {
     const optimizer = {
-      'plugins/optimizer/embedding/service.ts': 'export const s = 1;',
+      'plugins/optimizer/embedding/vectors.ts': 'export const s = 1;',
       'plugins/optimizer/tools/index.ts': '',
       'plugins/workloads/state/index.ts': 'export const records = 1;',
     };
-    const use = `import { s } from '../embedding/service.ts';\nimport { records } from '../../workloads/state/index.ts';`;
+    const use = `import { s } from '../embedding/vectors.ts';\nimport { records } from '../../workloads/state/index.ts';`;
     expect(faults({ 'plugins/optimizer/tools/a.ts': use, ...optimizer })).toEqual([]);
     expect(
       faults({
-        'plugins/stores/redis/a.ts': `import { s } from '../../optimizer/embedding/service.ts';`,
+        'plugins/stores/redis/a.ts': `import { s } from '../../optimizer/embedding/vectors.ts';`,
         ...optimizer,
       }),
-    ).toEqual(['plugins/stores/redis/a.ts reaches into plugins/optimizer/embedding/service.ts']);
+    ).toEqual(['plugins/stores/redis/a.ts reaches into plugins/optimizer/embedding/vectors.ts']);
   });
 
   it('import words that are no imports', () => {

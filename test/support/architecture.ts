@@ -201,6 +201,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http'],
   yaml: ['hosts'],
+  'jsonc-parser': ['hosts/cli/up'],
   commander: ['hosts'],
   'proper-lockfile': ['plugins/workloads/state'],
   ioredis: ['plugins/stores/redis'],

@@ -5,7 +5,7 @@ import { type Backend, type EraSetting, GatewayFault, isObject, type JsonObject,
 import { callTimeoutFrom } from './call-timeout.ts';
 import { ERAS } from './eras.ts';
 import { expand, type Surroundings, Unfilled } from './expand.ts';
-import { withoutComments } from './json-with-comments.ts';
+import { parseJsonWithComments } from './json-with-comments.ts';
 
 /** What a client configuration file asks for. */
 export interface ClientFile {
@@ -53,7 +53,7 @@ const READ_KEYS: ReadonlySet<string> = new Set([
  * @throws GatewayFault PLAN_INVALID when the text is no JSON, or has no servers at all
  */
 export async function readClientFile(text: string, file: string, around: Surroundings): Promise<ClientFile> {
-  const servers = serversIn(parse(text, file), file);
+  const servers = serversIn(parseJsonWithComments(text, file), file);
   const backends: Backend[] = [];
   const headers = new Map<string, Readonly<Record<string, string>>>();
   const notes: string[] = [];
@@ -77,17 +77,6 @@ export async function readClientFile(text: string, file: string, around: Surroun
     }
   }
   return { backends, headers, notes };
-}
-
-function parse(text: string, file: string): JsonValue {
-  try {
-    return JSON.parse(withoutComments(text)) as JsonValue;
-  } catch (cause) {
-    throw new GatewayFault(
-      'PLAN_INVALID',
-      `${file}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
-  }
 }
 
 function serversIn(value: JsonValue, file: string): JsonObject {

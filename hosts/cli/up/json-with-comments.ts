@@ -1,47 +1,25 @@
+import { GatewayFault, type JsonValue } from '@toolmgr/core';
+import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+
 /**
- * The same JSON with comments and trailing commas blanked out: positions and line numbers stay.
- * Editors write their configuration files in this form.
+ * The value of a JSON text with comments and trailing commas: editors write their configuration files in this form.
+ * @throws GatewayFault PLAN_INVALID with `file:line:column` of the first error, without the text, which may hold secrets
  */
-export function withoutComments(text: string): string {
-  const out = [...text.replace(/^\uFEFF/, ' ')];
-  let at = 0;
-  let lastComma = -1;
-  const blank = (from: number, to: number): void => {
-    for (let index = from; index < to; index++) if (out[index] !== '\n') out[index] = ' ';
-  };
-  while (at < out.length) {
-    const char = out[at];
-    if (char === '"') {
-      at = afterString(out, at);
-      lastComma = -1;
-    } else if (char === '/' && (out[at + 1] === '/' || out[at + 1] === '*')) {
-      const end = out[at + 1] === '/' ? afterLine(out, at) : afterBlock(out, at);
-      blank(at, end);
-      at = end;
-    } else {
-      if (char === ',') lastComma = at;
-      else if ((char === '}' || char === ']') && lastComma !== -1) blank(lastComma, lastComma + 1);
-      if (char !== ',' && !/\s/.test(char ?? '')) lastComma = -1;
-      at++;
-    }
-  }
-  return out.join('');
+export function parseJsonWithComments(text: string, file: string): JsonValue {
+  const plain = text.replace(/^\uFEFF/, '');
+  const errors: ParseError[] = [];
+  const root = parseTree(plain, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (root !== undefined && first === undefined) return getNodeValue(root) as JsonValue;
+  const before = plain.slice(0, first?.offset ?? 0).split('\n');
+  const column = (before.at(-1) ?? '').length + 1;
+  const why = first === undefined ? 'value expected' : wordsOf(first);
+  throw new GatewayFault('PLAN_INVALID', `${file}:${before.length}:${column}: not JSON: ${why}`);
 }
 
-function afterString(chars: readonly string[], start: number): number {
-  let at = start + 1;
-  while (at < chars.length && chars[at] !== '"') at += chars[at] === '\\' ? 2 : 1;
-  return at + 1;
-}
-
-function afterLine(chars: readonly string[], start: number): number {
-  let at = start;
-  while (at < chars.length && chars[at] !== '\n') at++;
-  return at;
-}
-
-function afterBlock(chars: readonly string[], start: number): number {
-  let at = start + 2;
-  while (at < chars.length && !(chars[at] === '*' && chars[at + 1] === '/')) at++;
-  return Math.min(at + 2, chars.length);
+/** `CloseBraceExpected` as `close brace expected`. */
+function wordsOf({ error }: ParseError): string {
+  return printParseErrorCode(error)
+    .replace(/\B[A-Z]/g, (letter) => ` ${letter}`)
+    .toLowerCase();
 }

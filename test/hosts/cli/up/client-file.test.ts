@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readClientFile } from '../../../../hosts/cli/up/client-file.ts';
 import { candidates, findClientFile } from '../../../../hosts/cli/up/find-file.ts';
-import { withoutComments } from '../../../../hosts/cli/up/json-with-comments.ts';
+import { parseJsonWithComments } from '../../../../hosts/cli/up/json-with-comments.ts';
 import { proves } from '../../../support/proves.ts';
 
 const around = { env: { TOKEN: 't0ken', EMPTY: '' }, home: '/home/ada', folder: '/project' };
@@ -158,7 +158,7 @@ describe('a client configuration file', () => {
   });
 
   it.each([
-    ['{', /mcp\.json: not JSON/],
+    ['{', /mcp\.json:1:2: not JSON: close brace expected/],
     ['{}', /mcp\.json: there are no servers: expected \{"mcpServers"/],
     ['[]', /there are no servers/],
   ])('refuses %s with a sentence', async (text, sentence) => {
@@ -195,19 +195,30 @@ describe('JSON with comments', () => {
     ['{"a": [1, 2, /* three */ ], }', { a: [1, 2] }],
     ['{"url": "http://x//y", "c": "/* no */", "q": "\\"//"}', { url: 'http://x//y', c: '/* no */', q: '"//' }],
     ['\uFEFF{"a": ",]"}', { a: ',]' }],
+    ['null // nothing', null],
   ])('reads %j', (text, value) => {
-    expect(JSON.parse(withoutComments(text))).toEqual(value);
+    expect(parseJsonWithComments(text, 'mcp.json')).toEqual(value);
   });
 
-  it.each(['{"a": 1,, }', '{,}x', '{"a": 1 // open', '[1 /* open'])('does not mend %j', (text) => {
-    expect(() => JSON.parse(withoutComments(text))).toThrow();
+  it.each([
+    ['{"a": 1,, }', '1:9: not JSON: property name expected'],
+    ['{,}x', '1:2: not JSON: value expected'],
+    ['{"a": 1 // open', '1:16: not JSON: close brace expected'],
+    ['[1 /* open', '1:4: not JSON: unexpected end of comment'],
+    ['{\n  "a": s3cret\n}', '2:8: not JSON: invalid symbol'],
+    ['\uFEFF{\r\n"a" 1}', '2:5: not JSON: colon expected'],
+    ['{} {}', '1:4: not JSON: end of file expected'],
+    ['', '1:1: not JSON: value expected'],
+  ])('says where %j is wrong, without its text', (text, problem) => {
+    expect(() => parseJsonWithComments(text, 'mcp.json')).toThrow(
+      expect.objectContaining({ message: `mcp.json:${problem}` }),
+    );
   });
 
-  it('keeps every line and column', () => {
-    const text = '{\n  /* a\n b */ "x": 1, // c\n}\n';
-    const plain = withoutComments(text);
-    expect(plain.split('\n').map((line) => line.length)).toEqual(text.split('\n').map((line) => line.length));
-    expect(plain.indexOf('"x"')).toBe(text.indexOf('"x"'));
+  it('keeps a key that is the name of a prototype as data', () => {
+    const value = parseJsonWithComments('{"__proto__": {"command": "x"}}', 'mcp.json') as object;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(value).not.toHaveProperty('command');
   });
 });
 

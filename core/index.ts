@@ -102,6 +102,8 @@ export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';
 export type { Hooks } from './extension/hooks.ts';
 export { createLog, LOG_NAMES, type LogName, stderrLog } from './extension/log.ts';
+export { createOutageLog, type Outage, type OutageLines } from './extension/log-outage.ts';
+export { type ThrottledLine, throttledLine } from './extension/log-throttle.ts';
 export { nearest } from './extension/nearest.ts';
 export {
   type Backends,

@@ -1,4 +1,4 @@
-import { type Core, explainCause, type JsonObject } from '@toolmgr/core';
+import { type Core, createOutageLog, explainCause, throttledLine } from '@toolmgr/core';
 import type { AuditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
 import { type AuditLines, createAuditLines } from './line.ts';
@@ -24,8 +24,15 @@ const BATCH_LINES = 250;
 const AHEAD_BYTES = 1_048_576;
 /** A line is written at most this long after its event, unless the sink is slow. */
 const GATHER_MS = 50;
-/** A sink that stays broken is told of in the log this often. */
-const REPORT_MS = 60_000;
+/** Lines about a sink that cannot be written. */
+const OUTAGE = {
+  began: 'audit lines cannot be written',
+  over: 'audit lines are written again',
+  level: 'error',
+  repeatMs: 60_000,
+} as const;
+const LOUD = { level: 'error' } as const;
+const DROPPED = { counted: 'dropped' } as const;
 
 /** Takes events at once, makes their lines in the next turn of the event loop, writes them in batches later. */
 export interface Journal {
@@ -48,7 +55,9 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
   const pages = createLinePages();
   /** What is being written: the page, and what is left of it. */
   let unwritten: { readonly page: Batch; rest: Buffer } | undefined;
-  const tell = createTelling(log, now);
+  const outage = createOutageLog({ log, now }, OUTAGE);
+  const badEvents = throttledLine({ log, now }, 'audit events cannot be turned into lines', LOUD);
+  const slowSink = throttledLine({ log, now }, 'audit events were dropped because the sink is slow', DROPPED);
   let isStopping = false;
 
   const wake = (afterMs: number): void => {
@@ -81,11 +90,9 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
         while (unwritten.rest.length > 0) unwritten.rest = unwritten.rest.subarray(await sink.write(unwritten.rest));
         pages.done(unwritten.page);
         unwritten = undefined;
+        outage.over();
       } catch (cause) {
-        tell.broken({
-          waiting: waiting(),
-          cause: explainCause(cause),
-        });
+        outage.failed(cause, { waiting: waiting() });
         return false;
       }
     }
@@ -97,7 +104,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     const lost = dropped;
     dropped = 0;
     if (lost > 0) pages.add(lines.dropped(lost, now()), 0);
-    tell.dropped(lost);
+    if (lost > 0) slowSink.add({}, lost);
     const page = pages.take();
     return page && { page, rest: page.bytes };
   };
@@ -132,7 +139,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       return lines.of(event);
     } catch (cause) {
       dropped++;
-      tell.broken({ type: event.type, cause: explainCause(cause) });
+      badEvents.add({ type: event.type, cause: explainCause(cause) });
       return undefined;
     }
   };
@@ -158,7 +165,8 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       const { sink } = open;
       await withinTime(flush().then(flush), stopMs);
       const left = waiting() + dropped;
-      tell.end();
+      slowSink.flush();
+      badEvents.flush();
       if (left > 0) log.error('the gateway stops with audit events that could not be written', { lost: left });
       open = undefined;
       await withinTime(
@@ -167,32 +175,6 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
           .catch((cause: unknown) => log.warn('the audit file was not closed well', { cause: explainCause(cause) })),
         stopMs,
       );
-    },
-  };
-}
-
-/** Says what goes wrong in the log, at once and then at most once a minute: a broken disk must not fill another. */
-function createTelling(log: Core['log'], now: Core['now']) {
-  let droppedUntold = 0;
-  let droppedMs = Number.NEGATIVE_INFINITY;
-  let brokenMs = Number.NEGATIVE_INFINITY;
-  const sayDropped = (): void => {
-    log.warn('audit events were dropped because the sink is slow', { dropped: droppedUntold });
-    droppedUntold = 0;
-    droppedMs = now();
-  };
-  return {
-    dropped(events: number): void {
-      droppedUntold += events;
-      if (droppedUntold > 0 && now() - droppedMs >= REPORT_MS) sayDropped();
-    },
-    broken(fields: JsonObject): void {
-      if (now() - brokenMs < REPORT_MS) return;
-      brokenMs = now();
-      log.error('audit lines cannot be written', fields);
-    },
-    end(): void {
-      if (droppedUntold > 0) sayDropped();
     },
   };
 }

@@ -1,4 +1,12 @@
-import { type Call, type Core, explainCause, GatewayFault, type Refusal, type Store } from '@toolmgr/core';
+import {
+  type Call,
+  type Core,
+  createOutageLog,
+  explainCause,
+  GatewayFault,
+  type Refusal,
+  type Store,
+} from '@toolmgr/core';
 import { bucketsOf } from './buckets.ts';
 import type { RateLimitConfig } from './config.ts';
 
@@ -18,7 +26,7 @@ export interface Limiter {
 /** Makes a limiter. The store is looked up when it starts: plugins fill the slot in any order. */
 export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'>, config: RateLimitConfig): Limiter {
   const drawnBy = bucketsOf(config);
-  const outage = createOutage(core, config.onStoreFailure);
+  const unchecked = createUncheckedCalls(core, config);
   let store: Store;
   const take = async (call: Call, buckets: NonNullable<ReturnType<typeof drawnBy>>): Promise<Refusal | undefined> => {
     const nowMs = core.now();
@@ -26,9 +34,9 @@ export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'
     try {
       waitMs = await store.take(buckets, nowMs);
     } catch (cause) {
-      return outage.failed(call, cause);
+      return unchecked.failed(call, cause);
     }
-    outage.answered();
+    unchecked.answered();
     return waitMs === 0
       ? undefined
       : { refused: true, status: 429, reason: 'rate limit exceeded', retryAfterMs: waitMs };
@@ -41,43 +49,37 @@ export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'
       const buckets = drawnBy(call);
       return buckets === undefined || buckets.length === 0 ? undefined : take(call, buckets);
     },
-    stop: outage.end,
+    stop: unchecked.end,
   };
 }
 
-/** Decides about calls that no bucket can decide, and keeps count of them: two lines per outage, none per call. */
-function createOutage(
-  { hooks: { limitSkipped }, log, now }: Pick<Core, 'hooks' | 'log' | 'now'>,
-  onStoreFailure: RateLimitConfig['onStoreFailure'],
-) {
-  let sinceMs: number | undefined;
+/** Decides about calls that no bucket can decide, and counts them: two log lines per outage, none per call. */
+function createUncheckedCalls(core: Pick<Core, 'hooks' | 'log' | 'now'>, config: RateLimitConfig) {
+  const { limitSkipped } = core.hooks;
+  const outage = createOutageLog(core, {
+    began: 'rate limits cannot be checked',
+    over: 'rate limits were not checked for a while',
+    overLevel: 'warn',
+  });
   let lastMs = 0;
   let passed = 0;
   let refused = 0;
   const end = (): void => {
-    if (sinceMs === undefined) return;
-    log.warn('rate limits were not checked for a while', { forMs: lastMs - sinceMs, passed, refused });
-    sinceMs = undefined;
+    outage.over({ passed, refused });
     passed = 0;
     refused = 0;
   };
   return {
     end,
     answered(): void {
-      if (sinceMs !== undefined && now() - lastMs >= CALM_MS) end();
+      if (outage.isOn && core.now() - lastMs >= CALM_MS) end();
     },
     failed(call: Call, cause: unknown): Refusal | undefined {
       // A store that is full was filled by callers: letting them pass would let them lift the limit.
       const isFull = cause instanceof GatewayFault && cause.code === 'STORE_FULL';
-      const passes = onStoreFailure === 'open' && !isFull;
-      lastMs = now();
-      if (sinceMs === undefined) {
-        sinceMs = lastMs;
-        log.warn('rate limits cannot be checked', {
-          calls: passes ? 'pass' : 'are refused',
-          cause: explainCause(cause),
-        });
-      }
+      const passes = config.onStoreFailure === 'open' && !isFull;
+      lastMs = core.now();
+      outage.failed(cause, { calls: passes ? 'pass' : 'are refused' });
       if (passes) {
         passed += 1;
         if (limitSkipped.tapped()) limitSkipped.call({ call, cause: explainCause(cause) });

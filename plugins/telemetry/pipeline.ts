@@ -18,7 +18,7 @@ import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } fro
 import { type Core, GatewayFault, proxyRouteFor } from '@toolmgr/core';
 import { collectorUrl } from './collector-url.ts';
 import type { TelemetryConfig } from './config.ts';
-import { sayOutages } from './outage.ts';
+import { logOutages } from './log-outages.ts';
 
 /** Spans that wait for the collector; more are dropped. */
 const QUEUE_SPANS = 2_048;
@@ -47,13 +47,13 @@ export interface Pipeline {
  * @throws GatewayFault PLUGIN_FAILED when the file of CAs cannot be read
  */
 export async function openPipeline(
-  { server, log }: Pick<Core, 'server' | 'log'>,
+  { server, log, now }: Pick<Core, 'server' | 'log' | 'now'>,
   config: TelemetryConfig,
   readers: readonly MetricReader[],
 ): Promise<Pipeline> {
   const collector = await openCollector(config);
   const resource = resourceOf(server, config);
-  const said = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log });
+  const said = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log, now });
 
   const tracers =
     collector === undefined || !config.tracingEnabled
@@ -64,7 +64,7 @@ export async function openPipeline(
           spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
           spanProcessors: [
             new BatchSpanProcessor({
-              exporter: sayOutages(
+              exporter: logOutages(
                 new OTLPTraceExporter(collector.options('traces')),
                 said('traces'),
                 (spans: readonly unknown[]) => spans.length,
@@ -82,7 +82,7 @@ export async function openPipeline(
       ? []
       : [
           new PeriodicExportingMetricReader({
-            exporter: sayOutages(new OTLPMetricExporter(collector.options('metrics')), said('metrics'), () => 1),
+            exporter: logOutages(new OTLPMetricExporter(collector.options('metrics')), said('metrics'), () => 1),
             exportIntervalMillis: METRIC_INTERVAL_MS,
             exportTimeoutMillis: EXPORT_MS,
           }),

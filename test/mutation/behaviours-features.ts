@@ -204,10 +204,5 @@ export const featureBehaviours: readonly Mutation[] = [
     'new TraceIdRatioBasedSampler(Number(config.samplingRate))',
   ],
   ['choice.telemetry.no-secrets', 'plugins/telemetry/ends.ts', 'return cause.code;\n', 'return cause.message;\n'],
-  [
-    'choice.telemetry.collector-away',
-    'plugins/telemetry/outage.ts',
-    'if (lost === undefined) {',
-    'if (result !== undefined) {',
-  ],
+  ['choice.telemetry.collector-away', 'plugins/telemetry/log-outages.ts', '{}, count(items))', '{})'],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

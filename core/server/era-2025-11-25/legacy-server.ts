@@ -2,7 +2,7 @@ import type { AskAnswer, ClientContext, SessionOwner } from '../../contract/call
 import type { SessionEnded } from '../../contract/event.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
-import { toldSeldom } from '../../extension/log-seldom.ts';
+import { throttledLine } from '../../extension/log-throttle.ts';
 import { encode } from '../../json/raw-json.ts';
 import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.ts';
 import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
@@ -45,7 +45,7 @@ export interface LegacyServer extends ProtocolServer {
 export function createLegacyServer(parts: LegacyParts): LegacyServer {
   const { service, limits } = parts;
   const streams = { open: 0 };
-  const displaced = toldSeldom(parts, 'sessions made room for others of a caller with many');
+  const displaced = throttledLine(parts, 'sessions made room for others of a caller with many');
   const sessions = createSessions({
     limits,
     heartbeat: parts.heartbeat,
@@ -55,7 +55,7 @@ export function createLegacyServer(parts: LegacyParts): LegacyServer {
     ownerOf: (session) => ownerOf(session, limits.askTimeoutMs, service),
     ended: (session, reason) => {
       releaseSession(parts, session);
-      if (reason === 'displaced') displaced.one();
+      if (reason === 'displaced') displaced.add();
       if (reason === 'stolen')
         parts.log.warn('a session was used by another caller and has ended', { session: session.id });
       parts.onSessionEnded({ sessionId: session.id, reason, durationMs: parts.now() - session.openedAtMs });

@@ -1,12 +1,17 @@
-import type { Call, CatalogEntry, Core, JsonObject } from '@toolmgr/core';
+import {
+  type Call,
+  type CatalogEntry,
+  type Core,
+  type JsonObject,
+  type ThrottledLine,
+  throttledLine,
+} from '@toolmgr/core';
 import { redactedText } from '../../shared/redact.ts';
 import type { Verdict } from './engine.ts';
 import { QUESTIONS } from './entry-facts.ts';
 
 /** Lines about denied calls in one second; what is more is counted. */
 const DENIALS_PER_SECOND = 50;
-/** A policy that fails is warned of once in this time, whatever it fails for. */
-const WARN_AGAIN_MS = 60_000;
 /** Names come from clients: a URI may hold a token. Secrets are looked for in a little more than is written. */
 const MAX_NAME = 200;
 const MAX_READ = 1_024;
@@ -20,7 +25,7 @@ export interface DecisionLog {
 
 /** Makes the log. No claim and no argument is ever part of a line; secrets in names and words are masked as audit masks them. */
 export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): DecisionLog {
-  const warned = new Map<string, number>();
+  const failing = new Map<string, ThrottledLine>(); // as many as there are policies
   let second = 0;
   let lines = 0;
   let suppressed = 0;
@@ -28,10 +33,9 @@ export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): Deci
 
   const warn = (verdict: Verdict): void => {
     for (const { policy, message } of verdict.errors) {
-      const before = warned.get(policy);
-      if (before !== undefined && now() - before < WARN_AGAIN_MS) continue;
-      warned.set(policy, now()); // as many as there are policies
-      log.warn('a policy failed, which denies', { policy, error: redactedText(message) });
+      const line = failing.get(policy) ?? throttledLine({ log, now }, 'a policy failed, which denies');
+      failing.set(policy, line);
+      line.add({ policy, error: redactedText(message) });
     }
   };
 

@@ -1,11 +1,10 @@
-import { type Core, GatewayFault, type RouteTable, type Secret } from '@toolmgr/core';
+import { type Core, createOutageLog, GatewayFault, type RouteTable, type Secret } from '@toolmgr/core';
 import { readCaBundle } from '../../shared/safe-http/ca-bundle.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { secretOf } from '../../shared/secret.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
 import { createKeyRing } from './key-ring.ts';
-import { createOutage } from './outage.ts';
 import { createPlaces, NoPlace } from './places.ts';
 import { createFetchKeys, plainIssuer } from './provider-keys.ts';
 import { createResourceFace } from './resource-metadata.ts';
@@ -26,6 +25,7 @@ export interface Door {
 }
 
 const PROVIDER_TIMEOUT_MS = 5_000;
+const OUTAGE_REPEAT_MS = 60_000;
 const PROVIDER_MAX_BYTES = 256 * 1024;
 const MAX_INTROSPECTIONS = 256;
 const MAX_INTROSPECTIONS_PER_NETWORK = 128;
@@ -80,16 +80,21 @@ function openDesk(
   const keysHttp = createRemoteHttp(remote);
   const http = createRemoteHttp(remote);
   const stopped = new AbortController();
+  const outageOf = (what: string) =>
+    createOutageLog(
+      { log, now },
+      { began: `${what} unavailable`, over: `${what} available again`, repeatMs: OUTAGE_REPEAT_MS },
+    );
   const rules = { issuer: plainIssuer(config.issuer), audience: config.audience };
   const ring = createKeyRing({
     fetch: createFetchKeys(config, keysHttp),
     now,
-    outage: createOutage('the keys of the identity provider', log, now),
+    outage: outageOf('the keys of the identity provider are'),
     onWithdrawn: () => verifier.forget(),
   });
   const { introspectionUrl, clientId } = config;
   const asking = introspectionUrl === undefined ? undefined : { url: introspectionUrl, clientId, clientSecret, http };
-  const introspection = createOutage('the introspection of tokens', log, now);
+  const introspection = outageOf('the introspection of tokens is');
   // apart: a token that only needs the keys never waits behind tokens that the provider is asked about
   const forIntrospection = createPlaces(MAX_INTROSPECTIONS, MAX_INTROSPECTIONS_PER_NETWORK);
   const forKeys = createPlaces(MAX_WAITING_FOR_KEYS, MAX_WAITING_FOR_KEYS_PER_NETWORK);

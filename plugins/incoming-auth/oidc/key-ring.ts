@@ -1,6 +1,5 @@
-import { faultFrom, type GatewayFault } from '@toolmgr/core';
+import { faultFrom, type GatewayFault, type Outage } from '@toolmgr/core';
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose';
-import type { Outage } from './outage.ts';
 import type { FetchKeys } from './provider-keys.ts';
 
 /** The keys of one moment. */

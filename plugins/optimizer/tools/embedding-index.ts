@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Embedder, explainCause, type Log } from '@toolmgr/core';
+import { createOutageLog, type Embedder, type Log } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
 import type { Script } from './paraphrases.ts';
 import { probesOf, readsBy, scriptOf } from './reading.ts';
@@ -62,7 +62,10 @@ export function createEmbeddingIndex({ embedder, folder, log, now, signal }: Emb
   const served: Wish[] = [];
   let cache: VectorCache | undefined;
   let identity: string | undefined;
-  let awaySinceMs: number | undefined;
+  const outage = createOutageLog(
+    { log, now },
+    { began: 'the embedder is away: tools are found by words only', over: 'the embedder is back' },
+  );
   let isWorking = false;
   let asking = 0;
 
@@ -119,31 +122,19 @@ export function createEmbeddingIndex({ embedder, folder, log, now, signal }: Emb
     if (isWorking) return;
     isWorking = true;
     let waitMs = FIRST_RETRY_MS;
-    while (!signal.aborted && (waiting.length > 0 || awaySinceMs !== undefined)) {
+    while (!signal.aborted && (waiting.length > 0 || outage.isOn)) {
       try {
         await turn();
         waitMs = FIRST_RETRY_MS;
-        cameBack();
+        outage.over();
       } catch (cause) {
         if (signal.aborted) break;
-        wentAway(cause);
+        outage.failed(cause);
         await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
         waitMs = Math.min(waitMs * 2, MAX_RETRY_MS);
       }
     }
     isWorking = false;
-  };
-
-  const wentAway = (cause: unknown): void => {
-    if (awaySinceMs !== undefined) return;
-    awaySinceMs = now();
-    log.warn('the embedder is away: tools are found by words only', { cause: explainCause(cause) });
-  };
-
-  const cameBack = (): void => {
-    if (awaySinceMs === undefined) return;
-    log.info('the embedder is back', { awayForMs: now() - awaySinceMs });
-    awaySinceMs = undefined;
   };
 
   const learn = (script: Script, vectors: readonly Float32Array[]): void => {
@@ -172,7 +163,7 @@ export function createEmbeddingIndex({ embedder, folder, log, now, signal }: Emb
       return { vectors };
     } catch (cause) {
       if (!given.aborted && !signal.aborted) {
-        wentAway(cause);
+        outage.failed(cause);
         void work();
       }
       return { away: AWAY };
@@ -193,10 +184,10 @@ export function createEmbeddingIndex({ embedder, folder, log, now, signal }: Emb
       if (script !== undefined && readable.get(script) === false) return { away: unread(script) };
       const kept = texts.flatMap((text) => questions.get(text) ?? []);
       if (kept.length === texts.length) return { vectors: kept };
-      if (awaySinceMs !== undefined) return { away: AWAY };
+      if (outage.isOn) return { away: AWAY };
       return asking >= MAX_ASKING ? { away: BUSY } : ask(texts, script, given);
     },
-    away: () => (awaySinceMs === undefined ? undefined : AWAY),
+    away: () => (outage.isOn ? AWAY : undefined),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type Core, GatewayFault } from '@toolmgr/core';
+import { type Core, createOutageLog, GatewayFault } from '@toolmgr/core';
 import type { Redis, RedisOptions } from 'ioredis';
 import { type RedisConfig, redisAddress } from './config.ts';
 
@@ -37,7 +37,12 @@ export function createConnection(
   let redis: Redis | undefined;
   let inFlight = 0;
   let isClosed = false;
-  let awaySinceMs: number | undefined;
+  const outage = createOutageLog(core, {
+    began: 'the redis store is away',
+    over: 'the redis store is back',
+    fields: { address },
+    counted: 'closed',
+  });
   let cause: Error | undefined;
   let refused: Error | undefined;
 
@@ -54,14 +59,10 @@ export function createConnection(
       if (REFUSALS.test(cause.message)) refused = cause;
     });
     client.on('close', () => {
-      if (isClosed || awaySinceMs !== undefined) return; // one line per outage
-      awaySinceMs = core.now();
-      core.log.warn('the redis store is away', { address, cause: cause?.message ?? 'the connection was closed' });
+      if (!isClosed) outage.failed(cause ?? 'the connection was closed');
     });
     client.on('ready', () => {
-      if (awaySinceMs !== undefined)
-        core.log.info('the redis store is back', { address, awayMs: core.now() - awaySinceMs });
-      awaySinceMs = undefined;
+      outage.over();
       cause = undefined;
     });
   };

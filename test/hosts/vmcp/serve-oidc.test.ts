@@ -122,12 +122,12 @@ describe('toolmgr vmcp serve with type oidc', () => {
       await idp.pause();
       await using running = await serve(configOf(idp, far.url));
       const url = await endpointOf(running);
-      await running.printed(/the keys of the identity provider cannot be had/);
+      await running.printed(/the keys of the identity provider are unavailable/);
       const token = idp.sign({ sub: 'ada', aud: AUDIENCE });
       expect((await list(url, token)).status).toBe(503);
       await idp.resume();
       await until(async () => (await list(url, token)).status === 200, 40_000);
-      await running.printed(/the keys of the identity provider can be had again/);
+      await running.printed(/the keys of the identity provider are available again/);
     },
     LONG,
   );

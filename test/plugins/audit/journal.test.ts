@@ -177,7 +177,7 @@ describe('the audit journal', () => {
     await journal.stop();
     expect(lines().map(({ msg }) => msg)).toEqual(['audit_event', 'audit_dropped']);
     expect(core.lines).toContainEqual(
-      expect.objectContaining({ fields: { type: 'mcp_ping', cause: 'Invalid time value' } }),
+      expect.objectContaining({ fields: { type: 'mcp_ping', cause: 'Invalid time value', count: 1 } }),
     );
   });
 });

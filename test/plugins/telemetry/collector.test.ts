@@ -154,7 +154,7 @@ describe('a collector that is away', () => {
       const about = { signal: 'traces', collector: `http://${collector.address}` };
       expect(core.lines).toEqual([
         { level: 'warn', message: expect.stringMatching(/does not reach/), fields: { ...about, cause: 'HTTP 400' } },
-        { level: 'info', message: expect.stringMatching(/again/), fields: { ...about, lost: 2 } },
+        { level: 'info', message: expect.stringMatching(/again/), fields: { ...about, lost: 2, forMs: 0 } },
       ]);
       expect(collector.spans).toHaveLength(1);
       await pipeline.stop();

@@ -1,5 +1,5 @@
 import type { Store } from '../../../contract/store.ts';
-import { explainCause } from '../../../errors.ts';
+import { createOutageLog } from '../../../extension/log-outage.ts';
 import type { Log } from '../../../extension/plugin.ts';
 import type { Session } from './session.ts';
 import { recordFromText, recordText, type SessionRecord } from './session-record.ts';
@@ -54,18 +54,19 @@ export const REMEMBERS_END_MS = 300_000;
 /** Opens the book. After a failure the store is left alone for a moment, so that requests do not queue up behind it. */
 export function createSharedSessions({ store, idleMs, now, log }: SharedSessionsParts): SharedSessions {
   let awayUntilMs = 0;
-  let isAway = false;
+  const outage = createOutageLog(
+    { log, now },
+    { began: 'the session store does not answer', over: 'the session store answers again', level: 'error' },
+  );
   const ask = async <T>(question: () => Promise<T>): Promise<T | typeof AWAY> => {
     if (now() < awayUntilMs) return AWAY;
     try {
       const answer = await withinTime(question());
-      if (isAway) log.info('the session store answers again');
-      isAway = false;
+      outage.over();
       return answer;
     } catch (cause) {
       awayUntilMs = now() + PAUSE_MS;
-      if (!isAway) log.error('the session store does not answer', { cause: explainCause(cause) });
-      isAway = true;
+      outage.failed(cause);
       return AWAY;
     }
   };

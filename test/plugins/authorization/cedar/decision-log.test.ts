@@ -65,6 +65,7 @@ describe('the log', () => {
           {
             policy: 'fails',
             error: expect.stringMatching(/`decimal` extension function: `…` is not a well-formed decimal/),
+            count: 1,
           },
         ],
       ]);

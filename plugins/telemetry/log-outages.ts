@@ -1,5 +1,5 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
-import type { Log } from '@toolmgr/core';
+import { type Core, createOutageLog } from '@toolmgr/core';
 
 /** What exporters of both signals have in common. */
 interface Exporter<T> {
@@ -7,33 +7,27 @@ interface Exporter<T> {
 }
 
 /**
- * Lets an exporter say that its collector is away: one line when exports begin to fail, one when they work again.
+ * Makes an exporter log that its collector is away: one line when exports begin to fail, one when they work again.
  *
  * `count` says how many items an export holds; those of failed exports are lost and counted in the second line.
  */
-export function sayOutages<T, E extends Exporter<T>>(
+export function logOutages<T, E extends Exporter<T>>(
   exporter: E,
-  about: { readonly signal: 'traces' | 'metrics'; readonly collector: string; readonly log: Log },
+  about: Pick<Core, 'log' | 'now'> & { readonly signal: 'traces' | 'metrics'; readonly collector: string },
   count: (items: T) => number,
 ): E {
-  const { signal, collector, log } = about;
+  const { signal, collector } = about;
+  const outage = createOutageLog(about, {
+    began: 'telemetry does not reach its collector; calls are served without it',
+    over: 'telemetry reaches its collector again',
+    fields: { signal, collector },
+    counted: 'lost',
+  });
   const send = exporter.export.bind(exporter);
-  let lost: number | undefined;
   exporter.export = (items, done) =>
     send(items, (result) => {
-      if (result.code === ExportResultCode.SUCCESS) {
-        if (lost !== undefined) log.info('telemetry reaches its collector again', { signal, collector, lost });
-        lost = undefined;
-      } else {
-        if (lost === undefined) {
-          log.warn('telemetry does not reach its collector; calls go on without it', {
-            signal,
-            collector,
-            cause: causeOf(result.error),
-          });
-        }
-        lost = (lost ?? 0) + count(items);
-      }
+      if (result.code === ExportResultCode.SUCCESS) outage.over();
+      else outage.failed(causeOf(result.error), {}, count(items));
       done(result);
     });
   return exporter;

@@ -126,7 +126,8 @@ function targetOf({ sources }: SourceTree, from: string, specifier: string): str
   return sources.has(typed) ? typed : path;
 }
 
-function layerOf(path: string): number {
+/** Index of the layer of a file, -1 when it is on none; lower layers first. */
+export function layerOf(path: string): number {
   return LAYERS.findIndex((pipeline) => pipeline.some((manager) => liesIn(path, manager)));
 }
 

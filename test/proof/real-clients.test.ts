@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import getPort from 'get-port';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { type ConformanceServer, startConformanceServer } from '../support/conformance-server.ts';
@@ -8,7 +9,7 @@ import { until } from '../support/until.ts';
 import { type PythonFound, pythonWithMcp } from './python/environment.ts';
 import { type GatewayBefore, gatewayBefore } from './wire/gateway-before.ts';
 import { type InspectorEra, inspect } from './wire/inspector.ts';
-import { freePort, listening, published } from './wire/published.ts';
+import { listening, published } from './wire/published.ts';
 import { SDK_CLIENTS } from './wire/sdk-clients.ts';
 
 const LONG = 60_000;
@@ -210,7 +211,7 @@ describe.skipIf(python === '')(
 /** The Python server as a backend; over HTTP it listens until the test has ended. */
 async function serverOver(transport: 'stdio' | 'streamable-http', script: string) {
   if (transport === 'stdio') return { file: python, args: [script, transport] };
-  const port = await freePort();
+  const port = await getPort({ host: '127.0.0.1' });
   const server = await listening({ file: python, args: [script, transport, `${port}`] }, port);
   onTestFinished(() => server[Symbol.asyncDispose]());
   return { url: server.url };

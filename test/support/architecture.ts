@@ -204,6 +204,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['hosts'],
   'jsonc-parser': ['hosts/cli/up'],
   commander: ['hosts'],
+  'get-port': ['plugins/workloads/process'],
   'proper-lockfile': ['plugins/workloads/state'],
   ioredis: ['plugins/stores/redis'],
   jose: ['plugins/incoming-auth/oidc', 'core/testing'],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import getPort from 'get-port';
 import type { Era } from '../../core/contract/era.ts';
-import { freePort, type Listening, listening } from '../proof/wire/published.ts';
+import { type Listening, listening } from '../proof/wire/published.ts';
 import type { Program } from '../proof/wire/wire-peer.ts';
 import { type RigName, rig } from './rig.ts';
 
@@ -28,7 +29,7 @@ export function foreignServer(name: RigName): ForeignServer | { readonly missing
     eras,
     stdio,
     async start(era) {
-      const port = await freePort();
+      const port = await getPort({ host: '127.0.0.1' });
       return listening(http(port, era), port);
     },
   };

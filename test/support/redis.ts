@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import getPort from 'get-port';
 import type { Certificates } from './certificates.ts';
 
 const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
@@ -74,7 +74,7 @@ const ATTEMPTS = 5; // another process may take the port that was free a moment 
 
 async function startSomewhere(dir: string, options: RedisOptions) {
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
+    const port = await getPort({ host: '127.0.0.1' });
     try {
       return { port, child: await startAt(port, dir, options) };
     } catch (cause) {
@@ -119,14 +119,4 @@ function saysReady(child: ChildProcess): Promise<void> {
       if (line.includes('Ready to accept connections')) resolve();
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -1,17 +1,5 @@
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-
-/** Picks a loopback port that is free right now. Whoever binds it next may still lose the race, so bind soon. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0));
-    });
-  });
-}
 
 /** Whether something accepts connections on a loopback port. */
 export function portAnswers(port: number): Promise<boolean> {

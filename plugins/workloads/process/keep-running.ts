@@ -8,7 +8,8 @@ import {
   type WorkloadSpec,
   type WorkloadState,
 } from '@toolmgr/core';
-import { freePort, portAnswers, waitForPort } from './answering-port.ts';
+import getPort from 'get-port';
+import { portAnswers, waitForPort } from './answering-port.ts';
 import { nextRestart, type RestartPolicy } from './back-off.ts';
 import { workloadEnvironment } from './environment.ts';
 import { createOutput, type Output } from './output.ts';
@@ -44,7 +45,7 @@ export async function keepRunning(
   settings: ProcessSettings,
   signal: AbortSignal,
 ): Promise<WorkloadHandle> {
-  const port = spec.targetPort ?? (await freePort());
+  const port = spec.targetPort ?? (await getPort({ host: '127.0.0.1' }));
   if (await portAnswers(port)) {
     // proxying to whatever listens there would hand it the clients' calls
     throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: port ${port} is taken by another program`);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BackendError } from '../../../core/backend/backend-manager.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
@@ -12,7 +13,7 @@ import { callOf, managerWith, published, send, stdioBackend, testOwner, textOf }
 
 /** The Everything server on its own port; it takes no port 0, so a free one is found first. */
 async function everythingOver(kind: 'streamableHttp' | 'sse'): Promise<Backend> {
-  const port = await freePort();
+  const port = await getPort({ host: '127.0.0.1' });
   const child: ChildProcess = spawn(process.execPath, [published('everything'), kind], {
     env: { ...process.env, PORT: String(port) },
     stdio: 'ignore',
@@ -27,15 +28,6 @@ async function everythingOver(kind: 'streamableHttp' | 'sse'): Promise<Backend> 
     ),
   );
   return { name: 'every', transport: kind === 'sse' ? 'sse' : 'streamable-http', url };
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 const TRANSPORTS = {

@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ListedWorkload, listedFrom } from '../../../hosts/run/list.ts';
 import { marked } from '../../../hosts/run/sweep-orphans.ts';
@@ -379,7 +380,7 @@ describe('toolmgr run', () => {
     ],
     'runs a program that listens on a port, at the port and address asked for',
     async () => {
-      const proxyPort = await freePort();
+      const proxyPort = await getPort({ host: '127.0.0.1' });
       const server = join(
         import.meta.dirname,
         '../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
@@ -437,7 +438,7 @@ describe('toolmgr run', () => {
   it(
     'says at once that a remote server is not there',
     async () => {
-      const port = await freePort();
+      const port = await getPort({ host: '127.0.0.1' });
       const ran = await toolmgr(state, 'run', `http://127.0.0.1:${port}/mcp`, '--name', 'nobody');
       expect(ran.code).toBe(1);
       expect(ran.err).toMatch(/nobody could not be started: .*refused the connection/);
@@ -522,13 +523,6 @@ function listens(host: string, port: number): Promise<boolean> {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
   });
   return answered.finally(() => socket.destroy());
-}
-
-async function freePort(): Promise<number> {
-  const server = await listenOn(0);
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function listenOn(port: number): Promise<Server> {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
@@ -63,14 +64,6 @@ async function statuses(origin: string, paths: readonly string[], init: RequestI
     found.push(answer.status);
   }
   return found;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const ALL = [200, 200, 200, 200];
@@ -168,7 +161,7 @@ describe('status pages of a vmcp file', () => {
       expect(await statuses(main, PAGES)).toEqual([401, 401, 401, 401]);
       await new Promise((resolve) => taken.close(resolve));
 
-      const port = await freePort();
+      const port = await getPort({ host: '127.0.0.1' });
       await write(server.url, { statusPages: { port } });
       await reloaded(2);
       const pages = `http://127.0.0.1:${port}`;
@@ -200,13 +193,15 @@ describe('status pages of a vmcp file', () => {
     'choice.endpoint.status-guard-readyz',
     'are guarded while /readyz, which is open, names no backend that is away',
     async () => {
-      await write(`http://127.0.0.1:${await freePort()}/mcp`, {});
+      await write(`http://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/mcp`, {});
       await using running = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env: { PAGES_TOKEN: TOKEN } });
       const [, url = ''] = await running.printed(/serves (http:\S+)/);
       const readyz = async (): Promise<object> => (await (await fetch(new URL('/readyz', url))).json()) as object;
       await until(async () => 'backends' in (await readyz()), 20_000);
       expect(await readyz()).toMatchObject({ backends: ['docs'] });
-      await write(`http://127.0.0.1:${await freePort()}/mcp`, { statusPages: { tokenEnv: 'PAGES_TOKEN' } });
+      await write(`http://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/mcp`, {
+        statusPages: { tokenEnv: 'PAGES_TOKEN' },
+      });
       await running.printed(/configuration reloaded/);
       await until(async () => 'reason' in (await readyz()), 20_000);
       expect(await readyz()).toEqual({ status: 'not_ready', mode: 'static', reason: 'backends_unavailable' });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { until } from '../../support/until.ts';
 import type { Program } from './wire-peer.ts';
 
@@ -23,7 +23,7 @@ export interface Listening extends AsyncDisposable {
 
 /** The Everything server over streamable HTTP; it takes no port 0, so a free one is found first. */
 export async function everythingOverHttp(): Promise<Listening> {
-  const port = await freePort();
+  const port = await getPort({ host: '127.0.0.1' });
   const { file, args } = published('everything', ['streamableHttp']);
   return listening({ file, args, env: { PORT: `${port}` } }, port);
 }
@@ -46,12 +46,4 @@ export async function listening({ file, args, env }: Program, port: number): Pro
       await exit;
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,4 +1,4 @@
-import { type Dots, dotsModule, LANES } from './dots-kernel.ts';
+import { type Dots, dotsModule, LANES, MAX_WIDTH } from './dots-kernel.ts';
 
 /** Unit vectors of tools in one block; a tool without one has zeros and is near to nothing. */
 export interface Matrix {
@@ -11,8 +11,6 @@ export interface Matrix {
   readonly dots: Map<number, Dots>;
 }
 
-/** Vectors that are compared in one go: a query and its parts. */
-const MAX_WIDTH = 9;
 const PAGE_BYTES = 65_536;
 /** What 1 is as a number of 16 bits. Products of unit vectors are right to about 0.00001. */
 const ONE = 32_767;
@@ -56,6 +54,7 @@ export function semanticScores(
   take: () => Float32Array = () => new Float32Array(matrix.known.length),
 ): readonly Float32Array[] {
   const found: Float32Array[] = [];
+  // vectors that are compared in one go: a query and its parts
   for (let from = 0; from < vectors.length; from += MAX_WIDTH) {
     const group = vectors.slice(from, from + MAX_WIDTH);
     const sums = products(matrix, group);

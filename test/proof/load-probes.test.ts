@@ -31,10 +31,10 @@ const ATTEMPTS = [
   ['sessions', 'sessions without end, 8 at a time'],
   ['watched', 'sessions that each watch a resource of a stdio backend'],
   ['hanging', '1,500 calls that hang, to the backend that the others call'],
-  ['spelled', 'capabilities in other words with each call to a stdio backend'],
+  ['spelled', 'capabilities in another spelling with each call to a stdio backend'],
   ['heads', '1,000 connections with 30 KB of unfinished head'],
   ['chunks', 'bodies of 1 MB in chunks of one byte, 4 at a time'],
-  ['tokens', '400 rubbish tokens at a time, introspection hangs'],
+  ['tokens', '400 invalid tokens at a time, introspection hangs'],
 ] as const;
 
 type Attempt = (typeof ATTEMPTS)[number][0];
@@ -159,7 +159,7 @@ function writeTable(rows: readonly string[]): void {
   const [before = '', rest = ''] = text.split(BEGIN);
   const after = rest.slice(rest.indexOf(END));
   const head = [
-    '| one caller attempts | others, quiet: p50 / p95 / max (ms) | others meanwhile (ms) | goal | what it got | gateway (MiB) |',
+    '| one caller attempts | others, quiet: p50 / p95 / max (ms) | others meanwhile (ms) | goal | its answers | gateway (MiB) |',
     '| --- | --- | --- | --- | --- | ---: |',
   ];
   writeFileSync(page, `${before}${BEGIN}\n\n${[...head, ...rows].join('\n')}\n\n${after}`);

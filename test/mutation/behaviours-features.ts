@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts';
 
-const ASK = 'plugins/composite/engine/ask.ts';
+const ASK = 'plugins/composite/engine/elicit.ts';
 const ATTEMPTS = 'plugins/composite/engine/attempts.ts';
 const BREAKER = 'plugins/health/breaker.ts';
 const CAPTURE = 'plugins/audit/capture.ts';
@@ -21,7 +21,7 @@ const SCRIPT = 'plugins/code-mode/quickjs/run-script.ts';
 const SINK = 'plugins/audit/sink.ts';
 const STEP_LIMITS = 'plugins/composite/engine/limits.ts';
 const VITALS = 'plugins/health/health-record.ts';
-const WAITING = 'plugins/composite/engine/waiting.ts';
+const WAITING = 'plugins/composite/engine/suspended-workflows.ts';
 
 /** What composite tools, scripts, audit, health and telemetry do. */
 export const featureBehaviours: readonly Mutation[] = [
@@ -74,8 +74,8 @@ export const featureBehaviours: readonly Mutation[] = [
   [
     'choice.composite.suspended',
     WAITING,
-    'const found = kept.get(id);\n      drop(found);',
-    'const found = kept.get(id);',
+    'const found = suspended.get(id);\n      drop(found);',
+    'const found = suspended.get(id);',
   ],
   ['choice.composite.any-replica', WAITING, 'if (wait > 0) return undefined;', ''],
   [
@@ -98,7 +98,12 @@ export const featureBehaviours: readonly Mutation[] = [
     'if (items.length < 0) {',
   ],
   ['vmcp.composite.for-each.max-iterations-cap', STEP_LIMITS, 'MAX_ITERATIONS = 1000;', 'MAX_ITERATIONS = 1001;'],
-  ['vmcp.composite.for-each.max-parallel', FOR_EACH, 'inPool(items, loop.maxParallel,', 'inPool(items, items.length,'],
+  [
+    'vmcp.composite.for-each.max-parallel',
+    FOR_EACH,
+    'runParallel(items, loop.maxParallel,',
+    'runParallel(items, items.length,',
+  ],
   ['choice.composite.parallel-without-depends', STEP_LIMITS, 'MAX_PARALLEL_STEPS = 10;', 'MAX_PARALLEL_STEPS = 11;'],
   [
     'vmcp.code-mode.parallel-max-concurrency-caps',

@@ -62,7 +62,7 @@ export const defaults: readonly Mutation[] = [
   ],
   [
     'vmcp.composite.step.on-error-action',
-    'plugins/composite/engine/definition.ts',
+    'plugins/composite/engine/definition-schema.ts',
     ".default('abort').describe('end the workflow",
     ".default('continue').describe('end the workflow",
   ],

@@ -15,47 +15,47 @@ import {
   shareOfCall,
   toolFailure,
 } from '@toolmgr/core';
-import { elicit, questionsResult, takeAnswers } from './ask.ts';
 import { coerceToSchema } from './coerce.ts';
 import type { WorkflowStep } from './compile-step.ts';
 import type { Workflow } from './compile-workflow.ts';
+import { elicit, questionsResult, takeAnswers } from './elicit.ts';
 import { MAX_QUESTION_MS, MAX_STATE_BYTES } from './limits.ts';
-import { runWorkflow, type WorkflowEnd, type WorkflowSurroundings } from './run-workflow.ts';
-import { emptyMap, type StepState, type WorkflowState } from './state.ts';
+import { type RunContext, runWorkflow, type WorkflowEnd } from './run-workflow.ts';
 import { StepFailure } from './step-failure.ts';
+import type { SuspendedWorkflows } from './suspended-workflows.ts';
 import { errorText, outputFromResult } from './tool-output.ts';
-import type { Waiting } from './waiting.ts';
+import { emptyMap, type StepState, type WorkflowState } from './workflow-state.ts';
 
-/** A tool that steps may call, as it was found when the catalogue was built. */
+/** A tool that steps may call, looked up when the catalogue is built. */
 export interface StepTool {
-  /** The name that finds it, and nothing else, for inner calls. */
+  /** The name for inner calls; no other tool has it. */
   readonly innerName: string;
   readonly inputSchema: JsonValue | undefined;
 }
 
-/** What answering needs besides the call. */
-export interface Answering {
+/** What {@link answerCall} needs besides the call. */
+export interface AnswerContext {
   readonly core: Pick<Core, 'hooks' | 'log' | 'now' | 'perform'>;
-  readonly waiting: Waiting;
+  readonly waiting: SuspendedWorkflows;
   readonly workflow: Workflow;
-  /** By the name that a step gives. */
+  /** By the name that the steps use. */
   readonly tools: ReadonlyMap<string, StepTool>;
 }
 
 /**
- * Answers a call of a composite tool: begins a workflow, or goes on with one whose answers came.
- * @throws CallError -32602 for arguments that do not fit, and for a state that nobody waits with any more
+ * Answers a call of a composite tool: starts a workflow, or resumes one with the client's answers.
+ * @throws CallError -32602 for invalid arguments, and for a requestState that is unknown or expired
  */
-export async function answerCall(answering: Answering, call: Call): Promise<CallResult> {
-  const { core, workflow } = answering;
-  if (isInsideItself(call)) return toolFailure(`Workflow error: ${workflow.name} was called by one of its own steps`);
+export async function answerCall(context: AnswerContext, call: Call): Promise<CallResult> {
+  const { core, workflow } = context;
+  if (isRecursive(call)) return toolFailure(`Workflow error: ${workflow.name} was called by one of its own steps`);
   const isFirst = call.backendState === undefined;
-  const state = isFirst ? begin(workflow, call, core.now()) : await resume(answering, call);
-  const tell = telling(core, call, state);
+  const state = isFirst ? begin(workflow, call, core.now()) : await resume(context, call);
+  const tell = createReporter(core, call, state);
   if (isFirst) tell('started', { timeoutMs: workflow.timeoutMs, stepCount: workflow.stepCount });
-  const end = await ending(answering, call, state, tell);
+  const end = await runToEnd(context, call, state, tell);
   if ('isWaiting' in end) {
-    await answering.waiting.keep(state, MAX_QUESTION_MS + GRACE_MS, shareOfCall(call));
+    await context.waiting.keep(state, MAX_QUESTION_MS + GRACE_PERIOD_MS, shareOfCall(call));
     return resultFromValue(questionsResult(state.questions, state.id));
   }
   const totals = { durationMs: core.now() - state.startedMs, stepCount: workflow.stepCount, retryCount: state.retries };
@@ -63,10 +63,10 @@ export async function answerCall(answering: Answering, call: Call): Promise<Call
   return resultOf(end);
 }
 
-const GRACE_MS = 60_000; // an answer that comes too late still finds its workflow, which then goes on without it
+const GRACE_PERIOD_MS = 60_000; // a late answer still resumes its workflow, as an elicitation that timed out
 
-/** A script or another composite may lead back here; that would never end. */
-function isInsideItself(call: Call): boolean {
+/** A script or another composite tool may call this one again, without end. */
+function isRecursive(call: Call): boolean {
   const { workload, original } = call.target;
   for (let at = call.parent; at !== undefined; at = at.parent) {
     if (at.target.workload === workload && at.target.original === original) return true;
@@ -97,8 +97,8 @@ function begin(workflow: Workflow, call: Call, nowMs: number): WorkflowState {
   };
 }
 
-/** The state is sealed to its caller by the gateway; here it is only a name in the store. */
-async function resume({ workflow, waiting }: Answering, { backendState = '' }: Call): Promise<WorkflowState> {
+/** The gateway has verified that `backendState` belongs to this caller; here it is the id of a suspended workflow. */
+async function resume({ workflow, waiting }: AnswerContext, { backendState = '' }: Call): Promise<WorkflowState> {
   const state = await waiting.take(backendState);
   if (state === undefined || state.name !== workflow.name || state.digest !== workflow.digest) {
     throw new CallError({ code: -32602, message: 'requestState is invalid or expired' });
@@ -107,13 +107,18 @@ async function resume({ workflow, waiting }: Answering, { backendState = '' }: C
   return state;
 }
 
-async function ending(answering: Answering, call: Call, state: WorkflowState, tell: Telling): Promise<WorkflowEnd> {
-  const { core, workflow } = answering;
-  const around: WorkflowSurroundings = {
+async function runToEnd(
+  context: AnswerContext,
+  call: Call,
+  state: WorkflowState,
+  tell: ReportChange,
+): Promise<WorkflowEnd> {
+  const { core, workflow } = context;
+  const run: RunContext = {
     signal: call.signal,
     now: core.now,
     tell,
-    ended: (count) => progress(call, count, workflow.stepCount),
+    stepsEnded: (count) => progress(call, count, workflow.stepCount),
     report: (step, cause) =>
       core.log.warn('a step of a composite tool failed', {
         tool: workflow.name,
@@ -126,21 +131,13 @@ async function ending(answering: Answering, call: Call, state: WorkflowState, te
       timeoutMs: step.policy.timeoutMs,
       now: core.now,
       callTool: (name, given, own) =>
-        callTool(
-          answering,
-          call,
-          state,
-          step,
-          name,
-          given,
-          own === undefined ? signal : AbortSignal.any([signal, own]),
-        ),
+        callTool(context, call, state, step, name, given, own === undefined ? signal : AbortSignal.any([signal, own])),
       elicit: (form) => elicit(form, step, call, state, signal, core.now()),
     }),
   };
   try {
     if (call.backendState !== undefined) takeAnswers(state, call.inputResponses, core.now());
-    return await runWorkflow(workflow, state, around);
+    return await runWorkflow(workflow, state, run);
   } catch (cause) {
     if (cause instanceof StepFailure) return { failed: cause.message };
     if (call.signal.aborted) return { failed: 'cancelled' };
@@ -150,7 +147,7 @@ async function ending(answering: Answering, call: Call, state: WorkflowState, te
 }
 
 async function callTool(
-  { core, workflow, tools }: Answering,
+  { core, workflow, tools }: AnswerContext,
   call: Call,
   state: WorkflowState,
   step: WorkflowStep,
@@ -173,7 +170,7 @@ async function callTool(
   if ('error' in reply) throw failed(reply.error.message);
   const { result } = reply;
   if (result.isError) throw failed(errorText(result.value));
-  if (result.resultType !== 'complete') throw failed(`it answered with a result of type ${result.resultType}`);
+  if (result.resultType !== 'complete') throw failed(`unsupported result type ${result.resultType}`);
   state.bytes += result.bytes.length;
   if (state.bytes > MAX_STATE_BYTES) {
     throw new StepFailure(`the results of this workflow are larger than ${MAX_STATE_BYTES} bytes`);
@@ -181,9 +178,9 @@ async function callTool(
   return outputFromResult(result.value);
 }
 
-type Telling = WorkflowSurroundings['tell'];
+type ReportChange = RunContext['tell'];
 
-function telling({ hooks, now }: Answering['core'], call: Call, state: WorkflowState): Telling {
+function createReporter({ hooks, now }: AnswerContext['core'], call: Call, state: WorkflowState): ReportChange {
   if (!hooks.workflowAdvanced.tapped()) return () => {};
   return (change, more, step) =>
     hooks.workflowAdvanced.call({
@@ -201,7 +198,7 @@ function described({ id, type, tools: [tool] }: WorkflowStep) {
   return { id, type, ...(tool === undefined ? {} : { tool }) };
 }
 
-/** Tells a client that wants to know; its own waiting time starts again with it. */
+/** Sends progress to a client that asked for it; clients restart their request timeout on progress. */
 function progress({ client }: Call, count: number, total: number): void {
   if (client.progressToken === undefined) return;
   const params = RawObject.empty()
@@ -212,7 +209,7 @@ function progress({ client }: Call, count: number, total: number): void {
 }
 
 function resultOf(end: Exclude<WorkflowEnd, { readonly isWaiting: true }>): CallResult {
-  if ('isTimeOver' in end) return toolFailure('Workflow execution timeout exceeded');
+  if ('isTimedOut' in end) return toolFailure('Workflow execution timeout exceeded');
   if ('failed' in end) return toolFailure(`Workflow execution failed: ${end.failed}`);
   const content = [{ type: 'text', text: JSON.stringify(end.output) }];
   return resultFromValue(isObject(end.output) ? { content, structuredContent: end.output } : { content });

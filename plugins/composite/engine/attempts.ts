@@ -1,18 +1,18 @@
-import { pause, TimeOver, withDeadline } from './deadline.ts';
-import type { StepDefinition } from './definition.ts';
+import { DeadlineExceeded, pause, withDeadline } from './deadline.ts';
+import type { StepDefinition } from './definition-schema.ts';
 import { MAX_DELAY_FACTOR, MAX_RETRIES, RETRY_DELAY_MS, STEP_TIMEOUT_MS } from './limits.ts';
 import { StepFailure } from './step-failure.ts';
 
-/** How often and how long something is tried, and what its failure means. */
+/** Retries, timeout and error handling of a step. */
 export interface Policy {
   readonly action: 'abort' | 'continue' | 'retry';
   readonly retries: number;
   readonly delayMs: number;
-  /** Of all attempts and the waits between them. */
+  /** Limit of all attempts and the delays between them. */
   readonly timeoutMs: number;
 }
 
-/** The policy that `onError` and `timeout` of a step ask for. */
+/** The policy from `onError` and `timeout` of a step. */
 export function policyFrom({ onError, timeout }: Pick<StepDefinition, 'onError' | 'timeout'>): Policy {
   const { action = 'abort', retryCount = 1, retryDelay = RETRY_DELAY_MS } = onError ?? {};
   return {
@@ -24,9 +24,9 @@ export function policyFrom({ onError, timeout }: Pick<StepDefinition, 'onError' 
 }
 
 /**
- * Runs something under a policy. Attempts after the first are the operator's wish: `retry` says that the tool may be called
- * again. A failure that would come again the same way, e.g. of a template, is not tried again.
- * @throws StepFailure when the last attempt failed or the time is over; the reason of `parent` when that aborted
+ * Runs a function under a policy. The operator allows further attempts with `retry`: tools may have side effects. Final
+ * failures, e.g. of a template, are not retried.
+ * @throws StepFailure when the last attempt fails or the timeout passes; the abort reason of `parent`
  */
 export async function attempt<T>(
   policy: Policy,
@@ -48,12 +48,12 @@ export async function attempt<T>(
       }
     });
   } catch (cause) {
-    if (cause instanceof TimeOver) throw new StepFailure(`timed out after ${policy.timeoutMs} ms`);
+    if (cause instanceof DeadlineExceeded) throw new StepFailure(`timed out after ${policy.timeoutMs} ms`);
     throw cause;
   }
 }
 
-/** Doubles with each retry, spread over the upper half so that replicas do not knock in step; bounded. */
+/** Exponential back-off, bounded, with jitter in the upper half so that replicas do not retry at the same moment. */
 export function delayBefore(retry: number, delayMs: number, chance: number): number {
   const grown = Math.min(delayMs * 2 ** retry, delayMs * MAX_DELAY_FACTOR);
   return retry === 0 ? delayMs : grown / 2 + (grown / 2) * chance;

@@ -1,14 +1,14 @@
 import { nearest } from '@toolmgr/core';
-import type { StepDefinition } from './definition.ts';
-import { type Order, unknownStep } from './levels.ts';
+import type { StepDefinition } from './definition-schema.ts';
+import { type Order, unknownStep } from './order-steps.ts';
 import type { Problems } from './problem.ts';
-import type { PlacedTemplate } from './templates.ts';
+import type { LocatedTemplate } from './templates.ts';
 
-/** What a template stands in. */
-export interface Surroundings {
-  /** The step whose template it is; `undefined` for the output of the workflow. */
+/** Where a template is used. */
+export interface TemplateContext {
+  /** The step that contains the template; `undefined` for the workflow's output. */
   readonly step: StepDefinition | undefined;
-  /** Names of the declared parameters; `undefined` when others may come too. */
+  /** Names of the declared parameters; `undefined` when callers may send others. */
   readonly parameters: readonly string[] | undefined;
 }
 
@@ -17,25 +17,25 @@ const OF_STEP = ['status', 'output', 'content', 'error'];
 const OF_WORKFLOW = ['id', 'duration_ms', 'step_count', 'status', 'start_time'];
 
 /**
- * Checks what templates refer to: roots that exist, steps that have ended by then, and defaults for what may be missing.
+ * Checks the references of templates: roots exist, steps have ended before they are read, optional outputs have defaults.
  *
- * Source: vmcp spec §2 compositeTools `defaultResults`; choice: a template that reads a step that is no ancestor is an
- * error that names the missing `dependsOn`.
+ * Source: vmcp spec §2 compositeTools `defaultResults`; our choice: reading a step that is no ancestor is an error
+ * that names the missing `dependsOn`.
  */
 export function checkReferences(
-  templates: readonly PlacedTemplate[],
+  templates: readonly LocatedTemplate[],
   steps: readonly StepDefinition[],
   order: Order,
-  around: Surroundings,
+  context: TemplateContext,
   problems: Problems,
 ): void {
   const byId = new Map(steps.map((step) => [step.id, step]));
   for (const { path: place, references, adds } of templates) {
-    const said = new Set<string>();
+    const seen = new Set<string>();
     for (const { path } of references) {
-      const message = path[0] === 'steps' ? stepProblem(path, byId, order, around) : rootProblem(path, around, adds);
-      if (message === undefined || said.has(message)) continue;
-      said.add(message);
+      const message = path[0] === 'steps' ? stepProblem(path, byId, order, context) : rootProblem(path, context, adds);
+      if (message === undefined || seen.has(message)) continue;
+      seen.add(message);
       problems.add(place, message);
     }
   }
@@ -43,16 +43,16 @@ export function checkReferences(
 
 function rootProblem(
   [root, member]: readonly string[],
-  around: Surroundings,
-  adds: PlacedTemplate['adds'],
+  context: TemplateContext,
+  adds: LocatedTemplate['adds'],
 ): string | undefined {
   if (root === undefined) return undefined; // the data as a whole
   const added = Object.hasOwn(adds, root) ? adds[root] : undefined;
   if (added !== undefined) return member === undefined ? undefined : unlisted(`.${root}`, member, added);
-  if (root === 'forEach') return '.forEach is there only inside the step of a forEach step';
+  if (root === 'forEach') return '.forEach exists only inside the step of a forEach step';
   if (root === 'workflow') return member === undefined ? undefined : unlisted('.workflow', member, OF_WORKFLOW);
-  if (root === 'params' && member !== undefined && around.parameters !== undefined) {
-    return unlisted('.params', member, around.parameters);
+  if (root === 'params' && member !== undefined && context.parameters !== undefined) {
+    return unlisted('.params', member, context.parameters);
   }
   const roots = [...ROOTS, ...Object.keys(adds)];
   return roots.includes(root) ? undefined : unlisted('', root, roots);
@@ -69,20 +69,20 @@ function stepProblem(
   [, id, part, field]: readonly string[],
   byId: ReadonlyMap<string, StepDefinition>,
   order: Order,
-  { step }: Surroundings,
+  { step }: TemplateContext,
 ): string | undefined {
-  if (id === undefined) return undefined; // `.steps` as a whole: whatever has ended by then
+  if (id === undefined) return undefined; // `.steps` as a whole: the steps that have ended
   const read = byId.get(id);
   if (read === undefined) return unknownStep(id, [...byId.keys()]);
   if (step !== undefined && id === step.id) return `step "${id}" reads itself`;
   if (step !== undefined && order.ancestors.get(step.id)?.has(id) !== true) {
-    return `step "${step.id}" reads step "${id}", which need not have ended by then; add "${id}" to dependsOn`;
+    return `step "${step.id}" reads step "${id}", which may still be running; add "${id}" to dependsOn`;
   }
   if (part !== undefined && !OF_STEP.includes(part)) return unlisted(`.steps.${id}`, part, OF_STEP);
   return part === 'output' ? withoutDefault(read, field) : undefined;
 }
 
-/** What is read of a step that may leave nothing behind has to have a default. */
+/** A step that may have no output needs a default for every member that a template reads. */
 function withoutDefault(read: StepDefinition, field: string | undefined): string | undefined {
   const mayMiss =
     read.condition !== undefined ? 'has a condition' : read.onError?.action === 'continue' ? 'may fail' : '';

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 
-/** What a text is turned into. */
+/** Types that a text can be converted to. */
 export type ScalarOrTree = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
 
-/** The value that a text stands for; `undefined` when it is none of that type. Blanks around it do not count. */
+/** Converts a text to a type, ignoring surrounding blanks; `undefined` when it does not have that type. */
 export function valueFromText(text: string, type: ScalarOrTree): JsonValue | undefined {
   return READERS[type](text);
 }
@@ -39,7 +39,7 @@ function numberFrom(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** JSON text as a value; `undefined` when it is none. */
+/** Parses JSON; `undefined` when the text is not JSON. */
 function jsonFrom(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
@@ -49,9 +49,9 @@ function jsonFrom(text: string): JsonValue | undefined {
 }
 
 /**
- * Turns the strings of a value into what a JSON Schema asks for at their place; what does not fit stays a string.
+ * Converts the strings of a value to the types that a JSON Schema expects; a string that does not convert stays a string.
  *
- * Shape: follows `properties`, `items` and `type`, also where `type` lists several (`string` among them: it stays one).
+ * Shape: follows `properties`, `items` and `type`, also a list of types (a string stays a string when `string` is one of them).
  */
 export function coerceToSchema(value: JsonValue, schema: JsonValue | undefined, depth = 0): JsonValue {
   if (!isObject(schema) || depth > MAX_WALK) return value;
@@ -75,7 +75,7 @@ export function coerceToSchema(value: JsonValue, schema: JsonValue | undefined, 
   ) as JsonObject;
 }
 
-const MAX_WALK = 100; // deeper than arguments may be
+const MAX_WALK = 100; // above MAX_ARGUMENT_DEPTH
 
 function typesOf({ type }: JsonObject): readonly JsonValue[] {
   return Array.isArray(type) ? (type as readonly JsonValue[]) : type === undefined ? [] : [type];

@@ -3,12 +3,12 @@ import { explainIssues, nearest } from '@toolmgr/core';
 import { z } from 'zod';
 import { type Policy, policyFrom } from './attempts.ts';
 import { type Condition, conditionFrom } from './condition.ts';
-import { commonStepKeys, type StepDefinition } from './definition.ts';
+import { commonStepKeys, type StepDefinition } from './definition-schema.ts';
 import { MAX_QUESTION_MS, MAX_RETRIES } from './limits.ts';
 import type { Problems } from './problem.ts';
-import { createTemplateReader, type PlacedTemplate } from './templates.ts';
+import { createTemplateReader, type LocatedTemplate } from './templates.ts';
 
-/** One step ready to run, with what the engine does around it. */
+/** A compiled step with its condition and error policy. */
 export interface WorkflowStep {
   readonly id: string;
   readonly type: string;
@@ -16,25 +16,25 @@ export interface WorkflowStep {
   readonly condition: Condition | undefined;
   readonly policy: Policy;
   readonly defaults: JsonObject | undefined;
-  /** Names of the tools it calls, as the file gives them. */
+  /** Names of the tools it calls, as configured. */
   readonly tools: readonly string[];
 }
 
-/** A step that was compiled as far as it could be, for the checks that look at all steps. */
-export interface StepReading {
+/** The result of compiling a step; `step` is absent when it has problems. */
+export interface CompiledStepDefinition {
   readonly step: WorkflowStep | undefined;
-  readonly placed: readonly PlacedTemplate[];
-  /** Sentences about what works and will surprise. */
+  readonly located: readonly LocatedTemplate[];
+  /** Settings that are valid but have no or another effect. */
   readonly warnings: readonly string[];
 }
 
-/** Looks a type up; `undefined` for one that is not known here. */
+/** Looks up a step type; `undefined` when it is unknown. */
 export type StepTypes = (type: string) => StepType | undefined;
 
 const COMMON = Object.keys(commonStepKeys);
 
-/** Compiles one step of a definition with its type. A type that is not known is the caller's to judge. */
-export function compileStep(definition: StepDefinition, types: StepTypes, problems: Problems): StepReading {
+/** Compiles one step of a definition. The caller decides what an unknown type means. */
+export function compileStep(definition: StepDefinition, types: StepTypes, problems: Problems): CompiledStepDefinition {
   const type = typeOf(definition, problems);
   const reader = createTemplateReader(problems);
   const { id, condition, onError, defaultResults } = definition;
@@ -43,7 +43,8 @@ export function compileStep(definition: StepDefinition, types: StepTypes, proble
     condition === undefined ? undefined : conditionFrom(condition, reader.text(condition, ['condition']));
   const stepType = types(type);
   const options = stepType === undefined ? undefined : readOptions(definition, type, stepType, problems);
-  if (stepType === undefined || options === undefined) return { step: undefined, placed: reader.placed, warnings: [] };
+  if (stepType === undefined || options === undefined)
+    return { step: undefined, located: reader.located, warnings: [] };
   const tools: string[] = [];
   const compiled = stepType.compile(options.given, {
     id,
@@ -53,12 +54,12 @@ export function compileStep(definition: StepDefinition, types: StepTypes, proble
     tool: (name) => void tools.push(name),
     problem: (path, message) => problems.add(path, message),
   });
-  const policy = timed(policyFrom(definition), definition, compiled);
+  const policy = withOwnTimeout(policyFrom(definition), definition, compiled);
   const step = { id, type, compiled, condition: compiledCondition, policy, defaults: defaultResults, tools };
-  return { step, placed: reader.placed, warnings: surprises(definition, compiled) };
+  return { step, located: reader.located, warnings: warningsOf(definition, compiled) };
 }
 
-/** The type as written, or what the keys say. */
+/** The configured type; `tool` by default. */
 function typeOf({ type, tool, message }: StepDefinition, problems: Problems): string {
   if (type === undefined && tool !== undefined && message !== undefined) {
     problems.add(['type'], 'missing, expected tool or elicitation: the step has both a tool and a message');
@@ -79,13 +80,13 @@ function checkRetry({ onError }: StepDefinition, problems: Problems): void {
     problems.add(['onError', 'retryDelay'], `has no effect with action ${action}; expected action retry`);
 }
 
-/** A step that keeps its own time has its own default and a longest one. */
-function timed(policy: Policy, { timeout }: StepDefinition, { keepsTime }: CompiledStep): Policy {
+/** A step type that manages its timeout brings its own default and maximum. */
+function withOwnTimeout(policy: Policy, { timeout }: StepDefinition, { keepsTime }: CompiledStep): Policy {
   if (keepsTime === undefined) return policy;
   return { ...policy, timeoutMs: Math.min(timeout ?? keepsTime.defaultMs, keepsTime.maxMs) };
 }
 
-function surprises({ id, timeout, onError }: StepDefinition, { keepsTime }: CompiledStep): string[] {
+function warningsOf({ id, timeout, onError }: StepDefinition, { keepsTime }: CompiledStep): string[] {
   return [
     ...(keepsTime !== undefined && timeout !== undefined && timeout > keepsTime.maxMs
       ? [`step ${id}: timeout is more than ${keepsTime.maxMs ?? MAX_QUESTION_MS} ms, which is used instead`]
@@ -96,7 +97,7 @@ function surprises({ id, timeout, onError }: StepDefinition, { keepsTime }: Comp
   ];
 }
 
-/** The keys of the type, read by its own schema. */
+/** Parses the keys of the step type with its own schema. */
 function readOptions(
   definition: StepDefinition,
   type: string,
@@ -124,10 +125,10 @@ function unknownKey(key: string, type: string, isTop: boolean, options: z.ZodTyp
   const hint = nearest(key, known);
   const advice =
     hint === undefined ? (known.length === 0 ? '' : ` (known: ${known.join(', ')})`) : `, did you mean "${hint}"?`;
-  return `a step of type ${type} has no key "${key}" there${advice}`;
+  return `a step of type ${type} has no key "${key}"${advice}`;
 }
 
-/** The sentence without its place; a key that is not there is missing, not of a wrong type. */
+/** The message without its path; says "missing" for an absent key instead of "wrong type". */
 function missingOr(sentence: string, issue: z.core.$ZodIssue, own: object): string {
   const [first] = issue.path;
   if (issue.code === 'invalid_type' && issue.path.length === 1 && !Object.hasOwn(own, first ?? '')) {

@@ -2,14 +2,14 @@ import type { JsonObject, StepTemplate } from '@toolmgr/core';
 import { valueFromText } from './coerce.ts';
 import { StepFailure } from './step-failure.ts';
 
-/** A condition that was read. */
+/** A compiled condition. */
 export interface Condition {
   readonly text: string;
-  /** @throws StepFailure when the template fails or gives neither true nor false */
+  /** @throws StepFailure when the template fails or renders neither true nor false */
   holds(data: JsonObject): boolean;
 }
 
-/** `true`, `True`, `TRUE` and the same of false count, blanks around them do not. */
+/** Accepts `true`, `True`, `TRUE`, `false`, `False`, `FALSE`, with blanks around them. */
 export function conditionFrom(text: string, template: StepTemplate<string>): Condition {
   return {
     text,
@@ -17,7 +17,7 @@ export function conditionFrom(text: string, template: StepTemplate<string>): Con
       const said = template.render(data);
       const value = valueFromText(said, 'boolean');
       if (typeof value === 'boolean') return value;
-      throw new StepFailure(`the condition gave ${JSON.stringify(said.slice(0, 100))}, expected true or false`);
+      throw new StepFailure(`the condition rendered ${JSON.stringify(said.slice(0, 100))}, expected true or false`);
     },
   };
 }

@@ -1,11 +1,11 @@
 import { nearest } from '@toolmgr/core';
 import { z } from 'zod';
 import { compileWorkflow } from './compile-workflow.ts';
-import { type CompositeDefinition, compositeTool } from './definition.ts';
+import { type CompositeDefinition, compositeTool } from './definition-schema.ts';
 import { collectProblems, type Problem, type Problems } from './problem.ts';
 import { STEP_TYPES } from './step-types.ts';
 
-/** What the plugin reads: the contract's section, and where waiting workflows are kept. */
+/** The plugin's configuration: the contract's section, and where suspended workflows are kept. */
 export const compositeConfig = z.strictObject({
   compositeTools: z
     .array(compositeTool)
@@ -20,37 +20,39 @@ export const compositeConfig = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('name of the store in which workflows wait for an answer; this process when left out'),
+    .describe('name of the store for suspended workflows; without it they are kept in this process'),
   waiting: z
     .strictObject({
       workflows: z
         .int()
         .min(1)
         .default(1_000)
-        .describe('workflows that wait in this process; over it the oldest of the caller with the most goes'),
+        .describe(
+          'suspended workflows in this process; above it the oldest one of the caller with the most is dropped',
+        ),
       workflowsPerCaller: z
         .int()
         .min(1)
         .default(100)
-        .describe('workflows of one caller that wait, here or in the store; over it its oldest goes'),
-      bytes: z.int().min(1).default(67_108_864).describe('bytes of all workflows that wait in this process'),
+        .describe('suspended workflows of one caller; above it its oldest one is dropped'),
+      bytes: z.int().min(1).default(67_108_864).describe('bytes of all suspended workflows in this process'),
       bytesPerCaller: z
         .int()
         .min(1)
         .default(50_331_648)
-        .describe('bytes of the workflows of one caller that wait in this process; over it its oldest goes'),
+        .describe('bytes of the suspended workflows of one caller in this process; above it its oldest one is dropped'),
     })
     .prefault({})
-    .describe('bounds of what waits for an answer'),
+    .describe('bounds of suspended workflows'),
 });
 
-/** How much may wait, of all callers and of one. */
+/** Bounds of suspended workflows, in all and per caller. */
 export type WaitingLimits = z.output<typeof compositeConfig>['waiting'];
 
-/** What the plugin was told. */
+/** The parsed configuration of the plugin. */
 export type CompositeConfig = z.output<typeof compositeConfig>;
 
-/** Everything about the definitions that can be known before the plugins of a plan are there. */
+/** Checks the definitions as far as possible without the step types of other plugins. */
 function checkDefinitions(definitions: readonly CompositeDefinition[], problems: Problems): void {
   for (const [index, definition] of definitions.entries()) {
     const here = problems.under(index);
@@ -58,11 +60,11 @@ function checkDefinitions(definitions: readonly CompositeDefinition[], problems:
     if (first !== index)
       here.add(
         ['name'],
-        `"${definition.name}" is the name of compositeTools[${first}] too; expected names that differ`,
+        `"${definition.name}" is already the name of compositeTools[${first}]; expected a unique name`,
       );
     const { unknownTypes } = compileWorkflow(definition, (type) => STEP_TYPES.get(type), here);
     for (const unknown of unknownTypes) {
-      // a word of a plugin is looked up at the start; a slip in one of ours is one now
+      // other plugins may register this type until the start; a misspelled built-in type is an error now
       const hint = nearest(unknown.type, [...STEP_TYPES.keys()]);
       if (hint !== undefined)
         here.add(['steps', unknown.index, 'type'], `no step type is named "${unknown.type}", did you mean "${hint}"?`);
@@ -71,7 +73,7 @@ function checkDefinitions(definitions: readonly CompositeDefinition[], problems:
   checkCircles(definitions, problems);
 }
 
-/** A composite that calls itself, by way of others or not, would never end. */
+/** A composite tool that calls itself, directly or through others, would never end. */
 function checkCircles(definitions: readonly CompositeDefinition[], problems: Problems): void {
   const calls = new Map(definitions.map((definition) => [definition.name, calledBy(definition)]));
   const done = new Set<string>();
@@ -88,7 +90,7 @@ function checkCircles(definitions: readonly CompositeDefinition[], problems: Pro
   for (const [index, { name }] of definitions.entries()) {
     const circle = walk(name, []);
     if (circle?.[0] !== name) continue;
-    problems.add([index, 'steps'], `composite tools call each other in a circle: ${circle.join(' -> ')}`);
+    problems.add([index, 'steps'], `composite tools call each other in a cycle: ${circle.join(' -> ')}`);
     return;
   }
 }

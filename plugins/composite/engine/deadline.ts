@@ -1,15 +1,15 @@
-/** Why a deadline ended something. */
-export class TimeOver extends Error {
+/** The abort reason of a deadline. */
+export class DeadlineExceeded extends Error {
   constructor() {
-    super('the time is over');
+    super('deadline exceeded');
     this.name = 'TimeOver';
   }
 }
 
 /**
- * Runs something with a signal that aborts when `parent` does or when its time is over, and does not wait longer than that
- * even when nobody heeds the signal.
- * @throws TimeOver, or what `parent` was aborted with, or what `run` throws
+ * Runs a function with a signal that aborts with `parent` or at the deadline. Rejects then, even when `run` ignores the
+ * signal.
+ * @throws TimeOver, the abort reason of `parent`, or what `run` throws
  */
 export function withDeadline<T>(
   parent: AbortSignal,
@@ -30,7 +30,7 @@ export function withDeadline<T>(
   });
 }
 
-/** As {@link withDeadline}, for what is known to heed its signal: it is waited for. */
+/** Like {@link withDeadline}, but waits until `run` has ended; for functions that honour the signal. */
 export async function untilDeadline<T>(
   parent: AbortSignal,
   timeoutMs: number,
@@ -39,7 +39,7 @@ export async function untilDeadline<T>(
   parent.throwIfAborted();
   const controller = new AbortController();
   const follow = (): void => controller.abort(parent.reason);
-  const timer = setTimeout(() => controller.abort(new TimeOver()), Math.min(timeoutMs, LONGEST_TIMER_MS));
+  const timer = setTimeout(() => controller.abort(new DeadlineExceeded()), Math.min(timeoutMs, LONGEST_TIMER_MS));
   parent.addEventListener('abort', follow, { once: true });
   try {
     return await run(controller.signal);
@@ -49,9 +49,9 @@ export async function untilDeadline<T>(
   }
 }
 
-const LONGEST_TIMER_MS = 2_147_483_647; // longer ones fire at once
+const LONGEST_TIMER_MS = 2_147_483_647; // Node fires longer timers immediately
 
-/** Waits; ends early by rejecting with the reason of the signal. */
+/** Waits; rejects with the reason of the signal when it aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);

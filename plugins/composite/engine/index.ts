@@ -1,35 +1,34 @@
 import { definePlugin, GatewayFault, type Slots, STAGE } from '@toolmgr/core';
 import { answerCall } from './answer-call.ts';
+import { createShape } from './catalog-entries.ts';
 import { compileWorkflow, type Workflow } from './compile-workflow.ts';
 import { type CompositeConfig, compositeConfig } from './config.ts';
-import { createShape } from './entries.ts';
 import { collectProblems, type Problem } from './problem.ts';
 import { STEP_TYPES } from './step-types.ts';
-import { type Waiting, waitHere, waitIn } from './waiting.ts';
+import { type SuspendedWorkflows, suspendInMemory, suspendInStore } from './suspended-workflows.ts';
 
 const ADDRESS = 'composite/engine';
 
-/** Lists workflows as tools: steps that call tools, ask the user, and go through lists. */
+/** Lists workflows as tools: steps call tools, ask the user, and loop over lists. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
-  summary:
-    'lists workflows of several tools as one tool, with templates, conditions, retries and questions to the user',
+  summary: 'lists workflows of several tools as one tool, with templates, conditions, retries and elicitation',
   contractKey: 'compositeTools',
   config: compositeConfig,
   apply(core, config) {
     const { hooks, slots, now } = core;
     let workflows: readonly Workflow[] = [];
-    let waiting: Waiting = waitHere(config.waiting, now);
+    let waiting: SuspendedWorkflows = suspendInMemory(config.waiting, now);
     for (const [type, stepType] of STEP_TYPES) slots.stepTypes.register(type, stepType);
     hooks.starting.tap(ADDRESS, () => {
       const read = compileAll(config, slots);
       workflows = read.workflows;
       for (const warning of read.warnings) core.log.warn(warning);
       if (config.store !== undefined)
-        waiting = waitIn(slots.stores.get(config.store), `workflow:${core.server.name}:`, config.waiting, now);
+        waiting = suspendInStore(slots.stores.get(config.store), `workflow:${core.server.name}:`, config.waiting, now);
     });
-    // late: under the names that the tools of backends end up with
+    // late: after the names of backend tools are final
     hooks.shapeCatalog.tap(
       { name: ADDRESS, stage: STAGE.late },
       createShape(
@@ -41,7 +40,7 @@ export default definePlugin({
   },
 });
 
-/** Compiles with the step types of all plugins. @throws GatewayFault PLAN_INVALID, SLOT_UNKNOWN for a type nobody has */
+/** Compiles with the step types of all plugins. @throws GatewayFault PLAN_INVALID, SLOT_UNKNOWN for an unknown step type */
 function compileAll({ compositeTools }: CompositeConfig, { stepTypes }: Slots) {
   const found: Problem[] = [];
   const problems = collectProblems(found, ['compositeTools']);

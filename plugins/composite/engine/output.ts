@@ -1,16 +1,16 @@
 import { isObject, type JsonObject, type JsonValue, type StepTemplate } from '@toolmgr/core';
 import { type ScalarOrTree, valueFromText } from './coerce.ts';
-import type { CompositeDefinition, OutputProperty } from './definition.ts';
+import type { CompositeDefinition, OutputProperty } from './definition-schema.ts';
 import { MAX_DEPTH } from './limits.ts';
 import type { Problems } from './problem.ts';
 import { StepFailure } from './step-failure.ts';
 import type { TemplateReader } from './templates.ts';
 
-/** How a workflow's answer is made. */
+/** The compiled `output` of a workflow. */
 export interface Output {
-  /** As clients see it, for `outputSchema`. */
+  /** The tool's `outputSchema`. */
   readonly schema: JsonObject;
-  /** @throws StepFailure naming the property that could not be made */
+  /** @throws StepFailure that names the property without a value */
   build(data: JsonObject): JsonObject;
 }
 
@@ -65,8 +65,8 @@ function compileProperty(
 ): Build {
   const { type, value, properties } = property;
   if (properties !== undefined) {
-    if (value !== undefined) problems.add(['value'], 'stands beside properties; expected one of the two');
-    if (type !== 'object') problems.add(['type'], 'a property with properties is an object');
+    if (value !== undefined) problems.add(['value'], 'value and properties exclude each other; expected one of them');
+    if (type !== 'object') problems.add(['type'], 'expected object, because the property has properties');
     if (depth >= MAX_DEPTH) {
       problems.add(['properties'], `properties are nested more than ${MAX_DEPTH} deep`);
       return () => null;
@@ -74,7 +74,7 @@ function compileProperty(
     return compileProperties(properties, [...path, 'properties'], reader, problems.under('properties'), depth + 1);
   }
   if (value === undefined) {
-    problems.add([], 'neither value nor properties; expected one of the two');
+    problems.add([], 'neither value nor properties; expected one of them');
     return () => null;
   }
   const fallback = property.default === undefined ? undefined : coerced(property.default, type);
@@ -83,7 +83,7 @@ function compileProperty(
   return (data) => valueFor(name, template, type, fallback, data);
 }
 
-/** The text of a template that met a member that is not there. */
+/** What a template renders for a missing member. */
 const NO_VALUE = '<no value>';
 
 function valueFor(
@@ -107,7 +107,7 @@ function valueFor(
   throw new StepFailure(`property "${name}" ${why}`);
 }
 
-/** A `default` in the type of its property; `undefined` when it cannot be. */
+/** Converts a `default` to the type of its property; `undefined` when that is impossible. */
 function coerced(value: JsonValue, type: ScalarOrTree): JsonValue | undefined {
   if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value);
   if (typeof value === 'string') {

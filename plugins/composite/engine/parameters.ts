@@ -2,16 +2,16 @@ import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import type { Problems } from './problem.ts';
 import { compileSchema } from './schema-check.ts';
 
-/** The arguments of a composite: its input schema, and how given ones are read. */
+/** The input schema of a composite tool, and the check of arguments. */
 export interface Parameters {
   readonly schema: JsonObject;
-  /** Names of the declared ones; `undefined` when others may come too. */
+  /** Names of the declared parameters; `undefined` when callers may send others. */
   readonly names: readonly string[] | undefined;
-  /** Fills in the defaults of the top level, then checks; a sentence when something does not fit. */
+  /** Adds top-level defaults, then validates; `problem` is the error text. */
   read(given: JsonObject): { readonly params: JsonObject } | { readonly problem: string };
 }
 
-/** Compiles `parameters`. Without it the tool takes no arguments that anybody knows of. Source: vmcp spec §2 compositeTools. */
+/** Compiles `parameters`. Without it the input schema declares no properties. Source: vmcp spec §2 compositeTools. */
 export function compileParameters(given: JsonObject | undefined, problems: Problems): Parameters {
   const schema: JsonObject = given === undefined ? { type: 'object', properties: {} } : { type: 'object', ...given };
   if (schema.type !== 'object') problems.add(['parameters', 'type'], 'expected object');

@@ -1,13 +1,13 @@
-/** What is wrong at one place of a definition. */
+/** An error at one path of a definition. */
 export interface Problem {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** Collects what is wrong, so that one reading of a file tells all of it. */
+/** Collects all errors of a file, so that one run reports them together. */
 export interface Problems {
   add(path: Problem['path'], message: string): void;
-  /** The same collection, one level deeper. */
+  /** The same collection with a longer path prefix. */
   under(...path: Problem['path']): Problems;
 }
 

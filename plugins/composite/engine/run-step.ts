@@ -1,48 +1,48 @@
 import { CallError, type StepOutput, type StepRunning, type WorkflowAdvanced } from '@toolmgr/core';
 import { attempt } from './attempts.ts';
 import type { WorkflowStep } from './compile-step.ts';
-import { TimeOver, withDeadline } from './deadline.ts';
-import type { StepState, WorkflowState } from './state.ts';
-import { dataOf } from './state.ts';
+import { DeadlineExceeded, withDeadline } from './deadline.ts';
 import { StepFailure, Suspended } from './step-failure.ts';
+import type { StepState, WorkflowState } from './workflow-state.ts';
+import { dataOf } from './workflow-state.ts';
 
-/** What running one step needs of its workflow. */
-export interface StepSurroundings {
+/** What {@link runStep} needs from its workflow. */
+export interface StepContext {
   readonly state: WorkflowState;
   readonly stepCount: number;
   readonly signal: AbortSignal;
   now(): number;
-  /** What a step may do, with the signal of one attempt. */
+  /** The API for the step type, with the signal of one attempt. */
   running(step: WorkflowStep, data: StepRunning['data'], signal: AbortSignal): StepRunning;
   tell(change: WorkflowAdvanced['change'], step: WorkflowStep, more?: Partial<WorkflowAdvanced>): void;
-  /** A step threw what is no failure of its own: worth a line in the log. */
+  /** Logs an unexpected error of a step type. */
   report(step: WorkflowStep, cause: unknown): void;
 }
 
 /**
- * Runs one step: condition, attempts, what its failure means. Its state is written to `state`.
- * @throws StepFailure when the failure ends the workflow; Suspended when it waits; the reason of the signal when that aborted
+ * Runs one step: condition, attempts, error policy. Writes its state to `state`.
+ * @throws StepFailure when the failure ends the workflow; Suspended when the step waits for an answer; the abort reason
  */
-export async function runStep(step: WorkflowStep, around: StepSurroundings): Promise<void> {
-  const { state, signal } = around;
+export async function runStep(step: WorkflowStep, context: StepContext): Promise<void> {
+  const { state, signal } = context;
   const own: StepState = { status: 'running' };
-  const startedMs = around.now();
+  const startedMs = context.now();
   try {
-    const data = dataOf(state, around.stepCount, startedMs);
+    const data = dataOf(state, context.stepCount, startedMs);
     if (step.condition?.holds(data) === false) {
       state.steps[step.id] = { status: 'skipped', output: step.defaults ?? {} };
-      return around.tell('step_skipped', step, { condition: step.condition.text });
+      return context.tell('step_skipped', step, { condition: step.condition.text });
     }
     state.steps[step.id] = own;
-    around.tell('step_started', step, step.condition === undefined ? {} : { condition: step.condition.text });
+    context.tell('step_started', step, step.condition === undefined ? {} : { condition: step.condition.text });
     let retries = 0;
-    const output = await outputOf(step, around, data, () => {
+    const output = await outputOf(step, context, data, () => {
       retries++;
       state.retries++;
     });
     settle(own, output, state);
-    around.tell('step_completed', step, {
-      durationMs: around.now() - startedMs,
+    context.tell('step_completed', step, {
+      durationMs: context.now() - startedMs,
       ...(retries === 0 ? {} : { retryCount: retries }),
     });
   } catch (cause) {
@@ -50,10 +50,10 @@ export async function runStep(step: WorkflowStep, around: StepSurroundings): Pro
       state.steps[step.id] = { status: 'pending' };
       throw cause;
     }
-    if (cause instanceof CallError) throw cause; // decides the answer of the whole call
-    const failure = failureFrom(cause, step, around);
+    if (cause instanceof CallError) throw cause; // becomes the response of the whole call
+    const failure = failureFrom(cause, step, context);
     state.steps[step.id] = { ...own, status: 'failed', error: failure.message, ...withDefaults(step) };
-    around.tell('step_failed', step, { durationMs: around.now() - startedMs });
+    context.tell('step_failed', step, { durationMs: context.now() - startedMs });
     signal.throwIfAborted();
     if (step.policy.action !== 'continue') throw failure;
   }
@@ -70,30 +70,30 @@ function withDefaults({ defaults, policy }: WorkflowStep): Pick<StepState, 'outp
   return policy.action === 'continue' && defaults !== undefined ? { output: defaults } : {};
 }
 
-/** A step that keeps its own time gets its signal as it is; its output still has to come. */
+/** A step type that manages its timeout is not retried; it still has an upper bound. */
 async function outputOf(
   step: WorkflowStep,
-  around: StepSurroundings,
+  context: StepContext,
   data: StepRunning['data'],
   onRetry: () => void,
 ): Promise<StepOutput> {
-  const run = (signal: AbortSignal): Promise<StepOutput> => step.compiled.run(around.running(step, data, signal));
-  if (step.compiled.keepsTime === undefined) return attempt(step.policy, around.signal, run, onRetry);
+  const run = (signal: AbortSignal): Promise<StepOutput> => step.compiled.run(context.running(step, data, signal));
+  if (step.compiled.keepsTime === undefined) return attempt(step.policy, context.signal, run, onRetry);
   const { keepsTime } = step.compiled;
   try {
-    return await withDeadline(around.signal, keepsTime.maxMs + GRACE_MS, run);
+    return await withDeadline(context.signal, keepsTime.maxMs + GRACE_PERIOD_MS, run);
   } catch (cause) {
-    if (cause instanceof TimeOver) throw new StepFailure('timed out');
+    if (cause instanceof DeadlineExceeded) throw new StepFailure('timed out');
     throw cause;
   }
 }
 
-const GRACE_MS = 5_000; // for a step type that keeps its time badly
+const GRACE_PERIOD_MS = 5_000; // for a step type that exceeds its own timeout
 
-function failureFrom(cause: unknown, step: WorkflowStep, around: StepSurroundings): StepFailure {
+function failureFrom(cause: unknown, step: WorkflowStep, context: StepContext): StepFailure {
   if (cause instanceof StepFailure) return cause;
-  if (around.signal.aborted) return new StepFailure('cancelled');
-  // a step type of a plugin fails with any error; its words are for the caller, as its contract says
-  around.report(step, cause);
+  if (context.signal.aborted) return new StepFailure('cancelled');
+  // the contract of step types: the caller sees the message of any error
+  context.report(step, cause);
   return new StepFailure(cause instanceof Error ? cause.message : 'failed', false);
 }

@@ -1,73 +1,69 @@
 import type { JsonValue, WorkflowAdvanced } from '@toolmgr/core';
 import type { WorkflowStep } from './compile-step.ts';
 import type { Workflow } from './compile-workflow.ts';
-import { TimeOver, untilDeadline } from './deadline.ts';
+import { DeadlineExceeded, untilDeadline } from './deadline.ts';
 import { MAX_PARALLEL_STEPS } from './limits.ts';
-import { inPool } from './pool.ts';
-import { runStep, type StepSurroundings } from './run-step.ts';
-import { dataOf, type WorkflowState } from './state.ts';
+import { runParallel } from './run-parallel.ts';
+import { runStep, type StepContext } from './run-step.ts';
 import { StepFailure, Suspended } from './step-failure.ts';
+import { dataOf, type WorkflowState } from './workflow-state.ts';
 
-/** How a run ended, or that it waits for answers. */
+/** How a run ended; `isWaiting` when it waits for answers. */
 export type WorkflowEnd =
   | { readonly output: JsonValue }
   | { readonly failed: string }
-  | { readonly isTimeOver: true }
+  | { readonly isTimedOut: true }
   | { readonly isWaiting: true };
 
-/** What a run needs from outside. */
-export interface WorkflowSurroundings {
+/** What {@link runWorkflow} needs from its caller. */
+export interface RunContext {
   readonly signal: AbortSignal;
   now(): number;
-  running: StepSurroundings['running'];
+  running: StepContext['running'];
   tell(change: WorkflowAdvanced['change'], more: Partial<WorkflowAdvanced>, step?: WorkflowStep): void;
-  /** Steps that have ended, for progress. */
-  ended(count: number): void;
-  report: StepSurroundings['report'];
+  /** Called with the number of ended steps, for progress. */
+  stepsEnded(count: number): void;
+  report: StepContext['report'];
 }
 
 /**
- * Runs what is left of a workflow, level by level; the steps of a level run at once, ten at most.
+ * Runs the remaining steps of a workflow, level by level; at most ten steps of a level run in parallel.
  *
- * A failure that counts ends the other steps of its level and the workflow. Steps that wait for answers let the others of
- * their level end first. `state` is changed in place and can be given again when the answers are there.
- * @throws the reason of the signal when that aborted
+ * A failure that ends the workflow aborts the other steps of its level. When steps wait for answers, the others of their
+ * level end first. Changes `state` in place; call again with it when the answers have arrived.
+ * @throws the abort reason of the signal
  */
-export async function runWorkflow(
-  workflow: Workflow,
-  state: WorkflowState,
-  around: WorkflowSurroundings,
-): Promise<WorkflowEnd> {
-  const leftMs = workflow.timeoutMs - (around.now() - state.startedMs);
-  if (leftMs <= 0) return timeOver(state);
+export async function runWorkflow(workflow: Workflow, state: WorkflowState, context: RunContext): Promise<WorkflowEnd> {
+  const leftMs = workflow.timeoutMs - (context.now() - state.startedMs);
+  if (leftMs <= 0) return timedOut(state);
   try {
-    const end = await untilDeadline(around.signal, leftMs, (signal) => runLevels(workflow, state, around, signal));
+    const end = await untilDeadline(context.signal, leftMs, (signal) => runLevels(workflow, state, context, signal));
     if (!('isWaiting' in end)) state.status = 'failed' in end ? 'failed' : 'completed';
     return end;
   } catch (cause) {
-    if (cause instanceof TimeOver) return timeOver(state);
+    if (cause instanceof DeadlineExceeded) return timedOut(state);
     throw cause;
   }
 }
 
-function timeOver(state: WorkflowState): WorkflowEnd {
+function timedOut(state: WorkflowState): WorkflowEnd {
   state.status = 'timed_out';
-  return { isTimeOver: true };
+  return { isTimedOut: true };
 }
 
 async function runLevels(
   workflow: Workflow,
   state: WorkflowState,
-  around: WorkflowSurroundings,
+  context: RunContext,
   signal: AbortSignal,
 ): Promise<WorkflowEnd> {
   for (const level of workflow.levels) {
     const open = level.filter(({ id }) => state.steps[id]?.status === 'pending');
     if (state.skipsRest) {
-      for (const step of open) skip(step, state, around);
+      for (const step of open) skip(step, state, context);
       continue;
     }
-    const failure = await runLevel(open, workflow, state, around, signal);
+    const failure = await runLevel(open, workflow, state, context, signal);
     signal.throwIfAborted();
     if (failure !== undefined) return { failed: failure };
     if (Object.keys(state.questions).length > 0) {
@@ -75,39 +71,39 @@ async function runLevels(
       return { isWaiting: true };
     }
   }
-  return outputOf(workflow, state, around.now());
+  return outputOf(workflow, state, context.now());
 }
 
-function skip(step: WorkflowStep, state: WorkflowState, around: WorkflowSurroundings): void {
+function skip(step: WorkflowStep, state: WorkflowState, context: RunContext): void {
   state.steps[step.id] = { status: 'skipped', output: step.defaults ?? {} };
-  around.tell('step_skipped', { atMs: around.now() }, step);
+  context.tell('step_skipped', { atMs: context.now() }, step);
 }
 
-/** Runs one level; the sentence of the first failure that ends the workflow. */
+/** Runs one level; returns the message of the first failure that ends the workflow. */
 async function runLevel(
   open: readonly WorkflowStep[],
   workflow: Workflow,
   state: WorkflowState,
-  around: WorkflowSurroundings,
+  context: RunContext,
   parent: AbortSignal,
 ): Promise<string | undefined> {
   const siblings = new AbortController();
   const signal = AbortSignal.any([parent, siblings.signal]);
-  const surroundings: StepSurroundings = {
+  const stepContext: StepContext = {
     state,
     stepCount: workflow.stepCount,
     signal,
-    now: around.now,
-    running: around.running,
-    tell: (change, step, more = {}) => around.tell(change, more, step),
-    report: around.report,
+    now: context.now,
+    running: context.running,
+    tell: (change, step, more = {}) => context.tell(change, more, step),
+    report: context.report,
   };
   let failure: string | undefined;
   let fault: unknown;
-  await inPool(open, MAX_PARALLEL_STEPS, signal, async (step) => {
+  await runParallel(open, MAX_PARALLEL_STEPS, signal, async (step) => {
     try {
-      await runStep(step, surroundings);
-      around.ended(endedIn(state));
+      await runStep(step, stepContext);
+      context.stepsEnded(endedIn(state));
     } catch (cause) {
       if (cause instanceof Suspended || signal.aborted) return;
       if (cause instanceof StepFailure) failure ??= inStep(step, cause.message);
@@ -123,13 +119,13 @@ function endedIn({ steps }: WorkflowState): number {
   return Object.values(steps).filter(({ status }) => status !== 'pending' && status !== 'running').length;
 }
 
-/** What the workflow says about a failed step; tool failures name their step already. */
+/** Adds the step to an error text; tool failures name their step already. */
 function inStep({ id, type }: WorkflowStep, message: string): string {
   if (type === 'elicitation') return `elicitation in step ${id}: ${message}`;
   return message.includes(` in step ${id}`) ? message : `step ${id}: ${message}`;
 }
 
-/** The output as defined; without a definition that of the last step, in the order of levels and file, that completed. */
+/** The defined output; by default the output of the last completed step, ordered by level and file. */
 function outputOf(workflow: Workflow, state: WorkflowState, nowMs: number): WorkflowEnd {
   if (workflow.output !== undefined) {
     try {

@@ -1,20 +1,20 @@
 import { encode, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-/** Says in one sentence why a value does not fit, or `undefined` when it does. */
+/** Returns the error of an invalid value; `undefined` for a valid one. */
 export type SchemaCheck = (value: JsonValue) => string | undefined;
 
-/** A check, or why there is none. */
+/** A check, or why the schema is invalid. */
 export type CompiledCheck = { readonly check: SchemaCheck } | { readonly problem: string };
 
 /**
  * Compiles a JSON Schema (2020-12) once.
  *
- * Shape: `format` is an annotation, unknown keywords are let through, as MCP clients write them. A sentence names the place
+ * Shape: `format` is an annotation; unknown keywords are ignored, because MCP schemas contain them. An error names the path
  * and the rule, never the value: it may be a secret.
  */
 export function compileSchema(schema: JsonObject): CompiledCheck {
-  const { $schema, ...plain } = schema; // whatever dialect is named, it is read as this one
+  const { $schema, ...plain } = schema; // other dialects are read as 2020-12 too
   try {
     const validate = new Ajv2020({ strict: false, validateFormats: false, allErrors: false, logger: false }).compile(
       plain,
@@ -23,13 +23,13 @@ export function compileSchema(schema: JsonObject): CompiledCheck {
       check: (value) => {
         if (validate(value)) return undefined;
         const [error] = validate.errors ?? [];
-        if (error === undefined) return 'does not fit the schema';
+        if (error === undefined) return 'does not match the schema';
         const place = error.instancePath.slice(1).replaceAll('/', '.');
-        return `${place === '' ? '' : `${place}: `}${error.message ?? 'does not fit'}${named(error.params)}`;
+        return `${place === '' ? '' : `${place}: `}${error.message ?? 'is invalid'}${named(error.params)}`;
       },
     };
   } catch (cause) {
-    return { problem: `is no JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}` };
+    return { problem: `is not a valid JSON Schema:  ${cause instanceof Error ? cause.message : String(cause)}` };
   }
 }
 
@@ -39,7 +39,7 @@ function named(params: Readonly<Record<string, unknown>>): string {
   return Array.isArray(allowedValues) ? ` (${allowedValues.map(String).join(', ')})` : '';
 }
 
-/** How deep values lie inside one another; stops counting behind `max`. */
+/** The nesting depth of a value; stops counting above `max`. */
 export function depthOf(value: JsonValue | undefined, max: number): number {
   if (value === null || typeof value !== 'object' || max < 0) return 0;
   let deepest = 0;

@@ -1,8 +1,8 @@
 import { MAX_ERROR_LENGTH } from './limits.ts';
 
-/** A step failed for a reason that its caller may read. */
+/** A failure whose message the caller may see. */
 export class StepFailure extends Error {
-  /** The same attempt again would end the same way. */
+  /** A retry would fail in the same way. */
   readonly isFinal: boolean;
 
   constructor(message: string, isFinal = true) {
@@ -12,7 +12,7 @@ export class StepFailure extends Error {
   }
 }
 
-/** A step waits for an answer that comes with another request. */
+/** A step waits for an answer in a later request. */
 export class Suspended extends Error {
   constructor() {
     super('the step waits for an answer');

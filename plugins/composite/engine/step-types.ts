@@ -3,7 +3,7 @@ import { elicitationStep } from './steps/elicitation.ts';
 import { forEachStep } from './steps/for-each.ts';
 import { toolStep } from './steps/tool.ts';
 
-/** The step types of the contract by the word in `type`. Others come from plugins that fill the slot `stepTypes`. */
+/** The built-in step types by `type`. Plugins add others through the slot `stepTypes`. */
 export const STEP_TYPES: ReadonlyMap<string, StepType> = new Map<string, StepType>([
   ['tool', toolStep],
   ['elicitation', elicitationStep],

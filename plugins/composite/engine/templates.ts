@@ -6,40 +6,40 @@ import { MAX_ARGUMENT_DEPTH, MAX_EXPANDED_BYTES } from './limits.ts';
 import type { Problems } from './problem.ts';
 import { StepFailure } from './step-failure.ts';
 
-/** A template and where it stands, for the check of what it refers to. */
-export interface PlacedTemplate {
+/** A template with its path and references, for {@link checkReferences}. */
+export interface LocatedTemplate {
   readonly path: readonly (string | number)[];
   readonly references: readonly Reference[];
   readonly adds: AddedRoots;
 }
 
-/** Reads templates, says which are wrong, and remembers what the others refer to. */
+/** Compiles templates, reports invalid ones, and collects the references of the others. */
 export interface TemplateReader {
   text(text: string, path: readonly (string | number)[], adds?: AddedRoots): StepTemplate<string>;
   value<V extends JsonValue>(value: V, path: readonly (string | number)[], adds?: AddedRoots): StepTemplate<V>;
-  readonly placed: readonly PlacedTemplate[];
+  readonly located: readonly LocatedTemplate[];
 }
 
-/** Makes a reader; texts without an action cost nothing when they are rendered. */
+/** Creates a reader; texts without `{{` are returned unchanged. */
 export function createTemplateReader(problems: Problems): TemplateReader {
-  const placed: PlacedTemplate[] = [];
+  const located: LocatedTemplate[] = [];
   const text: TemplateReader['text'] = (source, path, adds = {}) => {
     if (!source.includes('{{')) return { render: () => source };
     try {
       const template = compileTemplate(source);
-      placed.push({ path, references: template.references(), adds });
-      return { render: (data) => rendered(() => template.render(data)) };
+      located.push({ path, references: template.references(), adds });
+      return { render: (data) => renderOrFail(() => template.render(data)) };
     } catch (cause) {
       if (!(cause instanceof TemplateError)) throw cause;
-      problems.add(path, `the template cannot be read: ${cause.message}`);
+      problems.add(path, `invalid template: ${cause.message}`);
       return { render: () => '' };
     }
   };
   return {
     text,
-    placed,
+    located,
     value: <V extends JsonValue>(value: V, path: readonly (string | number)[], adds: AddedRoots = {}) => {
-      const expand = expanding(value, path, (source, at) => text(source, at, adds), problems, 0);
+      const expand = compileValue(value, path, (source, at) => text(source, at, adds), problems, 0);
       return {
         render: (data) => {
           const budget = { bytes: MAX_EXPANDED_BYTES };
@@ -56,8 +56,8 @@ interface Budget {
 
 type Expand = (data: JsonObject, budget: Budget) => JsonValue;
 
-/** A function that renders the strings of a value; `undefined` when there is nothing to render in it. */
-function expanding(
+/** A function that renders the strings of a value; `undefined` when it contains no templates. */
+function compileValue(
   value: JsonValue,
   path: readonly (string | number)[],
   text: TemplateReader['text'],
@@ -71,12 +71,12 @@ function expanding(
   if (typeof value === 'string') {
     if (!value.includes('{{')) return undefined;
     const template = text(value, path);
-    return (data, budget) => spent(template.render(data), budget);
+    return (data, budget) => withinBudget(template.render(data), budget);
   }
   if (Array.isArray(value)) {
     const items = (value as readonly JsonValue[]).map((item, index) => ({
       item,
-      expand: expanding(item, [...path, index], text, problems, depth + 1),
+      expand: compileValue(item, [...path, index], text, problems, depth + 1),
     }));
     if (items.every(({ expand }) => expand === undefined)) return undefined;
     return (data, budget) => items.map(({ item, expand }) => (expand === undefined ? item : expand(data, budget)));
@@ -85,7 +85,7 @@ function expanding(
   const members = Object.entries(value).map(([key, item = null]) => ({
     key,
     item,
-    expand: expanding(item, [...path, key], text, problems, depth + 1),
+    expand: compileValue(item, [...path, key], text, problems, depth + 1),
   }));
   if (members.every(({ expand }) => expand === undefined)) return undefined;
   return (data, budget) =>
@@ -94,13 +94,13 @@ function expanding(
     );
 }
 
-function spent(text: string, budget: Budget): string {
+function withinBudget(text: string, budget: Budget): string {
   budget.bytes -= text.length;
   if (budget.bytes < 0) throw new StepFailure(`the expanded values are larger than ${MAX_EXPANDED_BYTES} bytes`);
   return text;
 }
 
-function rendered(render: () => string): string {
+function renderOrFail(render: () => string): string {
   try {
     return render();
   } catch (cause) {

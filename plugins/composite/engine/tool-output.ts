@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, type StepOutput } from '@toolmgr/core';
 
 /**
- * What a tool's result is to later steps.
+ * Converts a tool result to the output that later steps read.
  *
  * Shape: `output` is `structuredContent` when that is an object, else the content by kind: `text`, `text_1`, …; `image_0`, …;
  * `resource`, `resource_1`, …; `audio_0`, …; `link_0`, …. `content` is always the latter.
@@ -11,7 +11,7 @@ export function outputFromResult(result: JsonObject): StepOutput {
   return { output: isObject(result.structuredContent) ? result.structuredContent : content, content };
 }
 
-/** What a failed tool says: its first text that is not empty, else a word of its structured content. */
+/** The error text of a failed tool: its first non-empty text, else `error`, `message` or `text` of its structured content. */
 export function errorText(result: JsonObject): string {
   const items = Array.isArray(result.content) ? (result.content as readonly JsonValue[]) : [];
   for (const item of items) {
@@ -22,7 +22,7 @@ export function errorText(result: JsonObject): string {
     const said = structured[key];
     if (typeof said === 'string' && said !== '') return said;
   }
-  return 'the tool failed and did not say why';
+  return 'the tool failed without an error text';
 }
 
 function contentMap(items: readonly JsonValue[]): JsonObject {
@@ -42,12 +42,12 @@ function contentMap(items: readonly JsonValue[]): JsonObject {
 
 interface Kind {
   readonly name: string;
-  /** The first one has no number. */
+  /** Whether the first item has no number. */
   readonly isFirstPlain: boolean;
   value(item: JsonObject): JsonValue | undefined;
 }
 
-/** Content types of MCP, and how each is kept. */
+/** How each content type of MCP is stored. */
 const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['text', { name: 'text', isFirstPlain: true, value: ({ text }) => text }],
   ['image', { name: 'image', isFirstPlain: false, value: ({ data }) => data }],

@@ -4,9 +4,9 @@ import { ANY_NUMBER, type TemplateFunction } from './template-function.ts';
 import { compareText, floatOf, integerOf, type Kind, kindOf, typeName, type Value } from './value.ts';
 
 /**
- * Go's comparisons, with one thing more: an integer compares with a float by its size.
+ * Go's comparisons; in addition, integers and floats compare by value.
  *
- * JSON does not tell `10` from `10.0`, so a template may write either. Source: docs/decisions/021.
+ * JSON does not distinguish `10` from `10.0`, so templates may use either. Source: docs/decisions/021.
  */
 export const compareFunctions = {
   eq: {
@@ -57,7 +57,7 @@ function numberOf(value: Value, kind: Kind): bigint | number {
   return kind === 'int' ? integerOf(value) : floatOf(value);
 }
 
-/** By size: a bigint and a number compare exactly by `<` and `>`, and are never `===`. */
+/** A bigint and a number compare exactly with `<` and `>`, but are never `===`. */
 function isSameNumber(a: bigint | number, b: bigint | number): boolean {
   return !(a < b) && !(a > b);
 }

@@ -9,30 +9,30 @@ import { ArgumentError, LimitError, TemplateError } from './template-error.ts';
 import type { TemplateFunction } from './template-function.ts';
 import type { Templates } from './tree.ts';
 
-/** A template, read once and rendered many times. */
+/** A compiled template. */
 export interface Template {
-  /** The text that it was read from. */
+  /** The source text. */
   readonly text: string;
   /**
-   * Writes the text for these data.
+   * Renders the template with data.
    *
-   * Shape: a member that is missing or nil prints `<no value>`. The data are read only: own members, no getters.
-   * Fails: TemplateError `execution` as Go fails, e.g. on a field of a nil; `limit` at a bound of `limits.ts`.
+   * Shape: a member that is missing or nil prints `<no value>`. Only own members of the data are read, no getters.
+   * Fails: TemplateError `execution` where Go fails, e.g. on a field of a nil; `limit` at a bound of `limits.ts`.
    */
   render(data: JsonValue): string;
   /** Paths of the data that rendering may read, in the order of the text; see {@link Reference}. */
   references(): readonly Reference[];
 }
 
-/** What a template may call beyond Go's own functions and `json`, `quote`, `fromJson`. */
+/** Functions in addition to Go's own and `json`, `quote`, `fromJson`. */
 export interface TemplateOptions {
   readonly functions?: Readonly<Record<string, TemplateFunction>>;
 }
 
 /**
- * Reads a template of Go's text/template.
+ * Compiles a template of Go's text/template.
  *
- * Shape: delimiters `{{ }}`, no options (`missingkey` is Go's default), complex numbers left out. Source: docs/decisions/021.
+ * Shape: delimiters `{{ }}`, no options (`missingkey` is Go's default), no complex numbers. Source: docs/decisions/021.
  * Fails: TemplateError `syntax` with line, column and what was expected; `limit` for a text too long or too deep.
  */
 export function compileTemplate(text: string, { functions = {} }: TemplateOptions = {}): Template {
@@ -53,7 +53,7 @@ export function compileTemplate(text: string, { functions = {} }: TemplateOption
 }
 
 function render(text: string, templates: Templates, functions: Run['functions'], data: JsonValue): string {
-  const dot = data ?? undefined; // nil as the whole of the data is no value, unlike a nil that data hold
+  const dot = data ?? undefined; // Go: nil as the root is no value; a nil inside the data is one
   const run: Run = { templates, functions, budget: createBudget(), pieces: [], depth: 0, at: 0 };
   try {
     walk(run, { dot, variables: [{ name: '$', value: dot }] }, templates.get('') ?? []);

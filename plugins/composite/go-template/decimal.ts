@@ -5,7 +5,7 @@ export interface Decimal {
   readonly point: number;
 }
 
-/** Digits past which the exact value of a double has only zeros. */
+/** The exact value of a double has only zeros after so many digits. */
 const MAX_EXACT = 1100;
 
 /** The fewest digits that read back as the same float. */
@@ -14,7 +14,7 @@ export function shortestDecimal(value: number): Decimal {
   return decimalFrom(value, mantissa.replace('.', ''), Number(exponent) + 1);
 }
 
-/** The exact value rounded to so many digits in all, halves to even as Go rounds. */
+/** The exact value rounded to a number of significant digits, half to even as in Go. */
 export function roundedToDigits(value: number, wanted: number): Decimal {
   const digits = Math.min(wanted, MAX_EXACT);
   if (value === 0) return decimalFrom(value, '', 0);
@@ -28,7 +28,7 @@ export function roundedToDigits(value: number, wanted: number): Decimal {
   return decimalFrom(value, text, point + text.length - digits);
 }
 
-/** The exact value rounded to so many digits after the point, halves to even as Go rounds. */
+/** The exact value rounded to a number of digits after the point, half to even as in Go. */
 export function roundedToPlaces(value: number, wanted: number): Decimal {
   const places = Math.min(wanted, MAX_EXACT);
   const text = scaled(value, places).toString();
@@ -45,7 +45,7 @@ function decimalFrom(value: number, text: string, point: number): Decimal {
   };
 }
 
-/** The size of a float times a power of ten, rounded to an integer, halves to even. */
+/** The absolute value of a float times a power of ten, rounded to an integer, half to even. */
 function scaled(value: number, power: number): bigint {
   const { mantissa, exponent } = partsOf(value);
   const over = mantissa * 10n ** BigInt(Math.max(power, 0)) * 2n ** BigInt(Math.max(exponent, 0));

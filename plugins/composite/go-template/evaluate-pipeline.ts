@@ -5,7 +5,7 @@ import type { TemplateFunction } from './template-function.ts';
 import type { Command, Literal, Operand, Pipeline, Templates } from './tree.ts';
 import { Float, kindOf, memberOf, truth, typeName, type Value } from './value.ts';
 
-/** One rendering: what it may use, what it wrote, and where it is for errors. */
+/** The state of one rendering; `at` is the current offset, for errors. */
 export interface Run {
   readonly templates: Templates;
   readonly functions: Readonly<Record<string, TemplateFunction>>;
@@ -15,18 +15,18 @@ export interface Run {
   at: number;
 }
 
-/** What names mean at a place: the dot, and the variables of this template, innermost last. */
+/** Names in scope: the dot, and the variables of this template, innermost last. */
 export interface Scope {
   readonly dot: Value;
   readonly variables: { readonly name: string; value: Value }[];
 }
 
-/** Runs a pipeline; its variables are declared or set with the value. @throws ArgumentError, LimitError */
+/** Evaluates a pipeline, and declares or sets its variables. @throws ArgumentError, LimitError */
 export function pipelineValue(run: Run, scope: Scope, pipeline: Pipeline): Value {
   let value: Value;
   let isPiped = false;
   for (const command of pipeline.commands) {
-    // a nil that data holds is no value from here on
+    // Go: a nil in a pipeline becomes no value
     value = runCommand(run, scope, command, isPiped ? [value] : []) ?? undefined;
     isPiped = true;
   }
@@ -38,12 +38,12 @@ export function pipelineValue(run: Run, scope: Scope, pipeline: Pipeline): Value
   return value;
 }
 
-/** Sets the innermost variable of a name. */
+/** Sets the innermost variable with this name. */
 export function setVariable(scope: Scope, name: string, value: Value): void {
   findVariable(scope, name).value = value;
 }
 
-/** Sets one of the variables declared last, counted from 1. */
+/** Sets a variable by its position from the top of the stack, counted from 1. */
 export function setTop({ variables }: Scope, fromTop: number, value: Value): void {
   const variable = variables[variables.length - fromTop];
   if (variable !== undefined) variable.value = value;
@@ -55,7 +55,7 @@ function findVariable({ variables }: Scope, name: string): { value: Value } {
   return found;
 }
 
-/** `piped` is empty, or holds the value of the command before: the last argument. */
+/** `piped` is empty, or the value of the previous command, which becomes the last argument. */
 function runCommand(run: Run, scope: Scope, { words, at }: Command, piped: readonly Value[]): Value {
   run.at = at;
   spend(run.budget);
@@ -95,7 +95,7 @@ function literalValue(literal: Literal): Value {
 
 type WithFields = Extract<Operand, { readonly fields: readonly string[] }>;
 
-/** Follows `.a.b` from a value. No value has every field, without a value; a nil that data holds has none. */
+/** Reads `.a.b` of a value. A field of no value is no value; a field of a nil in the data is an error. */
 function fieldOf(run: Run, { fields, at }: WithFields, from: Value, hasArguments: boolean): Value {
   run.at = at;
   let value = from;
@@ -135,7 +135,7 @@ function call(run: Run, scope: Scope, { name, at }: Call, words: readonly Operan
   }
 }
 
-/** `and`, `or`: the first argument that decides, else the last one; what comes after is not evaluated. */
+/** `and`, `or`: the first argument that decides, else the last one; later arguments are not evaluated. */
 function untilTruth(
   run: Run,
   scope: Scope,

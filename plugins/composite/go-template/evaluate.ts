@@ -10,7 +10,7 @@ import { integerOf, itemOf, type Kind, keysOf, kindOf, memberOf, truth, typeName
 /** Why a body ended before its last node. */
 type Jump = 'break' | 'continue' | undefined;
 
-/** Walks nodes in order and writes what they print to `run.pieces`. @throws ArgumentError, LimitError */
+/** Evaluates nodes in order and appends their output to `run.pieces`. @throws ArgumentError, LimitError */
 export function walk(run: Run, scope: Scope, nodes: readonly Node[]): Jump {
   for (const node of nodes) {
     run.at = node.at;
@@ -41,7 +41,7 @@ function walkNode(run: Run, scope: Scope, node: Node): Jump {
   }
 }
 
-/** Runs one level deeper, and forgets the variables that were declared on the way. */
+/** Runs one level deeper and removes the variables declared there. */
 function scoped(run: Run, scope: Scope, walkInside: () => Jump): Jump {
   const mark = scope.variables.length;
   const jump = deeper(run, walkInside);
@@ -83,15 +83,15 @@ type Range = Extract<Node, { kind: 'range' }>;
 
 function walkRange(run: Run, scope: Scope, node: Range): Jump {
   const value = pipelineValue(run, scope, node.pipeline);
-  const turned = turnsOf(run, node, value);
-  if (turned === undefined) return walk(run, scope, node.otherwise);
+  const iteration = turnsOf(run, node, value);
+  if (iteration === undefined) return walk(run, scope, node.otherwise);
   const mark = scope.variables.length;
   const inner: { dot: Value; variables: Scope['variables'] } = { dot: undefined, variables: scope.variables };
-  for (let turn = 0; turn < turned.count; turn++) {
+  for (let turn = 0; turn < iteration.count; turn++) {
     run.at = node.at;
     spendTurn(run.budget);
-    inner.dot = turned.element(turn);
-    setLoopVariables(scope, node, turned.key(turn), inner.dot);
+    inner.dot = iteration.element(turn);
+    setLoopVariables(scope, node, iteration.key(turn), inner.dot);
     const jump = walk(run, inner, node.body);
     scope.variables.length = mark;
     if (jump === 'break') break;
@@ -105,7 +105,7 @@ interface Turns {
   element(turn: number): Value;
 }
 
-/** What a loop runs over; `undefined` when it is empty. */
+/** The iterations of a loop; `undefined` when there are none. */
 function turnsOf(run: Run, node: Range, value: Value): Turns | undefined {
   const turns = TURNS[kindOf(value)];
   if (turns === undefined) throw new ArgumentError(`range can't iterate over a value of type ${typeName(value)}`);

@@ -1,11 +1,11 @@
 import { type Decimal, roundedToDigits, roundedToPlaces, shortestDecimal } from './decimal.ts';
 
-/** A float as Go's `%v` and `%g` write it: the fewest digits that read back; an exponent below 1e-4 and from 1e6 on. */
+/** A float as Go's `%v` and `%g`: the fewest digits that read back; an exponent below 1e-4 and from 1e6 on. */
 export function shortestFloat(value: number): string {
   return general(value, undefined);
 }
 
-/** Exponent from which the shortest form is written with one. Source: Go strconv, format 'g' with precision -1. */
+/** From this exponent on the shortest form uses scientific notation. Source: Go strconv, format 'g' with precision -1. */
 const SHORTEST_EXPONENT = 6;
 const LEAST_EXPONENT = -4;
 
@@ -15,13 +15,13 @@ export function exponential(value: number, places: number): string {
   return scientific(decimal, places);
 }
 
-/** A float as `%f`: `places` digits after the point, exact however large the number. */
+/** A float as `%f`: `places` digits after the point, exact for numbers of any size. */
 export function fixed(value: number, places: number): string {
   const decimal = roundedToPlaces(value, places);
   return positional(decimal, places);
 }
 
-/** A float as `%g`: `precision` digits in all, `undefined` for the fewest that read back; no zeros at the end. */
+/** A float as `%g`: `precision` significant digits, `undefined` for the fewest that read back; no trailing zeros. */
 export function general(value: number, precision: number | undefined): string {
   const decimal = precision === undefined ? shortestDecimal(value) : roundedToDigits(value, Math.max(precision, 1));
   const { digits, point } = decimal;
@@ -32,7 +32,7 @@ export function general(value: number, precision: number | undefined): string {
   return positional(decimal, Math.max(count - point, 0));
 }
 
-/** With more precision than digits, an integral number is written out only as far as it has digits. */
+/** Go: when the precision exceeds the digits of an integral number, the number of digits is the limit. */
 function exponentLimit({ digits, point }: Decimal, precision: number | undefined): number {
   if (precision === undefined) return SHORTEST_EXPONENT;
   const wanted = Math.max(precision, 1);

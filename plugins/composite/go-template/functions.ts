@@ -1,15 +1,15 @@
 import { compareFunctions } from './compare.ts';
 import { escapeFunctions } from './escape.ts';
 import { jsonFunctions } from './go-json.ts';
-import { pickFunctions } from './pick.ts';
+import { indexFunctions } from './index-slice.ts';
 import { printFunctions } from './print.ts';
 import type { TemplateFunction } from './template-function.ts';
 import { truth } from './value.ts';
 
-/** The functions of Go's templates, and `json`, `quote`, `fromJson`; the evaluator has `and` and `or`, which may stop early. */
+/** Go's template functions, and `json`, `quote`, `fromJson`. The evaluator itself has `and` and `or`, which short-circuit. */
 export const FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   ...compareFunctions,
-  ...pickFunctions,
+  ...indexFunctions,
   ...printFunctions,
   ...escapeFunctions,
   ...jsonFunctions,

@@ -9,7 +9,7 @@ import { floatOf, integerOf, type Value } from './value.ts';
 /**
  * `json`, `quote` and `fromJson`.
  *
- * Shape: JSON in the manner of Go's encoding/json: no spaces, members in the order of their names, `<`, `>`, `&`, U+2028 and
+ * Shape: JSON as Go's encoding/json writes it: no spaces, members sorted by name, `<`, `>`, `&`, U+2028 and
  * U+2029 escaped. `quote` escapes as a Go string. Source: vmcp spec, functions of templates.
  */
 export const jsonFunctions = {

@@ -2,10 +2,10 @@ import { TemplateError } from './template-error.ts';
 import { KEYWORDS, type Token, type TokenKind } from './tokens.ts';
 
 /**
- * Cuts a template into tokens; trim markers and comments are gone afterwards.
+ * Splits a template into tokens; applies trim markers and removes comments.
  *
- * Shape: the last token is `end-of-template`. Texts between actions come whole, never empty.
- * Fails: TemplateError `syntax` for what can be no token, e.g. an action that is not closed.
+ * Shape: the last token is `end-of-template`. Text between actions is one token, never empty.
+ * Fails: TemplateError `syntax` for an invalid token, e.g. an action that is not closed.
  * Source: Go text/template, "Text and spaces" and "Actions".
  */
 export function lex(text: string): readonly Token[] {
@@ -39,7 +39,7 @@ function readOpening(text: string, open: number): Delimiter & { readonly isComme
   return { after, trims, isComment: text.startsWith('/*', after) };
 }
 
-/** The closing delimiter that begins here, with its trim marker; `undefined` when there is none. */
+/** The closing delimiter at this offset, with its trim marker; `undefined` when there is none. */
 function readClosing(text: string, at: number): Delimiter | undefined {
   if (text.startsWith('}}', at)) return { after: at + 2, trims: false };
   if (isSpace(text[at]) && text.startsWith('-}}', at + 1)) return { after: at + 4, trims: true };
@@ -118,13 +118,13 @@ function readDeclare(text: string, at: number): Token {
   return { kind: 'declare', text: ':=', at };
 }
 
-function readQuoted(text: string, at: number, form: RegExp, kind: TokenKind, torn: string): Token {
+function readQuoted(text: string, at: number, form: RegExp, kind: TokenKind, problem: string): Token {
   const found = match(form, text, at);
-  if (found === undefined) throw new TemplateError('syntax', text, at, torn);
+  if (found === undefined) throw new TemplateError('syntax', text, at, problem);
   return { kind, text: found, at };
 }
 
-/** A name after `.` or `$`; the sign alone is the dot, or the variable `$`. */
+/** A name after `.` or `$`; the character alone is the dot, or the variable `$`. */
 function readName(text: string, at: number, kind: TokenKind, bare: TokenKind): Token {
   const name = match(WORD, text, at + 1) ?? '';
   expectTerminator(text, at + 1 + name.length);

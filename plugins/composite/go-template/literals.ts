@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Literal } from './tree.ts';
 
-/** What a literal says, or why it is none. */
+/** A parsed literal, or why it is invalid. */
 export type ReadLiteral = Literal | { readonly type: 'wrong'; readonly why: string };
 
 const DECIMAL = /^[+-]?(?:\d+(?:_\d+)*)$/;
@@ -11,7 +11,7 @@ const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const HEX_FLOAT = /^([+-]?)0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)[pP]([+-]?\d+)$/;
 const MAX_INT = 2n ** 63n - 1n;
 
-/** Reads a number as Go's lexical rules have it; integers beyond 64 bits are wrong, not rounded. */
+/** Parses a number by Go's lexical rules; integers beyond 64 bits are an error, not rounded. */
 export function readNumber(text: string): ReadLiteral {
   const integer = readInteger(text);
   if (integer !== undefined) {
@@ -27,7 +27,7 @@ export function readNumber(text: string): ReadLiteral {
 
 function readFloat(text: string, value: number): ReadLiteral {
   if (!Number.isFinite(value)) return { type: 'wrong', why: `illegal number syntax: "${text}"` };
-  // digits alone that are no integer, e.g. 089, are a float to Go's reader and then refused by it
+  // Go reads digits that are not an integer, e.g. 089, as a float and then refuses it
   if (!/[.eEpP]/.test(text)) return { type: 'wrong', why: `integer overflow: "${text}"` };
   return { type: 'float', value };
 }
@@ -44,7 +44,7 @@ function readInteger(text: string): bigint | undefined {
   return BigInt(text.replaceAll('_', '').replace('+', ''));
 }
 
-/** Floats take underscores only when they have a prefix, as in `0x_1p4`. */
+/** Go allows underscores in floats only with a prefix, as in `0x_1p4`. */
 function withoutUnderscores(text: string): string | undefined {
   if (!text.includes('_')) return text;
   return /^[+-]?0[xX]/.test(text) && !/__|_$|_[.pP]|[.pP+-]_/.test(text) ? text.replaceAll('_', '') : undefined;
@@ -56,21 +56,21 @@ function hexFloat([, sign, whole = '', fraction = '', exponent = '0']: RegExpExe
   return sign === '-' ? -digits : digits;
 }
 
-/** Reads a string in double quotes; `undefined` when an escape in it is none of Go's. */
+/** Parses a string in double quotes; `undefined` for an escape that Go does not have. */
 export function readQuoted(text: string): string | undefined {
   return unescaped(text.slice(1, -1), '"');
 }
 
-/** Reads a string in backquotes: no escapes, carriage returns dropped. */
+/** Parses a string in backquotes: no escapes, carriage returns removed. */
 export function readRaw(text: string): string {
   return text.slice(1, -1).replaceAll('\r', '');
 }
 
-/** The code point of a character constant, e.g. 97 for `'a'`; `undefined` when it is none. */
+/** The code point of a character constant, e.g. 97 for `'a'`; `undefined` when it is invalid. */
 export function readRune(text: string): bigint | undefined {
   const inner = text.slice(1, -1);
   const numbered = /^\\(?:x([\da-f]{2})|([0-7]{3}))$/i.exec(inner);
-  // \xff and \377 are the number itself here, not a byte of a longer character
+  // in a rune \xff and \377 are the code point, not a byte of UTF-8
   if (numbered !== null) return numbered[1] === undefined ? octal(numbered[2] ?? '') : BigInt(`0x${numbered[1]}`);
   const read = unescaped(inner, "'");
   if (read === undefined || [...read].length !== 1) return undefined;

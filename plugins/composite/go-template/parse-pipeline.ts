@@ -3,7 +3,7 @@ import { deeper, peek, peekPastSpaces, type TokenReader, take, unexpected, wrong
 import type { Token, TokenKind } from './tokens.ts';
 import type { Command, Operand, Pipeline } from './tree.ts';
 
-/** Reads a pipeline and the end of its action. `context` is what it belongs to, for errors and for `range`. */
+/** Parses a pipeline and the end of its action. `context` is the enclosing construct, for errors and for `range`. */
 export function parsePipeline(reader: TokenReader, context: string): Pipeline {
   return pipelineUpTo(reader, context, 'close');
 }
@@ -64,7 +64,7 @@ function parseVariables(reader: TokenReader, context: string): Variables {
       return { variables, isAssignment: after.kind === 'assign' };
     }
     if (after.kind !== 'char' || after.text !== ',') {
-      reader.next = start; // an argument, after all
+      reader.next = start; // it is an argument, not a declaration
       break;
     }
     take(reader);

@@ -17,7 +17,7 @@ import type { Token } from './tokens.ts';
 import type { Branch, Node, Templates } from './tree.ts';
 
 /**
- * Reads a template and the templates that it defines.
+ * Parses a template and the templates that it defines.
  *
  * Shape: the map always has `''`, the text outside of definitions; `functions` are the names that may be called.
  * Fails: TemplateError `syntax` with what was expected, `limit` when the text nests too deep.
@@ -37,7 +37,7 @@ export function parse(text: string, functions: ReadonlySet<string>): Templates {
   while (peek(reader).kind !== 'end-of-template') {
     if (takeDefinition(reader)) continue;
     const node = parseNode(reader);
-    if ('ends' in node) throw wrong(reader, node.at, `unexpected {{${node.ends}}}, nothing is open here`);
+    if ('ends' in node) throw wrong(reader, node.at, `unexpected {{${node.ends}}}, no block is open`);
     nodes.push(node);
   }
   addTemplate(reader, '', nodes, 0);
@@ -57,7 +57,7 @@ function takeDefinition(reader: TokenReader): boolean {
   return false;
 }
 
-/** The body of a definition or block: it sees no variables and no loop from outside. */
+/** The body of a definition or block, which has no access to outer variables and loops. */
 function parseTemplate(reader: TokenReader, name: string, at: number, context: string): void {
   const { variables, loops } = reader;
   reader.variables = ['$'];
@@ -91,7 +91,7 @@ function parseName(reader: TokenReader, context: string): string {
   return name;
 }
 
-/** The end of a body; after `else` the reader stands behind the word, else behind the action. */
+/** The end of a body; the reader is behind the word `else`, or behind the whole `{{end}}`. */
 interface Ending {
   readonly ends: 'end' | 'else';
   readonly at: number;

@@ -4,17 +4,17 @@ import { type Budget, MAX_DATA_DEPTH, spend, spendText } from './limits.ts';
 import { LimitError } from './template-error.ts';
 import { floatOf, integerOf, itemOf, type Kind, keysOf, kindOf, memberOf, type Value } from './value.ts';
 
-/** What an action prints of its value: as `print` does, and `<no value>` where there is none. @throws LimitError */
+/** The output of an action: like `print`, and `<no value>` for no value. @throws LimitError */
 export function printed(value: Value, budget: Budget): string {
   return value === undefined || value === null ? '<no value>' : plainText(value, budget);
 }
 
-/** A value as Go's `%v` writes it, e.g. `map[a:1 b:[x <nil>]]`. @throws LimitError */
+/** A value as Go's `%v`, e.g. `map[a:1 b:[x <nil>]]`. @throws LimitError */
 export function plainText(value: Value, budget: Budget): string {
   return nestedText(value, budget, PLAIN);
 }
 
-/** The texts of values, a space between two that are no strings, as Go's `print` has it. @throws LimitError */
+/** The texts of values, with a space between two operands when neither is a string, as Go's `print`. @throws LimitError */
 export function joinedText(values: readonly Value[], budget: Budget): string {
   const pieces: string[] = [];
   for (const [index, value] of values.entries()) {
@@ -25,10 +25,10 @@ export function joinedText(values: readonly Value[], budget: Budget): string {
   return joined(pieces, budget);
 }
 
-/** Kinds of values that hold no others. */
+/** Kinds of values without nested values. */
 export type LeafKind = Exclude<Kind, 'list' | 'map'>;
 
-/** How lists and maps are written around their leaves; keys are leaves too. */
+/** The punctuation of lists and maps, and the format of leaves; keys are leaves too. */
 export interface Notation {
   readonly list: readonly [open: string, close: string];
   readonly map: readonly [open: string, close: string];
@@ -51,7 +51,7 @@ const PLAIN: Notation = {
   leaf: (value, kind) => LEAVES[kind](value),
 };
 
-/** A value and all that it holds in a notation; members in the order of their names. @throws LimitError */
+/** A value with its nested values in a notation; members sorted by name. @throws LimitError */
 export function nestedText(value: Value, budget: Budget, notation: Notation): string {
   const pieces: string[] = [];
   writeNested(value, budget, notation, pieces, 0);

@@ -3,7 +3,7 @@ import { joinedText, plainText } from './print-value.ts';
 import { formatted } from './printf.ts';
 import { ANY_NUMBER, type TemplateFunction } from './template-function.ts';
 
-/** Functions that make a text of their arguments, as Go's `fmt` does. */
+/** `print`, `println` and `printf`, as Go's `fmt`. */
 export const printFunctions = {
   print: { arity: [0, ANY_NUMBER], takes: 'any', run: joinedText },
   println: {

@@ -1,4 +1,4 @@
-/** What stands between `%` and the verb. Width and precision count characters; `undefined` when not given. */
+/** Flags, width and precision of a verb. Width and precision count characters; `undefined` when not given. */
 export interface Flags {
   readonly sharp: boolean;
   readonly zero: boolean;
@@ -11,7 +11,7 @@ export interface Flags {
   readonly goSyntax: boolean;
 }
 
-/** A verb with nothing before it. */
+/** The flags of a plain verb. */
 export const NO_FLAGS: Flags = {
   sharp: false,
   zero: false,
@@ -23,7 +23,7 @@ export const NO_FLAGS: Flags = {
   goSyntax: false,
 };
 
-/** Padded to the width, in characters: with spaces, with zeros where asked for, on the right with `-`. */
+/** Pads to the width in characters: with spaces, with zeros for `0`, on the right for `-`. */
 export function padded(text: string, { width, minus, zero }: Flags): string {
   if (width === undefined || text.length >= 2 * width) return text;
   const missing = width - [...text].length;

@@ -3,7 +3,7 @@ import { type Flags, padded } from './printf-flags.ts';
 import { isPrintable, quoted } from './quote.ts';
 import { ArgumentError } from './template-error.ts';
 
-/** An integer by a verb of `printf`; `undefined` when the verb is none of integers. */
+/** Formats an integer with a verb of `printf`; `undefined` when the verb does not apply to integers. */
 export function integerText(value: bigint, verb: string, flags: Flags, isByte: boolean): string | undefined {
   if (verb === 'v' && flags.goSyntax && isByte) return digitsText(value, 'x', { ...flags, sharp: true });
   if (verb === 'c') return padded(characterOf(value), flags);
@@ -52,8 +52,8 @@ function unicodeText(value: bigint, { sharp, precision = 4 }: Flags): string {
 }
 
 /**
- * A float by a verb of `printf`; `undefined` when the verb is none of floats.
- * @throws ArgumentError for what is left out: `%b`, `%x`, `%X` and `%#` of floats
+ * Formats a float with a verb of `printf`; `undefined` when the verb does not apply to floats.
+ * @throws ArgumentError for what is not supported: `%b`, `%x`, `%X` and `%#` of floats
  */
 export function floatText(value: number, verb: string, flags: Flags): string | undefined {
   const write = FLOATS[verb];

@@ -7,8 +7,8 @@ import { ArgumentError } from './template-error.ts';
 import { Byte, bytesOf, floatOf, integerOf, type Kind, kindOf, typeName, type Value } from './value.ts';
 
 /**
- * One value by one verb, padded; a verb that does not fit is told in the text.
- * @throws ArgumentError for `%p` of a list or map: nothing has an address here; LimitError
+ * Formats one value with one verb. A verb that does not apply yields Go's error text, e.g. `%!d(string=x)`.
+ * @throws ArgumentError for `%p` of a list or map, because values have no address; LimitError
  */
 export function argumentText(value: Value, verb: string, given: Flags, budget: Budget): string {
   spendText(budget, (given.width ?? 0) + (given.precision ?? 0));

@@ -4,12 +4,12 @@ import { argumentText } from './printf-verbs.ts';
 import { integerOf, kindOf, typeName, type Value } from './value.ts';
 
 /**
- * A format filled with values as Go's `fmt.Sprintf` does, mistakes told in the text: `%!d(string=x)`, `%!s(MISSING)`.
- * @throws LimitError; ArgumentError for the few verbs that are left out, which `printf-verbs.ts` names
+ * Formats values as Go's `fmt.Sprintf`, with its error texts: `%!d(string=x)`, `%!s(MISSING)`.
+ * @throws LimitError; ArgumentError for the verbs that are not supported, see `printf-verbs.ts` and `printf-numbers.ts`
  */
 export function formatted(format: string, values: readonly Value[], budget: Budget): string {
   spendText(budget, format.length);
-  const state: State = { format, values, at: 0, argument: 0, isReordered: false, afterIndex: false, isGood: true };
+  const state: State = { format, values, at: 0, argument: 0, isReordered: false, afterIndex: false, isValid: true };
   const pieces: string[] = [];
   let length = 0;
   const add = (piece: string): void => {
@@ -23,18 +23,18 @@ export function formatted(format: string, values: readonly Value[], budget: Budg
   return pieces.join('');
 }
 
-/** Where the reading of a format stands. `argument` is the place of the next value. */
+/** The state of formatting. `argument` is the index of the next value. */
 interface State {
   readonly format: string;
   readonly values: readonly Value[];
   at: number;
   argument: number;
-  /** Whether `%[2]d` was used: then nobody counts what is left over. */
+  /** Whether `%[2]d` was used: Go then does not report extra values. */
   isReordered: boolean;
   /** Whether `[2]` was just read. */
   afterIndex: boolean;
-  /** Whether the numbers in brackets so far are ones of the verb. */
-  isGood: boolean;
+  /** Whether all argument indexes of this verb were valid. */
+  isValid: boolean;
 }
 
 function nextPiece(state: State, budget: Budget): string {
@@ -52,22 +52,22 @@ type Writable = { -readonly [K in keyof Flags]: Flags[K] };
 function directive(state: State, budget: Budget): string {
   const { format, values } = state;
   state.at += 1;
-  state.isGood = true;
+  state.isValid = true;
   state.afterIndex = false;
   const flags: Writable = { ...NO_FLAGS };
   readFlags(state, flags);
   readIndex(state);
-  const complaints = readWidth(state, flags) + readPrecision(state, flags);
+  const errors = readWidth(state, flags) + readPrecision(state, flags);
   if (!state.afterIndex) readIndex(state);
-  if (state.at >= format.length) return `${complaints}%!(NOVERB)`;
+  if (state.at >= format.length) return `${errors}%!(NOVERB)`;
   const verb = String.fromCodePoint(format.codePointAt(state.at) ?? 0);
   state.at += verb.length;
-  if (verb === '%') return `${complaints}%`;
-  if (!state.isGood) return `${complaints}%!${verb}(BADINDEX)`;
-  if (state.argument >= values.length) return `${complaints}%!${verb}(MISSING)`;
+  if (verb === '%') return `${errors}%`;
+  if (!state.isValid) return `${errors}%!${verb}(BADINDEX)`;
+  if (state.argument >= values.length) return `${errors}%!${verb}(MISSING)`;
   const value = values[state.argument];
   state.argument += 1;
-  return complaints + argumentText(value, verb, flags, budget);
+  return errors + argumentText(value, verb, flags, budget);
 }
 
 const FLAGS: Readonly<Record<string, 'sharp' | 'zero' | 'plus' | 'minus' | 'space'>> = {
@@ -86,14 +86,14 @@ function readFlags(state: State, flags: Writable): void {
   }
 }
 
-/** Reads `[2]`, the place of the next value. */
+/** Parses `[2]`, the index of the next value. */
 function readIndex(state: State): void {
   state.afterIndex = false;
   if (state.format[state.at] !== '[') return;
   state.isReordered = true;
   const close = state.format.indexOf(']', state.at + 1);
   if (close < 0 || state.format.length - state.at < 3) {
-    state.isGood = false;
+    state.isValid = false;
     state.at += 1;
     return;
   }
@@ -102,7 +102,7 @@ function readIndex(state: State): void {
   const isNumber = number !== undefined && after === close;
   state.afterIndex = isNumber;
   if (isNumber && number >= 1 && number <= state.values.length) state.argument = number - 1;
-  else state.isGood = false;
+  else state.isValid = false;
 }
 
 function readWidth(state: State, flags: Writable): string {
@@ -121,14 +121,14 @@ function readWidth(state: State, flags: Writable): string {
   const { number, after } = readDigits(state.format, state.at, state.format.length);
   state.at = after;
   flags.width = number;
-  if (state.afterIndex && number !== undefined) state.isGood = false;
+  if (state.afterIndex && number !== undefined) state.isValid = false;
   return '';
 }
 
 function readPrecision(state: State, flags: Writable): string {
   if (state.at + 1 >= state.format.length || state.format[state.at] !== '.') return '';
   state.at += 1;
-  if (state.afterIndex) state.isGood = false;
+  if (state.afterIndex) state.isValid = false;
   readIndex(state);
   if (state.format[state.at] === '*') {
     state.at += 1;
@@ -144,7 +144,7 @@ function readPrecision(state: State, flags: Writable): string {
   return '';
 }
 
-/** Widths and precisions beyond this are none. Source: Go fmt. */
+/** Larger widths and precisions are invalid. Source: Go fmt. */
 const MAX_NUMBER = 1_000_000;
 
 interface Digits {

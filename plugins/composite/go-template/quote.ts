@@ -1,4 +1,4 @@
-/** Whether Go prints a character as it is: letters, marks, numbers, punctuation, symbols and the plain space. */
+/** Whether Go prints a character unescaped: letters, marks, numbers, punctuation, symbols and the plain space. */
 export function isPrintable(character: string): boolean {
   return PRINTABLE.test(character);
 }
@@ -15,7 +15,7 @@ const SHORT: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** A text in quotes, escaped as a Go string. `asciiOnly` escapes everything else too. Source: Go strconv.Quote. */
+/** A text in quotes, escaped as a Go string. `asciiOnly` also escapes all non-ASCII characters. Source: Go strconv.Quote. */
 export function quoted(text: string, quote: '"' | "'" = '"', asciiOnly = false): string {
   const pieces: string[] = [];
   for (const character of text.toWellFormed()) pieces.push(escapedCharacter(character, quote, asciiOnly));

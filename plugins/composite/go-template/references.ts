@@ -2,12 +2,12 @@ import { placeOf } from './template-error.ts';
 import type { Command, Node, Operand, Pipeline, Templates } from './tree.ts';
 
 /**
- * A place of the data that a template may read.
+ * A path of the data that a template may read.
  *
  * Shape: `path` from the root, `['steps', 'x', 'output', 'f']` for `.steps.x.output.f` and for `index .steps "x" "output" "f"`;
- * what lies inside a list, or behind an index that the text does not name, counts as reading the list. `isWhole` is false where
- * the value is only tested for truth (`if`, `with`, `and`, `or`, `not`), else all below it may be read too. A path on the way to
- * another, such as `.steps` in `$s := .steps`, is none. `line` and `column` are those of the first reading.
+ * an item of a list, or a member with a computed name, counts as the whole list or map. `isWhole` is false where the value is
+ * only tested for truth (`if`, `with`, `and`, `or`, `not`), else all values below it may be read too. A prefix of another path,
+ * such as `.steps` in `$s := .steps`, is not listed. `line` and `column` are those of the first use.
  */
 export interface Reference {
   readonly path: readonly string[];
@@ -16,47 +16,47 @@ export interface Reference {
   readonly column: number;
 }
 
-/** Members that one path names at most; a template that goes deeper, e.g. in a loop, reads all below. */
+/** Longest path; a template that reads deeper, e.g. in a loop, counts as reading all below. */
 const MAX_PATH = 12;
-/** Places that one variable may stand for at once; beyond that it stands for the whole data. */
+/** Paths that one variable may hold; with more it counts as the whole data. */
 const MAX_PLACES = 64;
 /** Passes over the text until nothing new is found; a template that needs more counts as reading all of the data. */
 const MAX_PASSES = 16;
 
 /**
- * Lists what rendering may read, every branch taken, in the order of the text.
+ * Lists the paths that rendering may read, over all branches, in the order of the text.
  *
  * Shape: no path twice. Variables, `with`, `range`, templates called with a part of the data and `index` with literals are followed;
- * results of other functions are new values, no places.
+ * results of other functions are new values without a path.
  */
 export function referencesOf(text: string, templates: Templates): readonly Reference[] {
   const reading: Reading = { found: new Map(), assigned: new Map(), dots: new Map([['', ROOT]]), hasChanged: true };
   for (let pass = 0; pass < MAX_PASSES && reading.hasChanged; pass++) {
     reading.hasChanged = false;
-    // a template stands for all its calls at once: its dot is whatever any of them hands over
+    // a template is analysed once for all its calls: its dot is the union of their arguments
     for (const [name, dot] of reading.dots) readTemplate(reading, name, dot, templates.get(name) ?? []);
   }
-  if (reading.hasChanged) note(reading, 0, ROOT, true);
+  if (reading.hasChanged) record(reading, 0, ROOT, true);
   const found = [...reading.found.values()].sort((a, b) => a.at - b.at);
   return found.map(({ path, isWhole, at }) => ({ path, isWhole, ...placeOf(text, at) }));
 }
 
-/** A place that a value may come from. Below an open one the members have no names. */
+/** A path that a value may come from. Below an open one, members are not distinguished. */
 interface Place {
   readonly path: readonly string[];
   readonly isOpen: boolean;
 }
 
-/** Where a value may come from, by key; empty for values that are made. */
+/** The paths that a value may come from, by key; empty for computed values. */
 type Places = ReadonlyMap<string, Place>;
 
 interface Reading {
   readonly found: Map<string, { readonly path: readonly string[]; readonly isWhole: boolean; readonly at: number }>;
-  /** What a variable may stand for, by its name and the offset of its declaration. */
+  /** The paths that a variable may hold, by its name and the offset of its declaration. */
   readonly assigned: Map<string, Places>;
-  /** What the dot of each template that is called may be. */
+  /** The paths that the dot of each called template may hold. */
   readonly dots: Map<string, Places>;
-  /** Whether this pass found anything that the one before had not. */
+  /** Whether this pass found anything new. */
   hasChanged: boolean;
 }
 
@@ -66,9 +66,9 @@ interface Names {
   readonly variables: { readonly name: string; readonly key: string }[];
 }
 
-/** Key of the place that stands for all of the data. */
+/** Key of the place for the whole data. */
 const ANYTHING = JSON.stringify([[], true]);
-const NOWHERE: Places = new Map();
+const NO_PLACES: Places = new Map();
 const ROOT: Places = placesOf([{ path: [], isOpen: false }]);
 
 function placesOf(places: Iterable<Place>): Places {
@@ -82,10 +82,10 @@ function union(...all: readonly Places[]): Places {
   return placesOf(all.flatMap((places) => [...places.values()]));
 }
 
-/** Adds places to those of a key, and remembers whether any was new. */
+/** Adds places to a key, and sets `hasChanged` when one is new. */
 function merge(reading: Reading, into: Map<string, Places>, key: string, places: Places): void {
   const before = into.get(key);
-  const after = union(before ?? NOWHERE, places);
+  const after = union(before ?? NO_PLACES, places);
   if (before !== undefined && [...after.keys()].every((place) => before.has(place))) return;
   into.set(key, after);
   reading.hasChanged = true;
@@ -104,9 +104,9 @@ function readNodes(reading: Reading, names: Names, nodes: readonly Node[]): void
 function readNode(reading: Reading, names: Names, node: Node): void {
   if (node.kind === 'action') {
     const value = readPipeline(reading, names, node.pipeline);
-    if (node.pipeline.variables.length === 0) note(reading, node.at, value, true);
+    if (node.pipeline.variables.length === 0) record(reading, node.at, value, true);
   } else if (node.kind === 'template') {
-    const dot = node.pipeline === undefined ? NOWHERE : readPipeline(reading, names, node.pipeline);
+    const dot = node.pipeline === undefined ? NO_PLACES : readPipeline(reading, names, node.pipeline);
     merge(reading, reading.dots, node.name, dot);
   } else if (node.kind === 'range') {
     readScoped(names, () => readRange(reading, names, node));
@@ -123,14 +123,14 @@ function readScoped({ variables }: Names, read: () => void): void {
 
 function readBranches(reading: Reading, names: Names, node: Extract<Node, { kind: 'if' | 'with' }>): void {
   for (const { pipeline, body } of node.branches) {
-    const value = note(reading, pipeline.at, readPipeline(reading, names, pipeline), false);
+    const value = record(reading, pipeline.at, readPipeline(reading, names, pipeline), false);
     readScoped(names, () => readNodes(reading, node.kind === 'with' ? { ...names, dot: value } : names, body));
   }
   readNodes(reading, names, node.otherwise);
 }
 
 function readRange(reading: Reading, names: Names, node: Extract<Node, { kind: 'range' }>): void {
-  const elements = opened(note(reading, node.at, readCommands(reading, names, node.pipeline), true));
+  const elements = opened(record(reading, node.at, readCommands(reading, names, node.pipeline), true));
   bind(reading, names, node.pipeline, elements);
   readScoped(names, () => readNodes(reading, { ...names, dot: elements }, node.body));
   readNodes(reading, names, node.otherwise);
@@ -160,7 +160,7 @@ function readPipeline(reading: Reading, names: Names, pipeline: Pipeline): Place
 function readCommands(reading: Reading, names: Names, { commands }: Pipeline): Places {
   let value: Places | undefined;
   for (const command of commands) value = readCommand(reading, names, command, value);
-  return value ?? NOWHERE;
+  return value ?? NO_PLACES;
 }
 
 function bind(reading: Reading, names: Names, { variables, isAssignment, at }: Pipeline, value: Places): void {
@@ -177,22 +177,22 @@ function readCommand(reading: Reading, names: Names, { words }: Command, piped: 
   if (first.kind !== 'call' || first.fields.length > 0) return readOperand(reading, names, first);
   if (first.name === 'index') return readIndex(reading, first.at, given, others);
   const isTest = TESTS.has(first.name);
-  for (const places of given) note(reading, first.at, places, !isTest);
-  if (first.name === 'slice') return opened(given[0] ?? NOWHERE);
-  return isTest && first.name !== 'not' ? union(...given) : NOWHERE;
+  for (const places of given) record(reading, first.at, places, !isTest);
+  if (first.name === 'slice') return opened(given[0] ?? NO_PLACES);
+  return isTest && first.name !== 'not' ? union(...given) : NO_PLACES;
 }
 
-/** Functions that only ask whether their arguments are true. */
+/** Functions that only test their arguments for truth. */
 const TESTS: ReadonlySet<string> = new Set(['and', 'or', 'not']);
 
-/** `index` follows its literals as fields; from the first other argument on, and into lists, it names nothing. */
+/** `index` with string literals works like fields; any other argument makes the place open. */
 function readIndex(reading: Reading, at: number, values: readonly Places[], words: readonly Operand[]): Places {
-  let places = values[0] ?? NOWHERE;
+  let places = values[0] ?? NO_PLACES;
   for (let argument = 1; argument < values.length; argument++) {
     const word = words[argument];
     const isName = word?.kind === 'literal' && word.literal.type === 'string';
     places = isName ? follow(places, [String(word.literal.value)]) : opened(places);
-    if (word !== undefined && !isName) note(reading, at, values[argument] ?? NOWHERE, true);
+    if (word !== undefined && !isName) record(reading, at, values[argument] ?? NO_PLACES, true);
   }
   return places;
 }
@@ -208,13 +208,13 @@ function readOperand(reading: Reading, names: Names, operand: Operand): Places {
     case 'pipeline':
       return follow(readPipeline(reading, names, operand.pipeline), operand.fields);
     default:
-      return NOWHERE;
+      return NO_PLACES;
   }
 }
 
 function variablePlaces({ assigned }: Reading, { variables }: Names, name: string): Places {
   const key = variables.findLast((variable) => variable.name === name)?.key;
-  return assigned.get(key ?? '') ?? NOWHERE;
+  return assigned.get(key ?? '') ?? NO_PLACES;
 }
 
 function follow(places: Places, fields: readonly string[]): Places {
@@ -227,7 +227,7 @@ function below({ path, isOpen }: Place, fields: readonly string[]): Place {
   return full.length <= MAX_PATH ? { path: full, isOpen } : { path: full.slice(0, MAX_PATH), isOpen: true };
 }
 
-function note(reading: Reading, at: number, places: Places, isWhole: boolean): Places {
+function record(reading: Reading, at: number, places: Places, isWhole: boolean): Places {
   for (const { path, isOpen } of places.values()) {
     const key = JSON.stringify(path);
     const before = reading.found.get(key);

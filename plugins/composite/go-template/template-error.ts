@@ -1,11 +1,11 @@
-/** When a template broke: while it was read, while it ran, or at one of the bounds of `limits.ts`. */
+/** When a template failed: in parsing, in rendering, or at a bound of `limits.ts`. */
 export type TemplatePhase = 'syntax' | 'execution' | 'limit';
 
 /**
- * A template that cannot be read, or that failed on its data.
+ * A template that is invalid, or that failed on its data.
  *
- * Shape: `message` begins with `line:column: `, both counted from 1, columns in UTF-16 units; it never holds data beyond
- * the short names and types that tell what is wrong, except for what `fromJson` says about its text.
+ * Shape: `message` begins with `line:column: `, both counted from 1, columns in UTF-16 units; it contains names and
+ * types, but no values of the data.
  */
 export class TemplateError extends Error {
   readonly phase: TemplatePhase;
@@ -22,13 +22,13 @@ export class TemplateError extends Error {
   }
 }
 
-/** What a function says about its arguments; the evaluator adds the name of the function and the place. */
+/** An error about arguments; the evaluator adds the name of the function and the position. */
 export class ArgumentError extends Error {}
 
-/** A bound of `limits.ts` was met where the place is not known; the evaluator adds it. */
+/** A bound of `limits.ts` was exceeded; the evaluator adds the position. */
 export class LimitError extends Error {}
 
-/** Where an offset lies in a text: line and column from 1, columns in UTF-16 units. */
+/** The position of an offset in a text: line and column from 1, columns in UTF-16 units. */
 export function placeOf(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, offset);
   const start = before.lastIndexOf('\n') + 1;

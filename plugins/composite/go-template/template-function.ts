@@ -4,8 +4,8 @@ import type { Value } from './value.ts';
 /**
  * A function of templates.
  *
- * Shape: `arity` is the least and the most number of arguments; `takes: 'first'` means that the first must be a text.
- * Fails: ArgumentError says what is wrong with the arguments, without the function's name; LimitError at a bound.
+ * Shape: `arity` is the minimum and maximum number of arguments; `takes: 'first'` means that the first must be a text.
+ * Fails: ArgumentError about the arguments, without the function's name; LimitError at a bound.
  */
 export interface TemplateFunction {
   readonly arity: readonly [least: number, most: number];
@@ -13,5 +13,5 @@ export interface TemplateFunction {
   run(values: readonly Value[], budget: Budget): Value;
 }
 
-/** As many arguments as there are. */
+/** No maximum of arguments. */
 export const ANY_NUMBER = Number.POSITIVE_INFINITY;

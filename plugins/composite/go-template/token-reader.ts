@@ -3,7 +3,7 @@ import { TemplateError } from './template-error.ts';
 import type { Token } from './tokens.ts';
 import type { Node } from './tree.ts';
 
-/** What the parser holds while it reads one text. */
+/** The state of the parser for one text. */
 export interface TokenReader {
   readonly text: string;
   readonly tokens: readonly Token[];
@@ -13,38 +13,38 @@ export interface TokenReader {
   next: number;
   /** Variables in scope, innermost last. */
   variables: string[];
-  /** Loops around the place, which `break` and `continue` need. */
+  /** Number of enclosing loops; `break` and `continue` need one. */
   loops: number;
   nesting: number;
 }
 
 const END: Token = { kind: 'end-of-template', text: '', at: 0 };
 
-/** The next token, left where it is. */
+/** Returns the next token without consuming it. */
 export function peek(reader: TokenReader): Token {
   return reader.tokens[Math.min(reader.next, reader.tokens.length - 1)] ?? END;
 }
 
-/** The next token, taken. */
+/** Consumes the next token. */
 export function take(reader: TokenReader): Token {
   const token = peek(reader);
   reader.next += 1;
   return token;
 }
 
-/** The next token that is no space, left where it is; the spaces are gone. */
+/** Consumes spaces and returns the next token without consuming it. */
 export function peekPastSpaces(reader: TokenReader): Token {
   while (peek(reader).kind === 'space') reader.next += 1;
   return peek(reader);
 }
 
-/** The next token that is no space, taken. */
+/** Consumes spaces and the next token. */
 export function takePastSpaces(reader: TokenReader): Token {
   peekPastSpaces(reader);
   return take(reader);
 }
 
-/** Takes the end of an action. @throws TemplateError when something else stands there */
+/** Consumes the end of an action. @throws TemplateError for any other token */
 export function expectClose(reader: TokenReader, context: string): void {
   const token = takePastSpaces(reader);
   if (token.kind !== 'close') throw unexpected(reader, token, context, '}}');
@@ -55,7 +55,7 @@ export function isKeyword(token: Token, word: string): boolean {
   return token.kind === 'keyword' && token.text === word;
 }
 
-/** Reads what lies one level deeper. @throws TemplateError past `MAX_NESTING` levels */
+/** Runs `read` one nesting level deeper. @throws TemplateError past `MAX_NESTING` levels */
 export function deeper<T>(reader: TokenReader, read: () => T): T {
   reader.nesting += 1;
   if (reader.nesting > MAX_NESTING) {
@@ -66,12 +66,12 @@ export function deeper<T>(reader: TokenReader, read: () => T): T {
   return found;
 }
 
-/** An error of syntax at a token. */
+/** A syntax error at an offset. */
 export function wrong(reader: TokenReader, at: number, what: string): TemplateError {
   return new TemplateError('syntax', reader.text, at, what);
 }
 
-/** An error that names a token out of place, and what was expected instead. */
+/** A syntax error for an unexpected token. */
 export function unexpected(reader: TokenReader, token: Token, context: string, expected: string): TemplateError {
   const name = token.kind === 'end-of-template' ? 'end of template' : quoted(token);
   return wrong(reader, token.at, `unexpected ${name} in ${context}, expected ${expected}`);

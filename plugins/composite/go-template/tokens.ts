@@ -1,4 +1,4 @@
-/** What a piece of a template is. `char` is any other single character, e.g. a comma. */
+/** Kinds of tokens. `char` is any other single character, e.g. a comma. */
 export type TokenKind =
   | 'text'
   | 'open'
@@ -23,14 +23,14 @@ export type TokenKind =
   | 'char'
   | 'end-of-template';
 
-/** A piece of a template; `at` is its offset in the text. */
+/** A token; `at` is its offset in the text. */
 export interface Token {
   readonly kind: TokenKind;
   readonly text: string;
   readonly at: number;
 }
 
-/** Words that begin or end an action. */
+/** Keywords of actions. */
 export const KEYWORDS: ReadonlySet<string> = new Set([
   'block',
   'break',

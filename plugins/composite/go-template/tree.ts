@@ -1,11 +1,11 @@
-/** A literal as the text writes it: `int` is a Go int, `float` a Go float64. */
+/** A literal: `int` is a Go int, `float` a Go float64. */
 export type Literal =
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'int'; readonly value: bigint }
   | { readonly type: 'float'; readonly value: number };
 
-/** One word of a command. `fields` are what stands behind it, `.a.b`; `at` is the offset in the text. */
+/** One operand of a command. `fields` is the chain `.a.b` after it; `at` is the offset in the text. */
 export type Operand =
   | { readonly kind: 'literal'; readonly literal: Literal; readonly at: number }
   | { readonly kind: 'nil' | 'dot'; readonly at: number }
@@ -14,13 +14,13 @@ export type Operand =
   | { readonly kind: 'call'; readonly name: string; readonly fields: readonly string[]; readonly at: number }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly fields: readonly string[]; readonly at: number };
 
-/** Words side by side: a function with its arguments, or one value. Never empty. */
+/** A function with its arguments, or one value. Never empty. */
 export interface Command {
   readonly words: readonly [Operand, ...Operand[]];
   readonly at: number;
 }
 
-/** Commands, each fed with the value of the one before; `variables` take the last value. */
+/** Commands; each gets the value of the previous one as its last argument. `variables` get the final value. */
 export interface Pipeline {
   readonly variables: readonly string[];
   /** Whether the variables are set (`=`) instead of declared (`:=`). */
@@ -35,7 +35,7 @@ export interface Branch {
   readonly body: readonly Node[];
 }
 
-/** A piece of a template that is walked. */
+/** A node of the syntax tree. */
 export type Node =
   | { readonly kind: 'text'; readonly text: string; readonly at: number }
   | { readonly kind: 'action'; readonly pipeline: Pipeline; readonly at: number }

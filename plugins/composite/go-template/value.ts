@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@toolmgr/core';
 import { type Budget, spend } from './limits.ts';
 import { ArgumentError } from './template-error.ts';
 
-/** A float64 that a template's text wrote, e.g. `10.0`: integral, yet no integer. */
+/** A float64 literal of the template, e.g. `10.0`, which is not an integer to Go. */
 export class Float {
   readonly value: number;
 
@@ -12,7 +12,7 @@ export class Float {
   }
 }
 
-/** A Go uint8: one byte of a string, as `index` gives it. */
+/** A Go uint8: one byte of a string, the result of `index`. */
 export class Byte {
   readonly value: number;
 
@@ -22,10 +22,10 @@ export class Byte {
 }
 
 /**
- * What a template computes with.
+ * A value during rendering.
  *
- * Shape: `undefined` is no value at all, `null` a nil that data holds; `bigint` is a Go int (literals, lengths);
- * a `number` comes from data and is an int64 when integral and below 2^63 in size, else a float64.
+ * Shape: `undefined` is no value at all, `null` a nil in the data; `bigint` is a Go int (literals, lengths);
+ * a `number` comes from data and is an int64 when integral with an absolute value below 2^63, else a float64.
  */
 export type Value = undefined | JsonValue | bigint | Float | Byte;
 
@@ -34,7 +34,7 @@ export type Kind = 'none' | 'bool' | 'int' | 'float' | 'string' | 'list' | 'map'
 
 const TWO_63 = 2 ** 63;
 
-/** The kind of a value. @throws ArgumentError for what is no JSON, e.g. a function */
+/** The kind of a value. @throws ArgumentError for a value that is not JSON, e.g. a function */
 export function kindOf(value: Value): Kind {
   if (value === undefined || value === null) return 'none';
   if (typeof value === 'object') return kindOfObject(value);
@@ -57,13 +57,13 @@ export function isIntegral(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < TWO_63;
 }
 
-/** The integer that a value of kind `int` is. */
+/** The integer of a value of kind `int`. */
 export function integerOf(value: Value): bigint {
   if (value instanceof Byte) return BigInt(value.value);
   return typeof value === 'bigint' ? value : BigInt(value as number);
 }
 
-/** The number that a value of kind `float` is. */
+/** The number of a value of kind `float`. */
 export function floatOf(value: Value): number {
   return value instanceof Float ? value.value : (value as number);
 }
@@ -101,7 +101,7 @@ const TRUTHS = {
 } as const satisfies Record<Kind, (value: Value, budget: Budget) => boolean>;
 
 /**
- * One member of an object: its own, never a prototype's, and never through a getter.
+ * One own member of an object, never of a prototype and never through a getter.
  *
  * Shape: `undefined` when there is none. @throws ArgumentError for a getter: data is JSON.
  */
@@ -112,12 +112,12 @@ export function memberOf(map: JsonObject, key: string): JsonValue | undefined {
   return found.value as JsonValue | undefined;
 }
 
-/** The names of an object's members in Go's order, by bytes. @throws LimitError */
+/** The names of an object's members, sorted by bytes as in Go. @throws LimitError */
 export function keysOf(map: JsonObject, budget: Budget): readonly string[] {
   return namesOf(map, budget).sort(compareText);
 }
 
-/** How many members an object has. @throws LimitError */
+/** The number of members of an object. @throws LimitError */
 export function sizeOf(map: JsonObject, budget: Budget): number {
   return namesOf(map, budget).length;
 }
@@ -128,7 +128,7 @@ function namesOf(map: JsonObject, budget: Budget): string[] {
   return names.filter((name) => memberOf(map, name) !== undefined);
 }
 
-/** One item of a list, `null` where the list has a hole. */
+/** One item of a list; `null` for a hole. */
 export function itemOf(list: readonly JsonValue[], index: number): JsonValue {
   const found = Object.getOwnPropertyDescriptor(list, index);
   if (found === undefined) return null;
@@ -136,14 +136,14 @@ export function itemOf(list: readonly JsonValue[], index: number): JsonValue {
   return (found.value as JsonValue | undefined) ?? null;
 }
 
-/** Compares as Go does, by the bytes of UTF-8; that is by code points. */
+/** Compares by the bytes of UTF-8 as Go does, which is the order of code points. */
 export function compareText(a: string, b: string): number {
   const end = Math.min(a.length, b.length);
   for (let at = 0; at < end; at++) {
     const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
     if (left === right) continue;
     const bothHigh = left >= 0xd800 && right >= 0xd800;
-    // halves of a pair stand for code points above U+FFFF, so they come after U+E000 to U+FFFF
+    // surrogates encode code points above U+FFFF, so they sort after U+E000 to U+FFFF
     return bothHigh ? rank(left) - rank(right) : left - right;
   }
   return a.length - b.length;
@@ -153,7 +153,7 @@ function rank(unit: number): number {
   return unit <= 0xdfff ? unit + 0x2000 : unit - 0x800;
 }
 
-/** Bytes of a text in UTF-8, the unit in which Go counts, indexes and cuts. */
+/** The bytes of a text in UTF-8; Go counts, indexes and slices in bytes. */
 export function bytesOf(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }

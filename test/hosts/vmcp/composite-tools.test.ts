@@ -42,9 +42,9 @@ describe('compositeTools of a vmcp file', () => {
     const sound = file.replace('type: text', 'type: string');
     await expect(read(sound)).rejects.toThrow(
       [
-        'vmcp.yaml:15: compositeTools.0.steps.1.argumets: a step of type tool has no key "argumets" there, did you mean "arguments"?',
+        'vmcp.yaml:15: compositeTools.0.steps.1.argumets: a step of type tool has no key "argumets", did you mean "arguments"?',
         'vmcp.yaml:16: compositeTools.0.steps.1.dependsOn.0: no step has the id "c" (steps: a, b, d)',
-        'vmcp.yaml:19: compositeTools.0.steps.2.message: the template cannot be read: 1:',
+        'vmcp.yaml:19: compositeTools.0.steps.2.message: invalid template: 1:',
       ].join('\n'),
     );
     const ordered = sound.replace('argumets', 'arguments').replace('[c]', '[]').replace('.params.x "', '.params.x }}"');

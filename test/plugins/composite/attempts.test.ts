@@ -10,7 +10,7 @@ describe('retries', () => {
 
   proves(
     'choice.composite.retry',
-    'wait twice as long each time, spread over the upper half, at most sixty times the first delay',
+    'double the delay each time, with jitter in the upper half, up to sixty times the first delay',
     () => {
       expect([0, 1, 2, 3].map((retry) => delayBefore(retry, 1000, 1))).toEqual([1000, 2000, 4000, 8000]);
       expect([0, 1, 2, 3].map((retry) => delayBefore(retry, 1000, 0))).toEqual([1000, 1000, 2000, 4000]);
@@ -25,7 +25,7 @@ describe('retries', () => {
     },
   );
 
-  it('happen after those waits, and the last failure is the one that counts', async () => {
+  it('happen after these delays; the last failure is reported', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const at: number[] = [];
     const began = Date.now();
@@ -40,7 +40,7 @@ describe('retries', () => {
     expect(at).toEqual([0, 1000, 3000, 7000]);
   });
 
-  it('end with the time of the step, which covers the waits, and leave no timer behind', async () => {
+  it('end at the timeout of the step, which includes the delays, and leave no timer behind', async () => {
     const policy = policyFrom({ onError: { action: 'retry', retryCount: 10, retryDelay: 1000 }, timeout: 2500 });
     let calls = 0;
     const run = attempt(policy, new AbortController().signal, async () => {
@@ -54,7 +54,7 @@ describe('retries', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('end at once when nobody waits any more', async () => {
+  it('end at once when the call is cancelled', async () => {
     const gone = new AbortController();
     const policy = policyFrom({ onError: { action: 'retry', retryCount: 10, retryDelay: 60_000 }, timeout: undefined });
     const run = attempt(policy, gone.signal, async () => {
@@ -69,7 +69,7 @@ describe('retries', () => {
 });
 
 describe('a text', () => {
-  it('is read as the type that is asked for, or not at all', () => {
+  it('is converted to the requested type, or refused', () => {
     const rows = [
       ['integer', '42', 42],
       ['integer', ' -7\n', -7],
@@ -92,7 +92,7 @@ describe('a text', () => {
       expect(valueFromText(given, type), `${type} of ${given}`).toEqual(expected);
   });
 
-  it('is coerced where a schema says so, and stays what it is elsewhere', () => {
+  it('is converted where the schema asks for another type, and unchanged elsewhere', () => {
     const schema = {
       type: 'object',
       properties: { n: { type: ['integer', 'null'] }, o: { type: 'object', properties: { b: { type: 'boolean' } } } },

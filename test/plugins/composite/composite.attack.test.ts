@@ -6,15 +6,15 @@ import { encode } from '../../../core/json/raw-json.ts';
 import { resultFromValue, toolFailure } from '../../../core/mcp/result.ts';
 import { text } from '../../../core/testing/index.ts';
 import { compositeConfig } from '../../../plugins/composite/engine/config.ts';
-import { waitHere, waitIn } from '../../../plugins/composite/engine/waiting.ts';
+import { suspendInMemory, suspendInStore } from '../../../plugins/composite/engine/suspended-workflows.ts';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { composing, composite, farServer, problemsOf } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 
 const MB = 1024 * 1024;
 
-describe('what a caller gives', () => {
-  proves('choice.composite.bounded', 'is never read as a template, nor is what a tool answers', async () => {
+describe('an argument of a caller', () => {
+  proves('choice.composite.bounded', 'is never read as a template, nor is a tool result', async () => {
     const evil = '{{ json . }}{{ .params.secret }}{{ range .params.list }}';
     const steps = [
       { id: 'a', tool: 'far.echo', arguments: { message: '{{.params.message}}' } },
@@ -32,7 +32,7 @@ describe('what a caller gives', () => {
     expect((output?.iterations as JsonObject[])[0]?.output).toEqual({ text: `${evil}${evil}` });
   });
 
-  it('reaches no prototype', async () => {
+  it('does not reach a prototype', async () => {
     const properties = (template: string) => ({ output: { properties: { p: { type: 'string', value: template } } } });
     const reads = [
       '{{.params.constructor}}',
@@ -62,7 +62,7 @@ describe('what a caller gives', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('cannot blow an expansion up', async () => {
+  it('cannot make an expansion exceed its limit', async () => {
     const doubling = '{{ $x := .params.x }}{{ range .params.list }}{{ $x = print $x $x }}{{ end }}{{ len $x }}';
     const wide = composite([
       {
@@ -81,8 +81,8 @@ describe('what a caller gives', () => {
   });
 });
 
-describe('a tool that answers much', () => {
-  proves('choice.composite.bounded', 'fails the step that brings more than a workflow keeps', async () => {
+describe('a tool with large results', () => {
+  proves('choice.composite.bounded', 'fails the step that exceeds the byte limit of a workflow', async () => {
     const big = 'x'.repeat(4 * MB);
     const far = farServer().tool('big', () => text(big));
     const step = { id: 'l', type: 'forEach', collection: '{{json .params.list}}', step: { tool: 'far.big' } };
@@ -95,7 +95,7 @@ describe('a tool that answers much', () => {
 
   proves(
     'choice.composite.bounded',
-    'a thousand times in ten workflows at once leaves nothing behind',
+    'leaks no memory over a thousand calls in ten parallel workflows',
     async () => {
       const far = farServer().tool('some', () => text('x'.repeat(2048)));
       const step = {
@@ -114,14 +114,14 @@ describe('a tool that answers much', () => {
       expect(answers.map(({ output }) => output)).toEqual(Array.from({ length: 10 }, () => ({ n: 1000 })));
       kit.far.received.length = 0;
       const grown = process.memoryUsage().heapUsed - before;
-      expect(grown).toBeLessThan(400 * MB); // results, records and what is not collected yet; nothing per call stays
+      expect(grown).toBeLessThan(400 * MB); // results, records and uncollected garbage, but no growth per call
     },
     60_000,
   );
 });
 
-describe('a composite that leads back to itself', () => {
-  it('by way of a tool that calls tools ends at once', async () => {
+describe('a composite tool that calls itself', () => {
+  it('through a tool that calls tools fails at once', async () => {
     const caller = definePlugin({
       address: 'test/caller',
       config: z.strictObject({}),
@@ -170,10 +170,10 @@ const emptyState = (id: string, note = '') => ({
   skipsRest: false,
 });
 
-describe('workflows that nobody comes back for', () => {
+describe('suspended workflows that are never resumed', () => {
   proves(
     ['choice.composite.bounded', 'choice.share.workflows'],
-    'are bounded in number and bytes, and gone after their time',
+    'are bounded in number and bytes, and expire',
     async () => {
       let nowMs = 0;
       const limits = compositeConfig.parse({}).waiting;
@@ -183,7 +183,7 @@ describe('workflows that nobody comes back for', () => {
         bytes: 64 * MB,
         bytesPerCaller: 48 * MB,
       });
-      const waiting = waitHere(limits, () => nowMs);
+      const waiting = suspendInMemory(limits, () => nowMs);
       const state = emptyState;
       for (let index = 0; index < 1000; index++) await waiting.keep({ ...state(`w${index}`) }, 1000, `caller ${index}`);
       await expect(waiting.keep({ ...state('more') }, 1000, 'another')).rejects.toMatchObject({ code: 'STORE_FULL' });
@@ -191,14 +191,14 @@ describe('workflows that nobody comes back for', () => {
       expect(await waiting.take('w5')).toBeUndefined();
       nowMs = 1001;
       expect(await waiting.take('w6')).toBeUndefined();
-      await waiting.keep({ ...state('later') }, 1000, 'ada'); // the old ones made room
+      await waiting.keep({ ...state('later') }, 1000, 'ada'); // the oldest ones were dropped
       await waiting.keep({ ...state('big', 'x'.repeat(40 * MB)) }, 1000, 'ada');
       await expect(waiting.keep({ ...state('bigger', 'x'.repeat(60 * MB)) }, 1000, 'ada')).rejects.toMatchObject({
         code: 'STORE_FULL',
       });
 
-      // of two callers the one with the most makes room, and each at its own cost
-      const shared = waitHere(
+      // the caller with the most loses its oldest; the limit per caller drops the caller's own
+      const shared = suspendInMemory(
         { workflows: 4, workflowsPerCaller: 3, bytes: 2_000, bytesPerCaller: 1_500 },
         () => nowMs,
       );
@@ -217,7 +217,7 @@ describe('workflows that nobody comes back for', () => {
   proves('choice.share.workflows', 'of one caller are bounded in a store too', async () => {
     const store = new MemoryStore({ maxKeys: 100, now: () => 0 });
     const limits = { ...compositeConfig.parse({}).waiting, workflowsPerCaller: 2 };
-    const waiting = waitIn(store, 'w:', limits, () => 0);
+    const waiting = suspendInStore(store, 'w:', limits, () => 0);
     for (const id of ['e1', 'e2', 'e3']) await waiting.keep(emptyState(id), 1000, 'eve');
     await waiting.keep(emptyState('a1'), 1000, 'ada');
     expect(await waiting.take('e1')).toBeUndefined();

@@ -8,7 +8,7 @@ const echo = (id: string, more: object = {}) => ({ id, tool: 'far.echo', argumen
 describe('a definition', () => {
   proves(
     ['vmcp.composite.name', 'choice.composite.names'],
-    'has a name of its own, of lower-case letters, digits, - and _',
+    'has a unique name of lower-case letters, digits, - and _',
     () => {
       expect(problemsOf({ steps: [echo('a')] })[0]).toMatch(/^0\.name: /);
       for (const name of ['', 'Upper', '-a', 'a-', 'a b', 'x'.repeat(65)]) {
@@ -16,17 +16,17 @@ describe('a definition', () => {
       }
       for (const name of ['a', 'a-b_c', 'x'.repeat(64)]) expect(problemsOf({ name, steps: [echo('a')] })).toEqual([]);
       expect(problemsOf(composite([echo('a')]), composite([echo('b')]))).toEqual([
-        '1.name: "flow" is the name of compositeTools[0] too; expected names that differ',
+        '1.name: "flow" is already the name of compositeTools[0]; expected a unique name',
       ]);
     },
   );
 
-  proves('vmcp.composite.description', 'may say what it does, in a text', () => {
+  proves('vmcp.composite.description', 'may have a description', () => {
     expect(problemsOf(composite([echo('a')], { description: 'says a' }))).toEqual([]);
     expect(problemsOf(composite([echo('a')], { description: 5 }))[0]).toMatch(/^0\.description: /);
   });
 
-  proves('vmcp.composite.steps', 'has between one and a hundred steps', () => {
+  proves('vmcp.composite.steps', 'has one to one hundred steps', () => {
     const steps = (count: number) => Array.from({ length: count }, (_, index) => echo(`s${index}`));
     expect(problemsOf({ name: 'flow' } as never)[0]).toMatch(/^0\.steps: /);
     expect(problemsOf(composite([]))).toEqual(['0.steps: expected at least one step']);
@@ -34,7 +34,7 @@ describe('a definition', () => {
     expect(problemsOf(composite(steps(101)))).toEqual(['0.steps: expected at most 100 steps']);
   });
 
-  proves('vmcp.composite.timeout', 'has a timeout that is a Go duration, half an hour when it says nothing', () => {
+  proves('vmcp.composite.timeout', 'has a timeout that is a Go duration, half an hour by default', () => {
     const timeoutOf = (more: object) =>
       compositeConfig.parse({ compositeTools: [composite([echo('a')], more as never)] }).compositeTools[0]?.timeout;
     expect(timeoutOf({})).toBe(1_800_000);
@@ -42,7 +42,7 @@ describe('a definition', () => {
     expect(problemsOf(composite([echo('a')], { timeout: '90' }))[0]).toMatch(/^0\.timeout: expected a Go duration/);
   });
 
-  proves('vmcp.composite.parameters', 'has parameters that are a JSON Schema of an object', () => {
+  proves('vmcp.composite.parameters', 'has parameters that are a JSON Schema of type object', () => {
     expect(problemsOf(composite([echo('a')], { parameters: { type: 'array' } }))).toEqual([
       '0.parameters.type: expected object',
     ]);
@@ -50,14 +50,14 @@ describe('a definition', () => {
       /^0\.parameters/,
     );
     expect(problemsOf(composite([echo('a')], { parameters: { properties: { x: { type: 'strin' } } } }))[0]).toMatch(
-      /^0\.parameters: is no JSON Schema: /,
+      /^0\.parameters: is not a valid JSON Schema: /,
     );
   });
 
-  it('has no keys that nobody reads', () => {
+  it('has no unknown keys', () => {
     expect(problemsOf(composite([echo('a')], { step: [] }))[0]).toMatch(/Unrecognized key: "step"/);
     expect(problemsOf(composite([echo('a', { argument: {} })]))).toEqual([
-      '0.steps.0.argument: a step of type tool has no key "argument" there, did you mean "arguments"?',
+      '0.steps.0.argument: a step of type tool has no key "argument", did you mean "arguments"?',
     ]);
     expect(problemsOf(composite([echo('a', { collection: 'x' })]))[0]).toMatch(
       /a step of type tool has no key "collection"/,
@@ -66,53 +66,49 @@ describe('a definition', () => {
 });
 
 describe('a step', () => {
-  proves('vmcp.composite.step.id', 'has an id of its own', () => {
+  proves('vmcp.composite.step.id', 'has a unique id', () => {
     expect(problemsOf(composite([{ tool: 'far.echo' }]))[0]).toMatch(/^0\.steps\.0\.id: /);
     expect(problemsOf(composite([echo('a'), echo('a')]))).toEqual([
-      '0.steps.1.id: "a" is the id of steps[0] too; expected ids that differ',
+      '0.steps.1.id: "a" is already the id of steps[0]; expected a unique id',
     ]);
   });
 
-  proves('vmcp.composite.step.type', 'is of a type of the contract, tool when it does not say, or of a plugin', () => {
+  proves('vmcp.composite.step.type', 'has a type of the contract or of a plugin, tool by default', () => {
     expect(problemsOf(composite([echo('a', { type: 'tool' })]))).toEqual([]);
     expect(problemsOf(composite([{ id: 'a', type: 'elicitaton', message: 'x', schema: {} }]))).toEqual([
       '0.steps.0.type: no step type is named "elicitaton", did you mean "elicitation"?',
     ]);
-    expect(problemsOf(composite([{ id: 'a', type: 'wait-for-noon', until: 'noon' }]))).toEqual([]); // a plugin's: the start decides
+    expect(problemsOf(composite([{ id: 'a', type: 'wait-for-noon', until: 'noon' }]))).toEqual([]); // may be the type of a plugin; the start checks it
     expect(problemsOf(composite([{ id: 'a', tool: 'x.y', message: 'm' }]))[0]).toMatch(
       /missing, expected tool or elicitation/,
     );
   });
 
-  proves('vmcp.composite.step.tool', 'of type tool names one', () => {
+  proves('vmcp.composite.step.tool', 'of type tool names its tool', () => {
     expect(problemsOf(composite([{ id: 'a' }]))).toEqual(['0.steps.0.tool: missing, expected a text']);
     expect(problemsOf(composite([{ id: 'a', tool: 'far/echo' }]))[0]).toMatch(
       /^0\.steps\.0\.tool: expected workload\.tool_name/,
     );
   });
 
-  proves(
-    'vmcp.composite.step.depends-on',
-    'depends on steps that are there, not on itself, and not in a circle',
-    () => {
-      expect(problemsOf(composite([echo('alpha'), echo('b', { dependsOn: ['alpa'] })]))).toEqual([
-        '0.steps.1.dependsOn.0: no step has the id "alpa", did you mean "alpha"?',
-      ]);
-      expect(problemsOf(composite([echo('a', { dependsOn: ['a'] })]))).toEqual([
-        '0.steps.0.dependsOn.0: step "a" cannot depend on itself',
-      ]);
-      expect(
-        problemsOf(
-          composite([
-            echo('z'),
-            echo('a', { dependsOn: ['c'] }),
-            echo('b', { dependsOn: ['a'] }),
-            echo('c', { dependsOn: ['b'] }),
-          ]),
-        ),
-      ).toEqual(['0.steps.1.dependsOn: steps depend on each other in a circle: a -> c -> b -> a']);
-    },
-  );
+  proves('vmcp.composite.step.depends-on', 'depends on existing steps, not on itself, and not in a cycle', () => {
+    expect(problemsOf(composite([echo('alpha'), echo('b', { dependsOn: ['alpa'] })]))).toEqual([
+      '0.steps.1.dependsOn.0: no step has the id "alpa", did you mean "alpha"?',
+    ]);
+    expect(problemsOf(composite([echo('a', { dependsOn: ['a'] })]))).toEqual([
+      '0.steps.0.dependsOn.0: step "a" cannot depend on itself',
+    ]);
+    expect(
+      problemsOf(
+        composite([
+          echo('z'),
+          echo('a', { dependsOn: ['c'] }),
+          echo('b', { dependsOn: ['a'] }),
+          echo('c', { dependsOn: ['b'] }),
+        ]),
+      ),
+    ).toEqual(['0.steps.1.dependsOn: steps depend on each other in a cycle: a -> c -> b -> a']);
+  });
 
   proves('vmcp.composite.step.timeout', 'has a timeout that is a Go duration', () => {
     expect(problemsOf(composite([echo('a', { timeout: 'soon' })]))[0]).toMatch(
@@ -126,7 +122,7 @@ describe('a step', () => {
       'vmcp.composite.step.on-error-retry-count',
       'vmcp.composite.step.on-error-retry-delay',
     ],
-    'says what its failure means, and how it is retried only with retry',
+    'has an action on error; retry settings need the action retry',
     () => {
       const with_ = (onError: object) => problemsOf(composite([echo('a', { onError })]));
       expect(with_({ action: 'ignore' })[0]).toMatch(/^0\.steps\.0\.onError\.action: /);
@@ -168,7 +164,7 @@ describe('a step', () => {
       'vmcp.composite.for-each.inner-step',
       'choice.composite.for-each-keys',
     ],
-    'of type forEach keeps to 1000 iterations and to one inner step of type tool',
+    'of type forEach has at most 1000 iterations and one inner step of type tool',
     () => {
       const loop = (more: object, step: object = { tool: 'far.echo' }) =>
         problemsOf(composite([{ id: 'a', type: 'forEach', collection: '[]', step, ...more } as never]));
@@ -186,7 +182,7 @@ describe('a step', () => {
 });
 
 describe('a template', () => {
-  proves('choice.composite.templates-at-start', 'is read at the start, wherever it stands', () => {
+  proves('choice.composite.templates-at-start', 'is compiled at the start, in every field', () => {
     const places = [
       echo('a', { arguments: { message: '{{' } }),
       echo('b', { arguments: { deep: { list: ['{{ .params.x | nope }}'] } } }),
@@ -205,17 +201,17 @@ describe('a template', () => {
       '0.steps.4.step.arguments.z',
       '0.output.properties.o.value',
     ]);
-    expect(problems.every((sentence) => sentence.includes('the template cannot be read: 1:'))).toBe(true);
+    expect(problems.every((sentence) => sentence.includes('invalid template: 1:'))).toBe(true);
   });
 
   proves(
     'choice.composite.missing-depends',
-    'reads only steps that have ended by then; the missing dependsOn is named',
+    'reads only steps that have ended; the error names the missing dependsOn',
     () => {
       const reads = (more: object = {}) =>
         composite([echo('a'), echo('b', { arguments: { message: '{{.steps.a.output.text}}' }, ...more })]);
       expect(problemsOf(reads())).toEqual([
-        '0.steps.1.arguments.message: step "b" reads step "a", which need not have ended by then; add "a" to dependsOn',
+        '0.steps.1.arguments.message: step "b" reads step "a", which may still be running; add "a" to dependsOn',
       ]);
       expect(problemsOf(reads({ dependsOn: ['a'] }))).toEqual([]);
       const far = [
@@ -240,7 +236,7 @@ describe('a template', () => {
 
   proves(
     'choice.composite.known-roots',
-    'reads what there is: parameters, steps, the workflow, and the item inside forEach',
+    'reads only known data: parameters, steps, the workflow, and the item inside forEach',
     () => {
       const says = (template: string, more: object = {}) =>
         problemsOf(composite([echo('alpha', { arguments: { message: template } })], more as never));
@@ -249,7 +245,7 @@ describe('a template', () => {
       ]);
       expect(says('{{.workflow.identity}}')[0]).toMatch(/\.workflow has no identity/);
       expect(says('{{.forEach.item}}')).toEqual([
-        '0.steps.0.arguments.message: .forEach is there only inside the step of a forEach step',
+        '0.steps.0.arguments.message: .forEach exists only inside the step of a forEach step',
       ]);
       expect(says('{{.params.anything}}{{.vars.x}}{{.workflow.id}}')).toEqual([]);
       const closed = { parameters: { type: 'object', properties: { name: {} }, additionalProperties: false } };
@@ -281,7 +277,7 @@ describe('a template', () => {
 
   proves(
     'vmcp.composite.step.default-results-required',
-    'reads the output of a step that may be skipped or fail only where that step has defaults for it',
+    'reads the output of a step that may be skipped or fail only when that step has defaults',
     () => {
       const reading = (first: object, template = '{{.steps.a.output.text}}') =>
         problemsOf(composite([echo('a', first), echo('b', { dependsOn: ['a'], arguments: { message: template } })]));
@@ -309,7 +305,7 @@ describe('an output', () => {
       'vmcp.composite.output-type',
       'vmcp.composite.output-description',
     ],
-    'has properties with types, and requires what it has',
+    'has typed properties, and requires only defined ones',
     () => {
       const out = (output: object) => problemsOf(composite([echo('a')], { output } as never));
       expect(out({})[0]).toMatch(/^0\.output\.properties: /);
@@ -327,16 +323,16 @@ describe('an output', () => {
     },
   );
 
-  it('has either a value or properties, and a default that fits', () => {
+  it('has either a value or properties, and a default of its type', () => {
     const out = (property: object) =>
       problemsOf(composite([echo('a')], { output: { properties: { p: property } } } as never));
     expect(out({ type: 'string' })).toEqual([
-      '0.output.properties.p: neither value nor properties; expected one of the two',
+      '0.output.properties.p: neither value nor properties; expected one of them',
     ]);
     expect(out({ type: 'object', value: '{}', properties: { q: { type: 'string', value: '' } } })[0]).toMatch(
-      /stands beside properties/,
+      /value and properties exclude each other/,
     );
-    expect(out({ type: 'string', properties: { q: { type: 'string', value: '' } } })[0]).toMatch(/is an object/);
+    expect(out({ type: 'string', properties: { q: { type: 'string', value: '' } } })[0]).toMatch(/expected object/);
     expect(out({ type: 'integer', value: '1', default: 'one' })).toEqual([
       '0.output.properties.p.default: cannot be read as integer',
     ]);
@@ -347,16 +343,16 @@ describe('an output', () => {
 });
 
 describe('composite tools that call each other', () => {
-  proves('choice.composite.no-circles', 'do so without a circle', () => {
+  proves('choice.composite.no-circles', 'must not form a cycle', () => {
     const calls = (name: string, tool: string) => ({ name, steps: [{ id: 'a', tool }] });
     expect(problemsOf(calls('one', 'two'), calls('two', 'far.echo'))).toEqual([]);
     expect(problemsOf(calls('one', 'two'), calls('two', 'three'), calls('three', 'one'))).toEqual([
-      '0.steps: composite tools call each other in a circle: one -> two -> three -> one',
+      '0.steps: composite tools call each other in a cycle: one -> two -> three -> one',
     ]);
     expect(problemsOf(calls('self', 'self'))).toEqual([
-      '0.steps: composite tools call each other in a circle: self -> self',
+      '0.steps: composite tools call each other in a cycle: self -> self',
     ]);
     const loop = { name: 'l', steps: [{ id: 'a', type: 'forEach', collection: '[]', step: { tool: 'l' } }] };
-    expect(problemsOf(loop)[0]).toMatch(/in a circle: l -> l/);
+    expect(problemsOf(loop)[0]).toMatch(/in a cycle: l -> l/);
   });
 });

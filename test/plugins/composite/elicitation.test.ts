@@ -24,7 +24,7 @@ const thenEcho = (message: string, more: object = {}): JsonObject => ({
   ...more,
 });
 
-/** Answers of a client to every question, and what it was asked. */
+/** A client that gives the same answer to every elicitation, and records the requests. */
 function person(answer: JsonObject) {
   const asked: { method: string; params: JsonObject }[] = [];
   return {
@@ -40,7 +40,7 @@ describe('an elicitation step', () => {
   for (const era of ERAS) {
     proves(
       ['vmcp.composite.elicitation.message', 'vmcp.composite.elicitation.schema', 'choice.composite.suspended'],
-      `puts its message and form to a ${era} client and hands the answer on`,
+      `sends its message and form to a ${era} client and outputs the answer`,
       async () => {
         await using kit = await composing([
           composite([asks(), thenEcho('{{.steps.ask.output.action}} {{.steps.ask.output.content.size}}')]),
@@ -64,7 +64,7 @@ describe('an elicitation step', () => {
         'vmcp.composite.elicitation.on-cancel',
         'choice.composite.skip-remaining',
       ],
-      `does with a no of a ${era} client what it was told: abort, continue or skip the rest`,
+      `aborts, continues or skips the rest, as configured, when a ${era} client declines`,
       async () => {
         const flows: JsonObject[] = (['abort', 'continue', 'skip_remaining'] as const).map((action) => ({
           name: action,
@@ -156,7 +156,7 @@ describe('an elicitation step', () => {
 
   proves(
     'choice.composite.cannot-be-asked',
-    'fails at once for a client that cannot be asked; a modern one hears what it lacks',
+    'fails at once for a client without elicitation; a modern client gets the missing capability',
     async () => {
       const onError = { onError: { action: 'continue' } };
       await using kit = await composing([
@@ -164,7 +164,7 @@ describe('an elicitation step', () => {
         { name: 'may', steps: [asks(onError), { ...thenEcho('{{.steps.ask.status}}') }] },
       ]);
       expect((await kit.ask('must', {}, { era: ERAS[0] })).text).toMatch(
-        /^Workflow execution failed: elicitation in step ask: the client cannot be asked/,
+        /^Workflow execution failed: elicitation in step ask: the client did not declare elicitation/,
       );
       const modern = await kit.client({ era: ERAS[1] });
       const { error, status } = await modern.request('tools/call', { name: 'must', arguments: {} });
@@ -177,7 +177,7 @@ describe('an elicitation step', () => {
     },
   );
 
-  proves('choice.composite.question-time', 'counts as cancelled when nobody answers in time', async () => {
+  proves('choice.composite.question-time', 'counts as cancelled without an answer in time', async () => {
     const steps = [
       asks({ timeout: '30ms', onCancel: { action: 'continue' } }),
       thenEcho('{{.steps.ask.output.action}}'),
@@ -213,7 +213,7 @@ describe('an elicitation step', () => {
     });
   });
 
-  proves('choice.composite.question-time', 'waits ten minutes at most, and a warning says so', async () => {
+  proves('choice.composite.question-time', 'waits at most ten minutes; a longer timeout logs a warning', async () => {
     const clock = fakeClock();
     const steps = [asks({ timeout: '1h', onCancel: { action: 'continue' } }), thenEcho('{{.steps.ask.output.action}}')];
     await using kit = await composing([composite(steps)], { now: clock.now, limits: { requestStateTtlMs: 3_600_000 } });
@@ -233,14 +233,14 @@ describe('an elicitation step', () => {
 
   proves(
     'choice.composite.answers-checked',
-    'fails on an answer that is no answer, does not fit, or is too large or deep',
+    'fails on an answer that is malformed, does not match the form, or is too large or deep',
     async () => {
       let deep: JsonObject = { size: 1 };
       for (let depth = 0; depth < 12; depth++) deep = { size: 1, deep };
       const wrong: [JsonObject, RegExp][] = [
-        [{ action: 'accept', content: { size: 'large' } }, /does not fit the form: size: must be integer/],
-        [{ action: 'accept' }, /does not fit the form: must have required property 'size'/],
-        [{ action: 'accept', content: [] }, /no object/],
+        [{ action: 'accept', content: { size: 'large' } }, /does not match the form: size: must be integer/],
+        [{ action: 'accept' }, /does not match the form: must have required property 'size'/],
+        [{ action: 'accept', content: [] }, /not an object/],
         [{ action: 'maybe' }, /neither accept, decline nor cancel/],
         [{ action: 'accept', content: deep }, /nested more than 10 deep/],
         [{ action: 'accept', content: { size: 1, note: 'x'.repeat(1_100_000) } }, /larger than 1048576 bytes/],
@@ -258,10 +258,10 @@ describe('an elicitation step', () => {
   );
 });
 
-describe('a workflow that waits', () => {
+describe('a suspended workflow', () => {
   proves(
     'choice.composite.suspended',
-    'goes on once, for its caller and arguments only, from where it was',
+    'resumes once, where it stopped, for the same caller and arguments only',
     async () => {
       const steps = [
         { id: 'first', tool: 'far.echo', arguments: { message: 'once' } },
@@ -290,7 +290,7 @@ describe('a workflow that waits', () => {
     },
   );
 
-  it('is asked again what it was not answered', async () => {
+  it('asks again for a missing answer', async () => {
     await using kit = await composing([
       composite([
         asks(),

@@ -23,7 +23,7 @@ async function looped(step: JsonObject, list: unknown, far = farServer()) {
 describe('a forEach step', () => {
   proves(
     ['vmcp.composite.for-each.collection', 'vmcp.composite.for-each.item-var', 'choice.composite.for-each-output'],
-    'calls its tool for each item and keeps one record of each, in order',
+    'calls its tool for each item and outputs one record per item, in order',
     async () => {
       expect((await looped(loop(), ['a', 'b'])).output).toEqual({
         iterations: [
@@ -41,7 +41,7 @@ describe('a forEach step', () => {
       });
       for (const list of [{ a: 1 }, 'text', 5, null]) {
         expect((await looped(loop(), list)).text).toMatch(
-          /^Workflow execution failed: step loop: collection gave no JSON array/,
+          /^Workflow execution failed: step loop: collection is not a JSON array/,
         );
       }
     },
@@ -49,7 +49,7 @@ describe('a forEach step', () => {
 
   proves(
     ['vmcp.composite.for-each.max-iterations', 'vmcp.composite.for-each.max-iterations-cap'],
-    'refuses more items than maxIterations instead of leaving some out',
+    'fails on more items than maxIterations instead of dropping some',
     async () => {
       const list = (count: number) => Array.from({ length: count }, (_, index) => index);
       expect((await looped(loop(), list(100))).output).toMatchObject({ completed: 100 });
@@ -68,7 +68,7 @@ describe('a forEach step', () => {
 
   proves(
     'vmcp.composite.for-each.max-parallel',
-    'works on ten at once, or as many as maxParallel says, fifty at most',
+    'runs ten iterations in parallel, or maxParallel, at most fifty',
     async () => {
       const most = async (more: object, expected: number) => {
         let running = 0;
@@ -98,7 +98,7 @@ describe('a forEach step', () => {
     },
   );
 
-  it('ends at the first failure, unless failures are tolerated', async () => {
+  it('ends at the first failure unless failures are tolerated', async () => {
     const picky = () =>
       farServer().tool('picky', ({ arguments: { n } }) =>
         n === 'b' ? { content: [{ type: 'text', text: 'not b' }], isError: true } : text(String(n)),
@@ -123,7 +123,7 @@ describe('a forEach step', () => {
     }
   });
 
-  it('heeds the condition, time and retries of its inner step for each item', async () => {
+  it('applies the condition, timeout and retries of its inner step to each item', async () => {
     const tries = new Map<string, number>();
     const far = farServer()
       .tool('flaky', ({ arguments: { n } }) => {

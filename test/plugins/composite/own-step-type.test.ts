@@ -7,7 +7,7 @@ import { proves } from '../../support/proves.ts';
 
 const options = z.strictObject({ first: z.string(), second: z.string(), tool: z.string() });
 
-/** Calls a tool with two texts joined, after asking whether to. */
+/** Asks the user, then calls a tool with two joined texts. */
 const join: StepType<typeof options> = {
   options,
   compile({ first, second, tool }, compiling) {
@@ -17,7 +17,7 @@ const join: StepType<typeof options> = {
     return {
       async run({ data, callTool, elicit }) {
         const { action } = await elicit({ message: 'join?', schema: { type: 'object' } });
-        if (action !== 'accept') throw new Error(`somebody said ${action}`);
+        if (action !== 'accept') throw new Error(`the user answered ${action}`);
         return callTool(tool, { message: (texts.render(data) as unknown as string[]).join('+') });
       },
     };
@@ -42,7 +42,7 @@ const step = (more: object = {}) => ({
 describe('a step type of a plugin', () => {
   proves(
     'choice.composite.own-step-types',
-    'is used by its word, with the templates, tools and questions of the others',
+    'is selected by its type, and uses templates, tools and elicitation like built-in types',
     async () => {
       await using kit = await composing([composite([step()])], { plugins: [plugin] });
       for (const era of ['2025-11-25', '2026-07-28'] as const) {
@@ -51,22 +51,26 @@ describe('a step type of a plugin', () => {
           (await kit.ask('flow', { x: 'a' }, { ...client, answer: () => ({ action: 'accept', content: {} }) })).output,
         ).toEqual({ text: 'a+b' });
         expect((await kit.ask('flow', { x: 'a' }, { ...client, answer: () => ({ action: 'decline' }) })).text).toBe(
-          'Workflow execution failed: step j: somebody said decline',
+          'Workflow execution failed: step j: the user answered decline',
         );
       }
     },
   );
 
-  proves('choice.composite.own-step-types', 'is checked at the start by its own words, and must be there', async () => {
-    const refused = (more: object, plugins = [plugin]) =>
-      expect(composing([composite([step(more)])], { plugins })).rejects;
-    await refused({ second: '{{.params.x}}' }).toThrow(
-      'composite/engine: compositeTools.0.steps.0.second: is the same as first',
-    );
-    await refused({ thrid: 'x' }).toThrow(
-      /compositeTools\.0\.steps\.0\.thrid: a step of type join has no key "thrid" there/,
-    );
-    await refused({ first: '{{.steps.gone.output}}' }).toThrow(/no step has the id "gone"/);
-    await refused({}, []).toThrow(/slot stepTypes has no join.*known: elicitation, forEach, tool/);
-  });
+  proves(
+    'choice.composite.own-step-types',
+    'is checked at the start by its own schema, and must be registered',
+    async () => {
+      const refused = (more: object, plugins = [plugin]) =>
+        expect(composing([composite([step(more)])], { plugins })).rejects;
+      await refused({ second: '{{.params.x}}' }).toThrow(
+        'composite/engine: compositeTools.0.steps.0.second: is the same as first',
+      );
+      await refused({ thrid: 'x' }).toThrow(
+        /compositeTools\.0\.steps\.0\.thrid: a step of type join has no key "thrid"/,
+      );
+      await refused({ first: '{{.steps.gone.output}}' }).toThrow(/no step has the id "gone"/);
+      await refused({}, []).toThrow(/slot stepTypes has no join.*known: elicitation, forEach, tool/);
+    },
+  );
 });

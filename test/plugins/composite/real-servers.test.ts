@@ -16,7 +16,7 @@ const server = (name: string, file: string, args: string[] = [], env = {}) => ({
   command: { file: process.execPath, args: [program(file), ...args], env },
 });
 
-/** Remembers each item as an entity, writes a list of them to a file, and reads it back. */
+/** Stores each item as an entity, writes a list of them to a file, and reads it back. */
 const FILED = {
   name: 'file_facts',
   parameters: {
@@ -60,7 +60,7 @@ const FILED = {
   },
 };
 
-describe('a composite over published servers', () => {
+describe('a composite tool over published servers', () => {
   let folder = '';
   let gateway: Gateway;
   beforeAll(async () => {
@@ -95,7 +95,7 @@ describe('a composite over published servers', () => {
   });
 
   for (const era of ['2025-11-25', '2026-07-28'] as const) {
-    it(`is the only tool that a ${era} client sees, and does in one call what takes six`, async () => {
+    it(`is the only tool that a ${era} client sees, and replaces six calls`, async () => {
       const client = await testClient((request) => gateway.fetch(request), 'http://localhost/mcp', { era });
       expect(await client.toolNames()).toEqual(['file_facts']);
       const path = join(folder, `facts-${era}.txt`);

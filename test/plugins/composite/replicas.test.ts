@@ -35,10 +35,10 @@ function replica(address: string, stateKey = 'the same on all replicas, 32 lette
   });
 }
 
-describe('a workflow that waits in Redis', () => {
+describe('a workflow suspended in Redis', () => {
   proves.skipIf(redisMissing, redisMissing ?? '')(
     'choice.composite.any-replica',
-    'goes on on another replica, also when the first is gone, once however many ask',
+    'resumes once on any replica, also when the first replica is gone',
     async () => {
       await using redis = await startRedis();
       await using two = await replica(redis.address);

@@ -6,7 +6,7 @@ import { proves } from '../../support/proves.ts';
 
 const ERAS = ['2025-11-25', '2026-07-28'] as const;
 
-/** What a workflow of these steps answers, in both eras alike. */
+/** The result of a workflow, which must be equal in both eras. */
 async function answerOf(definition: JsonObject, given: JsonObject = {}) {
   await using kit = await composing([definition]);
   const [legacy, modern] = [
@@ -29,7 +29,7 @@ const mirror = (id: string, given: object, more: object = {}) =>
 describe('a composite tool', () => {
   proves(
     ['vmcp.surface.composite-tools', 'choice.composite.annotations'],
-    'is listed with its parameters, its output and hints that hold for all of its steps',
+    'is listed with its parameters, its output schema and the combined hints of its steps',
     async () => {
       const parameters = { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] };
       const output = {
@@ -70,7 +70,7 @@ describe('a composite tool', () => {
 
   proves(
     'choice.composite.only-while-routable',
-    'is listed only while all its tools can be reached; the warning names the missing one',
+    'is listed only while all its tools are available; a warning names the missing one',
     async () => {
       const near = fakeServer().tool('here', 'yes');
       await using kit = await composing([composite([{ id: 'a', tool: 'near.here' }, echo('b', 'x')])], {
@@ -80,7 +80,9 @@ describe('a composite tool', () => {
       expect(await client.toolNames()).toContain('flow');
       kit.setBackends({ far: kit.far });
       await expect.poll(() => client.toolNames()).not.toContain('flow');
-      expect(kit.gateway.catalog().warnings).toContain('composite tool "flow" is not listed: no backend has near.here');
+      expect(kit.gateway.catalog().warnings).toContain(
+        'composite tool "flow" is not listed: no backend offers near.here',
+      );
       const missing = await client.request('tools/call', { name: 'flow', arguments: {} });
       expect(missing.error?.message).toMatch(/flow/);
       kit.setBackends({ far: kit.far, near });
@@ -88,7 +90,7 @@ describe('a composite tool', () => {
     },
   );
 
-  proves('choice.composite.shadow', 'may stand before the tool whose name it has, and call it', async () => {
+  proves('choice.composite.shadow', 'may hide the tool of the same name and call it', async () => {
     await using kit = await composing([
       {
         name: 'echo',
@@ -104,7 +106,7 @@ describe('a composite tool', () => {
 
   proves(
     ['choice.composite.parameters-checked', 'vmcp.composite.parameters'],
-    'checks its arguments: -32602 names the place and the rule, defaults of the top level are filled in',
+    'checks its arguments: -32602 names the path and the rule, and top-level defaults are added',
     async () => {
       const parameters = {
         type: 'object',
@@ -137,7 +139,7 @@ describe('a composite tool', () => {
 describe('arguments of a step', () => {
   proves(
     ['vmcp.composite.step.arguments', 'vmcp.composite.step.arguments-others', 'choice.composite.nested-templates'],
-    'are templates in strings at any depth; other values and keys pass as they are',
+    'are templates in strings at any depth; other values and keys are unchanged',
     async () => {
       const { output } = await answerOf(
         composite([
@@ -163,7 +165,7 @@ describe('arguments of a step', () => {
 
   proves(
     'choice.composite.coercion',
-    'become what the schema of the tool asks for, hidden tools too; what does not fit stays a string',
+    'are converted to the types of the input schema, also of hidden tools, or stay strings',
     async () => {
       const definition = composite([{ id: 'a', tool: 'far.sum', arguments: { a: '{{.params.a}}', b: '3' } }]);
       expect((await answerOf(definition, { a: 1.5 })).output).toEqual({ total: 4.5, types: ['number', 'number'] });
@@ -221,7 +223,7 @@ describe('arguments of a step', () => {
 });
 
 describe('steps', () => {
-  proves('choice.composite.parallel-without-depends', 'without dependsOn run at once, ten at most', async () => {
+  proves('choice.composite.parallel-without-depends', 'without dependsOn run in parallel, at most ten', async () => {
     let running = 0;
     let most = 0;
     let release = (): void => {};
@@ -243,7 +245,7 @@ describe('steps', () => {
 
   proves(
     'choice.composite.told',
-    'run level by level, whatever their order in the file, and are told as they begin and end',
+    'run level by level in any order of the file, and emit events at start and end',
     async () => {
       await using kit = await composing([
         composite([
@@ -263,7 +265,7 @@ describe('steps', () => {
 
   proves(
     'vmcp.composite.step.condition',
-    'are skipped unless their condition gives true; anything else than true or false fails',
+    'are skipped when their condition renders false; anything but true and false fails',
     async () => {
       const defaults = { defaultResults: { text: 'none' } };
       const definition = composite([
@@ -275,14 +277,14 @@ describe('steps', () => {
       for (const go of [1, '', 'yes', 'tRuE']) {
         const { isError, text: said } = await answerOf(definition, { go });
         expect(isError).toBe(true);
-        expect(said).toMatch(/^Workflow execution failed: step a: the condition gave .* expected true or false$/s);
+        expect(said).toMatch(/^Workflow execution failed: step a: the condition rendered .* expected true or false$/s);
       }
     },
   );
 
   proves(
     'vmcp.composite.step.default-results',
-    'leave their defaults behind when they are skipped or fail with continue',
+    'output their defaults when they are skipped or fail with continue',
     async () => {
       const more = { defaultResults: { text: 'fallback' }, onError: { action: 'continue' } };
       const reads = (tool: object) =>
@@ -293,18 +295,18 @@ describe('steps', () => {
       expect((await answerOf(reads({ tool: 'far.fail' }))).output).toEqual({
         text: 'fallback|failed|tool call failed: tool far.fail in step a: it broke',
       });
-      // a template or condition that fails leaves them too
+      // also when a template or condition fails
       expect((await answerOf(reads({ tool: 'far.echo', arguments: { message: '{{ fromJson "{" }}' } }))).text).toMatch(
         /fallback\|failed\|template: /,
       );
       expect((await answerOf(reads({ tool: 'far.echo', condition: 'maybe' }))).text).toMatch(
-        /fallback\|failed\|the condition gave/,
+        /fallback\|failed\|the condition rendered/,
       );
       expect((await answerOf(reads({ tool: 'far.echo', condition: 'false' }))).text).toMatch(/fallback\|skipped/);
     },
   );
 
-  it('give what the tool answered: structured content first, the content by kind always', async () => {
+  it('output structured content when there is any, and always the content by kind', async () => {
     const resource = { uri: 'x://1', text: 'r' };
     const far = farServer().tool('rich', () => ({
       content: [
@@ -344,7 +346,7 @@ describe('steps', () => {
 describe('a step that fails', () => {
   proves(
     ['vmcp.composite.step.on-error-action', 'choice.composite.failure-texts'],
-    'ends the workflow and its siblings by default; the answer says which and why',
+    'ends the workflow and its parallel steps by default; the result names step and reason',
     async () => {
       let cancelled = (): void => {};
       const wasCancelled = new Promise<void>((resolve) => {
@@ -385,7 +387,7 @@ describe('a step that fails', () => {
     },
   );
 
-  it('fails alike when the tool answers a JSON-RPC error or cannot be routed', async () => {
+  it('fails in the same way when the tool returns a JSON-RPC error or cannot be routed', async () => {
     const far = farServer().tool('error', () => {
       throw { code: -32050, message: 'own error' };
     });
@@ -395,7 +397,7 @@ describe('a step that fails', () => {
     );
   });
 
-  proves('choice.composite.retry', 'is tried again with retry, and the attempts are counted', async () => {
+  proves('choice.composite.retry', 'is retried with retry, and the attempts are counted', async () => {
     let calls = 0;
     const far = farServer().tool('flaky', () =>
       ++calls < 3 ? { content: [{ type: 'text', text: 'busy' }], isError: true } : text('done'),
@@ -418,11 +420,11 @@ describe('a step that fails', () => {
     expect((await kit.ask('two')).text).toMatch(/busy$/);
     expect(calls).toBe(2);
     expect((await kit.ask('hopeless')).isError).toBe(true);
-    expect(kit.far.received.filter(({ params }) => params.name === 'echo')).toHaveLength(0); // a template does not get better
+    expect(kit.far.received.filter(({ params }) => params.name === 'echo')).toHaveLength(0); // a failed template is not retried
   });
 });
 
-describe('time', () => {
+describe('a timeout', () => {
   const never = () => farServer().tool('never', () => new Promise<never>(() => {}));
 
   proves('vmcp.composite.step.timeout', 'of a step covers all its attempts', async () => {
@@ -442,7 +444,7 @@ describe('time', () => {
     expect((await kit.ask('flow')).text).toBe('Workflow execution failed: step a: timed out after 30 ms');
   });
 
-  it('of a step that may fail lets the workflow go on', async () => {
+  it('of a step with action continue does not end the workflow', async () => {
     const steps = [
       { id: 'a', tool: 'far.never', timeout: '20ms', onError: { action: 'continue' } },
       echo('b', '{{.steps.a.status}}', { dependsOn: ['a'] }),
@@ -451,7 +453,7 @@ describe('time', () => {
     expect((await kit.ask('flow')).output).toEqual({ text: 'failed' });
   });
 
-  proves('vmcp.composite.timeout', 'of the workflow ends everything in it', async () => {
+  proves('vmcp.composite.timeout', 'of the workflow ends all its steps', async () => {
     const steps: Definitions = [
       { id: 'a', tool: 'far.never', onError: { action: 'continue' } },
       echo('b', 'x', { dependsOn: ['a'] }),
@@ -464,7 +466,7 @@ describe('time', () => {
     expect(kit.changes().join()).not.toContain('started b');
   });
 
-  it('is over when the client goes away: the running tool is cancelled, nothing else begins', async () => {
+  it('is not needed when the client disconnects: the running tool is cancelled, no step starts', async () => {
     let stopped = (): void => {};
     const wasStopped = new Promise<void>((resolve) => {
       stopped = resolve;
@@ -493,7 +495,7 @@ describe('time', () => {
 });
 
 describe('the answer', () => {
-  proves('vmcp.composite.output-absent', 'is the output of the last step when nothing else is said', async () => {
+  proves('vmcp.composite.output-absent', 'is the output of the last step by default', async () => {
     expect((await answerOf(composite([echo('a', 'A'), echo('b', 'B', { dependsOn: ['a'] })]))).output).toEqual({
       text: 'B',
     });
@@ -508,7 +510,7 @@ describe('the answer', () => {
       'vmcp.composite.output-type',
       'vmcp.composite.output-nested',
     ],
-    'is built from templates, in the types that were asked for, nested too',
+    'is built from templates, with the configured types, also nested',
     async () => {
       const value = (type: string, template: string) => ({ type, value: template });
       const properties = {
@@ -542,7 +544,7 @@ describe('the answer', () => {
 
   proves(
     ['vmcp.composite.output-default', 'vmcp.composite.output-required'],
-    'has its defaults where a template gives nothing usable, and fails without them',
+    'uses defaults where a template renders no valid value, and fails without them',
     async () => {
       const built = (property: object, required: string[] = []) =>
         answerOf(composite([echo('a', 'words')], { output: { properties: { p: property }, required } } as never));
@@ -582,7 +584,7 @@ describe('the answer', () => {
 });
 
 describe('progress', () => {
-  proves('choice.composite.progress', 'is told after each step to a client that wants to know', async () => {
+  proves('choice.composite.progress', 'is sent after each step when the client asked for it', async () => {
     await using kit = await composing([composite([echo('a', 'x'), echo('b', 'y', { dependsOn: ['a'] })])]);
     const client = await kit.client();
     const { told, result } = await client.request('tools/call', {
@@ -598,7 +600,7 @@ describe('progress', () => {
   });
 });
 
-describe('one composite in another', () => {
+describe('a composite tool inside another', () => {
   it('is called like a tool', async () => {
     const parameters = { type: 'object', properties: { n: { type: 'integer' } } };
     await using kit = await composing([

@@ -7,17 +7,17 @@ import { StepFailure } from '../step-failure.ts';
 const answer = z.strictObject({ action: z.enum(['skip_remaining', 'abort', 'continue']).default('abort') });
 
 const options = z.strictObject({
-  message: z.string().min(1, 'expected a text that is not empty').describe('template; what the person reads'),
+  message: z.string().min(1, 'expected a text that is not empty').describe('template; the text that the user sees'),
   schema: z.record(z.string(), z.json()).describe('JSON Schema of the form'),
-  onDecline: answer.optional().describe('when the person says no'),
-  onCancel: answer.optional().describe('when the person leaves the form, or answers too late'),
+  onDecline: answer.optional().describe('when the user declines'),
+  onCancel: answer.optional().describe('when the user cancels or answers too late'),
 });
 
-/** Asks the person behind the client. Source: vmcp spec §2 compositeTools, elicitation fields. */
+/** Asks the user for input. Source: vmcp spec §2 compositeTools, elicitation fields. */
 export const elicitationStep: StepType<typeof options> = {
   options,
   compile({ message, schema, onDecline, onCancel }, compiling) {
-    const form: JsonObject = { type: 'object', ...(schema as JsonObject) }; // one object for all runs: it is compiled once
+    const form: JsonObject = { type: 'object', ...(schema as JsonObject) }; // one object for all runs, so that it is compiled once
     if (bytesOf(form) > MAX_SCHEMA_BYTES) compiling.problem(['schema'], `larger than ${MAX_SCHEMA_BYTES} bytes`);
     if (depthOf(form, MAX_DEPTH) > MAX_DEPTH) compiling.problem(['schema'], `nested more than ${MAX_DEPTH} deep`);
     if (form.type !== 'object') compiling.problem(['schema', 'type'], 'expected object');
@@ -35,11 +35,11 @@ export const elicitationStep: StepType<typeof options> = {
 
 type Action = 'skip_remaining' | 'abort' | 'continue';
 
-const SAID = { decline: 'declined by user', cancel: 'cancelled by user', timeout: 'timed out' } as const;
+const REASONS = { decline: 'declined by user', cancel: 'cancelled by user', timeout: 'timed out' } as const;
 
 function outputOf({ action, content = {} }: Elicited, actions: { decline: Action; cancel: Action }): StepOutput {
   if (action === 'accept') return { output: { action, content: content as JsonValue } };
   const wanted = action === 'decline' ? actions.decline : actions.cancel;
-  if (wanted === 'abort') throw new StepFailure(SAID[action]);
+  if (wanted === 'abort') throw new StepFailure(REASONS[action]);
   return wanted === 'continue' ? { output: { action } } : { output: { action, skipped: true }, skipsRest: true };
 }

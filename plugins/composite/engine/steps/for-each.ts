@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { attempt, type Policy, policyFrom } from '../attempts.ts';
 import { valueFromText } from '../coerce.ts';
 import { type Condition, conditionFrom } from '../condition.ts';
-import { commonStepKeys } from '../definition.ts';
+import { commonStepKeys } from '../definition-schema.ts';
 import { MAX_ITERATIONS, MAX_PARALLEL_ITERATIONS } from '../limits.ts';
-import { inPool } from '../pool.ts';
+import { runParallel } from '../run-parallel.ts';
 import { StepFailure } from '../step-failure.ts';
 import { toolKeys } from './tool.ts';
 
@@ -21,15 +21,15 @@ const inner = z.strictObject({
 });
 
 const options = z.strictObject({
-  collection: z.string().min(1, 'expected a template').describe('template that gives the JSON text of an array'),
+  collection: z.string().min(1, 'expected a template').describe('template that renders a JSON array'),
   itemVar: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and "_", not beginning with a digit')
     .refine((name) => name !== 'index', 'index is the number of the item; expected another name')
     .default('item'),
   maxIterations: z.int().min(0).max(MAX_ITERATIONS).default(100).describe('more items are an error; 0 means 100'),
-  maxParallel: z.int().min(0).default(10).describe('items worked on at once, at most 50; 0 means 10'),
-  step: inner.describe('a tool step; its templates also read `.forEach`'),
+  maxParallel: z.int().min(0).default(10).describe('items in parallel, at most 50; 0 means 10'),
+  step: inner.describe('a tool step; its templates can also read `.forEach`'),
 });
 
 /** Calls one tool for each item of a list. Source: vmcp spec §2 compositeTools, forEach fields, §8. */
@@ -74,9 +74,7 @@ interface Loop {
 function itemsOf(text: string, { maxIterations }: Loop): readonly JsonValue[] {
   const items = valueFromText(text, 'array');
   if (!Array.isArray(items)) {
-    throw new StepFailure(
-      'collection gave no JSON array; a list of the data is written with json, e.g. {{ json .params.list }}',
-    );
+    throw new StepFailure('collection is not a JSON array; write a list with json, e.g. {{ json .params.list }}');
   }
   if (items.length > maxIterations) {
     throw new StepFailure(`collection has ${items.length} items, more than maxIterations (${maxIterations})`);
@@ -97,11 +95,11 @@ async function runLoop(loop: Loop, items: readonly JsonValue[], running: StepRun
   const signal = AbortSignal.any([running.signal, ended.signal]);
   let failure: unknown;
   const iterations: Iteration[] = items.map((item, index) => ({ index, item, status: 'cancelled', output: null }));
-  await inPool(items, loop.maxParallel, signal, async (item, index) => {
+  await runParallel(items, loop.maxParallel, signal, async (item, index) => {
     try {
       iterations[index] = { index, item, ...(await iterate(loop, item, index, running, signal)) };
     } catch (cause) {
-      if (signal.aborted) return; // it stays cancelled
+      if (signal.aborted) return; // keeps the status cancelled
       if (!(cause instanceof StepFailure) || !loop.toleratesFailures) {
         failure ??= cause;
         return ended.abort();

@@ -11,7 +11,7 @@ describe('a compiled template', () => {
     expect([{ l: [1, 2] }, { l: [] }, { l: ['x'] }].map((data) => template.render(data))).toEqual(['2', '0', 'x']);
   });
 
-  proves('choice.templates.places', 'says where a text is wrong and what was expected', () => {
+  proves('choice.templates.places', 'reports the position of a syntax error and what was expected', () => {
     const wrong = {
       'a\n  {{ .b': '2:3: unclosed action, expected }}',
       '{{if .a}}x': '1:11: unexpected EOF, expected {{end}}',
@@ -25,7 +25,7 @@ describe('a compiled template', () => {
     );
   });
 
-  proves('choice.templates.places', 'says where rendering failed', () => {
+  proves('choice.templates.places', 'reports where rendering failed', () => {
     const error = errorOf(() => compileTemplate('line one\n{{range .l}}{{.a.b}}{{end}}').render({ l: [{ a: null }] }));
     expect(error).toMatchObject({ phase: 'execution', line: 2, column: 15 });
     expect(error.message).toBe('2:15: nil pointer evaluating interface {}.b');
@@ -33,7 +33,7 @@ describe('a compiled template', () => {
     expect(inside.message).toBe('2:4: error calling len: len of type int');
   });
 
-  proves('choice.templates.like-go', 'takes functions of its owner, arguments counted', () => {
+  proves('choice.templates.like-go', 'accepts additional functions and checks the number of arguments', () => {
     const twice: TemplateFunction = { arity: [1, 1], takes: 'first', run: ([text]) => `${text}${text}` };
     const compiled = compileTemplate('{{twice .s | twice}}', { functions: { twice } });
     expect(compiled.render({ s: 'ab' })).toBe('abababab');
@@ -41,7 +41,7 @@ describe('a compiled template', () => {
     expect(() => compileTemplate('{{twice}}', { functions: { twice } }).render({})).toThrow('want 1 got 0');
   });
 
-  proves('choice.templates.left-out', 'refuses by name what it leaves out', () => {
+  proves('choice.templates.left-out', 'names unsupported features in its errors', () => {
     const refused: Record<string, string> = {
       '{{1i}}': 'complex numbers are not supported',
       '{{printf "%p" .m}}': '%p is not supported',
@@ -95,7 +95,7 @@ describe('the references of a template', () => {
     });
   }
 
-  proves('choice.templates.references', 'say where they are read first', () => {
+  proves('choice.templates.references', 'have the position of their first use', () => {
     const [first, second] = compileTemplate('x\n{{.a}} {{.b.c}} {{.a}}').references();
     expect(first).toEqual({ path: ['a'], isWhole: true, line: 2, column: 3 });
     expect(second).toMatchObject({ path: ['b', 'c'], line: 2, column: 10 });

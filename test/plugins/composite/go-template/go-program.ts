@@ -9,12 +9,12 @@ const BUILD_MS = 240_000;
 const RUN_MS = 60_000;
 const MAX_ANSWER = 256 * 1024 * 1024;
 
-/** Where Go is on this machine, `undefined` when it is not. */
+/** Path of the Go executable; `undefined` when Go is not installed. */
 export const GO = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/go/bin']
   .map((folder) => join(folder, 'go'))
   .find((path) => existsSync(path));
 
-/** Builds the program of the tables, from the standard library alone; the path of the program. */
+/** Builds the Go program that fills the tables; it uses the standard library only. Returns its path. */
 export function buildProgram(): string {
   const path = join(mkdtempSync(join(tmpdir(), 'go-template-')), 'golden');
   const env = { ...process.env, GOTOOLCHAIN: 'local', GOPROXY: 'off', GOFLAGS: '' };
@@ -22,12 +22,12 @@ export function buildProgram(): string {
   return path;
 }
 
-/** Lets the program rewrite copies of tables. */
+/** Runs the program to rewrite copies of tables. */
 export function refill(program: string, paths: readonly string[]): void {
   execFileSync(program, paths, { timeout: RUN_MS });
 }
 
-/** What Go makes of each case, in their order. */
+/** The output of Go for each case, in order. */
 export function askGo(
   program: string,
   cases: readonly { readonly template: string; readonly data: JsonValue }[],

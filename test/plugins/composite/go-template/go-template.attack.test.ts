@@ -4,7 +4,7 @@ import { compileTemplate } from '../../../../plugins/composite/go-template/compi
 import { TemplateError } from '../../../../plugins/composite/go-template/template-error.ts';
 import { proves } from '../../../support/proves.ts';
 
-/** Far above what any of these takes alone, and far below what an unbounded one would. */
+/** Far more than each case needs, and far less than an unbounded one would take. */
 const SOON_MS = 10_000;
 
 describe('hostile templates and data', () => {
@@ -17,7 +17,7 @@ describe('hostile templates and data', () => {
     '__defineGetter__',
     'length',
   ]) {
-    proves('choice.templates.own-members', `see no ${name} that the data do not hold`, () => {
+    proves('choice.templates.own-members', `cannot read an inherited ${name}`, () => {
       expect(rendered(`{{.${name}}}`, {})).toBe('<no value>');
       expect(rendered(`{{.${name}.${name}}}`, {})).toBe('<no value>');
       expect(rendered(`{{index . "${name}"}}`, {})).toBe('<no value>');
@@ -30,7 +30,7 @@ describe('hostile templates and data', () => {
     });
   }
 
-  proves('choice.templates.own-members', 'read members of such names when the data do hold them', () => {
+  proves('choice.templates.own-members', 'read own members with such names', () => {
     const data = JSON.parse('{"__proto__":{"a":1},"constructor":"own"}') as JsonValue;
     expect(rendered('{{.__proto__.a}} {{.constructor}} {{json .}}', data)).toBe(
       '1 own {"__proto__":{"a":1},"constructor":"own"}',
@@ -39,31 +39,27 @@ describe('hostile templates and data', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  proves(
-    'choice.templates.own-members',
-    'never run a getter, a method or toJSON, nor read what a prototype has',
-    () => {
-      let calls = 0;
-      const called = (): string => {
-        calls += 1;
-        return 'called';
-      };
-      const getter = Object.defineProperty({}, 'x', { get: called, enumerable: true }) as JsonValue;
-      const list = Object.defineProperty([1], 0, { get: called, enumerable: true }) as JsonValue;
-      const inherited = Object.create({ x: 'from the prototype' }) as JsonValue;
-      const methods = { toString: called, toJSON: called, valueOf: called } as unknown as JsonValue;
-      for (const text of ['{{.x}}', '{{json .}}', '{{.}}', '{{range .}}{{.}}{{end}}', '{{len .}}', '{{index . "x"}}']) {
-        expectError(text, getter, 'expected JSON');
-      }
-      for (const text of ['{{index . 0}}', '{{range .}}{{.}}{{end}}', '{{json .}}', '{{slice .}}'])
-        expectError(text, list, 'computed');
-      expect(rendered('{{.x}}{{json .}}', inherited)).toBe('<no value>{}');
-      for (const text of ['{{.}}', '{{json .}}', '{{.toString}}', '{{print .toString}}', '{{call .valueOf}}']) {
-        expectError(text, methods, 'function');
-      }
-      expect(calls).toBe(0);
-    },
-  );
+  proves('choice.templates.own-members', 'never run a getter, a method or toJSON, and never read a prototype', () => {
+    let calls = 0;
+    const called = (): string => {
+      calls += 1;
+      return 'called';
+    };
+    const getter = Object.defineProperty({}, 'x', { get: called, enumerable: true }) as JsonValue;
+    const list = Object.defineProperty([1], 0, { get: called, enumerable: true }) as JsonValue;
+    const inherited = Object.create({ x: 'from the prototype' }) as JsonValue;
+    const methods = { toString: called, toJSON: called, valueOf: called } as unknown as JsonValue;
+    for (const text of ['{{.x}}', '{{json .}}', '{{.}}', '{{range .}}{{.}}{{end}}', '{{len .}}', '{{index . "x"}}']) {
+      expectError(text, getter, 'expected JSON');
+    }
+    for (const text of ['{{index . 0}}', '{{range .}}{{.}}{{end}}', '{{json .}}', '{{slice .}}'])
+      expectError(text, list, 'computed');
+    expect(rendered('{{.x}}{{json .}}', inherited)).toBe('<no value>{}');
+    for (const text of ['{{.}}', '{{json .}}', '{{.toString}}', '{{print .toString}}', '{{call .valueOf}}']) {
+      expectError(text, methods, 'function');
+    }
+    expect(calls).toBe(0);
+  });
 
   const endless: Record<string, readonly [text: string, data: JsonValue, says: string]> = {
     'a template that calls itself': [
@@ -76,14 +72,14 @@ describe('hostile templates and data', () => {
       {},
       'maximum template depth',
     ],
-    'the text that calls itself': ['x{{template ""}}', {}, 'maximum template depth'],
+    'the root template that calls itself': ['x{{template ""}}', {}, 'maximum template depth'],
     'templates that double': [doubling('x'), {}, 'more than'],
     'templates that double and print nothing': [doubling(''), {}, 'evaluation steps'],
     'a loop over a huge integer': ['{{range 9223372036854775807}}{{end}}', {}, 'loop iterations'],
     'a loop over a huge integer of the data': ['{{range .n}}x{{end}}', { n: 1e18 }, 'loop iterations'],
     'loops in loops': ['{{range 99999}}{{range 99999}}{{end}}{{end}}', {}, 'loop iterations'],
-    'a text that doubles': ['{{$x := "ab"}}{{range 60}}{{$x = print $x $x}}{{end}}{{$x}}', {}, 'more than'],
-    'a format that doubles': ['{{$x := "ab"}}{{range 60}}{{$x = printf "%s%s" $x $x}}{{end}}', {}, 'more than'],
+    'a text that doubles in size': ['{{$x := "ab"}}{{range 60}}{{$x = print $x $x}}{{end}}{{$x}}', {}, 'more than'],
+    'a format that doubles in size': ['{{$x := "ab"}}{{range 60}}{{$x = printf "%s%s" $x $x}}{{end}}', {}, 'more than'],
     'escapes that grow': [
       '{{$x := "<\\"\'>"}}{{range 60}}{{$x = html $x | quote | js | json | quote}}{{end}}',
       {},
@@ -122,10 +118,10 @@ describe('hostile templates and data', () => {
     'data nested deep, printed': ['{{.}}', deep(50_000), 'data deeper than'],
     'data nested deep, as JSON': ['{{json .}}', deep(50_000), 'data deeper than'],
     'JSON text nested deep': ['{{fromJson .s}}', { s: '['.repeat(50_000) + ']'.repeat(50_000) }, 'data deeper than'],
-    'data that hold themselves': ['{{json .}}', circle(), 'data deeper than'],
+    'data that contain themselves': ['{{json .}}', circle(), 'data deeper than'],
   };
   for (const [name, [text, data, says]] of Object.entries(endless)) {
-    proves('choice.templates.bounded', `end soon and cleanly: ${name}`, () => {
+    proves('choice.templates.bounded', `end early with a clean error: ${name}`, () => {
       const started = performance.now();
       expectError(text, data, says);
       expect(performance.now() - started).toBeLessThan(SOON_MS);
@@ -159,7 +155,7 @@ describe('hostile templates and data', () => {
     'many definitions': [Array.from({ length: 10_000 }, (_, n) => `{{define "${n}"}}x{{end}}`).join(''), undefined],
   };
   for (const [name, [text, says]] of Object.entries(large)) {
-    proves('choice.templates.bounded', `read or refuse soon: ${name}`, () => {
+    proves('choice.templates.bounded', `compile or fail quickly: ${name}`, () => {
       const started = performance.now();
       const error = errorOf(() => {
         const compiled = compileTemplate(text);
@@ -172,30 +168,34 @@ describe('hostile templates and data', () => {
     });
   }
 
-  proves('choice.templates.bounded', 'list references of tangled templates soon, all of them or the whole data', () => {
-    const steps = Array.from(
-      { length: 25 },
-      (_, n) => `{{define "t${n}"}}{{template "t${n + 1}" .a}}{{template "t${n + 1}" .b}}{{end}}`,
-    );
-    const tangled = `${steps.join('')}{{define "t25"}}{{.leaf}}{{end}}{{template "t0" .}}`;
-    const looping = '{{$x := .}}{{range .l}}{{$x = $x.a}}{{$x = $x.b}}{{$x = $x.c}}{{$x.d}}{{end}}';
-    const started = performance.now();
-    expect(
-      compileTemplate(tangled)
-        .references()
-        .some(({ path }) => path.length === 0),
-    ).toBe(true);
-    expect(compileTemplate(looping).references().length).toBeGreaterThan(3);
-    expect(performance.now() - started).toBeLessThan(SOON_MS);
-  });
+  proves(
+    'choice.templates.bounded',
+    'list the references of complex templates quickly: all of them, or the whole data',
+    () => {
+      const steps = Array.from(
+        { length: 25 },
+        (_, n) => `{{define "t${n}"}}{{template "t${n + 1}" .a}}{{template "t${n + 1}" .b}}{{end}}`,
+      );
+      const tangled = `${steps.join('')}{{define "t25"}}{{.leaf}}{{end}}{{template "t0" .}}`;
+      const looping = '{{$x := .}}{{range .l}}{{$x = $x.a}}{{$x = $x.b}}{{$x = $x.c}}{{$x.d}}{{end}}';
+      const started = performance.now();
+      expect(
+        compileTemplate(tangled)
+          .references()
+          .some(({ path }) => path.length === 0),
+      ).toBe(true);
+      expect(compileTemplate(looping).references().length).toBeGreaterThan(3);
+      expect(performance.now() - started).toBeLessThan(SOON_MS);
+    },
+  );
 
-  proves('choice.templates.bounded', 'refuse a width beyond reason as Go does', () => {
+  proves('choice.templates.bounded', 'refuse an excessive width as Go does', () => {
     expect(rendered('{{printf "%1000000000d" 1}}', {})).toBe('%!(NOVERB)%!(EXTRA int=1)');
     expect(rendered('{{printf "%*d" 1000000000 1}}', {})).toBe('%!(BADWIDTH)1');
     expect(rendered('{{printf "%.*f" 1000000000 1.5}}', {})).toBe('%!(BADPREC)1.500000');
   });
 
-  proves('choice.templates.bounded', 'leave nothing behind for the next rendering', () => {
+  proves('choice.templates.bounded', 'do not affect the next rendering', () => {
     const compiled = compileTemplate('{{range .n}}{{end}}ok');
     for (let turn = 0; turn < 3; turn++) expect(errorOf(() => compiled.render({ n: 1e9 }))?.phase).toBe('limit');
     expect(compiled.render({ n: 90_000 })).toBe('ok');
@@ -241,7 +241,7 @@ function expectError(text: string, data: JsonValue, says: string): void {
   expect(error?.message.length).toBeLessThan(1000);
 }
 
-/** The TemplateError of a run, `undefined` when there is none; any other error is thrown on. */
+/** The TemplateError of a run, `undefined` when there is none; rethrows any other error. */
 function errorOf(run: () => unknown): TemplateError | undefined {
   try {
     run();

@@ -2,9 +2,9 @@ import { describe, expect } from 'vitest';
 import { proves } from '../../../support/proves.ts';
 import { type GoldenCase, outcomeOf, readTable, tableNames } from './tables.ts';
 
-describe('templates against tables that Go filled', () => {
+describe('templates, compared with tables written by Go', () => {
   for (const name of tableNames()) {
-    proves('choice.templates.like-go', `writes and fails as Go does: ${name}`, () => {
+    proves('choice.templates.like-go', `renders and fails as Go does: ${name}`, () => {
       const { cases } = readTable(name);
       expect(cases.length).toBeGreaterThan(15);
       for (const one of cases)
@@ -19,7 +19,7 @@ describe('templates against tables that Go filled', () => {
   });
 
   proves('choice.templates.integers', 'compares an integral number of the data with 10 and with 10.0', () => {
-    // Go itself compares a float64 with 10.0 only, and an int64 with 10 only: the tables hold both
+    // Go compares a float64 only with 10.0, and an int64 only with 10; the tables contain both
     const { cases } = readTable('numbers.json');
     const asFloats = cases.filter(({ numbers }) => numbers === 'float64');
     expect(asFloats.length).toBeGreaterThan(8);
@@ -27,7 +27,7 @@ describe('templates against tables that Go filled', () => {
   });
 });
 
-/** Texts must be equal; errors come at the same time and say what the table wants said. */
+/** Texts must be equal; errors occur in the same phase and contain the text from the table. */
 function expected({ output, fails, says }: GoldenCase): object {
   return output === undefined ? { fails, says } : { output };
 }

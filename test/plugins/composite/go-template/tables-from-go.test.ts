@@ -8,9 +8,9 @@ import { type GoldenCase, TABLES, tableNames } from './tables.ts';
 
 const BUILD_AND_RUN_MS = 300_000;
 
-proves.skipIf(GO === undefined, 'Go is not on this machine')(
+proves.skipIf(GO === undefined, 'Go is not installed')(
   'choice.templates.tables-from-go',
-  'the Go of this machine fills the tables with what they hold',
+  'the installed Go produces the same tables',
   () => {
     const program = buildProgram();
     const folder = mkdtempSync(join(tmpdir(), 'go-tables-'));
@@ -30,7 +30,7 @@ proves.skipIf(GO === undefined, 'Go is not on this machine')(
   BUILD_AND_RUN_MS,
 );
 
-/** What every version of Go has to agree on: texts, and when a template fails. The words of errors may change. */
+/** What all versions of Go share: outputs, and when a template fails. Error texts may change. */
 function facts(path: string): readonly object[] {
   const { cases } = JSON.parse(readFileSync(path, 'utf8')) as { cases: readonly GoldenCase[] };
   return cases.map(({ template, output, fails }) => ({ template, output, fails }));

@@ -4,10 +4,10 @@ import type { JsonValue } from '@toolmgr/core';
 import { compileTemplate } from '../../../../plugins/composite/go-template/compile.ts';
 import { TemplateError } from '../../../../plugins/composite/go-template/template-error.ts';
 
-/** Where the tables lie, and the program that fills them. */
+/** The folder of the tables and of the program that fills them. */
 export const TABLES = fileURLToPath(new URL('../../../golden/go-template/', import.meta.url));
 
-/** A template, what it runs on, and what Go makes of it. */
+/** A template, its data, and the output of Go. */
 export interface GoldenCase {
   readonly template: string;
   readonly data: JsonValue;
@@ -18,12 +18,12 @@ export interface GoldenCase {
   readonly error?: string;
 }
 
-/** Names of the tables, without path. */
+/** File names of the tables. */
 export function tableNames(): readonly string[] {
   return readdirSync(TABLES).filter((name) => name.endsWith('.json'));
 }
 
-/** The cases of a table; those without data of their own get the table's. */
+/** The cases of a table; a case without data gets the data of the table. */
 export function readTable(name: string): { readonly go: string; readonly cases: readonly GoldenCase[] } {
   const { go, data, cases } = JSON.parse(readFileSync(`${TABLES}${name}`, 'utf8')) as {
     go: string;
@@ -33,14 +33,14 @@ export function readTable(name: string): { readonly go: string; readonly cases: 
   return { go, cases: cases.map((one) => ('data' in one ? one : Object.assign({ data }, one))) };
 }
 
-/** What came of a template here: its text, or when it failed and why. */
+/** The outcome of our implementation: the text, or when and why it failed. */
 export interface Outcome {
   readonly output?: string;
   readonly fails?: string;
   readonly error?: string;
 }
 
-/** Compiles and renders; errors other than TemplateError are thrown on. */
+/** Compiles and renders; rethrows errors other than TemplateError. */
 export function outcomeOf(template: string, data: JsonValue): Outcome {
   try {
     return { output: compileTemplate(template).render(data) };

@@ -5,8 +5,8 @@ import { ArgumentError } from './template-error.ts';
 import { ANY_NUMBER, type TemplateFunction } from './template-function.ts';
 import { Byte, bytesOf, integerOf, itemOf, kindOf, memberOf, sizeOf, typeName, type Value } from './value.ts';
 
-/** Functions that take a part of a value or count its parts. Texts count in bytes of UTF-8, as in Go. */
-export const pickFunctions = {
+/** `index`, `slice`, `len` and `call`. Texts are indexed in bytes of UTF-8, as in Go. */
+export const indexFunctions = {
   index: { arity: [1, ANY_NUMBER], takes: 'any', run: index },
   slice: { arity: [1, ANY_NUMBER], takes: 'any', run: slice },
   len: { arity: [1, 1], takes: 'any', run: length },
@@ -69,7 +69,7 @@ function slice([value, ...places]: readonly Value[], budget: Budget): Value {
   return Array.from({ length: to - from }, (_, at) => itemOf(list, from + at));
 }
 
-/** Cuts by bytes. A character torn in two becomes U+FFFD: texts are Unicode here, Go's are bytes. */
+/** Slices by bytes. A character that is cut becomes U+FFFD: our texts are Unicode, Go's are bytes. */
 function sliceText(text: string, places: readonly Value[], budget: Budget): string {
   if (places.length === 3) throw new ArgumentError('cannot 3-index slice a string');
   spendText(budget, text.length);

@@ -1,36 +1,36 @@
 import { nearest } from '@toolmgr/core';
 import type { Problems } from './problem.ts';
 
-/** What ordering needs of a step. */
+/** The part of a step that ordering needs. */
 export interface Dependent {
   readonly id: string;
   readonly dependsOn: readonly string[];
 }
 
-/** The order of steps: levels run one after the other, the steps of one at once. */
+/** The order of steps: levels run one after the other, the steps of one level in parallel. */
 export interface Order {
   /** Indexes of steps, in the order of the file within a level. */
   readonly levels: readonly (readonly number[])[];
-  /** Everything that has ended before a step begins, by its id. */
+  /** By step id: the steps that have ended before it starts. */
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * Orders steps by what they depend on (Kahn).
+ * Orders steps by their dependencies (Kahn's algorithm).
  *
- * Fails as problems: an id that stands twice, an unknown or own id in `dependsOn`, a cycle, told with its way around.
+ * Reports as problems: duplicate ids, unknown or own ids in `dependsOn`, and cycles with their steps.
  */
 export function orderSteps(steps: readonly Dependent[], problems: Problems): Order | undefined {
   const byId = new Map<string, number>();
-  let isSound = true;
+  let isValid = true;
   const wrong = (path: (string | number)[], message: string): void => {
-    isSound = false;
+    isValid = false;
     problems.add(path, message);
   };
   for (const [index, { id }] of steps.entries()) {
     const first = byId.get(id);
     if (first === undefined) byId.set(id, index);
-    else wrong(['steps', index, 'id'], `"${id}" is the id of steps[${first}] too; expected ids that differ`);
+    else wrong(['steps', index, 'id'], `"${id}" is already the id of steps[${first}]; expected a unique id`);
   }
   for (const [index, { id, dependsOn }] of steps.entries()) {
     for (const [place, other] of dependsOn.entries()) {
@@ -39,11 +39,11 @@ export function orderSteps(steps: readonly Dependent[], problems: Problems): Ord
       else if (!byId.has(other)) wrong(path, unknownStep(other, [...byId.keys()]));
     }
   }
-  if (!isSound) return undefined;
+  if (!isValid) return undefined;
   return levelsOf(steps, byId, problems);
 }
 
-/** `no step has the id "x"`, with the nearest one there is. */
+/** `no step has the id "x"`, with a suggestion. */
 export function unknownStep(id: string, known: readonly string[]): string {
   const hint = nearest(id, known);
   return `no step has the id "${id}"${hint === undefined ? ` (steps: ${known.join(', ')})` : `, did you mean "${hint}"?`}`;
@@ -63,7 +63,7 @@ function levelsOf(
       const cycle = cycleAmong(waiting, steps, byId);
       problems.add(
         ['steps', cycle[0] ?? 0, 'dependsOn'],
-        `steps depend on each other in a circle: ${[...cycle, cycle[0] ?? 0].map((index) => steps[index]?.id).join(' -> ')}`,
+        `steps depend on each other in a cycle: ${[...cycle, cycle[0] ?? 0].map((index) => steps[index]?.id).join(' -> ')}`,
       );
       return undefined;
     }
@@ -78,7 +78,7 @@ function levelsOf(
   return { levels, ancestors };
 }
 
-/** Follows the first unmet dependency until a step comes up again. */
+/** Follows the first unmet dependency until a step repeats. */
 function cycleAmong(
   waiting: readonly number[],
   steps: readonly Dependent[],

@@ -15,13 +15,13 @@ import type { StepTool } from './answer-call.ts';
 import type { Workflow } from './compile-workflow.ts';
 import { STEP_TYPES } from './step-types.ts';
 
-/** Runs one workflow with the tools that its catalogue has. */
+/** Runs one workflow with the tools of the catalogue. */
 export type RunWorkflow = (workflow: Workflow, tools: ReadonlyMap<string, StepTool>, call: Call) => Promise<CallResult>;
 
 /**
- * Makes the `shapeCatalog` tap: every workflow whose tools can all be reached becomes a tool.
+ * Makes the `shapeCatalog` tap: every workflow whose tools are all available becomes a tool.
  *
- * A tool of a backend that has its name is hidden, so that a workflow may stand in front of a tool and call it.
+ * It hides backend tools of the same name, so that a workflow can wrap such a tool.
  */
 export function createShape(
   address: string,
@@ -37,9 +37,7 @@ export function createShape(
     const shadowed: string[] = [];
     const tools = draft.tools.map((tool) => {
       if (tool.hiddenBy !== undefined || !names.has(tool.key)) return tool;
-      shadowed.push(
-        `tool "${tool.key}" of ${tool.workload} is hidden: the composite tool of that name stands before it`,
-      );
+      shadowed.push(`tool "${tool.key}" of ${tool.workload} is hidden by the composite tool of the same name`);
       return { ...tool, hiddenBy: 'shadowed' as const, shapedBy: [...tool.shapedBy, 'shadowed'] };
     });
     return {
@@ -62,28 +60,28 @@ function findAll(
   run: RunWorkflow,
   known: Map<string, RawJson>,
 ): Found {
-  const find = finder(withoutLosers(tools));
+  const find = createToolFinder(withoutDuplicates(tools));
   const made = new Map<string, ToolEntry | undefined>();
   const missing: string[] = [];
   const byName = new Map(workflows.map((workflow) => [workflow.name, workflow]));
   const entryOf = (workflow: Workflow): ToolEntry | undefined => {
     if (made.has(workflow.name)) return made.get(workflow.name);
-    made.set(workflow.name, undefined); // circles were refused when the file was read
+    made.set(workflow.name, undefined); // the configuration check refused cycles
     const stepTools = new Map<string, StepTool>();
     const used: ToolEntry[] = [];
-    const lost: string[] = [];
+    const unreachable: string[] = [];
     for (const name of workflow.tools) {
       const other = byName.get(name);
       const tool = find(name) ?? (other === undefined ? undefined : entryOf(other));
       if (tool === undefined) {
-        lost.push(name);
+        unreachable.push(name);
         continue;
       }
       used.push(tool);
       stepTools.set(name, { innerName: innerNameOf(tool), inputSchema: factsOf(tool).inputSchema });
     }
-    if (lost.length > 0) {
-      missing.push(`composite tool "${workflow.name}" is not listed: no backend has ${lost.join(', ')}`);
+    if (unreachable.length > 0) {
+      missing.push(`composite tool "${workflow.name}" is not listed: no backend offers ${unreachable.join(', ')}`);
       return undefined;
     }
     const entry = entryFor(workflow, used, address, (call) => run(workflow, stepTools, call), known);
@@ -94,8 +92,8 @@ function findAll(
   return { entries, missing };
 }
 
-/** Of visible tools that share a name the gateway keeps the first workload's: the others cannot be reached. */
-function withoutLosers(tools: readonly ToolEntry[]): readonly ToolEntry[] {
+/** Of visible tools with the same name the gateway serves only the one of the first backend by name. */
+function withoutDuplicates(tools: readonly ToolEntry[]): readonly ToolEntry[] {
   const winners = new Map<string, ToolEntry>();
   for (const tool of tools) {
     if (tool.hiddenBy !== undefined) continue;
@@ -111,11 +109,12 @@ function isBefore(one: ToolEntry, other: ToolEntry): boolean {
 }
 
 /**
- * Finds a tool for a step: `workload.` and a name it has or had, the advertised name, its own name when only one has it.
+ * Finds a tool for a step by `backend.name` (original, advertised or former name), by its advertised name, or by its
+ * original name when it is unique.
  *
- * A step means a backend by its name: a tool of another one that is called like `workload.tool` does not stand in for it.
+ * `backend.name` never matches a tool of another backend whose advertised name looks the same.
  */
-function finder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | undefined {
+function createToolFinder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | undefined {
   const inside = insideNames(tools);
   const ofWorkload = new Map<string, ToolEntry>();
   const byKey = new Map<string, ToolEntry>();
@@ -131,7 +130,7 @@ function finder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | unde
   return (name) => {
     const owners = byOriginal.get(name) ?? [];
     const found = ofWorkload.get(name) ?? byKey.get(name) ?? (owners.length === 1 ? owners[0] : undefined);
-    // what the gateway would find under the name that is called must be this very tool
+    // an inner call by this name must reach the same tool
     return found !== undefined && inside.get(innerNameOf(found)) === found ? found : undefined;
   };
 }
@@ -155,7 +154,7 @@ function entryFor(
     ...(output === undefined ? {} : { outputSchema: output.schema }),
     annotations: annotationsOf(workflow, used),
   });
-  // the same bytes again keep what the gateway knows about them
+  // reuses equal bytes: caches are keyed by the buffer
   const before = known.get(name);
   const kept = before?.equals(definition) ? before : definition;
   known.set(name, kept);
@@ -163,18 +162,19 @@ function entryFor(
 }
 
 /**
- * Hints that hold for all steps: reads only when every tool does; may destroy or reach out when any may, or does not say.
+ * Hints for the whole workflow: read-only when every tool is; destructive or open-world when any tool is, or does not say.
  * Step types of plugins may do anything.
  */
 function annotationsOf({ levels }: Workflow, used: readonly ToolEntry[]): JsonObject {
   const hints = used.map((tool) => factsOf(tool).hints);
-  const isOurs = levels.flat().every(({ type }) => STEP_TYPES.has(type));
-  const readOnlyHint = isOurs && hints.every((hint) => hint.readOnlyHint === true);
+  const isBuiltIn = levels.flat().every(({ type }) => STEP_TYPES.has(type));
+  const readOnlyHint = isBuiltIn && hints.every((hint) => hint.readOnlyHint === true);
   return {
     readOnlyHint,
     destructiveHint:
-      !readOnlyHint && (!isOurs || hints.some((hint) => hint.readOnlyHint !== true && hint.destructiveHint !== false)),
-    openWorldHint: !isOurs || hints.some((hint) => hint.openWorldHint !== false),
+      !readOnlyHint &&
+      (!isBuiltIn || hints.some((hint) => hint.readOnlyHint !== true && hint.destructiveHint !== false)),
+    openWorldHint: !isBuiltIn || hints.some((hint) => hint.openWorldHint !== false),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Elicited, JsonObject, JsonValue } from '@toolmgr/core';
 
-/** One step as templates see it. */
+/** The state of one step, as templates see it. */
 export interface StepState {
   status: 'pending' | 'running' | 'completed' | 'failed' | 'skipped';
   output?: JsonValue;
@@ -8,40 +8,40 @@ export interface StepState {
   error?: string;
 }
 
-/** A question that waits for its answer. */
-export interface Question {
+/** An elicitation without an answer yet. */
+export interface PendingQuestion {
   readonly message: string;
   readonly schema: JsonObject;
-  /** Epoch milliseconds; a later answer counts as none. */
+  /** Epoch milliseconds; a later answer counts as a timeout. */
   readonly untilMs: number;
 }
 
-/** One run of a workflow. JSON, so that it can wait in a store and go on elsewhere. */
+/** One run of a workflow; JSON, so that it can be stored and resumed by another replica. */
 export interface WorkflowState {
   readonly id: string;
   readonly name: string;
-  /** Of the definition it was begun with. */
+  /** Digest of the definition that it started with. */
   readonly digest: string;
   /** Epoch milliseconds. */
   readonly startedMs: number;
   readonly params: JsonObject;
   status: 'running' | 'waiting_for_elicitation' | 'completed' | 'failed' | 'timed_out';
   readonly steps: Record<string, StepState>;
-  readonly questions: Record<string, Question>;
+  readonly questions: Record<string, PendingQuestion>;
   readonly answers: Record<string, Elicited>;
-  /** Of the results that it keeps. */
+  /** Size of the results that it keeps. */
   bytes: number;
   retries: number;
-  /** A step said that the others are not to be run. */
+  /** A step asked to skip all remaining steps. */
   skipsRest: boolean;
 }
 
-/** Without a prototype: step ids are names that somebody chose. */
+/** An object without a prototype, because step ids may be names such as `__proto__`. */
 export function emptyMap<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }
 
-/** What templates read, for a step that begins now or for the output. */
+/** The data that templates read, for a step that starts now or for the output. */
 export function dataOf(state: WorkflowState, stepCount: number, nowMs: number): JsonObject {
   return {
     params: state.params,

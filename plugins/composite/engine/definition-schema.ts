@@ -12,7 +12,7 @@ const name = text
   .max(64, 'expected at most 64 characters');
 
 const onError = z.strictObject({
-  action: z.enum(['abort', 'continue', 'retry']).default('abort').describe('end the workflow, go on, or try again'),
+  action: z.enum(['abort', 'continue', 'retry']).default('abort').describe('end the workflow, continue, or retry'),
   retryCount: z.int().min(1).optional().describe('further attempts, at most 10; only with retry'),
   retryDelay: goDuration
     .optional()
@@ -22,23 +22,23 @@ const onError = z.strictObject({
 const json: z.ZodType<JsonValue> = z.json();
 const jsonMap = z.record(z.string(), json);
 
-/** The keys that every step has. The others are those of its type. */
+/** The keys of every step; its type adds others. */
 export const commonStepKeys = {
   id: text
     .min(1, 'expected a name that is not empty')
     .max(128, 'expected at most 128 characters')
     .describe('its name in templates and dependsOn; unique'),
-  type: text.min(1).optional().describe('tool, elicitation, forEach or the word of a plugin; tool when left out'),
-  condition: text.optional().describe('template; the step is skipped unless it gives true'),
-  dependsOn: z.array(text).default([]).describe('ids of the steps that end before this one begins'),
-  timeout: goDuration.optional().describe('time of all attempts together; 5m by default'),
-  onError: onError.optional().describe('what a failure of the step means'),
+  type: text.min(1).optional().describe('tool, elicitation, forEach or a type of a plugin; tool by default'),
+  condition: text.optional().describe('template; the step is skipped unless it renders true'),
+  dependsOn: z.array(text).default([]).describe('ids of the steps that must end before this one starts'),
+  timeout: goDuration.optional().describe('limit of all attempts together; 5m by default'),
+  onError: onError.optional().describe('what happens when the step fails'),
   defaultResults: jsonMap.optional().describe('output of the step when it is skipped or fails with continue'),
 };
 
 const outputType = z.enum(['string', 'integer', 'number', 'boolean', 'object', 'array']);
 
-/** One output property as the file gives it. */
+/** One output property as configured. */
 export interface OutputProperty {
   readonly type: z.output<typeof outputType>;
   readonly description?: string | undefined;
@@ -51,35 +51,35 @@ const outputProperty: z.ZodType<OutputProperty> = z.strictObject({
   type: outputType,
   description: text.optional(),
   value: text.optional().describe('template'),
-  default: json.optional().describe('when the template fails or does not fit the type; coerced to it'),
+  default: json.optional().describe('used when the template fails or does not render the type; converted to the type'),
   get properties() {
     return z.record(z.string(), outputProperty).optional();
   },
 });
 
-/** One composite tool of the file, as far as it can be read without knowing the type of each step. */
+/** One configured composite tool; the keys of step types are checked later. */
 export const compositeTool = z.strictObject({
   name: name.describe('name of the tool; unique'),
-  description: text.optional().describe('what clients read about the tool'),
+  description: text.optional().describe('description that clients see'),
   parameters: jsonMap.optional().describe('JSON Schema of type object: the arguments of the tool'),
-  timeout: goDuration.default(1_800_000).describe('time of the whole workflow'),
+  timeout: goDuration.default(1_800_000).describe('limit of the whole workflow'),
   output: z
     .strictObject({
       properties: z.record(z.string(), outputProperty).describe('each with a type, and a value or properties'),
       required: z.array(text).default([]).describe('properties without which the workflow fails'),
     })
     .optional()
-    .describe('what the tool answers; without it the output of the last step'),
-  authorizeSteps: z.boolean().default(false).describe('policy and limits decide every step too, not only the tool'),
+    .describe('result of the tool; without it the output of the last step'),
+  authorizeSteps: z.boolean().default(false).describe('whether authorization and rate limits also apply to every step'),
   steps: z
     .array(z.looseObject(commonStepKeys))
     .min(1, 'expected at least one step')
     .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`)
-    .describe('further keys are those of the type'),
+    .describe('other keys depend on the type'),
 });
 
-/** A composite tool as it was read. */
+/** A parsed composite tool. */
 export type CompositeDefinition = z.output<typeof compositeTool>;
 
-/** One of its steps; the keys of its type are as written. */
+/** One of its steps; the keys of its type are not parsed yet. */
 export type StepDefinition = CompositeDefinition['steps'][number];

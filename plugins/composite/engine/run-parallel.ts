@@ -1,8 +1,8 @@
 /**
- * Runs `work` for each item, at most `limit` at once, in order. Nothing new begins after the signal aborted; what has begun
- * is waited for. Never rejects when `work` does not.
+ * Runs `work` for each item in order, at most `limit` in parallel. Starts nothing after the signal aborted, but waits for
+ * running work. Rejects only when `work` rejects.
  */
-export async function inPool<T>(
+export async function runParallel<T>(
   items: readonly T[],
   limit: number,
   signal: AbortSignal,

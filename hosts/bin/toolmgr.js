@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the command line with a Node that can run it. Plain JavaScript: the machine's own Node may be an old one.
+// Starts the command line with a Node that is new enough. Plain JavaScript, because an old Node may run this file.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import module from 'node:module';
@@ -15,14 +15,14 @@ const isCheckout = existsSync(source); // a published package has no sources; a 
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED;
 const argv = process.argv.slice(2);
 
-// `--`: without it Node looks for its own flags, such as --env-file, among those of the product
+// `--`: without it Node would take flags such as --env-file of the product for its own
 if (isCheckout) run(nodeFor(here), ['--conditions=development', '--', source, ...argv]);
 else if (isNewEnough) process.exitCode = await start();
 else run(nodeFor(here), ['--', built, ...argv]);
 
 /**
- * The engine is set up before the house is loaded, and keeps what it compiled: the next start takes a sixth less CPU. In a
- * folder of the user's own, as whoever writes there decides what runs; where it cannot be written, starts are as before.
+ * Sets V8 up before the product is loaded and caches compiled code: the next start takes a sixth less CPU. The cache is in
+ * a folder of the user, because a writer of the cache controls what runs. An unwritable folder only disables the cache.
  */
 async function start() {
   const { XDG_CACHE_HOME: given } = process.env;
@@ -44,14 +44,14 @@ function nodeFor(from) {
   process.exit(1);
 }
 
-/** Becomes the other program where the system can, so signals and exit code need no help; else stands in front of it. */
+/** Replaces this process by the program where the system can; otherwise starts it and forwards signals and exit code. */
 function run(file, args) {
   if (typeof process.execve === 'function' && process.platform !== 'win32') {
     process.execve(file, [file, ...args], process.env);
   }
   const child = spawn(file, args, { stdio: 'inherit' });
   const forward = (signal) => child.kill(signal);
-  // from a terminal, Ctrl-C reaches the child by itself; twice would mean "at once"
+  // a terminal sends Ctrl-C to the child as well; forwarding it would be a second one, which ends the child at once
   process.on('SIGINT', process.stdin.isTTY ? () => {} : forward);
   process.on('SIGTERM', forward);
   process.on('SIGHUP', forward);

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
  * repository in the repository's folder, whatever `--prefix` or folder it was called from, and says in `INIT_CWD` where
  * that was. Another package's scripts stay where npm put them, as those of every tool do.
  */
-export function standWithPerson(env: NodeJS.ProcessEnv = process.env): void {
+export function enterInvocationFolder(env: NodeJS.ProcessEnv = process.env): void {
   const { INIT_CWD: folder, npm_package_json: manifest, npm_lifecycle_event: script } = env;
   if (!folder || !manifest || script !== SCRIPT || resolve(manifest) !== OWN_MANIFEST) return;
   if (process.cwd() !== dirname(OWN_MANIFEST)) return; // somebody went elsewhere on purpose

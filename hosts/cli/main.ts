@@ -8,7 +8,7 @@ import { UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { addVmcpCommands } from '../vmcp/main.ts';
 import { addClientCommands } from './client/main.ts';
-import { standWithPerson } from './invoked-from.ts';
+import { enterInvocationFolder } from './invoked-from.ts';
 import { addPluginCommands } from './plugin/main.ts';
 import { addUpCommand } from './up/main.ts';
 
@@ -20,7 +20,7 @@ import { addUpCommand } from './up/main.ts';
  */
 export async function main(argv: readonly string[]): Promise<number> {
   prepareEngine();
-  standWithPerson();
+  enterInvocationFolder();
   process.exitCode = EXIT_CODES.ok.code;
   try {
     await createProgram().parseAsync([...argv]);

@@ -2,23 +2,23 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Limits, networkOf, Shares } from '@toolmgr/core';
 
-/** One connection of a client, as far as it is known whether anybody would miss it. */
+/** One connection of a client and how it was used. */
 interface Connection {
   readonly socket: Socket;
-  /** Requests whose answer is not complete. */
+  /** Requests whose response is not complete. */
   underway: number;
-  /** Answers so far. */
+  /** Completed responses. */
   answered: number;
-  /** When the last answer was complete, on the clock of `performance`. */
+  /** When the last response was complete, on the clock of `performance`. */
   usedAtMs: number;
 }
 
 /**
- * Bounds the connections of a server, together and per address.
+ * Limits the connections of a server, in total and per client address.
  *
- * For a new one that finds no place an old one of the same address is closed, or of the address that has the most; never
- * one with a request under way. First go those that never sent a whole request, oldest first, then the one that was
- * idle longest. When nobody can go, the new one is closed.
+ * At the limit a new connection replaces an older one of the same address, or of the address with the most connections.
+ * Connections that never sent a complete request are closed first, oldest first; then the one that was idle longest. A
+ * connection with a request in flight is never closed: when all have one, the new connection is closed.
  */
 export function boundConnections(server: Server, limits: Pick<Limits, 'connections' | 'connectionsPerAddress'>): void {
   const shares = new Shares<Connection>(limits.connections, limits.connectionsPerAddress);
@@ -27,10 +27,10 @@ export function boundConnections(server: Server, limits: Pick<Limits, 'connectio
     const network = networkOf(socket.remoteAddress);
     const donor = shares.donor(network);
     if (donor !== undefined) {
-      const spare = spareOf(donor);
-      if (spare === undefined) return void socket.destroy();
-      spare.socket.destroy();
-      shares.delete(networkOf(spare.socket.remoteAddress), spare);
+      const closable = findClosable(donor);
+      if (closable === undefined) return void socket.destroy();
+      closable.socket.destroy();
+      shares.delete(networkOf(closable.socket.remoteAddress), closable);
     }
     const connection: Connection = { socket, underway: 0, answered: 0, usedAtMs: 0 };
     known.set(socket, connection);
@@ -49,13 +49,13 @@ export function boundConnections(server: Server, limits: Pick<Limits, 'connectio
   });
 }
 
-/** Of connections that stand oldest first. */
-function spareOf(connections: Iterable<Connection>): Connection | undefined {
-  let spare: Connection | undefined;
+/** The connection to close, if any. `connections` are ordered oldest first. */
+function findClosable(connections: Iterable<Connection>): Connection | undefined {
+  let closable: Connection | undefined;
   for (const connection of connections) {
     if (connection.underway > 0) continue;
     if (connection.answered === 0) return connection;
-    if (spare === undefined || connection.usedAtMs < spare.usedAtMs) spare = connection;
+    if (closable === undefined || connection.usedAtMs < closable.usedAtMs) closable = connection;
   }
-  return spare;
+  return closable;
 }

@@ -1,52 +1,52 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway } from '@toolmgr/core';
 
-/** One door behind which the gateway can be exchanged. */
+/** Forwards requests to the current gateway, which can be replaced while requests run. */
 export interface GatewaySwitch extends AsyncDisposable {
   readonly current: Gateway;
-  /** `stop` was called: nobody should send more requests. */
+  /** `stop` was called. */
   readonly isStopping: boolean;
   handle(request: IncomingMessage, response: ServerResponse): void;
   /**
-   * New requests go to `next` from now on. The one before finishes its calls in the background, however long they take:
-   * a call ends with the plugins it began with. Client sessions go on when `next` was made as its successor; otherwise
-   * they end, and clients open new ones, as MCP tells them to.
+   * Sends new requests to `next`. The previous gateway finishes its calls in the background without a time limit: a call
+   * ends with the plugins it began with. Client sessions continue if `next` was created as the successor; otherwise they
+   * end, and clients open new ones as MCP requires.
    */
   exchange(next: Gateway): void;
-  /** Stops the current gateway and those before it; each has its `limits.stopMs` for calls. */
+  /** Stops the current gateway and the retired ones; each gives running calls its `limits.stopMs`. */
   stop(): Promise<void>;
 }
 
-/** A gateway that still has calls to finish. */
-interface Leaving {
-  readonly left: Promise<void>;
-  /** Its time is up: what runs has `limits.stopMs` now. */
-  hurry(): void;
+/** A replaced gateway that still has calls to finish. */
+interface RetiredGateway {
+  readonly stopped: Promise<void>;
+  /** Stops without waiting longer: running calls have `limits.stopMs` left. */
+  stopNow(): void;
 }
 
-/** Makes a door in front of a gateway. `onFailure` hears of a gateway that could not be stopped in order. */
+/** Creates a switch in front of `first`. `onFailure` is called when a gateway fails to stop. */
 export function createSwitch(first: Gateway, onFailure: (cause: unknown) => void = () => {}): GatewaySwitch {
   let current = first;
   let isStopping = false;
-  const leaving = new Set<Leaving>();
+  const retiring = new Set<RetiredGateway>();
   const retire = (gateway: Gateway): void => {
-    const { promise: hurried, resolve: hurry } = Promise.withResolvers<void>();
-    const left = Promise.race([gateway.drained(), hurried])
+    const { promise: stopRequested, resolve: stopNow } = Promise.withResolvers<void>();
+    const stopped = Promise.race([gateway.drained(), stopRequested])
       .then(() => gateway.stop())
       .catch(onFailure);
-    const one: Leaving = { left, hurry };
-    leaving.add(one);
-    void left.then(() => leaving.delete(one));
-    if (isStopping) return hurry();
-    if (leaving.size > MAX_LEAVING) [...leaving][0]?.hurry();
+    const one: RetiredGateway = { stopped, stopNow };
+    retiring.add(one);
+    void stopped.then(() => retiring.delete(one));
+    if (isStopping) return stopNow();
+    if (retiring.size > MAX_RETIRING) [...retiring][0]?.stopNow();
   };
   const stop = async (): Promise<void> => {
     if (!isStopping) {
       isStopping = true;
       retire(current);
-      for (const one of leaving) one.hurry();
+      for (const one of retiring) one.stopNow();
     }
-    await Promise.all([...leaving].map(({ left }) => left));
+    await Promise.all([...retiring].map(({ stopped }) => stopped));
   };
   return {
     get current() {
@@ -66,4 +66,4 @@ export function createSwitch(first: Gateway, onFailure: (cause: unknown) => void
   };
 }
 
-const MAX_LEAVING = 8; // gateways that finish calls behind the current one; the oldest has to hurry when there are more
+const MAX_RETIRING = 8; // replaced gateways that may finish their calls; above this the oldest is stopped

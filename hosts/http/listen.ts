@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS, type Gateway, GatewayFault, type Limits } from '@toolmg
 import { boundConnections } from './connections.ts';
 import { answerHostRoutes, type HostRoute } from './mount.ts';
 
-// By `import`, Node would read every name of the module, and one of them loads the whole of its own undici: 60 ms and 14 MB.
+// `import` reads every export of the module, and one of them loads Node's own undici: 60 ms and 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Where and how a gateway is served. */
@@ -15,17 +15,17 @@ export interface ListenOptions {
   readonly port: number;
   /** Routes of the host beside those of the gateway. */
   readonly routes?: readonly HostRoute[];
-  /** Names that the `Host` header of a host route may have; any when absent. */
+  /** Names that the `Host` header may have on host routes; any when absent. */
   readonly allowedHosts?: readonly string[];
-  /** What a listener bounds before it knows a caller; the defaults of the plan when absent. */
+  /** Limits that apply before the caller is known; the defaults of the plan when absent. */
   readonly limits?: Partial<ListenerLimits>;
-  /** Where a user sets the address, for the words of a failure. Default: the flags `--host` and `--port`. */
+  /** How error messages name the settings of the address. Default: the flags `--host` and `--port`. */
   readonly settings?: AddressSettings;
   /** Closes the listener when aborted. */
   readonly signal?: AbortSignal;
 }
 
-/** What a user writes before the value to set it, e.g. `--port`. */
+/** Names of the settings, e.g. `--port`. */
 export interface AddressSettings {
   readonly host: string;
   readonly port: string;
@@ -36,25 +36,25 @@ export type ListenerLimits = Pick<Limits, 'headerBytes' | 'headerTimeoutMs' | 'c
 
 /** A served gateway. */
 export interface Served extends AsyncDisposable {
-  /** Of the endpoint's origin, e.g. `http://127.0.0.1:4483`. */
+  /** Origin of the endpoint, e.g. `http://127.0.0.1:4483`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new connection, waits for answers under way at most `graceMs`, then cuts what is left. */
+  /** Accepts no new connection, waits at most `graceMs` for responses in flight, then closes all connections. */
   close(graceMs?: number): Promise<void>;
 }
 
-const HEADER_CHECK_MS = 1_000; // how late a request head that trickles in is cut
-const KEEP_ALIVE_MS = 65_000; // longer than the 60 s of usual proxies in front, so that they close first
+const HEADER_CHECK_MS = 1_000; // how late after its limit a slow request head is cut
+const KEEP_ALIVE_MS = 65_000; // longer than the usual 60 s of proxies in front, so that they close first
 const CLOSE_GRACE_MS = 2_000;
 const REAP_MS = 20;
 
 /**
  * Serves a gateway over HTTP/1.1.
  *
- * Host routes are answered by fastify. Every other request goes raw to `gateway.handle`, whatever its method and path: the
- * core refuses in its own words, and bounds and reads bodies itself. There is no time for a whole request: calls may take
- * long, and the core bounds the time a body may take.
- * @throws GatewayFault LISTEN_FAILED saying which address, why, and the way out
+ * fastify answers host routes. Every other request goes to `gateway.handle` whatever its method and path: the core refuses
+ * it and reads and limits bodies itself. A whole request has no time limit, because calls may take long; the core limits
+ * the time to read a body.
+ * @throws GatewayFault LISTEN_FAILED with the address, the reason and what to do
  */
 export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: ListenOptions): Promise<Served> {
   const routes = options.routes ?? [];
@@ -78,8 +78,8 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
 }
 
 /**
- * Looks whether an address can be bound, before anything is started for it.
- * @throws GatewayFault LISTEN_FAILED in the words of {@link serveGateway}
+ * Checks whether an address can be bound, before anything is started for it.
+ * @throws GatewayFault LISTEN_FAILED as {@link serveGateway}
  */
 export async function refuseTakenPort(address: Address): Promise<void> {
   if (address.port === 0) return;
@@ -109,7 +109,7 @@ function pathOf(target = '/'): string {
   return query === -1 ? target : target.slice(0, query);
 }
 
-/** `Host` names by which a loopback listener is reached. */
+/** `Host` names of a loopback listener. */
 export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** Whether an address to bind is reachable from this machine only. */
@@ -128,16 +128,16 @@ async function listen(server: PlainServer, { host, port, settings = FLAGS }: Add
     await once(server, 'listening');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new GatewayFault('LISTEN_FAILED', whyNot(code, host, port, settings), { cause });
+    throw new GatewayFault('LISTEN_FAILED', explainListenError(code, host, port, settings), { cause });
   }
 }
 
-function whyNot(code: string, host: string, port: number, settings: AddressSettings): string {
-  const explain = WAYS_OUT[code as keyof typeof WAYS_OUT];
+function explainListenError(code: string, host: string, port: number, settings: AddressSettings): string {
+  const explain = EXPLANATIONS[code as keyof typeof EXPLANATIONS];
   return explain === undefined ? `cannot listen on ${host}:${port} (${code})` : explain(host, port, settings);
 }
 
-const WAYS_OUT = {
+const EXPLANATIONS = {
   EADDRINUSE: (host: string, port: number, set: AddressSettings) =>
     `port ${port} on ${host} is taken by another program; stop it or choose another port (${set.port} ${port + 1})`,
   EACCES: (host: string, port: number, set: AddressSettings) =>
@@ -150,7 +150,7 @@ const WAYS_OUT = {
 
 async function closeWithin(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-  // a connection whose answer ends now turns idle, and Node would keep it for the whole keep-alive time
+  // a connection becomes idle when its response ends, and Node would keep it for the whole keep-alive time
   const reap = setInterval(() => server.closeIdleConnections(), REAP_MS);
   try {
     server.close();

@@ -2,17 +2,17 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type PageAccess, pageRefusal } from './page-access.ts';
 
-/** A route of the host itself: GET and HEAD, a JSON answer unless it says otherwise. */
+/** A route of the host itself: GET and HEAD, a JSON response unless `type` is set. */
 export interface HostRoute {
   readonly path: string;
-  /** Who may read it, asked anew for each request; everybody when absent or `undefined`. */
+  /** Who may read it, evaluated for each request; everyone when absent or `undefined`. */
   readonly access?: () => PageAccess | undefined;
-  /** Asked anew for each request: `false` leaves it to the gateway. Always the host's when absent. */
+  /** Evaluated for each request: `false` passes it to the gateway. `true` when absent. */
   readonly isOfHost?: () => boolean;
   answer(query: URLSearchParams): HostAnswer | Promise<HostAnswer>;
 }
 
-/** What a host route says. */
+/** Response of a host route. */
 export interface HostAnswer {
   readonly status: number;
   /** An object is sent as JSON. */
@@ -22,9 +22,9 @@ export interface HostAnswer {
 }
 
 /**
- * Makes what answers the routes; other methods get 405, foreign `Host` names 403 (a web page must not read them by DNS tricks).
+ * Creates the handler of the routes. Other methods get 405; unknown `Host` names get 403, against DNS rebinding.
  *
- * fastify is loaded when the first route is asked for: no call needs it, and it takes as long to load as the core.
+ * fastify is loaded at the first request for a route: no call needs it, and it takes as long to load as the core.
  */
 export function answerHostRoutes(
   routes: readonly HostRoute[],
@@ -36,7 +36,7 @@ export function answerHostRoutes(
     opened ??= openRouter(routes, allowed);
     opened.then(
       (answer) => answer(request, response),
-      () => giveUp(response),
+      () => sendLoadFailure(response),
     );
   };
 }
@@ -46,7 +46,7 @@ async function openRouter(
   allowed: ReadonlySet<string> | undefined,
 ): Promise<RequestListener> {
   const { default: fastify } = await import('fastify');
-  // no route has a schema: what would check bodies and write answers by one is not loaded
+  // no route has a schema, so fastify's schema compilers are not loaded
   const compilersFactory = { buildValidator: noSchemas, buildSerializer: noSchemas };
   const app = fastify({ logger: false, exposeHeadRoutes: false, schemaController: { compilersFactory } });
   for (const route of routes) {
@@ -61,11 +61,11 @@ async function openRouter(
 }
 
 function noSchemas(): never {
-  throw new Error('a host route has a schema, and nothing is loaded that could compile it');
+  throw new Error('host routes cannot have a schema: the schema compilers are not loaded');
 }
 
-/** The package is missing or broken: calls go on without it. */
-function giveUp(response: ServerResponse): void {
+/** fastify is missing or broken: only host routes fail. */
+function sendLoadFailure(response: ServerResponse): void {
   response.writeHead(500, { 'cache-control': 'no-store' }).end();
 }
 
@@ -77,7 +77,7 @@ async function respond(
 ): Promise<void> {
   reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
   if (allowed !== undefined && !allowed.has(hostName(request.headers.host))) {
-    return problem(reply, 403, 'Forbidden', 'this Host name is not served');
+    return problem(reply, 403, 'Forbidden', 'this Host name is not allowed');
   }
   const access = route.access?.();
   const refusal = access && pageRefusal(access, request.headers);
@@ -96,7 +96,7 @@ async function respond(
       .type(type)
       .send(typeof body === 'string' ? body : JSON.stringify(body));
   } catch {
-    problem(reply, 500, 'Internal Server Error', 'the answer could not be made');
+    problem(reply, 500, 'Internal Server Error', 'the response could not be created');
   }
 }
 

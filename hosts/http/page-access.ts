@@ -2,12 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * How a guarded page is reached at one listener: `elsewhere` it is not served at all; otherwise it is, to who brings
- * the token where there is one.
+ * How a listener serves a protected page: `elsewhere` means another listener serves it and this one answers 404.
+ * Otherwise it is served, and a request must carry the token if there is one.
  */
 export type PageAccess = 'elsewhere' | { readonly tokenDigest: Buffer | undefined };
 
-/** Why a request gets no page. */
+/** Why a request is refused. */
 export interface PageRefusal {
   readonly status: 401 | 403 | 404;
   readonly title: string;
@@ -16,17 +16,17 @@ export interface PageRefusal {
   readonly challenge?: string;
 }
 
-/** A page for those who bring the token, everybody when there is none. The token itself is not kept. */
+/** Access with a bearer token, or for everyone when `token` is undefined. Only a digest of the token is kept. */
 export function pageAccess(token: string | undefined): PageAccess {
   return { tokenDigest: token === undefined ? undefined : digestOf(token) };
 }
 
 /**
- * Looks at one request of a guarded page. Tokens are compared in the same time whatever they share; one in the query
- * counts for nothing (RFC 6750 §2.3: it would end up in logs).
+ * Checks a request for a protected page. Tokens are compared in constant time; a token in the query is ignored
+ * (RFC 6750 §2.3: it would end up in logs).
  */
 export function pageRefusal(access: PageAccess, headers: IncomingHttpHeaders): PageRefusal | undefined {
-  if (access === 'elsewhere') return ELSEWHERE;
+  if (access === 'elsewhere') return NOT_SERVED_HERE;
   const { origin, authorization } = headers;
   if (origin !== undefined && !LOOPBACK_ORIGIN.test(origin)) return FOREIGN_ORIGIN;
   if (access.tokenDigest === undefined) return undefined;
@@ -38,8 +38,8 @@ export function pageRefusal(access: PageAccess, headers: IncomingHttpHeaders): P
 const BEARER = /^bearer +([^ ]+) *$/i;
 const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** In the words of the gateway, for any path that it does not serve. */
-const ELSEWHERE: PageRefusal = { status: 404, title: 'Not Found', detail: 'nothing is served at this path' };
+/** The same response as for a path that the gateway does not serve. */
+const NOT_SERVED_HERE: PageRefusal = { status: 404, title: 'Not Found', detail: 'nothing is served at this path' };
 const FOREIGN_ORIGIN: PageRefusal = { status: 403, title: 'Forbidden', detail: 'this Origin is not allowed' };
 const NO_TOKEN: PageRefusal = {
   status: 401,
@@ -49,7 +49,7 @@ const NO_TOKEN: PageRefusal = {
 };
 const WRONG_TOKEN: PageRefusal = {
   ...NO_TOKEN,
-  detail: 'this is not the token of this page',
+  detail: 'the bearer token is not the token of this page',
   challenge: 'Bearer realm="status pages", error="invalid_token"',
 };
 

@@ -2,32 +2,32 @@ import type { BackendState, BackendStatus, CatalogConflict, Gateway, HealthStatu
 import type { HostAnswer, HostRoute } from './mount.ts';
 import type { PageAccess } from './page-access.ts';
 
-/** What the status pages say beside what the gateway knows. */
+/** What the status pages show in addition to the state of the gateway. */
 export interface StatusFacts {
   readonly version: string;
   readonly groupRef: string;
-  /** Of the server, as its file has it. */
+  /** Metadata of the server from its configuration file. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** `static`: the backends are listed; `dynamic`: they are found while the gateway runs. */
+  /** `static`: the configuration lists the backends; `dynamic`: they are discovered while the gateway runs. */
   readonly mode: 'static' | 'dynamic';
-  /** A plugin watches the health of backends. */
+  /** A plugin checks the health of backends. */
   readonly isMonitored?: boolean;
-  /** The process has been told to stop: what is sent to it now is refused. */
+  /** The process is stopping and refuses new requests. */
   readonly isStopping?: boolean;
-  /** Who may read the pages that name backends, asked anew for each request; everybody when absent or `undefined`. */
+  /** Who may read the pages that name backends, evaluated for each request; everyone when absent or `undefined`. */
   readonly access?: () => PageAccess | undefined;
-  /** The pages that name backends are guarded, here or at another listener: `/readyz`, which is open, names none. */
+  /** The pages that name backends are protected, here or at another listener; then `/readyz`, which is open, names none. */
   readonly isGuarded?: boolean;
-  /** Names and URIs that several backends claim, so that nobody gets them. None are told when absent. */
+  /** Names and URIs that are left out because several backends have them. None are shown when absent. */
   conflicts?(): readonly CatalogConflict[];
-  /** Strategy name towards a backend. */
+  /** Name of the outgoing authentication strategy of a backend. */
   authTypeOf(backend: string): string;
 }
 
 /**
- * `/health`, `/ping`, `/readyz`, `/status` and `/api/backends/health`. Backend URLs and error texts are not told.
+ * `/health`, `/ping`, `/readyz`, `/status` and `/api/backends/health`. Backend URLs and error texts are not shown.
  *
- * What a monitor says of a backend counts on every page; without one, what the connection says.
+ * Every page shows the health monitor's result for a backend, or the state of its connection if no monitor runs.
  */
 export function statusRoutes(
   gateway: Pick<Gateway, 'backends' | 'catalog' | 'settled' | 'unready'>,
@@ -74,7 +74,7 @@ function readiness(
   return notReady('backends_unavailable', isGuarded ? {} : { backends });
 }
 
-/** Whether lists can be answered. Why they cannot, e.g. names that collide, is in the log: not everybody may read it. */
+/** Whether lists can be served. The reason, e.g. name conflicts, is only logged: this page is public. */
 function hasCatalogue(gateway: Pick<Gateway, 'catalog'>): boolean {
   try {
     gateway.catalog();
@@ -104,9 +104,9 @@ function statusBody(states: readonly BackendState[], facts: StatusFacts): object
   };
 }
 
-const MAX_CONFLICTS = 100; // that one answer lists; the log has said them all
+const MAX_CONFLICTS = 100; // in one response; the log has all of them
 
-/** Keys of one backend are those of the contract's `discoveredBackends[]` where it has them. */
+/** A backend has the keys of the contract's `discoveredBackends[]` where that has one. */
 function healthBody(states: readonly BackendState[], { isMonitored = false }: StatusFacts): object {
   const summary = { total: states.length, healthy: 0, degraded: 0, unhealthy: 0, unknown: 0, unauthenticated: 0 };
   for (const state of states) summary[healthOf(state)]++;

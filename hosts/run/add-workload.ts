@@ -2,12 +2,12 @@ import { createRecord, type WorkloadConfig, workloadName } from '@toolmgr/plugin
 import { isLoopbackHost } from '../http/listen.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import type { RunFlags } from './options.ts';
-import { whyTaken } from './ports.ts';
+import { portProblem } from './ports.ts';
 import { readTarget, type Target } from './target.ts';
 
 /**
- * The configuration of a new workload from TARGET, its arguments and the flags; nothing is written or started.
- * @throws UsageError when TARGET or the flags cannot be, with the way out
+ * Builds the configuration of a new workload from TARGET, its arguments and the flags; writes and starts nothing.
+ * @throws UsageError when TARGET or the flags are invalid; the message says what to do
  */
 export async function configFromFlags(
   target: string,
@@ -18,7 +18,7 @@ export async function configFromFlags(
 ): Promise<WorkloadConfig> {
   const read = await readTarget(target, args, cwd);
   if (read.kind === 'refused') throw new UsageError(read.reason);
-  const problem = wrongTogether(read, flags);
+  const problem = findContradiction(read, flags);
   if (problem !== undefined) throw new UsageError(problem);
   return {
     format: 1,
@@ -39,12 +39,12 @@ export async function configFromFlags(
 }
 
 /**
- * Puts a new workload on disk, stopped.
- * @throws UsageError when its name or the port it asks for is taken
+ * Writes a new, stopped workload to disk.
+ * @throws UsageError when its name or requested port is taken
  */
 export async function addWorkload(state: string, config: WorkloadConfig): Promise<void> {
   const { name, host, proxyPort } = config;
-  const taken = proxyPort ? await whyTaken(state, host, proxyPort, name) : undefined;
+  const taken = proxyPort ? await portProblem(state, host, proxyPort, name) : undefined;
   if (taken !== undefined) throw new UsageError(taken);
   if (await createRecord(state, config)) return;
   throw new UsageError(
@@ -52,14 +52,14 @@ export async function addWorkload(state: string, config: WorkloadConfig): Promis
   );
 }
 
-/** A sentence about an endpoint that others than this machine reach. */
+/** A warning when other machines can reach the endpoint. */
 export function exposureWarning({ host }: Pick<WorkloadConfig, 'host'>): string | undefined {
   if (isLoopbackHost(host)) return undefined;
-  return `${host} is not a loopback address: everybody who can reach it can use this server`;
+  return `${host} is not a loopback address: everyone who can reach it can use this server`;
 }
 
-/** A setting that would have no effect is refused, never ignored. */
-function wrongTogether(
+/** A setting that would have no effect is refused instead of ignored. */
+function findContradiction(
   { kind }: Target,
   { transport, targetPort, env, runtime, startTimeout }: RunFlags,
 ): string | undefined {
@@ -84,5 +84,5 @@ function defaultTransport(read: Exclude<Target, { kind: 'refused' }>): WorkloadC
 function checkedName(flag: string, name: string): string {
   const checked = workloadName.safeParse(name);
   if (checked.success) return checked.data;
-  throw new UsageError(`${flag} ${name}: ${checked.error.issues[0]?.message ?? 'is no name'}`);
+  throw new UsageError(`${flag} ${name}: ${checked.error.issues[0]?.message ?? 'is not a valid name'}`);
 }

@@ -3,9 +3,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Writes what a file holds and what is added to it, until `signal` aborts; then once more what came last.
+ * Writes the content of a file and everything appended to it until `signal` aborts, including the last additions.
  *
- * A file that is not there yet is waited for; one that was emptied because it was full is read from its beginning.
+ * Waits for a file that does not exist yet; reads a truncated file from its beginning.
  */
 export async function followFile(path: string, write: (text: string) => void, signal: AbortSignal): Promise<void> {
   const decoder = new StringDecoder('utf8');

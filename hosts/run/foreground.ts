@@ -6,7 +6,7 @@ import { type ProxyEnd, runProxy } from './proxy.ts';
 
 /**
  * Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk.
- * What it prints and what its proxy warns about goes to `write`.
+ * `write` gets the program's output and the proxy's warnings.
  */
 export async function runInForeground(
   state: string,

@@ -13,22 +13,22 @@ import {
 } from '@toolmgr/plugins/workloads/state';
 import { startDeadlineMs } from './start-deadline.ts';
 
-/** How a detached start went. */
+/** Result of a detached start. */
 export type Launched =
   | { readonly kind: 'running'; readonly record: WorkloadRecord }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** A proxy that was let go. */
+/** A proxy process that runs on its own. */
 export interface DetachedProxy {
   readonly pid: number | undefined;
-  /** `undefined` while it runs. */
+  /** How it ended; `undefined` while it runs. */
   ended(): string | undefined;
 }
 
 /**
- * Starts a workload's proxy in a session of its own, which outlives this process.
+ * Starts a workload's proxy in its own process session, so that it outlives this process.
  *
- * Its command line holds the name only; what is secret stays in the state folder.
+ * Its command line holds only the name; secrets stay in the state folder.
  */
 export function detachProxy(state: string, name: string): DetachedProxy {
   const main = fileURLToPath(
@@ -40,7 +40,7 @@ export function detachProxy(state: string, name: string): DetachedProxy {
     const child = spawn(process.execPath, [...SOURCE_FLAGS, main, name], {
       detached: true,
       stdio: ['ignore', log, log],
-      cwd: '/', // a folder that nobody removes or unmounts
+      cwd: '/', // a folder that is never removed or unmounted
       env: { ...process.env, TOOLMGR_STATE_DIR: state },
     });
     child.once('error', (cause) => {
@@ -60,8 +60,8 @@ export function detachProxy(state: string, name: string): DetachedProxy {
 const SOURCE_FLAGS = import.meta.url.endsWith('.ts') ? ['--conditions=development'] : [];
 
 /**
- * Waits until the workload has answered, its proxy has ended, or its time is over.
- * `progress` is told the seconds that have passed, about once a second.
+ * Waits until the workload answers, its proxy ends or the time limit is reached.
+ * Calls `progress` with the elapsed seconds about once a second.
  */
 export async function waitUntilRunning(
   state: string,
@@ -72,30 +72,30 @@ export async function waitUntilRunning(
 ): Promise<Launched> {
   const startMs = performance.now();
   const limitMs = startDeadlineMs(config) + SPARE_MS;
-  for (let told = 0; !signal.aborted; ) {
+  for (let reported = 0; !signal.aborted; ) {
     const ended = proxy.ended();
     const record = await readWorkload(state, config.name);
     if (record?.alive && record.status.status === 'running') return { kind: 'running', record };
     if (ended !== undefined) {
       const reason = record?.status.status === 'error' ? record.status.message : undefined;
-      return { kind: 'failed', reason: reason ?? `its proxy ended at once (${ended})` };
+      return { kind: 'failed', reason: reason ?? `its proxy ended during the start (${ended})` };
     }
     const passedMs = performance.now() - startMs;
     if (passedMs > limitMs)
-      return { kind: 'failed', reason: `its proxy said nothing for ${Math.round(limitMs / 1000)} s` };
-    if (passedMs >= (told + 1) * 1000) progress(++told);
+      return { kind: 'failed', reason: `its proxy did not respond within ${Math.round(limitMs / 1000)} s` };
+    if (passedMs >= (reported + 1) * 1000) progress(++reported);
     await delay(POLL_MS, undefined, { signal }).catch(() => {});
   }
   return { kind: 'failed', reason: INTERRUPTED };
 }
 
-/** The reason of a start that a person broke off. */
+/** Reason of a start that the user interrupted. */
 export const INTERRUPTED = 'interrupted';
 
 const POLL_MS = 40;
-const SPARE_MS = 15_000; // the proxy says itself that its time is over; this is for one that hangs
+const SPARE_MS = 15_000; // the proxy reports its own timeout first; this catches a proxy that hangs
 
-/** The last lines of a workload's output, of its proxy's when it printed none. */
+/** The last lines of a workload's output, or of its proxy's log if there is no output. */
 export async function lastLines(state: string, name: string, lines = SHOWN_LINES): Promise<readonly string[]> {
   for (const file of [WORKLOAD_FILES.log, WORKLOAD_FILES.proxyLog]) {
     const text = await readFile(join(workloadDir(state, name), file), 'utf8').catch(() => '');

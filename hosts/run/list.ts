@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 
-/** One workload as `list` shows it: nothing that may be secret. */
+/** One workload as `list` shows it, without anything that may be secret. */
 export interface ListedWorkload {
   readonly name: string;
   readonly group: string;
@@ -15,7 +15,7 @@ export interface ListedWorkload {
   readonly message?: string;
 }
 
-/** A record as it is shown. Arguments, variables and the query of a URL may hold secrets and are left out. */
+/** Converts a record. Leaves out arguments, variables and the query of a URL, because they may hold secrets. */
 export function listedFrom({ name, config, status, alive }: WorkloadRecord): ListedWorkload {
   return {
     name,
@@ -37,7 +37,7 @@ function shownTarget(target: string): string {
   return origin + pathname;
 }
 
-/** Rows for people, the head first. */
+/** Table rows, the header first. */
 export function rowsOf(workloads: readonly ListedWorkload[]): readonly (readonly string[])[] {
   const rows = workloads.map(({ name, group, status, url, target }) => [
     name,
@@ -49,7 +49,7 @@ export function rowsOf(workloads: readonly ListedWorkload[]): readonly (readonly
   return [['NAME', 'GROUP', 'STATUS', 'URL', 'TARGET'], ...rows];
 }
 
-/** A path is shown by its end. */
+/** Shows only the last part of a path. */
 function short(target: string): string {
   return target.startsWith('/') ? basename(target) : target;
 }

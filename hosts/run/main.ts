@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { UsageError } from '../shared/usage-error.ts';
 import { commanderOptions, longNames, type RunFlags } from './options.ts';
 
-/** Adds `run`, `list`, `start`, `stop`, `rm` and `logs`. What a command needs is loaded when it runs. */
+/** Adds `run`, `list`, `start`, `stop`, `rm` and `logs`. A command loads its code when it runs. */
 export function addRunCommands(program: Command): void {
   addRun(program);
   program
@@ -21,19 +21,19 @@ export function addRunCommands(program: Command): void {
   program
     .command('stop')
     .argument('<name...>', 'names of workloads')
-    .description('stop workloads; what they are stays')
+    .description('stop workloads and keep their configuration')
     .action(async (names: string[]) => (await workloads()).stop(names));
   program
     .command('rm')
     .argument('<name...>', 'names of workloads')
     .description('remove workloads with their logs')
-    .option('--force', 'stop those that run')
+    .option('--force', 'stop running workloads first')
     .action(async (names: string[], flags) => (await workloads()).remove(names, flags));
   program
     .command('logs')
     .argument('<name>', 'name of a workload')
-    .description('show what a workload printed')
-    .option('--follow', 'go on with what it prints until Ctrl-C')
+    .description('show the output of a workload')
+    .option('--follow', 'show new output until Ctrl-C')
     .option('--proxy', 'show the log of its proxy instead')
     .action(async (name: string, flags) => (await import('./show-logs.ts')).showLogs(name, flags));
 }
@@ -48,13 +48,13 @@ function addRun(program: Command): void {
     .argument('[args...]', 'arguments of the server, after --')
     .usage('[flags] TARGET [-- ARGS...]')
     .showSuggestionAfterError(false) // commander would not suggest hidden options
-    .configureOutput({ outputError: (text, write) => write(sayBetter(text)) })
+    .configureOutput({ outputError: (text, write) => write(improveUsageError(text)) })
     .addHelpText('after', HELP);
-  for (const { option, comesWith } of commanderOptions()) {
+  for (const { option, availableWith } of commanderOptions()) {
     run.addOption(option);
-    if (comesWith === undefined) continue;
+    if (availableWith === undefined) continue;
     run.on(`option:${option.name()}`, () => {
-      throw new UsageError(`${option.long} is not available yet: it comes with ${comesWith}`);
+      throw new UsageError(`${option.long} is not available yet: it comes with ${availableWith}`);
     });
   }
   run.action(async (target: string, args: string[], flags: RunFlags) =>
@@ -63,7 +63,7 @@ function addRun(program: Command): void {
 }
 
 const HELP = `
-Every other option of the command is known, not available yet, and says what it comes with.
+The other options of the command are not available yet; each of them says what it comes with.
 
 Examples:
   toolmgr run npx://@modelcontextprotocol/server-everything
@@ -71,8 +71,8 @@ Examples:
   toolmgr run --transport streamable-http --target-port 3001 ./my-server
   toolmgr run https://mcp.example.com/mcp --name example`;
 
-/** Names the option that was perhaps meant, hidden ones too. Values are not repeated: they may be secret. */
-function sayBetter(text: string): string {
+/** Suggests a similar option, hidden ones included. Values are not repeated, because they may be secret. */
+function improveUsageError(text: string): string {
   const unknown = /unknown option '([^'=]+)/.exec(text)?.[1];
   if (unknown === undefined) return text.replace(/(--env <KEY=VALUE>') argument '[\s\S]*' is invalid/, '$1 is wrong');
   const meant = nearest(unknown, longNames());

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { startTimeoutFrom } from '../shared/start-timeout.ts';
 
-/** What the flags of `run` say, once read. */
+/** Parsed flags of `run`. */
 export interface RunFlags {
   readonly name?: string;
   readonly group: string;
@@ -17,58 +17,67 @@ export interface RunFlags {
   readonly startTimeout?: number;
 }
 
-/** One option of the command: what it says in the help, or what it comes with when it is not there yet. */
+/** One option of the command: with its help text, or with the feature it comes with if it is not available yet. */
 export interface RunOption {
-  /** As commander writes them: `-e, --env <KEY=VALUE>`. */
+  /** In commander's notation: `-e, --env <KEY=VALUE>`. */
   readonly flags: string;
-  readonly says?: string;
-  readonly comesWith?: string;
+  readonly description?: string;
+  readonly availableWith?: string;
   readonly fallback?: unknown;
   readonly choices?: readonly string[];
   readonly read?: (text: string, before: unknown) => unknown;
 }
 
-/** Every option of the run command by help group. Those of the last groups are known and refused by their name. */
+/** Every option of the run command by help group. The last groups are not available yet and are refused. */
 export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   'Workload:': [
-    { flags: '--name <NAME>', says: 'name of the workload (default: made from TARGET)' },
-    { flags: '--group <NAME>', says: 'group it belongs to', fallback: 'default' },
-    { flags: '-e, --env <KEY=VALUE>', says: 'environment variable; may be repeated', fallback: {}, read: readVariable },
+    { flags: '--name <NAME>', description: 'name of the workload (default: made from TARGET)' },
+    { flags: '--group <NAME>', description: 'group it belongs to', fallback: 'default' },
+    {
+      flags: '-e, --env <KEY=VALUE>',
+      description: 'environment variable; may be repeated',
+      fallback: {},
+      read: readVariable,
+    },
     {
       flags: '--runtime <KIND>',
-      says: 'process: no isolation, a program has your rights (the only one so far)',
+      description: 'process: no isolation, the program has your rights (the only kind so far)',
       read: readRuntime,
     },
     {
       flags: '--start-timeout <DURATION>',
-      says: 'time for the first start of the program, its installation included (default: 5m)',
+      description: 'time limit for the first start of the program, including its installation (default: 5m)',
       read: startTimeoutFrom,
     },
     {
       flags: '-f, --foreground',
-      says: 'stay here until the program ends, with its exit code; Ctrl-C stops it. Then the workload is removed',
+      description:
+        'run in the foreground until the program ends or Ctrl-C, then remove the workload; exits with its exit code',
     },
   ],
   'Proxy and transport:': [
     {
       flags: '--transport <KIND>',
-      says: 'stdio, streamable-http or sse (default: stdio for programs; for URLs sse when the path ends in /sse)',
+      description:
+        'stdio, streamable-http or sse (default: stdio for programs; for URLs sse when the path ends in /sse)',
       choices: ['stdio', 'streamable-http', 'sse'],
     },
-    { flags: '--host <ADDRESS>', says: 'address the endpoint listens on', fallback: '127.0.0.1' },
+    { flags: '--host <ADDRESS>', description: 'address the endpoint listens on', fallback: '127.0.0.1' },
     {
       flags: '--proxy-port <PORT>',
-      says: 'port of the endpoint (default: a free one, kept over restarts)',
+      description: 'port of the endpoint (default: a free one, kept over restarts)',
       read: readPort(0),
     },
     {
       flags: '--target-port <PORT>',
-      says: 'port on which a program with an HTTP transport listens (default: a free one, told in PORT)',
+      description:
+        'port on which a program with an HTTP transport listens (default: a free one, passed in the variable PORT)',
       read: readPort(1),
     },
     {
       flags: '--strict-protocol-validation',
-      says: 'answer 400 to requests whose MCP-Protocol-Version is an unknown revision (default: any is accepted)',
+      description:
+        'answer 400 to requests whose MCP-Protocol-Version is an unknown revision (default: any is accepted)',
     },
   ],
   ...later('container workloads', [
@@ -101,40 +110,40 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   ]),
 };
 
-/** The table as commander takes it. */
-export function commanderOptions(): readonly { readonly option: Option; readonly comesWith: string | undefined }[] {
+/** The table as commander options. */
+export function commanderOptions(): readonly { readonly option: Option; readonly availableWith: string | undefined }[] {
   return Object.entries(RUN_OPTIONS).flatMap(([group, options]) =>
-    options.map((row) => ({ option: commanderOption(group, row), comesWith: row.comesWith })),
+    options.map((row) => ({ option: commanderOption(group, row), availableWith: row.availableWith })),
   );
 }
 
-/** Long names of every option, to find the one that was meant. */
+/** Long names of all options, for suggestions. */
 export function longNames(): readonly string[] {
   return commanderOptions().flatMap(({ option }) => option.long ?? []);
 }
 
 function commanderOption(group: string, row: RunOption): Option {
-  const option = new Option(row.flags, row.says).helpGroup(group);
-  if (row.comesWith !== undefined) option.hideHelp();
+  const option = new Option(row.flags, row.description).helpGroup(group);
+  if (row.availableWith !== undefined) option.hideHelp();
   if (row.choices !== undefined) option.choices(row.choices);
   if (row.read !== undefined) option.argParser(row.read);
   if (row.fallback !== undefined) option.default(row.fallback, typeof row.fallback === 'string' ? undefined : 'none');
   return option;
 }
 
-/** Options that may or may not take a value: they are refused before anybody reads it. */
-function later(comesWith: string, names: readonly string[]): Record<string, RunOption[]> {
-  return { [comesWith]: names.map((name) => ({ flags: `${name} [value]`, comesWith })) };
+/** Options with an optional value: they are refused before the value is read. */
+function later(availableWith: string, names: readonly string[]): Record<string, RunOption[]> {
+  return { [availableWith]: names.map((name) => ({ flags: `${name} [value]`, availableWith })) };
 }
 
-/** Values may be secret, so no message repeats them. */
+/** No message repeats a value, because it may be secret. */
 function readVariable(text: string, before: unknown): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('expected KEY=VALUE');
   return { ...(before as Record<string, string>), [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-/** An option of ours: the document knows containers only, which are to come. */
+/** An option of this implementation: the contract has containers only, which are not available yet. */
 function readRuntime(text: string): string {
   if (text === 'process') return text;
   if (text === 'container')

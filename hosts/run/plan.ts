@@ -3,21 +3,21 @@ import type { WorkloadConfig } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../http/listen.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 
-/** What a start of a workload adds to its configuration. */
+/** Parameters of one start of a workload. */
 export interface RunStart {
-  /** Marks every process of this start. */
+  /** Identifies every process of this start. */
   readonly runId: string;
-  /** Where the program's output goes. */
+  /** File for the program's output. */
   readonly logFile: string;
-  /** A program that ends is started again; true unless it is false. */
-  readonly keepsUp?: boolean;
+  /** Restarts a program that ends. Default: true. */
+  readonly restartsProgram?: boolean;
 }
 
-/** Environment variable that marks every process of one start, so that orphans of a killed proxy are found. */
+/** Environment variable that identifies the processes of one start, so that orphans of a killed proxy are found. */
 export const RUN_ID_VARIABLE = 'TOOLMGR_RUN_ID';
 
-/** The plan of a workload's proxy: a gateway with one backend, whose names stay as they are. Pure. */
-export function planFromRun(config: WorkloadConfig, { runId, logFile, keepsUp = true }: RunStart): PlanInput {
+/** The plan of a workload's proxy: a gateway with one backend, whose names are unchanged. Pure. */
+export function planFromRun(config: WorkloadConfig, { runId, logFile, restartsProgram = true }: RunStart): PlanInput {
   const { name, group, transport, command, url, env, cwd, targetPort } = config;
   const isRemote = url !== undefined;
   const workload = isRemote
@@ -32,10 +32,12 @@ export function planFromRun(config: WorkloadConfig, { runId, logFile, keepsUp = 
     plugins: [
       { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },
-      isRemote ? { use: 'workloads/remote-url' } : { use: 'workloads/process', with: processSettings(config, keepsUp) },
+      isRemote
+        ? { use: 'workloads/remote-url' }
+        : { use: 'workloads/process', with: processSettings(config, restartsProgram) },
       { use: 'backend-sources/workloads', with: { workloads: [workload] } },
     ],
-    // the client in front has its own time limit; this hop must not be the shorter one
+    // the client has its own time limit, and that of this hop must not be shorter
     timeouts: { defaultMs: CALL_TIMEOUT_MS },
     endpoint: {
       loopback: isLoopbackHost(config.host),
@@ -45,8 +47,8 @@ export function planFromRun(config: WorkloadConfig, { runId, logFile, keepsUp = 
   };
 }
 
-function processSettings(config: WorkloadConfig, keepsUp: boolean) {
-  return { firstStartTimeoutMs: startDeadlineMs(config), ...(keepsUp ? {} : { restart: { maxRestarts: 0 } }) };
+function processSettings(config: WorkloadConfig, restartsProgram: boolean) {
+  return { firstStartTimeoutMs: startDeadlineMs(config), ...(restartsProgram ? {} : { restart: { maxRestarts: 0 } }) };
 }
 
 const CALL_TIMEOUT_MS = 600_000;

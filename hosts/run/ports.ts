@@ -4,26 +4,26 @@ import { readWorkloads } from '@toolmgr/plugins/workloads/state';
 import { type Served, serveGateway } from '../http/listen.ts';
 import type { HostRoute } from '../http/mount.ts';
 
-/** Where a workload's endpoint should listen. */
+/** Where a workload's endpoint should listen, and what it serves. */
 export interface WantedPort {
   readonly gateway: Pick<Gateway, 'handle'>;
   readonly state: string;
   readonly name: string;
   readonly host: string;
-  /** `--proxy-port`; 0 is as good as none. */
+  /** `--proxy-port`; 0 is the same as none. */
   readonly requested: number | undefined;
-  /** Of the last start. */
+  /** Port of the last start. */
   readonly remembered: number | undefined;
   readonly routes: readonly HostRoute[];
   readonly allowedHosts?: readonly string[];
 }
 
 /**
- * Binds first and tells the port afterwards, so nobody can take it in between.
+ * Binds first and returns the port afterwards, so that no other program can take it in between.
  *
- * A requested port must be free. A remembered one is taken again, because clients know it; when somebody else has it
- * now, any free one is better than none.
- * @throws GatewayFault LISTEN_FAILED naming who has the port, as far as it is known, and the way out
+ * A requested port must be free. A remembered port is used again, because clients know it; if another program has it now,
+ * any free port is taken.
+ * @throws GatewayFault LISTEN_FAILED naming the holder of the port, if known, and what to do
  */
 export async function listenForWorkload(wanted: WantedPort): Promise<Served> {
   const { gateway, host, requested, remembered, routes, allowedHosts } = wanted;
@@ -34,7 +34,7 @@ export async function listenForWorkload(wanted: WantedPort): Promise<Served> {
       return await on(requested);
     } catch (cause) {
       if (!isTaken(cause)) throw cause;
-      throw new GatewayFault('LISTEN_FAILED', await whoHas(wanted.state, host, requested, wanted.name), { cause });
+      throw new GatewayFault('LISTEN_FAILED', await takenBy(wanted.state, host, requested, wanted.name), { cause });
     }
   }
   if (remembered === undefined) return on(0);
@@ -45,17 +45,22 @@ export async function listenForWorkload(wanted: WantedPort): Promise<Served> {
 }
 
 /** Why a port is unavailable, before anything is started; `undefined` when it is free. */
-export async function whyTaken(state: string, host: string, port: number, name: string): Promise<string | undefined> {
+export async function portProblem(
+  state: string,
+  host: string,
+  port: number,
+  name: string,
+): Promise<string | undefined> {
   const free = await new Promise<boolean>((resolve) => {
     const server = createServer();
-    // anything but a taken port is told by the listener itself, with its own words
+    // other errors are reported by the real listener
     server.once('error', (cause: NodeJS.ErrnoException) => resolve(cause.code !== 'EADDRINUSE'));
     server.listen(port, host, () => server.close(() => resolve(true)));
   });
-  return free ? undefined : whoHas(state, host, port, name);
+  return free ? undefined : takenBy(state, host, port, name);
 }
 
-async function whoHas(state: string, host: string, port: number, name: string): Promise<string> {
+async function takenBy(state: string, host: string, port: number, name: string): Promise<string> {
   const records = await readWorkloads(state).catch(() => []);
   const holder = records.find((record) => record.alive && record.status.port === port && record.name !== name);
   const who =

@@ -1,4 +1,4 @@
-// The detached proxy of one workload: `node proxy-main.ts NAME`, state folder in TOOLMGR_STATE_DIR.
+// The detached proxy of one workload: `node proxy-main.ts NAME`, with the state folder in TOOLMGR_STATE_DIR.
 import { join } from 'node:path';
 import { createLog, explainCause } from '@toolmgr/core';
 import { changeStatus, openLogFile, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
@@ -15,8 +15,8 @@ const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
 
 process.on('uncaughtException', (cause) => {
-  log.error('the proxy broke', { workload: name, reason: explainCause(cause), stack: cause.stack ?? '' });
-  const message = `its proxy broke: ${explainCause(cause)}`;
+  log.error('the proxy crashed', { workload: name, reason: explainCause(cause), stack: cause.stack ?? '' });
+  const message = `its proxy crashed: ${explainCause(cause)}`;
   void changeStatus(state, name, ({ status }) =>
     status.proxy?.pid === process.pid ? { status: 'error', message, runId: status.runId } : undefined,
   ).finally(() => process.exit(1));

@@ -18,47 +18,47 @@ import {
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
-import { hearRejections } from '../shared/log-unhandled-rejections.ts';
+import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { VERSION } from '../shared/version.ts';
 import { planFromRun } from './plan.ts';
 import { listenForWorkload } from './ports.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
 
-/** One workload and this process, which is its proxy. */
+/** Parameters of the proxy of one workload, which runs in this process. */
 export interface ProxyRun {
   readonly state: string;
   readonly name: string;
   readonly log: Log;
-  /** Ends the proxy and everything behind it. */
+  /** Ends the proxy and its program. */
   readonly signal: AbortSignal;
-  /** The proxy ends when a program of the workload ends by itself; nothing is started again. */
+  /** The proxy ends when its program ends; the program is not restarted. */
   readonly endsWithProgram?: boolean;
 }
 
-/** How a proxy ended: as it was told, with its program, or by itself. An exit code is that of the program. */
+/** How a proxy ended: by its signal, with its program, or by an error. The exit code is that of the program. */
 export type ProxyEnd =
   | { readonly status: 'stopped' }
   | ({ readonly status: 'exited' } & ProgramEnd)
   | { readonly status: 'error'; readonly message: string; readonly exitCode?: number };
 
-/** What this process claimed. */
+/** The workload that this process has claimed, and its start. */
 interface Claim {
   readonly config: WorkloadConfig;
   readonly mine: Pick<StatusChange, 'proxy' | 'runId'>;
   readonly runId: string;
-  /** The port of the last start. */
+  /** Port of the last start. */
   readonly port: number | undefined;
 }
 
 /**
- * Runs a workload behind its proxy in this process until `signal` aborts or the workload is given up.
+ * Runs a workload and its proxy in this process until `signal` aborts or the workload fails for good.
  *
- * The status on disk follows: `starting`, `running` once the server has answered, at last `stopped` or `error`. A
- * workload that another live proxy has is left alone.
+ * Writes the status to disk: `starting`, `running` once the server has answered, at the end `stopped` or `error`.
+ * Returns an error without changes if another live proxy has the workload.
  */
 export async function runProxy(run: ProxyRun): Promise<ProxyEnd> {
-  using _ = hearRejections(run.log);
+  using _ = logUnhandledRejections(run.log);
   const claim = await claimWorkload(run);
   if ('status' in claim) return claim;
   const end = await serveUntilEnd(run, claim).catch(
@@ -66,7 +66,7 @@ export async function runProxy(run: ProxyRun): Promise<ProxyEnd> {
   );
   if (end.status === 'error') run.log.error('the proxy ends', { workload: run.name, reason: end.message });
   await changeStatus(run.state, run.name, ({ status }) =>
-    // only the holder writes the end: after a suspend another proxy may have taken over
+    // another proxy may have taken over, e.g. while this machine was suspended
     status.runId === claim.runId
       ? { ...statusOf(end), ...(status.port === undefined ? {} : { port: status.port }) }
       : undefined,
@@ -93,7 +93,7 @@ async function claimWorkload({ state, name }: ProxyRun): Promise<Claim | Extract
   if (after === undefined) return { status: 'error', message: `there is no workload ${name}` };
   if (after.config === undefined) return { status: 'error', message: after.status.message ?? 'it cannot be read' };
   if (after.status.runId !== runId) return { status: 'error', message: `workload ${name} runs already` };
-  // what a killed predecessor left would keep files, ports and memory
+  // orphans of a killed proxy would hold files, ports and memory
   if (before.runId !== undefined) await sweepOrphans(before.runId);
   return { config: after.config, mine: { proxy, runId }, runId, port: before.port };
 }
@@ -103,10 +103,10 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
   const { config, mine, runId } = claim;
   const logFile = join(workloadDir(state, name), WORKLOAD_FILES.log);
   const output = openLogFile(logFile);
-  const log = rememberReasons(run.log);
+  const log = recordReasons(run.log);
   const programs = watchPrograms(output);
-  const keepsUp = run.endsWithProgram !== true;
-  const gateway = await createGateway(planFromRun(config, { runId, logFile, keepsUp }), {
+  const restartsProgram = run.endsWithProgram !== true;
+  const gateway = await createGateway(planFromRun(config, { runId, logFile, restartsProgram }), {
     catalogue,
     log,
     spawn: programs.spawn,
@@ -136,7 +136,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
       const exitCode = log.exitCode ?? programs.ended()?.exitCode;
       return { status: 'error', message: failed, ...(exitCode === undefined ? {} : { exitCode }) };
     }
-    programs.forget(); // some servers end on the question which revision they speak
+    programs.forget(); // some servers end when they are asked for their revision, and are started again
     widenYoungGeneration();
     run.log.info('the workload answers', { workload: name, url: at.url });
     await changeStatus(state, name, () => ({ ...at, status: 'running' }));
@@ -150,11 +150,11 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
   }
 }
 
-/** `undefined` once the server has said hello; else a sentence, at once when its process ended or it refused. */
+/** Waits until the server has answered; then `undefined`. Otherwise the reason why it will not. */
 async function whyNotReady(
   gateway: Gateway,
   config: WorkloadConfig,
-  log: RememberingLog,
+  log: ReasonLog,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const limitMs = startDeadlineMs(config);
@@ -163,7 +163,7 @@ async function whyNotReady(
     const state = gateway.backends()[0];
     if (state?.status === 'ready') return undefined;
     const isFinal = state?.status === 'unavailable' || state?.status === 'unauthenticated';
-    // a slow server is asked again with more patience; everything else would only fail again
+    // a timeout is retried with a longer limit; other causes would fail again
     if (isFinal && state.cause?.category !== 'timeout') return state.cause?.message ?? `it is ${state.status}`;
     if (state === undefined && log.reason !== undefined) return log.reason;
     if (performance.now() > deadlineMs) return `it did not answer within ${Math.round(limitMs / 1000)} s`;
@@ -172,15 +172,15 @@ async function whyNotReady(
   return 'it was stopped while it started';
 }
 
-/** Keeps the message of the status true; ends when the runtime gave the workload up or `signal` aborts. */
+/** Updates the status message until the runtime gives the workload up or `signal` aborts. */
 async function watchUntilEnd(
   { state, name, signal, endsWithProgram }: ProxyRun,
   gateway: Gateway,
   at: Omit<StatusChange, 'status'>,
   programs: Programs,
-  log: RememberingLog,
+  log: ReasonLog,
 ): Promise<ProxyEnd> {
-  let told: string | undefined;
+  let written: string | undefined;
   while (!signal.aborted) {
     await delay(endsWithProgram ? READY_POLL_MS : WATCH_MS, undefined, { signal }).catch(() => {});
     const backend = gateway.backends()[0];
@@ -194,8 +194,8 @@ async function watchUntilEnd(
       return { status: 'error', message: 'its program ended again and again: see its logs' };
     }
     const message = backend.status === 'unavailable' ? backend.cause?.message : undefined;
-    if (message === told) continue;
-    told = message;
+    if (message === written) continue;
+    written = message;
     await changeStatus(state, name, () => ({
       ...at,
       status: 'running',
@@ -205,22 +205,22 @@ async function watchUntilEnd(
   return { status: 'stopped' };
 }
 
-/** How a program ended that nobody had told to. A signal counts as 128 and its number, as in shells. */
+/** How a program ended without being stopped. A signal counts as 128 plus its number, as in shells. */
 interface ProgramEnd {
   readonly exitCode: number;
   readonly how: string;
 }
 
-/** The programs that the gateway starts. */
+/** Starts and watches the programs of the gateway. */
 interface Programs {
   readonly spawn: NonNullable<GatewayOptions['spawn']>;
-  /** The last of them that ended by itself. */
+  /** The last one that ended by itself. */
   ended(): ProgramEnd | undefined;
-  /** Those that have ended count no more. */
+  /** Forgets the programs that have ended. */
   forget(): void;
 }
 
-/** Starts programs as the gateway asks, keeps what they write to stderr, and sees how they end. */
+/** Starts programs for the gateway, writes their stderr to `output` and records how they end. */
 function watchPrograms(output: LogFile): Programs {
   let ended: ProgramEnd | undefined;
   return {
@@ -228,7 +228,7 @@ function watchPrograms(output: LogFile): Programs {
       const child = spawnChild(file, [...args], options);
       child.stderr?.on('data', (chunk: Buffer) => output.write(chunk));
       child.once('exit', (code, signal) => {
-        // the gateway ends a program's input first
+        // the gateway stops a program by closing its input
         if (child.stdin?.writableEnded === true) return;
         const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
         ended = { exitCode, how: signal === null ? `exit code ${exitCode}` : `signal ${signal}` };
@@ -242,15 +242,15 @@ function watchPrograms(output: LogFile): Programs {
   };
 }
 
-interface RememberingLog extends Log {
+interface ReasonLog extends Log {
   /** The reason of the last error line that had one. */
   readonly reason: string | undefined;
   /** The exit code in the last error line that had one. */
   readonly exitCode: number | undefined;
 }
 
-/** A source that cannot start its workload has no backend that could say why; its log line does. */
-function rememberReasons(log: Log): RememberingLog {
+/** A workload that cannot be started has no backend with a cause, so the reason is taken from the error log. */
+function recordReasons(log: Log): ReasonLog {
   let reason: string | undefined;
   let exitCode: number | undefined;
   return {
@@ -271,5 +271,5 @@ function rememberReasons(log: Log): RememberingLog {
 
 const CLOSE_MS = 5_000;
 const READY_POLL_MS = 50;
-const SPARE_MS = 1_000; // the start itself says first that its time is over
+const SPARE_MS = 1_000; // the start reports its own timeout first
 const WATCH_MS = 1_000;

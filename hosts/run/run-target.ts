@@ -6,12 +6,12 @@ import { UsageError } from '../shared/usage-error.ts';
 import { addWorkload, configFromFlags, exposureWarning } from './add-workload.ts';
 import { runInForeground } from './foreground.ts';
 import type { RunFlags } from './options.ts';
-import { startAndTell, tellFailure } from './start-detached.ts';
+import { printFailure, startAndReport } from './start-detached.ts';
 
 /**
- * `toolmgr run`: puts a workload on disk, starts it, and prints where it is once it has answered.
- * One that does not answer is taken away again, so that the same command can be repeated.
- * @throws UsageError when what was asked for cannot be
+ * `toolmgr run`: writes a workload to disk, starts it, and prints its URL once it has answered.
+ * Removes a workload that does not answer, so that the same command can be repeated.
+ * @throws UsageError when the arguments are invalid
  */
 export async function runTarget(target: string, args: readonly string[], flags: RunFlags): Promise<void> {
   if (process.platform === 'win32')
@@ -22,10 +22,10 @@ export async function runTarget(target: string, args: readonly string[], flags: 
   const warning = exposureWarning(config);
   if (warning !== undefined) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   if (flags.foreground) return foreground(state, config);
-  const started = await startAndTell(state, config);
+  const started = await startAndReport(state, config);
   if (started.kind === 'running') return printNextSteps(config, started.record.status.url ?? '');
   await removeRecord(state, config.name);
-  tellFailure(config.name, started);
+  printFailure(config.name, started);
 }
 
 function printNextSteps(config: WorkloadConfig, url: string): void {
@@ -45,7 +45,7 @@ async function foreground(state: string, config: WorkloadConfig): Promise<void> 
   const over = new AbortController();
   try {
     const running = runInForeground(state, config, (text) => void process.stderr.write(text), stop.signal);
-    void tellWhenRunning(state, config.name, over.signal);
+    void printWhenRunning(state, config.name, over.signal);
     const end = await running;
     if (end.status === 'stopped') return stderr.line(`${config.name} is stopped and removed`);
     if (end.status === 'exited') {
@@ -61,15 +61,15 @@ async function foreground(state: string, config: WorkloadConfig): Promise<void> 
   }
 }
 
-async function tellWhenRunning(state: string, name: string, signal: AbortSignal): Promise<void> {
+async function printWhenRunning(state: string, name: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const record = await readWorkload(state, name);
     if (record?.status.status === 'running') {
       stdout.line(`${stdout.bold(name)} runs at ${stdout.green(record.status.url ?? '')}`);
       return stderr.line('Ctrl-C stops and removes it');
     }
-    await new Promise((resolve) => setTimeout(resolve, TELL_POLL_MS).unref());
+    await new Promise((resolve) => setTimeout(resolve, RUNNING_POLL_MS).unref());
   }
 }
 
-const TELL_POLL_MS = 100;
+const RUNNING_POLL_MS = 100;

@@ -7,9 +7,9 @@ import { followFile } from './follow-file.ts';
 import { unknownWorkload } from './workloads.ts';
 
 /**
- * `toolmgr logs`: what a workload printed to stderr, or what its proxy told.
+ * `toolmgr logs`: prints the stderr of a workload, or the log of its proxy.
  *
- * A remote server's output is not here, so a URL shows the log of its proxy.
+ * The output of a remote server is not available, so a URL workload shows the log of its proxy.
  * @throws UsageError when there is no such workload
  */
 export async function showLogs(name: string, flags: { follow?: boolean; proxy?: boolean }): Promise<void> {

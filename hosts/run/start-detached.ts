@@ -5,13 +5,13 @@ import { stderr } from '../shared/terminal.ts';
 import { detachProxy, INTERRUPTED, type Launched, lastLines, waitUntilRunning } from './launch.ts';
 import { stopWorkload } from './stop.ts';
 
-/** A workload that was started, or why not, with the last lines that it printed. */
+/** A started workload, or the reason why it failed with its last lines of output. */
 export type Started =
   | Extract<Launched, { kind: 'running' }>
   | (Extract<Launched, { kind: 'failed' }> & { readonly lines: readonly string[] });
 
-/** Starts a stored workload detached and waits until it answers, telling the seconds. One that does not is stopped again. */
-export async function startAndTell(state: string, config: WorkloadConfig): Promise<Started> {
+/** Starts a stored workload detached and waits until it answers, printing the seconds. Stops it if it does not answer. */
+export async function startAndReport(state: string, config: WorkloadConfig): Promise<Started> {
   const stop = stopSignal();
   const progress = (seconds: number): void => {
     if (stderr.isTty) process.stderr.write(`\r${config.name} is starting … ${seconds} s`);
@@ -29,8 +29,8 @@ export async function startAndTell(state: string, config: WorkloadConfig): Promi
   }
 }
 
-/** Says why a workload does not run and sets the exit code. */
-export function tellFailure(name: string, { reason, lines }: Extract<Started, { kind: 'failed' }>): void {
+/** Prints why a workload does not run and sets the exit code. */
+export function printFailure(name: string, { reason, lines }: Extract<Started, { kind: 'failed' }>): void {
   if (reason === INTERRUPTED) {
     stderr.line(`${name} was not started`);
     process.exitCode = EXIT_CODES.interrupted.code;
@@ -41,5 +41,5 @@ export function tellFailure(name: string, { reason, lines }: Extract<Started, { 
   process.exitCode = EXIT_CODES.failed.code;
 }
 
-const LINE_SECONDS = 10; // between lines where there is no terminal to write over
+const LINE_SECONDS = 10; // between progress lines when stderr is not a terminal
 const CLEAR_LINE = '\r\u001b[K';

@@ -3,10 +3,10 @@ import { changeStatus, isRunning, readWorkload, type WorkloadRecord } from '@too
 import { sweepOrphans } from './sweep-orphans.ts';
 
 /**
- * Stops a workload: asks its proxy, kills it when it does not end, and ends what a killed one left behind.
+ * Stops a workload: signals its proxy, kills it if it does not end, and ends the processes that a killed proxy left.
  *
- * Only exactly the process that was recorded is signalled; a recycled number is not it. `gone` when there is no
- * workload of this name; `idle` when nothing ran.
+ * Signals only the recorded process, never another one that got the same process id. Returns `gone` if there is no workload
+ * of this name, `idle` if nothing ran.
  */
 export async function stopWorkload(
   state: string,
@@ -19,7 +19,7 @@ export async function stopWorkload(
   if (alive) await endProxy(record, graceMs);
   const orphans = status.runId === undefined ? 0 : await sweepOrphans(status.runId);
   await changeStatus(state, name, (now) => {
-    // a proxy that ended by itself has said so; one that was killed could not
+    // a proxy that ended by itself has written its status; a killed one could not
     if (now.status.runId !== status.runId || now.alive) return undefined;
     if (now.status.status === 'error' && !alive && orphans === 0 && now.status.proxy === undefined) return undefined;
     return { status: 'stopped', ...(now.status.port === undefined ? {} : { port: now.status.port }) };
@@ -38,13 +38,13 @@ async function endProxy({ status }: WorkloadRecord, graceMs: number): Promise<vo
     try {
       process.kill(proxy.pid, signal);
     } catch {
-      return; // it ended in this very moment
+      return; // it has just ended
     }
     const deadlineMs = performance.now() + waitMs;
     while (performance.now() < deadlineMs && (await isRunning(proxy))) await delay(POLL_MS);
   }
 }
 
-const GRACE_MS = 15_000; // the proxy itself gives its workload 5 s and its calls 5 s
+const GRACE_MS = 15_000; // the proxy gives its workload 5 s and its calls 5 s
 const KILL_MS = 2_000;
 const POLL_MS = 30;

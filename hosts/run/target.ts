@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { commandFromScheme, findProgram, WHAT_WORKS } from '@toolmgr/plugins';
 
-/** What TARGET stands for, or why it cannot be run. */
+/** What TARGET means, or why it cannot be run. */
 export type Target =
   | { readonly kind: 'url'; readonly url: string; readonly name: string }
   | {
@@ -9,14 +9,14 @@ export type Target =
       readonly command: { readonly file: string; readonly args: readonly string[] };
       readonly env: Readonly<Record<string, string>>;
       readonly name: string;
-      /** The package has to be fetched first, which takes its time. */
+      /** The package must be downloaded first, which takes time. */
       readonly fetched: boolean;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Says which form TARGET has: a URL, `npx://PACKAGE`, or a program (a path, or a name on PATH).
- * What needs a container engine or the registry is refused with a sentence that names what works.
+ * Parses TARGET: a URL, `npx://PACKAGE`, or a program (a path or a name on PATH).
+ * Refuses targets that need a container engine or the registry; the reason names the forms that work.
  */
 export async function readTarget(target: string, args: readonly string[], cwd: string): Promise<Target> {
   if (/^https?:/i.test(target)) return readUrl(target, args);
@@ -51,10 +51,10 @@ export async function readTarget(target: string, args: readonly string[], cwd: s
 
 function readUrl(target: string, args: readonly string[]): Target {
   const refused = (reason: string): Target => ({ kind: 'refused', reason });
-  if (!URL.canParse(target)) return refused('TARGET begins like a URL and is none');
+  if (!URL.canParse(target)) return refused('TARGET looks like a URL but is not valid');
   const url = new URL(target);
   if (url.username !== '' || url.password !== '') {
-    return refused('a URL must not hold a user name or password: it would end in logs and process lists');
+    return refused('a URL must not hold a user name or password: it would appear in logs and process lists');
   }
   if (args.length > 0) return refused('a URL takes no arguments after --: they are for programs');
   return { kind: 'url', url: target, name: nameFrom(hostLabel(url.hostname)) };
@@ -66,12 +66,12 @@ function hostLabel(host: string): string {
   return host.split('.').at(-2) ?? host;
 }
 
-/** `@scope/pkg@1.2` is `scope/pkg`: the version is no part of a name. */
+/** `@scope/pkg@1.2` becomes `scope/pkg`. */
 function packageName(text: string): string {
   return text.replace(/(?<=.)@.*$/, '').replace(/^@/, '');
 }
 
-/** Fits any text into the grammar of workload names. */
+/** Converts any text to a valid workload name. */
 function nameFrom(text: string): string {
   const name = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
   return name === '' ? 'workload' : name.slice(0, MAX_NAME);

@@ -3,7 +3,7 @@ import { readWorkload, readWorkloads, removeRecord, stateDir } from '@toolmgr/pl
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { columns, stderr, stdout } from '../shared/terminal.ts';
 import { listedFrom, rowsOf } from './list.ts';
-import { startAndTell, tellFailure } from './start-detached.ts';
+import { printFailure, startAndReport } from './start-detached.ts';
 import { stopWorkload } from './stop.ts';
 
 /** `toolmgr list`. */
@@ -16,7 +16,7 @@ export async function list({ group, format }: { group?: string; format: 'text' |
   for (const { name, message } of shown) if (message !== undefined) stderr.line(`${name}: ${message}`);
 }
 
-/** `toolmgr start`: the stored configuration again, at the same port. */
+/** `toolmgr start`: starts the stored configuration again, at the same port. */
 export async function start(names: readonly string[]): Promise<void> {
   const state = stateDir();
   await forEach(names, async (name) => {
@@ -24,10 +24,10 @@ export async function start(names: readonly string[]): Promise<void> {
     if (record === undefined) return unknownWorkload(state, name);
     const { config, alive, status } = record;
     if (config === undefined) return `${name}: ${status.message}`;
-    if (alive) return stdout.line(`${name} runs already at ${status.url ?? 'its port'}`);
-    const started = await startAndTell(state, config);
+    if (alive) return stdout.line(`${name} already runs at ${status.url ?? 'its port'}`);
+    const started = await startAndReport(state, config);
     if (started.kind === 'running') return stdout.line(`${name} runs at ${started.record.status.url}`);
-    tellFailure(name, started);
+    printFailure(name, started);
   });
 }
 
@@ -50,12 +50,12 @@ export async function remove(names: readonly string[], { force }: { force?: bool
     if (record.alive && !force) return `${name} runs: stop it first (toolmgr stop ${name}), or use --force`;
     await stopWorkload(state, name);
     const outcome = await removeRecord(state, name);
-    if (outcome === 'running') return `${name} was started again meanwhile`;
+    if (outcome === 'running') return `${name} was started again in the meantime`;
     stdout.line(`${name} is removed`);
   });
 }
 
-/** Says that there is no such workload, and which one was perhaps meant. */
+/** An error message for an unknown name, with a suggestion. */
 export async function unknownWorkload(state: string, name: string): Promise<string> {
   const names = (await readWorkloads(state)).map((record) => record.name);
   const hint = nearest(name, names);
@@ -63,7 +63,7 @@ export async function unknownWorkload(state: string, name: string): Promise<stri
   return `there is no workload ${name} (${names.length === 0 ? 'there are none' : `known: ${names.join(', ')}`})`;
 }
 
-/** Does one thing for each name, one after the other; a sentence means that it failed, and the others go on. */
+/** Runs `act` for each name in order. A returned sentence is printed as a failure; the others still run. */
 async function forEach(
   names: readonly string[],
   act: (name: string) => Promise<string | undefined | void>,

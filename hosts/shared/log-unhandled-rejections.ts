@@ -1,19 +1,19 @@
 import { explainCause, type Log } from '@toolmgr/core';
 
 /**
- * Logs promises that are rejected while nobody listens, until disposed of. Without it Node ends the process: one call's
- * mistake, in a plugin say, would end everybody's calls. The stack is logged too, since such a line is a bug to report.
+ * Logs unhandled promise rejections until disposed. Without it Node ends the process, so an error in one call, e.g. in a
+ * plugin, would end all calls. The stack is logged too, because each such line is a bug to report.
  */
-export function hearRejections(log: Pick<Log, 'error'>): Disposable {
-  const hear = (cause: unknown): void =>
-    log.error('a promise was rejected and nobody listened; the gateway goes on', {
+export function logUnhandledRejections(log: Pick<Log, 'error'>): Disposable {
+  const logRejection = (cause: unknown): void =>
+    log.error('unhandled promise rejection; the gateway continues', {
       cause: explainCause(cause),
       ...(cause instanceof Error && cause.stack !== undefined ? { stack: cause.stack } : {}),
     });
-  process.on('unhandledRejection', hear);
+  process.on('unhandledRejection', logRejection);
   return {
     [Symbol.dispose]() {
-      process.off('unhandledRejection', hear);
+      process.off('unhandledRejection', logRejection);
     },
   };
 }

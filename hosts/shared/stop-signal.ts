@@ -1,6 +1,6 @@
 /**
- * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP. The second one ends the process at once: somebody who
- * asks twice does not want to wait. `release`, or disposing, takes the listeners away.
+ * A signal that aborts on the first SIGINT, SIGTERM or SIGHUP. The second one ends the process immediately. `release`, or
+ * disposing, removes the listeners.
  */
 export function stopSignal(
   names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'],

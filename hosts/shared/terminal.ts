@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** Writes for people: one stream, with colour only when somebody sees it. */
+/** Writes lines to one stream, with colour only on a terminal. */
 export interface Terminal {
   line(text?: string): void;
   bold(text: string): string;
@@ -11,7 +11,7 @@ export interface Terminal {
   readonly isTty: boolean;
 }
 
-/** Makes a terminal over a stream. No colour without a TTY, with `NO_COLOR` set to anything, or with `TERM=dumb`. */
+/** Wraps a stream. No colour without a TTY, with `NO_COLOR` set to anything, or with `TERM=dumb`. */
 export function createTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): Terminal {
   const isTty = stream.isTTY === true;
   const colours = isTty && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
@@ -28,18 +28,18 @@ export function createTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEn
   };
 }
 
-/** What a program hands to others: results. */
+/** For results. */
 export const stdout = createTerminal(process.stdout);
-/** What a person reads beside: progress, notes, errors. */
+/** For progress, notes and errors. */
 export const stderr = createTerminal(process.stderr);
 
-/** Text of others for a terminal: without the control characters that would move the cursor or change its state. */
+/** Removes control characters, which could move the cursor or change the terminal's state, from foreign text. */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
 
-/** Lines with their columns aligned; the last column is not padded. */
+/** Lines with aligned columns; the last column is not padded. */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,2 +1,2 @@
-/** The person asked for something that cannot be done: printed without a stack, exit code `failed`. */
+/** Wrong usage of the command line: printed without a stack, exit code `failed`. */
 export class UsageError extends Error {}

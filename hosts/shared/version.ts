@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-/** Version of this package. The sources lie beside package.json, the published code in `dist` below it. */
-export const VERSION: string = readVersion(['../../package.json', '../../../package.json']);
+/** Version of this package. The sources are beside package.json, the published code is in `dist` below it. */
+export const VERSION: string = readVersion(['../package.json', '../../package.json']);
 
 function readVersion(places: readonly string[]): string {
   for (const place of places) {

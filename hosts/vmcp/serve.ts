@@ -12,8 +12,8 @@ import { catalogue } from '@toolmgr/plugins';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
-import { hearRejections } from '../shared/log-unhandled-rejections.ts';
-import { tellStarts } from '../shared/report-starts.ts';
+import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
+import { reportStarts } from '../shared/report-starts.ts';
 import { aborted, stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
@@ -48,7 +48,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const source = await sourceOf(options);
   const log = createTunableLog((line) => process.stderr.write(line));
   log.setLevel(levelOf(options, source.config));
-  using _ = hearRejections(log);
+  using _ = logUnhandledRejections(log);
   const flags: PlanFlags = {
     loopback: isLoopbackHost(options.host),
     ...(options.enableAudit ? { audit: true } : {}),
@@ -89,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.told()}`);
   void greetBackends(door.current, log);
-  tellStarts({ gateway: () => door.current, say: (line) => log.info(line), signal: stop.signal });
+  reportStarts({ gateway: () => door.current, say: (line) => log.info(line), signal: stop.signal });
   followFile(source, stop.signal, log, async ({ config, warnings }) => {
     const pages = await statusPages.prepare(statusPagesOf(options, config));
     const next = await open(config, door.current).catch(async (cause) => {

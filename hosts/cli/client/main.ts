@@ -67,7 +67,7 @@ async function withClient(options: ClientOptions, work: (client: McpClient) => P
     });
     await work(client);
   } catch (cause) {
-    throw cause instanceof RpcError ? new UsageError(`${options.url} answers: ${saidBy(cause)}`) : cause;
+    throw cause instanceof RpcError ? new UsageError(`${options.url} answers: ${describeError(cause)}`) : cause;
   } finally {
     await client?.close();
   }
@@ -109,12 +109,12 @@ async function callTool(
   } catch (cause) {
     if (!(cause instanceof RpcError)) throw cause;
     if (options.format === 'json') stdout.line(JSON.stringify({ error: { code: cause.code, message: cause.message } }));
-    else stderr.line(`${stderr.red('failed')} ${saidBy(cause)}`);
+    else stderr.line(`${stderr.red('failed')} ${describeError(cause)}`);
     process.exitCode = EXIT_CODES.toolFailed.code;
   }
 }
 
-function saidBy({ message, code, retryAfterSeconds }: RpcError): string {
+function describeError({ message, code, retryAfterSeconds }: RpcError): string {
   const wait = retryAfterSeconds === undefined ? '' : `, try again in ${retryAfterSeconds} s`;
   return `${printable(message)} (${code})${wait}`;
 }

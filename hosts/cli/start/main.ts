@@ -9,8 +9,8 @@ import { createSwitch } from '../../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
-import { hearRejections } from '../../shared/log-unhandled-rejections.ts';
-import { tellStarts } from '../../shared/report-starts.ts';
+import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
+import { reportStarts } from '../../shared/report-starts.ts';
 import { aborted, stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -41,10 +41,10 @@ async function start(argv: readonly string[]): Promise<void> {
   const plan = await startPlan(scratch.path, resolve(import.meta.dirname, '..', '..', '..'));
   stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
   const log = createLog('error', (line) => process.stderr.write(line));
-  using _ = hearRejections(log);
+  using _ = logUnhandledRejections(log);
   const gateway = await createGateway(plan, { catalogue, log });
-  await using door = createSwitch(gateway);
-  await using served = await serveGateway(door, {
+  await using gatewaySwitch = createSwitch(gateway);
+  await using served = await serveGateway(gatewaySwitch, {
     host: HOST,
     port,
     allowedHosts: LOOPBACK_NAMES,
@@ -55,14 +55,14 @@ async function start(argv: readonly string[]): Promise<void> {
       authTypeOf: () => 'unauthenticated',
     }),
   });
-  tellStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+  reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (await ready(gateway, stop.signal)) {
     widenYoungGeneration();
-    await tell(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);
+    await printSummary(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);
     await aborted(stop.signal);
   }
   stdout.line('\nstopping …');
-  await Promise.all([served.close(), door.stop()]);
+  await Promise.all([served.close(), gatewaySwitch.stop()]);
   stdout.line('stopped, nothing is left running');
 }
 
@@ -137,7 +137,7 @@ function notReady(gateway: Gateway, missing: readonly string[]): UsageError {
 }
 
 /** The first call, then everything a person needs next. */
-async function tell(gateway: Gateway, url: string, scratch: string, elapsedMs: number): Promise<void> {
+async function printSummary(gateway: Gateway, url: string, scratch: string, elapsedMs: number): Promise<void> {
   const seconds = (elapsedMs / 1000).toFixed(1);
   const called = await firstCall(url);
   const tools = gateway.catalog().visible('tool');

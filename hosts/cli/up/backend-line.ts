@@ -1,11 +1,11 @@
 import type { BackendState } from '@toolmgr/core';
-import { counted, secondsOf } from '../../shared/report-starts.ts';
+import { countTools, secondsOf } from '../../shared/report-starts.ts';
 import { stderr } from '../../shared/terminal.ts';
 
 /** How one backend is, for a person. A program that failed and is started once more is away: the cause says what to mend. */
 export function backendLine(state: Omit<BackendState, 'backend'>, count: number): string {
   const { status, cause, startingSinceMs } = state;
-  if (status === 'ready') return `${stderr.green('ready')}, ${counted(count)}`;
+  if (status === 'ready') return `${stderr.green('ready')}, ${countTools(count)}`;
   if (startingSinceMs === undefined || cause !== undefined) {
     return `${stderr.red(status)}: ${cause?.message ?? 'no answer yet'}`;
   }

@@ -7,8 +7,8 @@ import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
-import { hearRejections } from '../../shared/log-unhandled-rejections.ts';
-import { tellStarts } from '../../shared/report-starts.ts';
+import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
+import { reportStarts } from '../../shared/report-starts.ts';
 import { aborted, stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -48,7 +48,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
 
   const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
-  using _ = hearRejections(log);
+  using _ = logUnhandledRejections(log);
   const servers = createClientServers(first);
   const plan = upPlan(isLoopbackHost(options.host), { timeoutMs: options.timeout, firstStartMs: options.startTimeout });
   const { limits } = readPlan(plan);
@@ -75,7 +75,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   }
   void gateway.settled().then(widenYoungGeneration);
   void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
-  tellStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+  reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (options.watch === true) {
     watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
   }

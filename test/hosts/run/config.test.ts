@@ -72,7 +72,7 @@ describe('the configuration of a workload', () => {
       ['https://x.example/mcp', { targetPort: 1 }, /--target-port is for programs/],
       ['https://x.example/mcp', { runtime: 'process' }, /--runtime is for programs/],
       ['https://u:p4ss@x.example/mcp', {}, /must not hold a user name or password/],
-      ['http://', {}, /begins like a URL and is none/],
+      ['http://', {}, /looks like a URL but is not valid/],
       ['./plain.py', {}, /is not executable: chmod \+x it, or name its interpreter/],
       ['fetch-server', {}, /container image or a name of the registry: these come with container workloads/],
       ['ghcr.io/org/server:1', {}, /these come with container workloads/],
@@ -91,7 +91,7 @@ describe('the configuration of a workload', () => {
   it('warns about an endpoint that others reach', () => {
     expect(exposureWarning({ host: '127.0.0.1' })).toBeUndefined();
     expect(exposureWarning({ host: 'localhost' })).toBeUndefined();
-    expect(exposureWarning({ host: '0.0.0.0' })).toContain('everybody who can reach it');
+    expect(exposureWarning({ host: '0.0.0.0' })).toContain('everyone who can reach it');
   });
 
   it('gives a program that may have to be installed minutes to answer, or the time that was asked for', () => {
@@ -134,7 +134,10 @@ describe('the plan of a workload', () => {
   });
 
   it('starts no program again in the foreground', () => {
-    const inForeground = planFromRun(workloadConfigOf('one', { startTimeoutMs: 1_000 }), { ...start, keepsUp: false });
+    const inForeground = planFromRun(workloadConfigOf('one', { startTimeoutMs: 1_000 }), {
+      ...start,
+      restartsProgram: false,
+    });
     const settings = { firstStartTimeoutMs: 1_000, restart: { maxRestarts: 0 } };
     expect(inForeground.plugins).toContainEqual({ use: 'workloads/process', with: settings });
   });

@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextp
 import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ListedWorkload, listedFrom } from '../../../hosts/run/list.ts';
-import { marked } from '../../../hosts/run/sweep-orphans.ts';
+import { findMarked } from '../../../hosts/run/sweep-orphans.ts';
 import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
@@ -99,7 +99,7 @@ describe('toolmgr run', () => {
       expect(await toolmgr(state, 'stop', 'all')).toMatchObject({ code: 0, out: 'all is stopped\n' });
       expect(await listed('all')).toMatchObject({ status: 'stopped', pid: null, url: '' });
       expect(processes().some(({ pid }) => pid === workload.pid)).toBe(false);
-      expect(await marked(runId)).toEqual([]);
+      expect(await findMarked(runId)).toEqual([]);
 
       expect(await toolmgr(state, 'rm', 'all')).toMatchObject({ code: 0, out: 'all is removed\n' });
       expect(await listed('all')).toBeUndefined();
@@ -116,7 +116,7 @@ describe('toolmgr run', () => {
       expect((await toolmgr(state, 'start', 'memory')).code).toBe(0);
       const again = await running('memory');
       expect(again.port).toBe(port);
-      expect((await toolmgr(state, 'start', 'memory')).out).toContain('memory runs already');
+      expect((await toolmgr(state, 'start', 'memory')).out).toContain('memory already runs');
       expect((await running('memory')).pid).toBe(again.pid);
     },
     LONG,
@@ -191,7 +191,7 @@ describe('toolmgr run', () => {
         const removed = await toolmgr(state, 'rm', '--force', 'cut');
         expect(`${removed.out}${removed.err}`).toMatch(/cut is removed|there is no workload cut/);
         expect(await listed('cut')).toBeUndefined();
-        expect(await marked(runId)).toEqual([]);
+        expect(await findMarked(runId)).toEqual([]);
       }
       // a proxy that was let go just before the kill finds its workload gone and ends
       await until(
@@ -243,7 +243,7 @@ describe('toolmgr run', () => {
       fore.child.kill('SIGINT');
       expect(await fore.ended).toMatchObject({ code: 0, err: expect.stringContaining('fore is stopped and removed') });
       expect(await listed('fore')).toBeUndefined();
-      expect(await marked(runId)).toEqual([]);
+      expect(await findMarked(runId)).toEqual([]);
     },
     LONG,
   );
@@ -315,7 +315,7 @@ describe('toolmgr run', () => {
 
       expect((await toolmgr(state, 'start', 'tells')).code).toBe(0);
       expect(await running('tells')).toMatchObject({ port });
-      expect(await marked(runId)).toEqual([]);
+      expect(await findMarked(runId)).toEqual([]);
 
       const second = await running('tells');
       const secondRun = await runIdOf('tells');
@@ -323,7 +323,7 @@ describe('toolmgr run', () => {
       await until(() => !processes().some((row) => row.pid === second.pid));
       // Whether anything was left to stop depends on how fast it ended with its proxy.
       expect(await toolmgr(state, 'stop', 'tells')).toMatchObject({ code: 0 });
-      expect(await marked(secondRun)).toEqual([]);
+      expect(await findMarked(secondRun)).toEqual([]);
       expect(await listed('tells')).toMatchObject({ status: 'stopped' });
     },
     LONG,
@@ -334,7 +334,7 @@ describe('toolmgr run', () => {
     async () => {
       await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'));
       const { url } = await running('tells');
-      for (const pid of await marked(await runIdOf('tells'))) process.kill(pid, 'SIGKILL');
+      for (const pid of await findMarked(await runIdOf('tells'))) process.kill(pid, 'SIGKILL');
       expect(await callLegacy(url, 'tell', {})).toHaveLength(1);
     },
     LONG,
@@ -405,7 +405,7 @@ describe('toolmgr run', () => {
       ]);
       const runId = await runIdOf('http');
       await toolmgr(state, 'stop', 'http');
-      expect(await marked(runId)).toEqual([]);
+      expect(await findMarked(runId)).toEqual([]);
 
       await toolmgr(state, 'run', '--name', 'plain', MEMORY);
       expect((await running('plain')).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);

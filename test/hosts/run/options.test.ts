@@ -102,7 +102,7 @@ describe('the options of run', () => {
       });
       expect(
         commanderOptions()
-          .filter(({ comesWith }) => comesWith === undefined)
+          .filter(({ availableWith }) => availableWith === undefined)
           .flatMap(({ option }) => option.long),
       ).toEqual(expect.arrayContaining(BUILT));
     },

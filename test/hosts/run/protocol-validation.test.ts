@@ -48,7 +48,7 @@ describe('the proxy of a workload', () => {
     async () => {
       expect(await pinged({}, VERSIONS)).toEqual([200, 200, 200, 200, 200]);
       const found = commanderOptions().find(({ option }) => option.long === '--strict-protocol-validation');
-      expect([found?.comesWith, found?.option.isBoolean()]).toEqual([undefined, true]);
+      expect([found?.availableWith, found?.option.isBoolean()]).toEqual([undefined, true]);
     },
     LONG,
   );

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { marked, sweepOrphans } from '../../../hosts/run/sweep-orphans.ts';
+import { findMarked, sweepOrphans } from '../../../hosts/run/sweep-orphans.ts';
 import { until } from '../../support/until.ts';
 
 const children: ChildProcess[] = [];
@@ -38,7 +38,7 @@ describe('sweepOrphans', () => {
     const runId = randomUUID();
     const child = orphan(runId);
     await once(child.stdout ?? child, 'data');
-    expect(await marked(runId, 'darwin')).toEqual([child.pid]);
-    expect(await marked(runId, 'linux')).toEqual([child.pid]);
+    expect(await findMarked(runId, 'darwin')).toEqual([child.pid]);
+    expect(await findMarked(runId, 'linux')).toEqual([child.pid]);
   });
 });

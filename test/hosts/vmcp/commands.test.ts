@@ -281,11 +281,11 @@ describe('the command line', () => {
     expect(help.code).toBe(0);
     const codes = [...help.out.slice(help.out.indexOf('Exit codes:')).matchAll(/^ +(\d+) +(.+)$/gm)];
     expect(codes.map(([, code, means]) => `${code} ${means?.split(/[:,;]/)[0]}`)).toEqual([
-      '0 done',
+      '0 success',
       '1 wrong usage',
       '2 run',
       '5 call',
-      '130 Ctrl-C before it was done',
+      '130 Ctrl-C before the command was finished',
     ]);
     for (const args of [['version'], ['--version']]) {
       expect(await cli(args)).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });

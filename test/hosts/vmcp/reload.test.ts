@@ -197,7 +197,7 @@ describe('a vmcp process whose configuration is troubled', () => {
       const { session } = await send(url, undefined, INITIALIZE);
       const echo = request('tools/call', { name: 'one_echo', arguments: { message: 'still' } });
       await send(url, session ?? '', echo);
-      await running.printed(/a promise was rejected and nobody listened.*nobody listens.*careless\.ts/);
+      await running.printed(/unhandled promise rejection.*nobody listens.*careless\.ts/);
       expect((await send(url, session ?? '', echo)).text).toContain('echo: still');
     },
     LONG,

@@ -27,7 +27,7 @@ else run(nodeFor(here), ['--', built, ...argv]);
 async function start() {
   const { XDG_CACHE_HOME: given } = process.env;
   module.enableCompileCache(join(given?.startsWith('/') ? given : join(homedir(), '.cache'), 'toolmgr'));
-  const { prepareEngine } = await import('../dist/engine.js');
+  const { prepareEngine } = await import('../dist/shared/engine.js');
   prepareEngine();
   return (await import(built)).main(process.argv);
 }

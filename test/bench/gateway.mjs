@@ -2,7 +2,7 @@
 // JavaScript, so that nothing of the measuring strips types. Arguments: ERA NAME=URL...
 // Flags: --plugins SET (see plugin-sets.mjs), --issuer, --jwks and --audience of its tokens, --audit FILE.
 import { parseArgs } from 'node:util';
-import { prepareEngine, widenYoungGeneration } from '../../hosts/dist/engine.js';
+import { prepareEngine, widenYoungGeneration } from '../../hosts/dist/shared/engine.js';
 import { pluginSet } from './plugin-sets.mjs';
 
 prepareEngine(); // before the rest is loaded, as bin/toolmgr.js does

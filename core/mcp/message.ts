@@ -1,15 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { WireError } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import {
-  boundContainers,
-  checkStructure,
-  decode,
-  isObject,
-  RawJsonError,
-  RawObject,
-  TooManyMembers,
-} from '../json/raw-json.ts';
+import { checkStructure, decode, isObject, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
 import { hasRepeatedMembers } from '../json/repeated-members.ts';
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
 import { otherErrorMembers } from './error-object.ts';
@@ -69,16 +61,14 @@ export function readMessage(
   body: RawJson,
   { objectMembers, messageContainers }: MessageBounds = DEFAULT_LIMITS,
 ): Message | Misread {
-  const scan = (): RawObject | undefined => {
-    if (firstByte(body) === OPEN_BRACKET) checkStructure(body, objectMembers);
-    return firstByte(body) === OPEN_BRACE ? RawObject.parse(body, READ_THROUGH, objectMembers) : undefined;
-  };
   let members: RawObject | undefined;
   let value: JsonValue;
   try {
     if (!isUtf8(body)) return misread(CODE.parseError, 'the body is not UTF-8');
     // The raw scan comes first: it bounds the depth and size of what the decoder gets.
-    members = boundContainers(messageContainers, scan);
+    const first = firstByte(body);
+    if (first === OPEN_BRACKET) checkStructure(body, objectMembers, messageContainers);
+    if (first === OPEN_BRACE) members = RawObject.parse(body, READ_THROUGH, objectMembers, messageContainers);
     value = decode(body);
     if (members === undefined) return notSingle(value);
   } catch (cause) {

@@ -5,7 +5,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { CatalogEntry, ToolEntry } from '../contract/tool.ts';
 import type { InnerCall } from '../extension/plugin.ts';
-import { boundContainers, decodeObject, encode, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
+import { decodeObject, encode, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
 import { hasRepeatedMembers } from '../json/repeated-members.ts';
 import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
@@ -128,7 +128,7 @@ function readArguments(
 ): { readonly decoded: JsonObject } | { readonly error: WireError } {
   try {
     // before it is decoded: it bounds depth, members, objects and arrays
-    const members = boundContainers(messageContainers, () => RawObject.parse(raw, undefined, objectMembers));
+    const members = RawObject.parse(raw, undefined, objectMembers, messageContainers);
     const decoded = decodeObject(raw) ?? {};
     if (!hasRepeatedMembers(members, decoded)) return { decoded };
     return { error: wireError(CODE.invalidParams, 'the arguments name a member twice') };

@@ -1,0 +1,35 @@
+/** The text is not JSON, or not the shape that was asked for. `offset` is a byte position. */
+export class RawJsonError extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(`${message} at byte ${offset}`);
+    this.name = 'RawJsonError';
+    this.offset = offset;
+  }
+}
+
+/** An object has more members than the scan was told to accept. */
+export class TooManyMembers extends RawJsonError {
+  constructor(max: number, offset: number) {
+    super(`an object has more than ${max} members`, offset);
+    this.name = 'TooManyMembers';
+  }
+}
+
+/** A message has more objects and arrays than the scan was told to accept: each costs what decodes it some hundred bytes. */
+export class TooManyContainers extends TooManyMembers {
+  constructor(max: number, offset: number) {
+    super(max, offset);
+    this.name = 'TooManyContainers';
+    this.message = `there are more than ${max} objects and arrays at byte ${offset}`;
+  }
+}
+
+/** An array has more elements than the reader was told to accept. */
+export class TooManyElements extends RawJsonError {
+  constructor(max: number, offset: number) {
+    super(`an array has more than ${max} elements`, offset);
+    this.name = 'TooManyElements';
+  }
+}

@@ -96,27 +96,3 @@ export interface BackendManagerEvents {
   listed(workload: string, capabilityClass: string): void;
   changed(event: BackendChanged): void;
 }
-
-/** A JSON-RPC error that a backend answered. It is the backend's word, so it travels to the client as it is. */
-export class BackendError extends Error {
-  readonly workload: string;
-  readonly code: number;
-  readonly data: RawJson | undefined;
-  /** A raw object with the other members of its error object, if there were any. */
-  readonly members: RawJson | undefined;
-
-  constructor(
-    workload: string,
-    code: number,
-    message: string,
-    data: RawJson | undefined,
-    members: RawJson | undefined = undefined,
-  ) {
-    super(message);
-    this.name = 'BackendError';
-    this.workload = workload;
-    this.code = code;
-    this.data = data;
-    this.members = members;
-  }
-}

@@ -1,8 +1,8 @@
 import type { BackendHello } from '../contract/backend.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { decode, isObject } from '../json/raw-json.ts';
+import { BackendError } from '../mcp/errors.ts';
 import { META } from '../mcp/meta.ts';
-import { BackendError } from './backend-manager.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked } from './sessions/backend-session.ts';
 import { type JsonRpcConnection, resultValue } from './sessions/json-rpc-connection.ts';

@@ -60,3 +60,17 @@ export interface MessageView {
   /** Of requests and notifications: the params decoded. */
   readonly given?: JsonObject;
 }
+
+/** The record while its request is served: the pipeline adds the call. */
+export interface OpenRequestRecord extends RequestRecord {
+  call: Call | undefined;
+}
+
+/** Gets a record of each request. */
+export interface RequestListener {
+  /** An event stream begins; it may last for days. */
+  streamOpened(record: RequestRecord): void;
+  /** The answer is complete, or its asker has left. Once per request. */
+  settled(record: RequestRecord): void;
+  now(): number;
+}

@@ -1,3 +1,4 @@
+import { prepareAuthorizers } from '../backend/authorizers.ts';
 import type { Spawn } from '../backend/create-manager.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
@@ -5,7 +6,6 @@ import { stderrLog } from '../extension/log.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
 import type { Performing } from '../pipeline/perform-inner.ts';
-import { prepareAuthorizers } from './authorizers.ts';
 import type { Catalogue } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
 import { type Loaded, loadPlugins } from './load-plugins.ts';

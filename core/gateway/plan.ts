@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayFault } from '../errors.ts';
 import { explainIssues } from '../extension/explain-issues.ts';
 import { limitsSchema } from '../limits.ts';
-import { passthroughProblem } from '../server/passthrough-headers.ts';
+import { passthroughProblem } from '../pipeline/passthrough-headers.ts';
 
 const passthroughHeader = z.string().superRefine((header, context) => {
   const message = passthroughProblem(header);

@@ -1,3 +1,4 @@
+import type { Authorizers } from '../backend/authorizers.ts';
 import type { BackendManager } from '../backend/backend-manager.ts';
 import { createBackendManager, type Spawn } from '../backend/create-manager.ts';
 import { sameBackend } from '../backend/directory.ts';
@@ -9,7 +10,6 @@ import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
 import { createGaps } from '../pipeline/completeness.ts';
 import { createServerDescriber } from '../pipeline/server-info.ts';
-import type { Authorizers } from './authorizers.ts';
 import type { Plan } from './plan.ts';
 import { type HandoverState, mayBeKept } from './reload.ts';
 import type { EndpointSettings } from './routes-adapter.ts';
@@ -31,14 +31,11 @@ export interface JoinParts {
   before?: HandoverState | undefined;
 }
 
-/** The far side and what is known of it. `expected`: backends that their source has not described yet. */
-export function joinFarSide(
-  parts: JoinParts,
-  serverInfo: { name: string; version: string },
-  expected: () => readonly ExpectedBackend[],
-) {
+/** The backends and their catalogues. `expected`: backends that their source has not described yet. */
+export function wireBackends(parts: JoinParts, expected: () => readonly ExpectedBackend[]) {
   const { plan, hooks, log, now, authorizers, endpointSettings, spawn } = parts;
   const { limits } = plan;
+  const serverInfo = { name: plan.name, version: plan.version };
   const adopted = new Set<string>();
   const manager: BackendManager = createBackendManager({
     lent(backend) {
@@ -84,5 +81,8 @@ export function joinFarSide(
   });
   const faces = createServerDescriber(serverInfo, manager, limits.instructionsBytes, endpointSettings.eras);
   const gaps = createGaps({ manager, expected, now });
-  return { manager, catalogs, faces, gaps, isAdopted: (name: string) => adopted.has(name) };
+  return { manager, catalogs, faces, gaps, serverInfo, isAdopted: (name: string) => adopted.has(name) };
 }
+
+/** See {@link wireBackends}. */
+export type WiredBackends = ReturnType<typeof wireBackends>;

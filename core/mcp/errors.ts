@@ -1,5 +1,5 @@
 import type { WireError } from '../contract/call.ts';
-import type { JsonValue } from '../contract/json.ts';
+import type { JsonValue, RawJson } from '../contract/json.ts';
 import { encode } from '../json/raw-json.ts';
 
 /** JSON-RPC 2.0 §5.1 and the codes that MCP 2026-07-28 owns; -32002 is read from legacy backends, never sent on modern. */
@@ -24,4 +24,28 @@ export function wireError(code: number, message: string, data?: JsonValue, statu
     ...(data === undefined ? {} : { data: encode(data) }),
     ...(status === undefined ? {} : { status }),
   };
+}
+
+/** A JSON-RPC error that a backend answered. It is the backend's word, so it travels to the client as it is. */
+export class BackendError extends Error {
+  readonly workload: string;
+  readonly code: number;
+  readonly data: RawJson | undefined;
+  /** A raw object with the other members of its error object, if there were any. */
+  readonly members: RawJson | undefined;
+
+  constructor(
+    workload: string,
+    code: number,
+    message: string,
+    data: RawJson | undefined,
+    members: RawJson | undefined = undefined,
+  ) {
+    super(message);
+    this.name = 'BackendError';
+    this.workload = workload;
+    this.code = code;
+    this.data = data;
+    this.members = members;
+  }
 }

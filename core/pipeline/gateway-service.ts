@@ -1,51 +1,96 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
-import type { Catalog, Catalogs } from '../catalog/catalog.ts';
-import type { Call, ClientContext, SessionOwner } from '../contract/call.ts';
+import type { Call, CallMethod, ClientContext, Reply } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Inbound } from '../contract/inbound.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { OpenRequestRecord } from '../contract/request-record.ts';
+import type { CatalogEntry, MirroredParam } from '../contract/tool.ts';
 import { explainCause } from '../errors.ts';
-import type { Log } from '../extension/plugin.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
-import { LazyMcpRequest } from '../server/lazy-mcp-request.ts';
-import type { GatewayService, McpRequest } from '../server/mcp-request.ts';
-import { type AnswerParts, answer } from './answer.ts';
+import { CODE, wireError } from '../mcp/errors.ts';
 import { type Denial, denialOf, denialOfMissing } from './denial.ts';
-import { LISTS } from './list.ts';
-import type { Pipeline } from './pipeline.ts';
-import { resolveCall } from './resolve.ts';
-import type { ServerDescriber } from './server-info.ts';
+import { answerList, LISTS, type ListParts } from './list.ts';
+import type { Answer, McpRequest } from './mcp-request.ts';
+import { createPreparations } from './owner-preparations.ts';
+import { type PipelineContext, performResolved } from './perform.ts';
+import { catalogFor, type Resolved, type ResolveParts, resolveCall } from './resolve.ts';
+import type { ServerDescriber, ServerDescription } from './server-info.ts';
 import { replyFromFault } from './wire-faults.ts';
 
-/** What the client edges are joined to. */
-export interface GatewayServiceParts {
-  readonly pipeline: Pipeline;
-  readonly manager: BackendManager;
-  readonly catalogs: Catalogs;
-  readonly answering: AnswerParts;
-  readonly faces: ServerDescriber;
-  readonly log: Log;
-  /** See {@link House}. */
-  readonly listClass?: NonNullable<GatewayService['listClass']>;
-  /** Whether every backend has its first lists or an error. */
-  isSettled(): boolean;
-  settled(): Promise<void>;
-  /** Resolves when backends that were added later have their first lists or an error; `undefined` when there are none. */
-  settling(): Promise<void> | undefined;
+/** What the protocol servers call. */
+export interface GatewayService {
+  identify(inbound: Inbound): Promise<Caller | Refusal | undefined> | Caller | Refusal | undefined;
+  /**
+   * Answers tools/list, prompts/list, resources/list, resources/templates/list, tools/call, prompts/get,
+   * resources/read and completion/complete. Never rejects for what a backend or plugin did: that is an `error`.
+   */
+  answer(request: McpRequest): Promise<Answer>;
+  /** What this gateway says about itself to one client. */
+  face(client: ClientContext): ServerDescription;
+  /** Decides `resources/subscribe` and listen filters: the entry behind a URI, or a refusal or error. */
+  mayWatch(
+    request: McpRequest,
+    uri: string,
+  ): Promise<{ readonly entry: CatalogEntry } | Exclude<Reply, { result: unknown }>>;
+  /** What stands against a call, without making it; asked before a rung of the protocol speaks of what is behind a name. */
+  objection?(request: McpRequest): Promise<Exclude<Reply, { result: unknown }> | undefined>;
+  /** Starts watching a resource for an owner; updates arrive at `owner.sink.resourceUpdated`. Counted: one unwatch each. */
+  watch(entry: CatalogEntry, uri: string, client: ClientContext): Promise<void>;
+  unwatch(entry: CatalogEntry, uri: string, client: ClientContext): Promise<void>;
+  /** Starts opening the owner's backend sessions when its capability class has no lists of its own yet. */
+  prepareOwner(client: ClientContext): void;
+  /** The name of a caller's own lists within a capability class; absent when lists do not depend on who asks. */
+  listClass?(capabilityClass: string, caller: Caller): string;
+  /** The owner has ended: its backend sessions are closed. */
+  release(ownerKey: string): void;
+  /** Hears which lists changed for a capability class. Returns the unsubscribe. */
+  onListsChanged(listener: (change: ListsChanged) => void): () => void;
+  /** Passes the client's `logging/setLevel` on to its backend sessions. */
+  setLogLevel(client: ClientContext, level: string): void;
+  /** Tells that the client's roots changed. */
+  rootsChanged(client: ClientContext): void;
+  /** The arguments of a tool that its `Mcp-Param-*` headers repeat, as the client sees the tool; `undefined` for none. */
+  mirrored?(name: string, client: ClientContext): readonly MirroredParam[] | undefined;
 }
 
-/** Joins the client edges to the flow, the catalogues and the far side. */
+/** Lists that differ from what clients of one capability class, or one caller among them, saw before. */
+export interface ListsChanged {
+  readonly capabilityClass: string;
+  readonly kinds: readonly ('tools' | 'prompts' | 'resources')[];
+}
+
+/** What the service works with. */
+export interface GatewayServiceParts extends PipelineContext, Omit<ListParts, 'pipeline'>, ResolveParts {
+  readonly manager: BackendManager;
+  readonly faces: ServerDescriber;
+  readonly firstLists: FirstLists;
+  /** See {@link GatewayService}. */
+  readonly listClass?: NonNullable<GatewayService['listClass']>;
+}
+
+/** The first lists of the backends of a gateway that starts. */
+export interface FirstLists {
+  /** Whether every backend has its first lists or an error. */
+  isSettled: boolean;
+  /** Resolves when that is so, at most after `limits.discoveryMs`. */
+  settled: Promise<void>;
+}
+
+/** Answers requests of the protocol servers from the pipeline, the catalogues and the backends. */
 export function createGatewayService(parts: GatewayServiceParts): GatewayService {
-  const { pipeline, manager, catalogs, answering, faces, log } = parts;
+  const { pipeline, manager, catalogs, faces, log, firstLists } = parts;
   const preparations = createPreparations(manager, log);
-  const ready = (client: ClientContext): Promise<unknown> | undefined => {
-    const prepareOwner = preparations.of(client.owner);
-    if (parts.isSettled()) return prepareOwner;
-    return prepareOwner === undefined ? parts.settled() : Promise.all([prepareOwner, parts.settled()]);
+  const ready = ({ owner }: ClientContext): Promise<unknown> | undefined => {
+    const prepared = listClassOf(owner) === '' ? undefined : preparations.of(owner);
+    if (firstLists.isSettled) return prepared;
+    return prepared === undefined ? firstLists.settled : Promise.all([prepared, firstLists.settled]);
   };
   /** Lists wait for backends that were added a moment ago too; a call of what is there does not. */
   const readyFor = (request: McpRequest): Promise<unknown> | undefined => {
     const waiting = ready(request.client);
-    if (!parts.isSettled() || !LISTS.has(request.method)) return waiting;
-    const added = parts.settling();
+    if (!firstLists.isSettled || !LISTS.has(request.method)) return waiting;
+    const added = addedLists(parts);
     return waiting === undefined || added === undefined ? (waiting ?? added) : Promise.all([waiting, added]);
   };
   return {
@@ -53,29 +98,26 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
     answer(request) {
       // The first lists are worth a bounded wait: a list that is empty because a backend was a second late lies.
       const waiting = readyFor(request);
-      return waiting === undefined ? answer(answering, request) : waiting.then(() => answer(answering, request));
+      return waiting === undefined ? answer(parts, request) : waiting.then(() => answer(parts, request));
     },
     face: faces.face,
-    async mayWatch(request, uri) {
-      await ready(request.client);
+    async mayWatch({ caller, client, inbound, cancel }, uri) {
+      await ready(client);
       const params = RawObject.empty().with('uri', Buffer.from(JSON.stringify(uri)));
-      const resolved = resolveCall(
-        answering,
-        new LazyMcpRequest({ method: 'resources/subscribe', params }, request, request.client, request.cancel),
-      );
+      const resolved = resolveCall(parts, { method: 'resources/subscribe', params, caller, client, inbound, cancel });
       if ('error' in resolved) return resolved;
       const { target } = 'call' in resolved ? resolved.call : resolved.missing;
       return (await decided(parts, resolved)) ?? { entry: target };
     },
     async objection(request) {
       await ready(request.client);
-      const resolved = resolveCall(answering, request);
+      const resolved = resolveCall(parts, request);
       return 'error' in resolved ? resolved : decided(parts, resolved);
     },
     watch: (entry, uri, client) => manager.watch(entry.workload, uri, client.owner),
     unwatch: (entry, uri, client) => manager.unwatch(entry.workload, uri, client.owner),
     prepareOwner: (client) => {
-      preparations.of(client.owner);
+      if (listClassOf(client.owner) !== '') preparations.of(client.owner);
     },
     ...(parts.listClass === undefined ? {} : { listClass: parts.listClass }),
     release: (ownerKey) => {
@@ -86,11 +128,53 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
     setLogLevel: (client, level) => manager.setLogLevel(client.owner, level),
     rootsChanged: (client) => manager.rootsChanged(client.owner),
     mirrored(name, client) {
-      const catalog = catalogFor(catalogs, client);
+      const catalog = catalogFor(parts, { client });
       return (catalog.find('tool', name) ?? catalog.direct().find('tool', name))?.mirrored;
     },
   };
 }
+
+/** Resolves when the lists of backends that were added are in the catalogues; `undefined` when none was added. */
+export function addedLists({
+  manager,
+  catalogs,
+}: Pick<GatewayServiceParts, 'manager' | 'catalogs'>): Promise<void> | undefined {
+  return manager.settling()?.then(() => catalogs.catchUp());
+}
+
+/** Answers one request that reaches the catalogue. Never rejects for what a backend or plugin did. */
+function answer(parts: GatewayServiceParts, request: McpRequest): Promise<Answer> {
+  const kind = LISTS.get(request.method);
+  if (kind !== undefined) return answerList(parts, request, kind);
+  return CALLS.has(request.method) ? answerCall(parts, request) : Promise.resolve(UNKNOWN_METHOD);
+}
+
+function answerCall(parts: GatewayServiceParts, request: McpRequest): Promise<Reply> {
+  const resolved = safelyResolved(parts, request);
+  if ('error' in resolved) return Promise.resolve(resolved);
+  const record = request.inbound.record as OpenRequestRecord | undefined; // only the endpoint puts one there
+  if (record !== undefined && 'call' in resolved) record.call = resolved.call;
+  return performResolved(parts, resolved);
+}
+
+/** Without a catalogue nothing can be called; that is the gateway's trouble, not the caller's. */
+function safelyResolved(parts: GatewayServiceParts, request: McpRequest): Resolved {
+  try {
+    return resolveCall(parts, request);
+  } catch (cause) {
+    parts.log.error('a list failed', { method: request.method, cause: explainCause(cause) });
+    return { error: wireError(CODE.internalError, 'the catalogue of this gateway could not be made') };
+  }
+}
+
+const UNKNOWN_METHOD: Answer = { error: wireError(CODE.methodNotFound, 'method not found', undefined, 404) };
+
+const CALLS: ReadonlySet<string> = new Set<CallMethod>([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+]);
 
 /** What stands against a call that is not made (yet): a denial, or `undefined`. */
 async function decided(
@@ -108,50 +192,3 @@ async function decided(
     return 'error' in reply ? { error: reply.error } : { error: { code: -32603, message: 'internal error' } };
   }
 }
-
-/** The catalogue that a client sees. */
-export function catalogFor(catalogs: Catalogs, client: ClientContext): Catalog {
-  return catalogs.of(listClassOf(client.owner));
-}
-
-/**
- * Owners who may see other lists than the base class: each is welcomed once, and waited for while that lasts. Where lists
- * depend on the caller, again when they have been dropped or grown old.
- */
-function createPreparations(manager: Pick<BackendManager, 'prepareOwner' | 'callerLists'>, log: Log) {
-  const known = new Map<string, Promise<void> | undefined>();
-  const renewing = new Set<string>();
-  const prepareOwner = (owner: SessionOwner): Promise<void> =>
-    manager
-      .prepareOwner(owner)
-      .catch((cause: unknown) => log.warn('lists of a capability class are missing', { cause: explainCause(cause) }));
-  const renew = (owner: SessionOwner): void => {
-    if (renewing.has(owner.key)) return;
-    renewing.add(owner.key);
-    void prepareOwner(owner).then(() => renewing.delete(owner.key));
-  };
-  return {
-    /** The welcome that is under way; `undefined` when there is nothing to wait for. */
-    of(owner: SessionOwner): Promise<void> | undefined {
-      if (listClassOf(owner) === '') return undefined;
-      if (known.has(owner.key)) {
-        const running = known.get(owner.key);
-        if (running !== undefined || owner.listClass === undefined) return running;
-        const lists = manager.callerLists(owner);
-        if (lists === 'old') renew(owner);
-        if (lists !== 'missing') return undefined;
-      }
-      const waiting = prepareOwner(owner).then(() => {
-        if (known.has(owner.key)) known.set(owner.key, undefined);
-      });
-      known.set(owner.key, waiting);
-      if (known.size > MAX_WELCOMES) known.delete(known.keys().next().value ?? '');
-      return waiting;
-    },
-    forget(ownerKey: string): void {
-      known.delete(ownerKey);
-    },
-  };
-}
-
-const MAX_WELCOMES = 20_000; // a forgotten owner is welcomed again, which costs one look at known lists

@@ -1,11 +1,16 @@
-import type { Catalog } from '../catalog/catalog.ts';
-import type { Era } from '../contract/era.ts';
-import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
+import { pageOf } from '../catalog/pages.ts';
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import type { EntryKind } from '../contract/tool.ts';
+import { explainCause } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../limits.ts';
+import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { LACKING } from '../mcp/meta.ts';
-import type { Answer, McpRequest } from '../server/mcp-request.ts';
+import type { Gaps } from './completeness.ts';
+import type { Answer, McpRequest } from './mcp-request.ts';
 import type { Pipeline } from './pipeline.ts';
+import { type CatalogParts, catalogFor } from './resolve.ts';
 
 /** The list methods and what they list. */
 export const LISTS: ReadonlyMap<string, EntryKind> = new Map([
@@ -16,56 +21,55 @@ export const LISTS: ReadonlyMap<string, EntryKind> = new Map([
 ]);
 
 /** What listing needs. */
-export interface ListParts {
+export interface ListParts extends CatalogParts {
   readonly pipeline: Pick<Pipeline, 'advertise'>;
-  catalog(request: McpRequest): Catalog;
-  /** Why a list would be incomplete and must not be answered, `undefined` when it may be (`partialFailureMode: fail`). */
-  incomplete(request: McpRequest): string | undefined;
-  /** Backends that a list lacks although it is answered, for its `_meta`; `undefined` when it lacks none. */
-  lacking(request: McpRequest): JsonValue | undefined;
-  /** One page that is made for this list: a plugin filtered its entries, or `_meta` says what it lacks. */
-  pageOf(
-    entries: readonly CatalogEntry[],
-    kind: EntryKind,
-    era: Era,
-    cursor: string | undefined,
-    meta: JsonObject | undefined,
-  ): RawJson | undefined;
+  readonly gaps: Pick<Gaps, 'inLists' | 'lacking'>;
+  readonly serverInfo: JsonObject;
+  readonly limits: Pick<Limits, 'pageSize'>;
+  readonly log: Log;
 }
 
-/** Answers a list: the ready page when nobody filters, otherwise what this caller may see. */
+/** Answers a list: the ready page when nobody filters, otherwise what this caller may see. Never rejects. */
 export async function answerList(parts: ListParts, request: McpRequest, kind: EntryKind): Promise<Answer> {
+  try {
+    return await listed(parts, request, kind);
+  } catch (cause) {
+    parts.log.error('a list failed', { method: request.method, cause: explainCause(cause) });
+    return { error: wireError(CODE.internalError, 'the list could not be made', undefined, 200) };
+  }
+}
+
+async function listed(parts: ListParts, request: McpRequest, kind: EntryKind): Promise<Answer> {
   const cursor = request.params.get('cursor');
   if (cursor !== undefined && cursor[0] !== QUOTE) return badCursor();
   const text = cursor === undefined ? undefined : request.params.string('cursor');
-  const missing = parts.incomplete(request);
+  const listClass = listClassOf(request.client.owner);
+  const missing = parts.gaps.inLists(listClass);
   if (missing !== undefined) {
     noteAsked(parts, request);
     return { error: wireError(CODE.internalError, missing) };
   }
-  const catalog = parts.catalog(request);
+  const catalog = catalogFor(parts, request);
   const { era } = request.client;
   const { advertise } = parts.pipeline;
-  const lacking = parts.lacking(request);
-  const meta = lacking === undefined ? undefined : { [LACKING]: lacking };
+  const lacking = parts.gaps.lacking(listClass);
+  const meta = lacking === undefined ? undefined : { [LACKING]: lacking as unknown as JsonValue };
   const entries = catalog.visible(kind);
   const page =
     advertise === undefined && meta === undefined
       ? catalog.page(kind, era, text)
-      : parts.pageOf(
-          advertise === undefined ? entries : await advertise(entries, request.caller),
-          kind,
-          era,
-          text,
-          meta,
-        );
+      : pageOf(advertise === undefined ? entries : await advertise(entries, request.caller), kind, era, text, {
+          serverInfo: parts.serverInfo,
+          limits: parts.limits,
+          ...(meta === undefined ? {} : { meta }),
+        });
   return page === undefined ? badCursor() : { ready: page };
 }
 
 /** Who was refused a list is told when it changes: changes are told of catalogues that were asked for. */
 function noteAsked(parts: ListParts, request: McpRequest): void {
   try {
-    parts.catalog(request);
+    catalogFor(parts, request);
   } catch {
     // without a catalogue there is nothing to tell of; its fault has been logged
   }

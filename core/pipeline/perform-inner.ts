@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Catalogs } from '../catalog/catalog.ts';
-import type { Call, ClientContext, Reply, SessionOwner, WireError } from '../contract/call.ts';
+import type { BackendManager } from '../backend/backend-manager.ts';
+import type { Call, ClientContext, Reply, WireError } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { CatalogEntry, ToolEntry } from '../contract/tool.ts';
@@ -25,22 +25,17 @@ export interface Performing {
   outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
 }
 
-/** Where lists depend on the caller: the name of a caller's own, and the wait for them. */
+/** Where lists depend on the caller: the name of a caller's own, and who reads them. */
 export interface CallersLists {
   listClass(capabilityClass: string, caller: Caller): string;
-  /** The owner's lists that are missing; `undefined` when there is nothing to wait for. Never rejects. */
-  missing(owner: SessionOwner): Promise<void> | undefined;
+  readonly manager: Pick<BackendManager, 'callerLists' | 'prepareOwner'>;
 }
 
 type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
 
 /** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
-export function createPerforming(
-  context: PipelineContext,
-  catalogs: Catalogs,
-  limits: Bounds,
-  callers?: CallersLists,
-): Performing {
+export function createPerforming(context: PipelineContext, limits: Bounds, callers?: CallersLists): Performing {
+  const { catalogs } = context;
   const reachable: Performing['reachable'] = ({ client }) =>
     catalogs.of(listClassOf(client.owner)).direct().visible('tool') as readonly ToolEntry[];
   return {
@@ -74,7 +69,7 @@ export function createPerforming(
     },
     async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
       const client = silentClient(caller, callers?.listClass('', caller));
-      await callers?.missing(client.owner);
+      if (callers?.manager.callerLists(client.owner) === 'missing') await callers.manager.prepareOwner(client.owner);
       const catalog = catalogs.of(listClassOf(client.owner));
       const target = catalog.direct().find('tool', name) ?? catalog.find('tool', name) ?? missingEntry('tool', name);
       const fields = toolCall(target, given ?? {}, limits);

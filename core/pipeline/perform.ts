@@ -1,23 +1,20 @@
 import type { Call, CallRecord, CallResult, Reply, WireError } from '../contract/call.ts';
 import type { Refusal } from '../contract/refusal.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
-import type { McpRequest } from '../server/mcp-request.ts';
+import { explainCause } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
 import { callWith } from './call-value.ts';
 import { ambiguousArguments } from './declared-arguments.ts';
 import { denialOf, denialOfMissing } from './denial.ts';
 import type { Pipeline } from './pipeline.ts';
+import { type CatalogParts, catalogFor, findTarget } from './resolve.ts';
 import type { Rounds } from './rounds.ts';
 import { CallError, replyFromFault, UnknownEntry } from './wire-faults.ts';
 
-/** What one call needs besides the rooms. */
-export interface PipelineContext {
+/** What one call needs besides its own values. */
+export interface PipelineContext extends CatalogParts {
   readonly pipeline: Pipeline;
   readonly rounds: Rounds;
-  /** The visible entry under a name that a rewrite gave the call. */
-  resolve(call: Call): CatalogEntry | undefined;
-  /** Whether a failing tap or backend deserves a log line. */
-  report(call: Call, cause: unknown): void;
-  reportList(request: McpRequest, cause: unknown): void;
+  readonly log: Log;
 }
 
 /**
@@ -58,7 +55,7 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
     const reply = replyFromFault(call, thrown);
     if ('error' in reply) error = reply.error;
     outcome = call.cancel.aborted ? 'cancelled' : reply.outcome;
-    if (reply.isOurs && !call.cancel.aborted) context.report(call, thrown);
+    if (reply.isOurs && !call.cancel.aborted) report(context, call, thrown);
     return 'error' in reply ? { error: reply.error } : { result: reply.result };
   } finally {
     const isPaused = result?.resultType === 'input_required';
@@ -101,7 +98,7 @@ async function answerMissing(context: PipelineContext, missing: Call): Promise<R
     return await denialOfMissing(context.pipeline, missing);
   } catch (thrown) {
     const reply = replyFromFault(missing, thrown);
-    if (reply.isOurs) context.report(missing, thrown);
+    if (reply.isOurs) report(context, missing, thrown);
     return 'error' in reply ? { error: reply.error } : { result: reply.result };
   }
 }
@@ -109,7 +106,12 @@ async function answerMissing(context: PipelineContext, missing: Call): Promise<R
 /** A rewrite that changed the name is a call of another entry: it is looked up again, and authorized under that name. */
 function rewritten(context: PipelineContext, asked: Call, call: Call): Call {
   if (call.name === asked.name || call.target !== asked.target) return call;
-  const target = context.resolve(call);
+  const target = findTarget(catalogFor(context, call), call.method, call.name, call.members);
   if (target === undefined) throw new UnknownEntry(call);
   return callWith(call, { target });
+}
+
+/** A plugin or the gateway itself failed. */
+function report({ log }: PipelineContext, { id, name, target: { workload } }: Call, cause: unknown): void {
+  log.error('a call failed', { call: id, name, workload, cause: explainCause(cause) });
 }

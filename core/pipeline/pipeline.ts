@@ -1,11 +1,12 @@
+import type { BackendManager } from '../backend/backend-manager.ts';
 import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
+import type { RequestListener } from '../contract/request-record.ts';
 import type { CatalogEntry } from '../contract/tool.ts';
 import type { Guarded } from '../extension/guard.ts';
 import type { Hooks } from '../extension/hooks.ts';
-import type { RequestListener } from '../server/http/request-recorder.ts';
 
 /** A stage that nobody tapped answers at once; one that somebody tapped may wait. */
 type Soon<T> = T | Promise<T>;
@@ -57,6 +58,11 @@ export function compilePipeline(hooks: Hooks, dispatch: Dispatch, now: () => num
       : undefined,
     now,
   };
+}
+
+/** Runs a call at its target: a virtual entry answers itself, everything else goes to its backend. */
+export function createTargetDispatch(manager: Pick<BackendManager, 'send'>): Dispatch {
+  return (call) => (call.target.run === undefined ? manager.send(call) : call.target.run(call));
 }
 
 /** A stage in which the first answer wins. Where no tap waits, the client does not wait either. */

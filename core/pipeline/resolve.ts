@@ -1,31 +1,49 @@
 import { randomUUID } from 'node:crypto';
 import { isAmbiguousUri } from '../catalog/ambiguous-uri.ts';
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog, Catalogs } from '../catalog/catalog.ts';
 import type { Call, CallMethod, WireError } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import { decodeObject, isObject, type RawObject } from '../json/raw-json.ts';
+import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { FORWARDED } from '../mcp/known-params.ts';
 import { endToEndMembers } from '../mcp/meta.ts';
-import type { McpRequest } from '../server/mcp-request.ts';
-import type { Passthrough } from '../server/passthrough-headers.ts';
-import type { RoundState, StateSeal } from './bridge/request-state.ts';
+import type { ResumingCall, RoundState, StateSeal } from './bridge/request-state.ts';
 import { createCall } from './call-value.ts';
 import { missingEntry } from './denial.ts';
-import type { Parking } from './dispatch.ts';
+import type { McpRequest } from './mcp-request.ts';
+import type { Passthrough } from './passthrough-headers.ts';
 import { staleState } from './wire-faults.ts';
 
+/** What the catalogue of a request is found in. */
+export interface CatalogParts {
+  readonly catalogs: Catalogs;
+  /** The second path of the endpoint, if there is one. */
+  readonly directPath: string | undefined;
+}
+
+/** The catalogue that a client sees at the path of its request. @throws GatewayFault see {@link Catalogs} */
+export function catalogFor(
+  { catalogs, directPath }: CatalogParts,
+  { client, inbound }: Partial<Pick<McpRequest, 'inbound'>> & Pick<McpRequest, 'client'>,
+): Catalog {
+  const catalog = catalogs.of(listClassOf(client.owner));
+  return directPath !== undefined && inbound?.path === directPath ? catalog.direct() : catalog;
+}
+
 /** What resolving needs. */
-export interface ResolveParts {
-  catalog(request: McpRequest): Catalog;
+export interface ResolveParts extends CatalogParts {
   readonly seal: StateSeal;
   /** Picks the headers of a client's request that travel on. */
   readonly passthrough: Passthrough;
 }
 
 /** The target of a call: an entry under a name; a name that nobody has; or what to answer instead. */
-export type Resolved = { readonly call: Call & Parking } | { readonly missing: Call } | { readonly error: WireError };
+export type Resolved =
+  | { readonly call: Call & ResumingCall }
+  | { readonly missing: Call }
+  | { readonly error: WireError };
 
 /** Reads the params of a call method and finds what it names. */
 export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved {
@@ -37,7 +55,7 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
   if (inputResponses !== undefined && inputResponses[0] !== OPEN_BRACE) {
     return invalid(`${method}: params.inputResponses must be an object`);
   }
-  const catalog = parts.catalog(request);
+  const catalog = catalogFor(parts, request);
   const target = findTarget(catalog, method, named.name, params) ?? missingFor(catalog, method, named.name, params);
   if (target.isMissing && UNLISTED.has(method) && isAmbiguousUri(named.name)) {
     return invalid(

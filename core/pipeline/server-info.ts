@@ -1,9 +1,19 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
 import type { ClientContext } from '../contract/call.ts';
+import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from '../json/raw-json.ts';
 import { transparentExtensions } from '../mcp/capabilities.ts';
-import type { ServerDescription } from '../server/mcp-request.ts';
+
+/** The gateway's own hello: `initialize` and `server/discover` are answered from it. */
+export interface ServerDescription {
+  readonly serverInfo: JsonObject;
+  /** Capabilities in the shape both eras share: tools, prompts, resources, completions, logging, extensions. */
+  readonly capabilities: JsonObject;
+  readonly instructions: string | undefined;
+  /** Eras served on this endpoint. */
+  readonly eras: readonly Era[];
+}
 
 /** Composes the gateway's hello from what backends said; kept until `stale` is called. */
 export interface ServerDescriber {

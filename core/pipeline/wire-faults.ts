@@ -1,9 +1,8 @@
-import { BackendError } from '../backend/backend-manager.ts';
 import type { Call, CallRecord, CallResult, WireError } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
 import { FAULTS, GatewayFault } from '../errors.ts';
 import { decodeObject, RawJsonError } from '../json/raw-json.ts';
-import { CODE, wireError } from '../mcp/errors.ts';
+import { BackendError, CODE, wireError } from '../mcp/errors.ts';
 import { toolFailure } from '../mcp/result.ts';
 
 /** What a thrown thing becomes on the wire, and how it is recorded. */

@@ -4,8 +4,10 @@ import type { CatalogEntry } from '../contract/tool.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import { encode, RawObject } from '../json/raw-json.ts';
+import type { GatewayService, ListsChanged } from '../pipeline/gateway-service.ts';
+import type { McpRequest } from '../pipeline/mcp-request.ts';
+import type { ServerDescription } from '../pipeline/server-info.ts';
 import { Cancel } from '../timing/cancel.ts';
-import type { GatewayService, ListsChanged, McpRequest, ServerDescription } from './mcp-request.ts';
 
 /** A resource that somebody watches. */
 interface Watch {

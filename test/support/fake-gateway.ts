@@ -9,13 +9,9 @@ import { encode } from '../../core/json/raw-json.ts';
 import { CODE, wireError } from '../../core/mcp/errors.ts';
 import { META } from '../../core/mcp/meta.ts';
 import { BytesResult, resultFromValue } from '../../core/mcp/result.ts';
-import type {
-  Answer,
-  GatewayService,
-  ListsChanged,
-  McpRequest,
-  ServerDescription,
-} from '../../core/server/mcp-request.ts';
+import type { GatewayService, ListsChanged } from '../../core/pipeline/gateway-service.ts';
+import type { Answer, McpRequest } from '../../core/pipeline/mcp-request.ts';
+import type { ServerDescription } from '../../core/pipeline/server-info.ts';
 
 /** What answers one tool of a fake gateway. */
 export type FakeTool = (request: McpRequest) => Answer | Promise<Answer>;

@@ -1,6 +1,6 @@
 import type { BackendSign, BackendState } from '../../contract/backend.ts';
 import { GatewayFault } from '../../errors.ts';
-import { BackendError } from '../backend-manager.ts';
+import { BackendError } from '../../mcp/errors.ts';
 import { type FailureCategory, LinkFailure } from '../failure.ts';
 
 /**

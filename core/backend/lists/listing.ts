@@ -5,9 +5,9 @@ import type { Log } from '../../extension/plugin.ts';
 import { RawJsonError, RawObject, rawElements, TooManyElements } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
-import { CODE } from '../../mcp/errors.ts';
+import { BackendError, CODE } from '../../mcp/errors.ts';
 import { readAnnotations, stripAnnotations } from '../../mcp/mirrored-params.ts';
-import { BackendError, type BackendListing, type ListedItem } from '../backend-manager.ts';
+import type { BackendListing, ListedItem } from '../backend-manager.ts';
 import { LinkFailure } from '../failure.ts';
 import type { BackendSession, ListKind } from '../sessions/backend-session.ts';
 

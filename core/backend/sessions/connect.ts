@@ -6,7 +6,7 @@ import type { Log } from '../../extension/plugin.ts';
 import { isObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
-import { BackendError } from '../backend-manager.ts';
+import { BackendError } from '../../mcp/errors.ts';
 import { categoryOf, LinkFailure } from '../failure.ts';
 import { probe, probePatiently, type Verdict } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';

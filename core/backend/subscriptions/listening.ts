@@ -4,8 +4,8 @@ import type { Log } from '../../extension/plugin.ts';
 import type { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
+import { BackendError } from '../../mcp/errors.ts';
 import { backOffMs } from '../../timing/wait.ts';
-import { BackendError } from '../backend-manager.ts';
 import { LinkFailure } from '../failure.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 

@@ -4,8 +4,8 @@ import type { ResponseHead } from '../../http1/response-head.ts';
 import { Gathering } from '../../json/gathering.ts';
 import { rawElements } from '../../json/raw-json.ts';
 import { sameId } from '../../mcp/backend-message.ts';
+import { BackendError } from '../../mcp/errors.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
-import { BackendError } from '../backend-manager.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import {

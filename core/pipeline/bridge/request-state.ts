@@ -17,6 +17,12 @@ export interface RoundState {
   readonly parked?: string;
 }
 
+/** A call that resumes one which waits in this process. */
+export interface ResumingCall {
+  /** Handle of the call that waits. */
+  readonly parked?: string;
+}
+
 /** What a sealed state is bound to: it opens for the same caller, method, target and arguments only. */
 export interface StateBinding {
   readonly caller: Caller;

@@ -6,8 +6,8 @@ import { CODE, wireError } from '../../mcp/errors.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
 import { canAnswer } from '../../mcp/server-requests.ts';
 import { isLogWanted } from '../../mcp/wanted-logs.ts';
+import type { ListsChanged } from '../../pipeline/gateway-service.ts';
 import { DROPPABLE, MUST } from '../http/event-writer.ts';
-import type { ListsChanged } from '../mcp-request.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import type { RunningCall, Session } from './sessions/session.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts';
 import { isObject } from '../../json/raw-json.ts';
-import type { ServerDescription } from '../mcp-request.ts';
+import type { ServerDescription } from '../../pipeline/server-info.ts';
 import type { ClientHello } from './sessions/session.ts';
 
 /** Revisions that open with `initialize`, newest first. */

@@ -11,10 +11,10 @@ import { acceptsStream } from '../../mcp/media-types.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
+import type { GatewayService, ListsChanged } from '../../pipeline/gateway-service.ts';
+import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { HOUSE_METHODS } from '../gateway-methods.ts';
 import { recorderOf } from '../http/request-recorder.ts';
-import { LazyMcpRequest } from '../lazy-mcp-request.ts';
-import type { Answer, GatewayService, ListsChanged } from '../mcp-request.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
@@ -175,7 +175,9 @@ async function answerRequest(
   session.calls.set(message.key, waiting);
   // Only the client's word or the end of its session cancels a legacy request, not a lost connection.
   const client = callClient(session, waiting, progressToken);
-  const request = new LazyMcpRequest(message, exchange, client, waiting.cancellation);
+  const { method, params, given } = message;
+  const { caller, inbound } = exchange;
+  const request: McpRequest = { method, params, given, caller, client, inbound, cancel: waiting.cancellation };
   try {
     const local = LOCAL_METHODS.get(message.method);
     if (local !== undefined) await local({ parts: context, session, message, request, waiting });

@@ -3,7 +3,7 @@ import { EMPTY_RESULT, errorFromRefusal } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';
 import type { NotificationMessage, RequestMessage } from '../../mcp/message.ts';
-import type { McpRequest } from '../mcp-request.ts';
+import type { McpRequest } from '../../pipeline/mcp-request.ts';
 import type { ProtocolServerParts } from '../protocol-server.ts';
 import { sessionClient } from './client-requests.ts';
 import type { PendingResponse } from './pending-response.ts';

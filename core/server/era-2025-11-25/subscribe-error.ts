@@ -1,7 +1,6 @@
-import { BackendError } from '../../backend/backend-manager.ts';
 import type { WireError } from '../../contract/call.ts';
 import { GatewayFault } from '../../errors.ts';
-import { CODE, wireError } from '../../mcp/errors.ts';
+import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
 
 /** What a client hears when its subscription failed at the backend; `undefined` when the fault is not the backend's. */
 export function errorFromWatch(cause: unknown): WireError | undefined {

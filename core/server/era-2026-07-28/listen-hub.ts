@@ -1,7 +1,7 @@
 import type { LinkSink } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';
-import type { ListsChanged } from '../mcp-request.ts';
+import type { ListsChanged } from '../../pipeline/gateway-service.ts';
 import type { ListKind } from './listen-filter.ts';
 
 /** One open `subscriptions/listen`, as the hub sees it. */

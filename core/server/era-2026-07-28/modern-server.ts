@@ -5,9 +5,9 @@ import { encode, isObject, RawObject } from '../../json/raw-json.ts';
 import { errorBytes, errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import type { Message, RequestMessage } from '../../mcp/message.ts';
+import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
+import { cancellationOf } from '../../timing/cancel.ts';
 import { HOUSE_METHODS } from '../gateway-methods.ts';
-import { LazyMcpRequest } from '../lazy-mcp-request.ts';
-import type { Answer, McpRequest } from '../mcp-request.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { mirrorMismatch, tooManyParams } from './check-mirrored-params.ts';
 import { openListen } from './listen.ts';
@@ -87,7 +87,9 @@ async function answerRequest(context: ServerContext, exchange: HttpExchange, mes
     streams: context.streams,
   });
   const client = clientFrom(envelope, owner, waiting);
-  const request = new LazyMcpRequest(message, exchange, client);
+  const { method, params, given } = message;
+  const cancel = inbound.cancel ?? cancellationOf(inbound.signal); // a closed connection cancels the request
+  const request: McpRequest = { method, params, given, caller, client, inbound, cancel };
   const mismatch = checkMirrored(context, message, exchange, client);
   try {
     if (mismatch !== undefined) {

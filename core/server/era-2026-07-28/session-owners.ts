@@ -4,7 +4,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import { encode } from '../../json/raw-json.ts';
 import { capabilityClass, plainlySpelled, relayableCapabilities } from '../../mcp/capabilities.ts';
-import type { GatewayService } from '../mcp-request.ts';
+import type { GatewayService } from '../../pipeline/gateway-service.ts';
 
 /** Whose backend sessions serve a modern caller: one owner per caller and declared capabilities. */
 export interface Owners {

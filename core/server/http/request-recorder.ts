@@ -4,20 +4,11 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
 import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { MessageView, RequestRecord } from '../../contract/request-record.ts';
+import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
 import { isObject } from '../../json/raw-json.ts';
 import { errorFromBytes } from '../../mcp/envelope.ts';
 import { META } from '../../mcp/meta.ts';
-
-/** Who hears of requests. */
-export interface RequestListener {
-  /** An event stream begins; it may last for days. */
-  streamOpened(record: RequestRecord): void;
-  /** The answer is complete, or its asker has left. Once per request. */
-  settled(record: RequestRecord): void;
-  now(): number;
-}
 
 /** The record that is kept of the request a call came with; `undefined` for calls of code and when nobody listens. */
 export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | undefined {
@@ -99,10 +90,6 @@ export class RequestRecorder implements RequestRecord, Responder {
   belongsTo(session: SessionView): void {
     this.era = '2025-11-25';
     this.session = session;
-  }
-
-  becomes(call: Call): void {
-    this.call = call;
   }
 
   send(status: number, headers: Readonly<Record<string, string>>, body?: RequestRecord['body']): void {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { BackendError } from '../../../core/backend/backend-manager.ts';
+import type { Catalogs } from '../../../core/catalog/catalog.ts';
 import type { Call, CallRecord, CallResult, ClientContext } from '../../../core/contract/call.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
 import { encode, RawObject } from '../../../core/json/raw-json.ts';
+import { BackendError } from '../../../core/mcp/errors.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';
 import { type CallFields, callWith, createCall } from '../../../core/pipeline/call-value.ts';
 import { type PipelineContext, perform } from '../../../core/pipeline/perform.ts';
@@ -69,14 +70,15 @@ function contextOf(dispatch: (call: Call) => Promise<CallResult>, known = ['echo
   hooks.callSettled.tap('test', (record) => {
     settled.push(record);
   });
+  const catalog = { find: (_kind: string, name: string) => (known.includes(name) ? entry(name) : undefined) };
   const freeze = (): PipelineContext => {
     const pipeline = compilePipeline(hooks, dispatch, now);
     return {
       pipeline,
       rounds: createRounds(2, 60_000, now, (record) => settled.push(record)),
-      resolve: (call) => (known.includes(call.name) ? entry(call.name) : undefined),
-      report: (_call, cause) => reported.push(cause),
-      reportList: () => {},
+      catalogs: { of: () => catalog } as unknown as Catalogs,
+      directPath: undefined,
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: (_text, facts) => reported.push(facts) },
     };
   };
   return { hooks, settled, reported, freeze };

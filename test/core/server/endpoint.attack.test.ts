@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../core/server/mcp-request.ts';
+import type { Answer } from '../../../core/pipeline/mcp-request.ts';
 import { text } from '../../support/fake-gateway.ts';
 import {
   modernRequest,

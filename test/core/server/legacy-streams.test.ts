@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encode } from '../../../core/json/raw-json.ts';
-import type { Answer } from '../../../core/server/mcp-request.ts';
+import type { Answer } from '../../../core/pipeline/mcp-request.ts';
 import { type FakeTool, text } from '../../support/fake-gateway.ts';
 import { type OpenEndpoint, openEndpoint, openSession, type ServerEvent } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import type { Answer } from '../../../core/server/mcp-request.ts';
+import type { Answer } from '../../../core/pipeline/mcp-request.ts';
 import { bytes, text } from '../../support/fake-gateway.ts';
 import {
   modernRequest,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BackendError } from '../../../core/backend/backend-manager.ts';
 import { LinkFailure } from '../../../core/backend/failure.ts';
 import type { Backend, BackendHealth, BackendStatus } from '../../../core/contract/backend.ts';
 import type { CallRecord } from '../../../core/contract/call.ts';
 import type { Core } from '../../../core/extension/plugin.ts';
+import { BackendError } from '../../../core/mcp/errors.ts';
 import { healthConfig } from '../../../plugins/health/config.ts';
 import health from '../../../plugins/health/index.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

@@ -1,7 +1,6 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import { faultFrom, GatewayFault } from '../errors.ts';
 import type { Slots } from '../extension/slots.ts';
-import type { Plan } from './plan.ts';
 
 /** The authorizers of all backends, prepared once. */
 export interface Authorizers {
@@ -10,14 +9,27 @@ export interface Authorizers {
   readonly perCaller: boolean;
 }
 
+/** Which strategy authorizes requests to which backend. */
+export interface AuthorizerPlan {
+  readonly outgoingAuth: { readonly default: StrategyUse; readonly backends: Readonly<Record<string, StrategyUse>> };
+  /** Headers of clients that are sent to every backend. */
+  readonly passthroughHeaders: readonly string[];
+}
+
+interface StrategyUse {
+  /** Name in the slot `authStrategies`. */
+  readonly type: string;
+  readonly options?: unknown;
+}
+
 /**
  * Prepares the strategies that the plan names; a backend without an entry of its own gets the default.
  * @throws GatewayFault SLOT_UNKNOWN, AUTH_STRATEGY_INVALID, SECRET_MISSING, and PLAN_INVALID when a passthrough
  * header would collide with one that a strategy sets
  */
-export async function prepareAuthorizers(plan: Plan, slots: Slots): Promise<Authorizers> {
+export async function prepareAuthorizers(plan: AuthorizerPlan, slots: Slots): Promise<Authorizers> {
   const prepared = new Map<string, Authorizer>();
-  const prepare = async (where: string, use: { type: string; options?: unknown }): Promise<Authorizer> => {
+  const prepare = async (where: string, use: StrategyUse): Promise<Authorizer> => {
     const authorizer = await slots.authStrategies.get(use.type).prepare(use.options, where);
     checkHeaders(where, authorizer, plan.passthroughHeaders);
     return guarded(where, authorizer);

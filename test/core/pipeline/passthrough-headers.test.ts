@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readPlan } from '../../../core/gateway/plan.ts';
-import { createPassthrough, passthroughProblem } from '../../../core/server/passthrough-headers.ts';
+import { createPassthrough, passthroughProblem } from '../../../core/pipeline/passthrough-headers.ts';
 import { proves } from '../../support/proves.ts';
 
 /** The list of the contract and of the hop-by-hop headers of HTTP. */

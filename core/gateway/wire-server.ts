@@ -1,0 +1,44 @@
+import type { SessionEnded } from '../contract/event.ts';
+import { createEndpoint, type Endpoint, type Successor } from '../server/endpoint.ts';
+import { createSharedSessions, type SharedSessions } from '../server/era-2025-11-25/sessions/session-store.ts';
+import { mountedRoutes } from './mounted-routes.ts';
+import type { HandoverState } from './reload.ts';
+import type { JoinParts } from './wire-backends.ts';
+import type { WiredPipeline } from './wire-pipeline.ts';
+
+/** What clients talk to: an endpoint, and what this gateway puts behind it. */
+export interface WiredServer {
+  readonly endpoint: Endpoint;
+  /** What takes the place of the gateway before at its endpoint. */
+  readonly behind: Omit<Successor, 'kept' | 'endStreams'>;
+}
+
+/**
+ * Makes the endpoint, or takes that of the gateway before, which goes on to serve it until `endpoint.exchange`.
+ * @throws GatewayFault SLOT_UNKNOWN
+ */
+export function wireServer(
+  parts: JoinParts,
+  { service, pipeline }: WiredPipeline,
+  before: HandoverState | undefined,
+): WiredServer {
+  const { plan, hooks, log, now, endpointSettings } = parts;
+  const { directPath } = endpointSettings;
+  const behind = {
+    service,
+    routes: mountedRoutes(hooks, plan.endpoint.path, directPath),
+    requests: pipeline.requests,
+    sharedSessions: sharedSessionsOf(parts),
+    onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),
+  };
+  const endpoint =
+    before?.endpoint ?? createEndpoint({ ...behind, ...plan.endpoint, directPath, limits: plan.limits, log, now });
+  return { endpoint, behind };
+}
+
+/** The sessions of all replicas, when the plan names a store for them. @throws GatewayFault SLOT_UNKNOWN */
+function sharedSessionsOf({ plan, slots, log, now }: JoinParts): SharedSessions | undefined {
+  if (plan.sessionStorage === undefined) return undefined;
+  const { sessionIdleMs } = plan.limits;
+  return createSharedSessions({ store: slots.stores.get(plan.sessionStorage.store), idleMs: sessionIdleMs, now, log });
+}

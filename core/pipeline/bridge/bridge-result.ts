@@ -1,0 +1,87 @@
+import { needsWrapping } from '../../catalog/definition.ts';
+import type { Call, CallResult } from '../../contract/call.ts';
+import type { RawMembers } from '../../contract/json.ts';
+import { RawObject } from '../../json/raw-json.ts';
+import type { Limits } from '../../limits.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
+import { BytesResult, membersOf } from '../../mcp/result.ts';
+import { canAnswer, capabilityFor, inputRequired, type Question, questionsOf } from '../../mcp/server-requests.ts';
+import { CallError } from '../wire-faults.ts';
+import type { RoundState, StateSeal } from './request-state.ts';
+
+/** What results are bridged with. */
+export interface BridgeResultParts {
+  readonly seal: StateSeal;
+  readonly limits: Pick<Limits, 'rounds' | 'requestStateBytes'>;
+}
+
+/** A result for a modern client. The backend's own state is sealed, so that a retry is bound to caller, target and arguments. */
+export function modernRelay(parts: BridgeResultParts, call: Call, result: CallResult): CallResult {
+  const members = membersOf(result);
+  if (result.resultType !== 'input_required') return withContent(call, result, members);
+  const inner = members.string('requestState');
+  return asked(parts, call, questionsOf(members), inner === undefined ? {} : { inner });
+}
+
+/** Legacy servers may leave `content` out of a tool result; modern clients may rely on it. */
+function withContent(call: Call, result: CallResult, members: RawMembers): CallResult {
+  if (call.method !== 'tools/call' || result.resultType !== 'complete' || members.has('content')) return result;
+  return new BytesResult(members.with('content', NO_CONTENT).toBytes());
+}
+
+/** The questions of a backend as an `input_required` result, with what the next round needs sealed in it. */
+export function asked(
+  parts: BridgeResultParts,
+  call: Call,
+  questions: ReadonlyMap<string, Question>,
+  carried: Pick<RoundState, 'inner' | 'parked'>,
+): CallResult {
+  if (call.round >= parts.limits.rounds) {
+    throw new CallError(
+      wireError(CODE.internalError, `the backend asked for input more than ${parts.limits.rounds} times`),
+    );
+  }
+  for (const question of questions.values()) {
+    // A client must never be asked for what it did not declare (MCP 2026-07-28, input required).
+    if (!canAnswer(call.client.capabilities, question)) throw new CallError(missingCapability(question));
+  }
+  const state = { callId: call.id, round: call.round + 1, workload: call.target.workload, ...carried };
+  const sealed = parts.seal.seal(state, call);
+  if (sealed.length > parts.limits.requestStateBytes) {
+    throw new CallError(wireError(CODE.internalError, 'the state of the backend is too large to carry'));
+  }
+  return new BytesResult(inputRequired(questions, sealed));
+}
+
+/** -32021: the backend asked for what the client did not declare. */
+export function missingCapability(question: Question) {
+  const required = capabilityFor(question) ?? {};
+  return wireError(
+    CODE.missingCapability,
+    'the backend needs input of a kind that the client did not declare',
+    { requiredCapabilities: required },
+    400,
+  );
+}
+
+/**
+ * Modern servers may give any value as `structuredContent`, legacy clients take objects only: it is wrapped as the listed
+ * output schema is. What a legacy server gives is in the client's own revision, whatever it is, and stays.
+ */
+export function withObjectContent(call: Call, result: CallResult): CallResult {
+  if (call.method !== 'tools/call' || isLegacyResult(result, call)) return result;
+  const members = membersOf(result);
+  const structured = members.get('structuredContent');
+  if (structured === undefined || (structured[0] === OPEN_BRACE && !needsWrapping(call.target))) return result;
+  const wrapped = RawObject.empty().with('result', structured);
+  return new BytesResult(members.with('structuredContent', wrapped.toBytes()).toBytes());
+}
+
+/** Whether a result came in the client's own revision; a layer may have made another one of it. */
+function isLegacyResult(result: CallResult, { target }: Call): boolean {
+  const era = result instanceof BytesResult ? result.era : undefined;
+  return (era ?? target.era) === '2025-11-25';
+}
+
+const NO_CONTENT = Buffer.from('[]');
+const OPEN_BRACE = 0x7b;

@@ -1,0 +1,141 @@
+import type { BackendManager } from '../../backend/backend-manager.ts';
+import type { Call, CallResult, ClientContext, Dispatch } from '../../contract/call.ts';
+import type { JsonValue } from '../../contract/json.ts';
+import { decode, encode, isObject } from '../../json/raw-json.ts';
+import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
+import { toolFailure } from '../../mcp/result.ts';
+import { canAnswer, modernQuestion, type Question } from '../../mcp/server-requests.ts';
+import { callWith } from '../call-value.ts';
+import { CallError, staleState } from '../wire-faults.ts';
+import { asked, type BridgeResultParts, missingCapability, modernRelay, withObjectContent } from './bridge-result.ts';
+import { fulfil } from './fulfil.ts';
+import type { ResumingCall } from './request-state.ts';
+import type { RoundEnd, SuspendedCalls } from './suspended-calls.ts';
+
+/** What the bridge works with. */
+export interface BridgeParts extends BridgeResultParts {
+  readonly manager: Pick<BackendManager, 'eraOf'>;
+  readonly suspendedCalls: SuspendedCalls;
+}
+
+/**
+ * The four client x backend cells around a dispatch: questions of backends reach clients of either era.
+ *
+ * modern x modern: `input_required` is relayed, its state sealed. legacy x modern: fulfilled with real requests.
+ * modern x legacy: the call is parked between requests. legacy x legacy: `client.ask` does it, nothing to add.
+ */
+export function createBridge(parts: BridgeParts, dispatch: Dispatch): Dispatch {
+  return (call) => {
+    if (call.parent !== undefined) return answered(parts, dispatch, call); // for the one who made it, not for the client
+    if (call.client.era === '2025-11-25') return legacyClient(parts, dispatch, call);
+    const { parked } = call as Call & ResumingCall;
+    if (parked !== undefined) return resumed(parts, call, parked);
+    if (mayAsk(parts, call)) return parkable(parts, dispatch, call);
+    return relayed(parts, dispatch, call);
+  };
+}
+
+async function relayed(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  return modernRelay(parts, call, await dispatch(call));
+}
+
+/** Only a legacy backend, or a virtual entry, asks in the middle of a call. */
+function mayAsk({ manager }: BridgeParts, call: Call): boolean {
+  return call.target.run !== undefined || manager.eraOf(call.target.workload) === '2025-11-25';
+}
+
+/** A client that can be asked gets a place to wait; one that cannot hears what it would have needed. */
+async function parkable(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  const run = (client: ClientContext, signal: AbortSignal): Promise<CallResult> => {
+    return withDeclaredOnly(client, (checked) => dispatch(callWith(call, { client: checked, signal })));
+  };
+  if (call.client.owner.capabilityClass === '') {
+    const result = await withDeclaredOnly(call.client, (checked) => dispatch(callWith(call, { client: checked })));
+    return modernRelay(parts, call, result);
+  }
+  return afterRound(parts, call, await parts.suspendedCalls.run(call, run));
+}
+
+/** Ends a call with -32021 when its backend asked for what the client did not declare; the backend hears an error. */
+async function withDeclaredOnly(
+  client: ClientContext,
+  run: (client: ClientContext) => Promise<CallResult>,
+): Promise<CallResult> {
+  let undeclared: Question | undefined;
+  const result = await run({
+    ...client,
+    ask: async (method, params, signal) => {
+      const question = modernQuestion({ method, params });
+      if (client.ask !== undefined && canAnswer(client.capabilities, question))
+        return client.ask(method, params, signal);
+      undeclared ??= question;
+      return { error: wireError(CODE.methodNotFound, `the client does not support ${method}`) };
+    },
+  });
+  if (undeclared !== undefined) throw new CallError(missingCapability(undeclared));
+  return result;
+}
+
+async function resumed(parts: BridgeParts, call: Call, handle: string): Promise<CallResult> {
+  const end = parts.suspendedCalls.resume(handle, call, call.inputResponses);
+  if (end === undefined) throw new CallError(staleState());
+  return afterRound(parts, call, await end);
+}
+
+function afterRound(parts: BridgeParts, call: Call, end: RoundEnd): CallResult | Promise<CallResult> {
+  if ('result' in end) return modernRelay(parts, call, end.result);
+  return asked(parts, call, end.questions, { parked: end.parked });
+}
+
+async function legacyClient(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  return withObjectContent(call, await answered(parts, dispatch, call));
+}
+
+/** Puts the questions of a modern backend to whoever can be asked in the middle of the call. */
+async function answered(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  const first = await dispatch(call);
+  if (first.resultType !== 'input_required') return first;
+  const end = await fulfil(first, {
+    ask: call.client.ask,
+    maxRounds: parts.limits.rounds,
+    signal: call.signal,
+    again: (responses, backendState, round) =>
+      dispatch(callWith(call, { inputResponses: responses, backendState, round })),
+  });
+  if (!('unanswered' in end)) return end;
+  if (call.method === 'tools/call') return toolFailure(end.unanswered);
+  throw new CallError(wireError(CODE.internalError, end.unanswered));
+}
+
+/**
+ * A legacy backend may say "open this URL first" by error -32042; a modern client hears it as a question.
+ * Answering it means calling again: the backend kept what it needs.
+ */
+export function withUrlQuestions(parts: BridgeParts, dispatch: Dispatch): Dispatch {
+  const asking = async (call: Call): Promise<CallResult> => {
+    try {
+      return await dispatch(call);
+    } catch (thrown) {
+      if (!(thrown instanceof BackendError)) throw thrown;
+      if (thrown.code !== CODE.legacyUrlElicitationRequired || thrown.data === undefined) throw thrown;
+      const questions = urlQuestions(decode(thrown.data));
+      if (questions.size === 0) throw thrown;
+      return asked(parts, call, questions, {});
+    }
+  };
+  return (call) => {
+    const isMixed = call.client.era === '2026-07-28' && parts.manager.eraOf(call.target.workload) !== '2026-07-28';
+    return isMixed ? asking(call) : dispatch(call);
+  };
+}
+
+function urlQuestions(data: JsonValue): ReadonlyMap<string, Question> {
+  const elicitations = isObject(data) && Array.isArray(data.elicitations) ? (data.elicitations as JsonValue[]) : [];
+  const questions = elicitations
+    .filter(isObject)
+    .map((params, index): [string, Question] => [
+      `url${index + 1}`,
+      modernQuestion({ method: 'elicitation/create', params: encode({ ...params, mode: 'url' }) }),
+    ]);
+  return new Map(questions);
+}

@@ -1,0 +1,45 @@
+import type { BackendManager } from '../backend/backend-manager.ts';
+import type { SessionOwner } from '../contract/call.ts';
+import { explainCause } from '../errors.ts';
+import type { Log } from '../extension/plugin.ts';
+
+/**
+ * Owners who may see other lists than the base class: each is welcomed once, and waited for while that lasts. Where lists
+ * depend on the caller, again when they have been dropped or grown old.
+ */
+export function createPreparations(manager: Pick<BackendManager, 'prepareOwner' | 'callerLists'>, log: Log) {
+  const known = new Map<string, Promise<void> | undefined>();
+  const renewing = new Set<string>();
+  const prepareOwner = (owner: SessionOwner): Promise<void> =>
+    manager
+      .prepareOwner(owner)
+      .catch((cause: unknown) => log.warn('lists of a capability class are missing', { cause: explainCause(cause) }));
+  const renew = (owner: SessionOwner): void => {
+    if (renewing.has(owner.key)) return;
+    renewing.add(owner.key);
+    void prepareOwner(owner).then(() => renewing.delete(owner.key));
+  };
+  return {
+    /** The preparation that runs now; `undefined` when there is nothing to wait for. Owners of the base class need none. */
+    of(owner: SessionOwner): Promise<void> | undefined {
+      if (known.has(owner.key)) {
+        const running = known.get(owner.key);
+        if (running !== undefined || owner.listClass === undefined) return running;
+        const lists = manager.callerLists(owner);
+        if (lists === 'old') renew(owner);
+        if (lists !== 'missing') return undefined;
+      }
+      const waiting = prepareOwner(owner).then(() => {
+        if (known.has(owner.key)) known.set(owner.key, undefined);
+      });
+      known.set(owner.key, waiting);
+      if (known.size > MAX_WELCOMES) known.delete(known.keys().next().value ?? '');
+      return waiting;
+    },
+    forget(ownerKey: string): void {
+      known.delete(ownerKey);
+    },
+  };
+}
+
+const MAX_WELCOMES = 20_000; // a forgotten owner is welcomed again, which costs one look at known lists

@@ -133,4 +133,6 @@ export { type CallChanges, callWith } from './pipeline/call-value.ts';
 export { CallError } from './pipeline/wire-faults.ts';
 export type { HandleOptions } from './server/http/node-adapter.ts';
 export { recordOf } from './server/http/request-recorder.ts';
+export { type BackOff, backOffMs } from './timing/back-off.ts';
 export { Shares } from './timing/shares.ts';
+export { LATE, LONGEST_TIMER_MS, within } from './timing/within.ts';

@@ -1,14 +1,14 @@
 import type { BackendHealth, BackendHello, BackendState, BackendStatus } from '../contract/backend.ts';
 import type { Era } from '../contract/era.ts';
-import { backOffMs, waitFor } from '../timing/wait.ts';
+import { type BackOff, backOffMs } from '../timing/back-off.ts';
+import { LATE, within } from '../timing/within.ts';
 import { categoryOf, LinkFailure } from './failure.ts';
 import { isAlive } from './health/ping.ts';
 import type { ReadLists } from './lists/list-reader.ts';
 import type { Connector } from './sessions/connect.ts';
 import { type SessionHolder, stopped } from './sessions/session-holder.ts';
 
-const RETRY_FIRST_MS = 500;
-const RETRY_MAX_MS = 30_000;
+const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** A link that lived this long ended for reasons of its own; one that did not is part of a crash loop. */
 const STABLE_MS = 10_000;
 /** A suspicion this soon after a good hello is a passing one. */
@@ -207,7 +207,7 @@ export class Availability {
       this.startingSinceMs === undefined
         ? new LinkFailure('BACKEND_TIMEOUT', workload, `was not found within ${timeoutMs} ms`, { category: 'timeout' })
         : new LinkFailure('BACKEND_STARTING', workload, 'is still starting', { category: 'starting' });
-    await waitFor(this.discover(), timeoutMs, signal, late);
+    if ((await within(timeoutMs, signal, this.discover())) === LATE) throw late();
     this.#options.signal.throwIfAborted();
     if (this.#status !== 'ready') throw this.#cause ?? this.away();
   }
@@ -242,7 +242,7 @@ export class Availability {
     if (wasThere) connector.letGo();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => void this.discover(), backOffMs(attempt, RETRY_FIRST_MS, RETRY_MAX_MS));
+    this.#retry = setTimeout(() => void this.discover(), backOffMs(attempt, RETRY));
     this.#retry.unref();
   }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from '../contract/json.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
+import { within } from '../timing/within.ts';
 import type { BackendListing, BackendManager, BackendManagerEvents, CallerLists, Kept } from './backend-manager.ts';
 import type { BackendController } from './controller.ts';
 import { sameBackend } from './directory.ts';
@@ -37,7 +38,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   const controllers = new Map<string, BackendController>();
   const leaving = new Set<Promise<void>>();
   /** First looks at backends, each for a bounded time. */
-  const arriving = new Set<Promise<void>>();
+  const arriving = new Set<Promise<unknown>>();
   let settling: Promise<void> | undefined;
   let isStopped = false;
 
@@ -61,7 +62,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   };
 
   const arrives = (look: Promise<void>): void => {
-    const arrival = within(look, limits.discoveryMs).finally(() => arriving.delete(arrival));
+    const arrival = within(limits.discoveryMs, undefined, look).finally(() => arriving.delete(arrival));
     arriving.add(arrival);
   };
 
@@ -70,7 +71,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     while (arriving.size > 0) await Promise.all(arriving);
   };
   const untilSettled = async (): Promise<void> => {
-    await within(allArrived(), limits.discoveryMs);
+    await within(limits.discoveryMs, undefined, allArrived());
     settling = undefined;
   };
 
@@ -141,7 +142,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     },
     async prepareOwner(owner) {
       const preparations = [...controllers.values()].map((controller) => controller.prepareOwner(owner));
-      await within(Promise.all(preparations), limits.discoveryMs);
+      await within(limits.discoveryMs, undefined, Promise.all(preparations));
     },
     send(call) {
       const { workload } = call.target;
@@ -199,14 +200,4 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
 
 function unknownBackend(workload: string): GatewayFault {
   return new GatewayFault('BACKEND_UNKNOWN', `backend "${workload}" is not configured any more`);
-}
-
-/** Resolves with the work or after the time, whichever is first; the work goes on. */
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

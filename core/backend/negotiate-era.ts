@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { decode, isObject } from '../json/raw-json.ts';
 import { BackendError } from '../mcp/errors.ts';
 import { META } from '../mcp/meta.ts';
+import { LATE, within } from '../timing/within.ts';
 import { LinkFailure } from './failure.ts';
 import type { Asked } from './sessions/backend-session.ts';
 import { type JsonRpcConnection, resultValue } from './sessions/json-rpc-connection.ts';
@@ -52,16 +53,8 @@ export async function probePatiently(
   silentMs: number,
 ): Promise<Verdict> {
   const late = probe(talk, asked);
-  late.catch(() => {}); // heard below, or by whoever waits for `late`
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<Verdict>((resolve) => {
-    timer = setTimeout(() => resolve({ is: 'silent', late }), silentMs);
-  });
-  try {
-    return await Promise.race([late, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const verdict = await within(silentMs, undefined, late);
+  return verdict === LATE ? { is: 'silent', late } : verdict;
 }
 
 function verdictFrom(cause: unknown): Verdict {

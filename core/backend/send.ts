@@ -5,7 +5,7 @@ import type { Limits } from '../limits.ts';
 import { BackendError, CODE } from '../mcp/errors.ts';
 import { BytesResult } from '../mcp/result.ts';
 import { shareOfCall } from '../mcp/share.ts';
-import { waitFor } from '../timing/wait.ts';
+import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';
 import { LinkFailure } from './failure.ts';
 import type { OwnSession } from './sessions/exclusive-sessions.ts';
@@ -76,16 +76,15 @@ async function levelled(sending: Sending, link: JsonRpcConnection, own?: OwnSess
   return found instanceof Promise ? opened(sending, found) : found;
 }
 
-function opened(
+async function opened(
   { call, timeoutMs, controller }: Sending,
   found: Promise<JsonRpcConnection>,
 ): Promise<JsonRpcConnection> {
-  const late = () => {
-    const facts = { category: 'timeout', notRun: true } as const;
-    const sentence = `could not be opened within ${timeoutMs} ms`;
-    return new LinkFailure('BACKEND_TIMEOUT', controller.backend.name, sentence, facts);
-  };
-  return waitFor(found, timeoutMs, call.signal, late);
+  const link = await within(timeoutMs, call.signal, found);
+  if (link !== LATE) return link;
+  const facts = { category: 'timeout', notRun: true } as const;
+  const sentence = `could not be opened within ${timeoutMs} ms`;
+  throw new LinkFailure('BACKEND_TIMEOUT', controller.backend.name, sentence, facts);
 }
 
 function resultFrom(members: RawObject, link: JsonRpcConnection, controller: BackendController): CallResult {

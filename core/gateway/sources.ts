@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Backend } from '../contract/backend.ts';
 import type { BackendSource, ExpectedBackend, PushBackends } from '../contract/backend-source.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+import { type BackOff, backOffMs } from '../timing/back-off.ts';
+import { within } from '../timing/within.ts';
 
 /** The backend sources of one gateway, kept running. */
 export interface Sources {
@@ -42,19 +45,17 @@ export function watchSources(
     });
     return { first: first.promise, complete: complete.promise };
   });
-  const within = async (all: readonly Promise<void>[], ms: number): Promise<void> => {
-    const late = timer(ms, signal);
-    await Promise.race([Promise.all(all), late.done]);
-    late.clear();
+  const inTime = async (all: readonly Promise<void>[], ms: number): Promise<void> => {
+    await within(ms, signal, Promise.all(all)).catch(() => {});
   };
   return {
     first: (ms) =>
-      within(
+      inTime(
         begun.map(({ first }) => first),
         ms,
       ),
     complete: (ms) =>
-      within(
+      inTime(
         begun.map(({ complete }) => complete),
         ms,
       ),
@@ -69,35 +70,17 @@ async function keepWatching(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let attempt = 0; !signal.aborted; attempt++) {
+  for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       await source.watch(push, signal);
       return;
     } catch (cause) {
       if (signal.aborted) return;
-      const waitMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS * 2 ** Math.min(attempt, 10));
+      const waitMs = backOffMs(attempt, RETRY);
       log.error('backend source failed, its last backends stay', { source: name, cause: explainCause(cause), waitMs });
-      await timer(waitMs, signal).done;
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 }
 
-const BACKOFF_MIN_MS = 500;
-const BACKOFF_MAX_MS = 30_000;
-
-/** Ends after `ms` or when the signal aborts; keeps no process alive. */
-function timer(ms: number, signal: AbortSignal): { readonly done: Promise<void>; clear(): void } {
-  let clear = (): void => {};
-  const done = new Promise<void>((resolve) => {
-    const handle = setTimeout(() => clear(), ms);
-    handle.unref();
-    clear = () => {
-      clearTimeout(handle);
-      signal.removeEventListener('abort', clear);
-      resolve();
-    };
-    signal.addEventListener('abort', clear, { once: true });
-    if (signal.aborted) clear();
-  });
-  return { done, clear };
-}
+const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };

@@ -1,4 +1,4 @@
-import { type Core, createOutageLog, explainCause, throttledLine } from '@toolmgr/core';
+import { type Core, createOutageLog, explainCause, throttledLine, within } from '@toolmgr/core';
 import type { AuditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
 import { type AuditLines, createAuditLines } from './line.ts';
@@ -163,17 +163,18 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       if (open === undefined) return;
       isStopping = true;
       const { sink } = open;
-      await withinTime(flush().then(flush), stopMs);
+      await within(stopMs, undefined, flush().then(flush));
       const left = waiting() + dropped;
       slowSink.flush();
       badEvents.flush();
       if (left > 0) log.error('the gateway stops with audit events that could not be written', { lost: left });
       open = undefined;
-      await withinTime(
+      await within(
+        stopMs,
+        undefined,
         sink
           .close()
           .catch((cause: unknown) => log.warn('the audit file was not closed well', { cause: explainCause(cause) })),
-        stopMs,
       );
     },
   };
@@ -188,13 +189,4 @@ function weightOf({ request, response, target, errorMessage }: AuditEvent): numb
     (typeof name === 'string' ? name.length : 0) +
     (errorMessage?.length ?? 0)
   );
-}
-
-async function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs).unref();
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

@@ -1,7 +1,5 @@
-import type { Core } from '@toolmgr/core';
+import { type Core, LONGEST_TIMER_MS } from '@toolmgr/core';
 import type { Monitor } from './monitor.ts';
-
-const LONGEST_TIMER_MS = 2_147_483_647; // of Node
 
 /** A line about all backends, again and again. */
 export interface Report {

@@ -1,3 +1,5 @@
+import { LONGEST_TIMER_MS } from '@toolmgr/core';
+
 /** What the rounds are made with. */
 export interface RoundsOptions {
   /** Probes under way at once, over all backends. */
@@ -23,8 +25,6 @@ interface Turn {
   dueMs: number;
   underway: AbortController | undefined;
 }
-
-const LONGEST_TIMER_MS = 2_147_483_647; // of Node; a later turn is looked at again then
 
 /** Makes rounds; they begin with the first `add`. One timer serves all backends and keeps no process alive. */
 export function createRounds({ places, now, probe }: RoundsOptions): Rounds {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Meter, Tracer } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -15,7 +14,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
-import { type Core, GatewayFault, proxyRouteFor } from '@toolmgr/core';
+import { type Core, GatewayFault, LATE, proxyRouteFor, within } from '@toolmgr/core';
 import { collectorUrl } from './collector-url.ts';
 import type { TelemetryConfig } from './config.ts';
 import { logOutages } from './log-outages.ts';
@@ -94,11 +93,9 @@ export async function openPipeline(
     tracer: tracers?.getTracer(SCOPE, server.version),
     meter: meters?.getMeter(SCOPE, server.version),
     async stop() {
-      const sent = Promise.allSettled([tracers?.shutdown(), meters?.shutdown()]).then(() => true);
-      const late = new AbortController();
-      const isSent = await Promise.race([sent, delay(STOP_MS, false, { signal: late.signal }).catch(() => false)]);
-      late.abort();
-      if (!isSent) log.warn('telemetry that waited was not sent before the stop', { collector: collector?.base ?? '' });
+      const sent = await within(STOP_MS, undefined, Promise.allSettled([tracers?.shutdown(), meters?.shutdown()]));
+      if (sent === LATE)
+        log.warn('telemetry that waited was not sent before the stop', { collector: collector?.base ?? '' });
       collector?.close();
     },
   };

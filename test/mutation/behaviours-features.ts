@@ -25,7 +25,7 @@ const WAITING = 'plugins/composite/engine/suspended-workflows.ts';
 
 /** What composite tools, scripts, audit, health and telemetry do. */
 export const featureBehaviours: readonly Mutation[] = [
-  ['choice.composite.retry', ATTEMPTS, 'delayMs * 2 ** retry', 'delayMs * 3 ** retry'],
+  ['choice.composite.retry', ATTEMPTS, 'backOffMs(retry + 1,', 'backOffMs(retry + 2,'],
   ['choice.composite.retry', STEP_LIMITS, 'MAX_RETRIES = 10;', 'MAX_RETRIES = 11;'],
   ['vmcp.composite.step.timeout', ATTEMPTS, 'timeoutMs: timeout ?? STEP_TIMEOUT_MS', 'timeoutMs: STEP_TIMEOUT_MS'],
   ['vmcp.composite.timeout', 'plugins/composite/engine/run-workflow.ts', 'workflow.timeoutMs - (', '1_800_000 - ('],
@@ -155,7 +155,7 @@ export const featureBehaviours: readonly Mutation[] = [
     'if (waiting() >= queueEvents || queued + weight > queueBytes) dropped++;',
     'if (waiting() < 0) dropped++;',
   ],
-  ['choice.audit.stop', JOURNAL, '      await withinTime(flush().then(flush), stopMs);\n', ''],
+  ['choice.audit.stop', JOURNAL, '      await within(stopMs, undefined, flush().then(flush));\n', ''],
   ['choice.audit.file', SINK, 'MODE = 0o600;', 'MODE = 0o644;'],
   ['choice.audit.file', SINK, 'if (now() - lookedMs >= LOOK_MS) {', 'if (lookedMs < 0) {'],
   ['vmcp.audit.max-data-size', CAPTURE, 'bytes.subarray(0, maxBytes)', 'bytes'],

@@ -1,9 +1,8 @@
-import { backOffMs } from '../../timing/wait.ts';
+import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import type { ListKind } from '../sessions/backend-session.ts';
 import type { SessionHolder } from '../sessions/session-holder.ts';
 
-const RETRY_FIRST_MS = 500;
-const RETRY_MAX_MS = 30_000;
+const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** Failed readings in a row before the next change is waited for. */
 const MAX_TRIES = 5;
 
@@ -121,7 +120,7 @@ export class Relists {
     }
     relist.isRunning = false;
     if (relist.kinds.size === 0 || relist.tries > MAX_TRIES) return;
-    const ms = relist.tries === 0 ? this.#pauseMs(relist) : backOffMs(relist.tries, RETRY_FIRST_MS, RETRY_MAX_MS);
+    const ms = relist.tries === 0 ? this.#pauseMs(relist) : backOffMs(relist.tries, RETRY);
     this.#schedule(relist, ms);
   }
 

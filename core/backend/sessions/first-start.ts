@@ -1,6 +1,6 @@
 import type { Backend } from '../../contract/backend.ts';
 import type { Log } from '../../extension/plugin.ts';
-import { waitFor } from '../../timing/wait.ts';
+import { LATE, within } from '../../timing/within.ts';
 import { LinkFailure } from '../failure.ts';
 import { inheritedEnvironment } from '../transports/inherited-environment.ts';
 import { type EndTurn, takeInstallTurn } from '../transports/install-turn.ts';
@@ -46,7 +46,7 @@ export async function momentFor(
   const beganMs = performance.now();
   const leftMs = startedMs + waitMs - nowMs;
   if (leftMs <= 0) throw late();
-  await waitFor(start, leftMs, NEVER, late);
+  if ((await within(leftMs, undefined, start)) === LATE) throw late();
 }
 
 /** Epoch milliseconds of a start and of now; how long it is waited for, and how long it may take. */
@@ -56,5 +56,3 @@ export interface StartTimes {
   readonly waitMs: number;
   readonly firstStartMs: number;
 }
-
-const NEVER = new AbortController().signal;

@@ -6,14 +6,13 @@ import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { LOG_LEVELS } from '../../mcp/log-levels.ts';
-import { backOffMs } from '../../timing/wait.ts';
+import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { LinkFailure } from '../failure.ts';
 import type { BackendSession, LinkEvents, ListKind } from './backend-session.ts';
 import type { Connector, LinkFor } from './connect.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 
-const REOPEN_FIRST_MS = 500;
-const REOPEN_MAX_MS = 30_000;
+const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
 
 /** What a seat is made with. */
 export interface SessionHolderOptions {
@@ -278,7 +277,7 @@ export class SessionHolder {
   /** Watchers wait for nothing in particular, so nobody would open the link again for them. */
   #reopen(attempt: number): void {
     clearTimeout(this.#reopening);
-    const ms = backOffMs(attempt, REOPEN_FIRST_MS, REOPEN_MAX_MS);
+    const ms = backOffMs(attempt, REOPEN);
     this.#reopening = setTimeout(() => {
       if (this.#closing.signal.aborted || this.#watchers.size === 0) return;
       Promise.resolve(this.take()).catch(() => this.#reopen(attempt + 1));

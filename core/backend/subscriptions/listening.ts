@@ -5,12 +5,11 @@ import type { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
-import { backOffMs } from '../../timing/wait.ts';
+import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { LinkFailure } from '../failure.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 
-const REOPEN_FIRST_MS = 500;
-const REOPEN_MAX_MS = 30_000;
+const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /** What a modern backend is asked to tell. */
@@ -131,7 +130,7 @@ export class Listening {
           if (this.#current === undefined && this.#filter === filter) this.#lost(filter, failed, again);
         });
       },
-      backOffMs(again, REOPEN_FIRST_MS, REOPEN_MAX_MS),
+      backOffMs(again, REOPEN),
     );
     this.#timer.unref();
   }

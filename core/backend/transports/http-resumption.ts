@@ -1,7 +1,7 @@
 import type { Flow, ResponseReader } from '../../http1/flow.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
-import { backOffMs } from '../../timing/wait.ts';
+import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
@@ -11,8 +11,7 @@ import { Pace } from './pace.ts';
 
 /** Reconnects of one broken answer stream; its request ends by its own time anyway. */
 const MAX_RESUMES = 100;
-export const RETRY_FIRST_MS = 1_000;
-export const RETRY_MAX_MS = 30_000;
+export const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
 
 /** Reads on a broken answer stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
 export class Resumption implements ResponseReader {
@@ -37,8 +36,8 @@ export class Resumption implements ResponseReader {
 
   wait(): void {
     if (this.#attempts++ >= MAX_RESUMES) return this.#giveUp(new Error('stream not resumed'));
-    const ms = this.#frames.retryMs ?? backOffMs(this.#attempts, RETRY_FIRST_MS, RETRY_MAX_MS);
-    this.#timer = setTimeout(() => this.#open(), Math.min(ms, RETRY_MAX_MS));
+    const ms = this.#frames.retryMs ?? backOffMs(this.#attempts, RETRY);
+    this.#timer = setTimeout(() => this.#open(), Math.min(ms, RETRY.maxMs));
   }
 
   #open(): void {

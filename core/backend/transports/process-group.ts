@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
+import { LATE, within } from '../../timing/within.ts';
 import { inheritedEnvironment, passwordsIn } from './inherited-environment.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
 
@@ -87,13 +88,7 @@ export class ProcessGroup {
   }
 
   async #endsWithin(ms: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(resolve, ms, false);
-    });
-    const over = await Promise.race([this.ended.then(() => true), late]);
-    clearTimeout(timer);
-    return over;
+    return (await within(ms, undefined, this.ended)) !== LATE;
   }
 
   #signal(signal: NodeJS.Signals): void {

@@ -2,11 +2,11 @@ import type { Flow, ResponseReader } from '../../http1/flow.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import { Gathering } from '../../json/gathering.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
-import { backOffMs } from '../../timing/wait.ts';
+import { backOffMs } from '../../timing/back-off.ts';
 import type { LinkHolder } from '../sessions/backend-session.ts';
 import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
-import { RETRY_FIRST_MS, RETRY_MAX_MS } from './http-resumption.ts';
+import { RETRY } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
 import { Pace } from './pace.ts';
 
@@ -85,10 +85,10 @@ export class ServerChannel implements ResponseReader {
 
   #again(): void {
     if (this.#wire.closed) return;
-    const backOff = backOffMs(++this.#failures, RETRY_FIRST_MS, RETRY_MAX_MS);
+    const backOff = backOffMs(++this.#failures, RETRY);
     // The server says when to come back to a stream that it closed; one that is away gets more and more time.
     const ms = this.#failures === 1 ? Math.max(this.#frames.retryMs ?? backOff, RETRY_LEAST_MS) : backOff;
-    this.#timer = setTimeout(() => this.open(), Math.min(ms, RETRY_MAX_MS));
+    this.#timer = setTimeout(() => this.open(), Math.min(ms, RETRY.maxMs));
     this.#timer.unref();
   }
 }

@@ -4,7 +4,7 @@ import type { Flow, ResponseReader } from '../../http1/flow.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { Limits } from '../../limits.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
-import { waitFor } from '../../timing/wait.ts';
+import { LATE, within } from '../../timing/within.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
 import { mediaType, STREAM_TYPE } from './http-body.ts';
@@ -39,7 +39,7 @@ export class SseWire implements Wire {
   }
 
   /** Opens the stream and waits for the address to post to. @throws LinkFailure · the reason of the signal */
-  open(signal: AbortSignal): Promise<void> {
+  async open(signal: AbortSignal): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => {
       const stream = new Stream(this.#workload, this.#limits.frameBytes, {
         event: (event) => {
@@ -59,14 +59,14 @@ export class SseWire implements Wire {
       const request = { method: 'GET', headers, caller: this.#holder.caller, purpose: 'session', signal } as const;
       this.#target.send(request, stream, reject);
     });
-    const late = () => {
+    try {
+      if ((await within(this.#limits.helloMs, signal, opened)) !== LATE) return;
       const facts = { category: 'timeout' } as const;
-      return new LinkFailure('BACKEND_TIMEOUT', this.#workload, 'did not open its event stream in time', facts);
-    };
-    return waitFor(opened, this.#limits.helloMs, signal, late).catch((cause: unknown) => {
+      throw new LinkFailure('BACKEND_TIMEOUT', this.#workload, 'did not open its event stream in time', facts);
+    } catch (cause) {
       this.#stream?.stop();
       throw cause;
-    });
+    }
   }
 
   send(body: Buffer, exchange: Exchange): void {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Gathering } from '../../json/gathering.ts';
 import { type Bounded, Deadlines } from '../../timing/deadlines.ts';
+import { LATE, within } from '../../timing/within.ts';
 
 /** Why there is no body: too long, too slow, the client went away, or the host has read it and did not hand it over. */
 export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone' | 'consumed';
@@ -129,20 +130,26 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
   if (request.body === null) return Buffer.alloc(0);
   if (Number(request.headers.get('content-length')) > limits.bodyBytes) return 'tooLarge';
   const reader = request.body.getReader();
-  const late = deadline(limits.bodyTimeoutMs);
   try {
-    const arrived = new Gathering();
-    for (;;) {
-      const step = await Promise.race([reader.read(), late.passed]);
-      if (step === 'tooSlow') return abandon(reader, step);
-      if (step.done) return arrived.whole();
-      if (arrived.bytes + step.value.length > limits.bodyBytes) return abandon(reader, 'tooLarge');
-      arrived.add(step.value);
-    }
+    const body = await within(limits.bodyTimeoutMs, undefined, readWhole(reader, limits.bodyBytes));
+    if (body !== LATE && body !== 'tooLarge') return body;
+    reader.cancel().catch(ignore);
+    return body === LATE ? 'tooSlow' : body;
   } catch {
     return 'gone'; // the stream of the body failed: its sender is not there any more
-  } finally {
-    late.clear();
+  }
+}
+
+async function readWhole(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer | 'tooLarge'> {
+  const arrived = new Gathering();
+  for (;;) {
+    const step = await reader.read();
+    if (step.done) return arrived.whole();
+    if (arrived.bytes + step.value.length > maxBytes) return 'tooLarge';
+    arrived.add(step.value);
   }
 }
 
@@ -151,17 +158,3 @@ const bodies = new Deadlines();
 
 const DRAIN_FACTOR = 4; // of `bodyBytes`; beyond it the connection is not worth keeping
 const ignore = (): void => {};
-
-function deadline(ms: number): { readonly passed: Promise<'tooSlow'>; clear(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  const passed = new Promise<'tooSlow'>((resolve) => {
-    timer = setTimeout(() => resolve('tooSlow'), ms);
-    timer.unref();
-  });
-  return { passed, clear: () => clearTimeout(timer) };
-}
-
-function abandon(reader: ReadableStreamDefaultReader<Uint8Array>, fault: BodyFault): BodyFault {
-  reader.cancel().catch(ignore);
-  return fault;
-}

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Backend,
+  type BackOff,
+  backOffMs,
   type ExpectedBackend,
   explainCause,
   type Log,
@@ -90,20 +92,21 @@ async function startUntil(
   log: Log,
   hasFailed: () => void,
 ): Promise<WorkloadHandle | undefined> {
-  for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+  for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       return await runtime.start(spec, signal);
     } catch (cause) {
       if (signal.aborted) return undefined;
       hasFailed();
+      const nextTryMs = backOffMs(attempt, RETRY);
       log.error('workload cannot be started', {
         workload: spec.name,
         reason: explainCause(cause),
-        nextTryMs: waitMs,
+        nextTryMs,
         ...exitCodeIn(cause),
       });
+      await delay(nextTryMs, undefined, { signal }).catch(() => {});
     }
-    await delay(waitMs, undefined, { signal }).catch(() => {});
   }
   return undefined;
 }
@@ -120,5 +123,4 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };

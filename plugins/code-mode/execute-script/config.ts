@@ -1,8 +1,9 @@
+import { LONGEST_TIMER_MS } from '@toolmgr/core';
 import { z } from 'zod';
 import { goDuration } from '../../shared/go-duration.ts';
 
 /** Node's timers end at 24 days; a longer time would be none. */
-const timer = goDuration.transform((ms) => Math.min(ms, 2_147_483_647));
+const timer = goDuration.transform((ms) => Math.min(ms, LONGEST_TIMER_MS));
 
 /** Keys and defaults of the contract (VirtualMCPServer `spec.config.codeMode`); below the line what is ours. */
 export const codeModeConfig = z.strictObject({

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
+import { LONGEST_TIMER_MS } from '@toolmgr/core';
 import { z } from 'zod';
 import { goDuration } from '../../shared/go-duration.ts';
 
 /** Node's timers end at 24 days; a longer time would be none. */
-const timer = goDuration.transform((ms) => Math.min(ms, 2_147_483_647));
+const timer = goDuration.transform((ms) => Math.min(ms, LONGEST_TIMER_MS));
 
 /** How many scripts run and wait. What one script may do is said where scripts are taken. */
 export const quickjsConfig = z.strictObject({

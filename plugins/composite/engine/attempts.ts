@@ -1,3 +1,4 @@
+import { backOffMs } from '@toolmgr/core';
 import { DeadlineExceeded, pause, withDeadline } from './deadline.ts';
 import type { StepDefinition } from './definition-schema.ts';
 import { MAX_DELAY_FACTOR, MAX_RETRIES, RETRY_DELAY_MS, STEP_TIMEOUT_MS } from './limits.ts';
@@ -43,7 +44,7 @@ export async function attempt<T>(
           signal.throwIfAborted();
           if (!(cause instanceof StepFailure) || cause.isFinal || retry >= policy.retries) throw cause;
           onRetry(cause);
-          await pause(delayBefore(retry, policy.delayMs, Math.random()), signal);
+          await pause(delayBefore(retry, policy.delayMs), signal);
         }
       }
     });
@@ -53,8 +54,7 @@ export async function attempt<T>(
   }
 }
 
-/** Exponential back-off, bounded, with jitter in the upper half so that replicas do not retry at the same moment. */
-export function delayBefore(retry: number, delayMs: number, chance: number): number {
-  const grown = Math.min(delayMs * 2 ** retry, delayMs * MAX_DELAY_FACTOR);
-  return retry === 0 ? delayMs : grown / 2 + (grown / 2) * chance;
+/** The first wait is the one that the step asks for; later ones double, with jitter. */
+export function delayBefore(retry: number, delayMs: number, chance?: number): number {
+  return retry === 0 ? delayMs : backOffMs(retry + 1, { firstMs: delayMs, maxMs: delayMs * MAX_DELAY_FACTOR }, chance);
 }

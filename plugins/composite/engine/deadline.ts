@@ -1,33 +1,33 @@
+import { LATE, LONGEST_TIMER_MS, within } from '@toolmgr/core';
+
 /** The abort reason of a deadline. */
 export class DeadlineExceeded extends Error {
   constructor() {
     super('deadline exceeded');
-    this.name = 'TimeOver';
+    this.name = 'DeadlineExceeded';
   }
 }
 
 /**
  * Runs a function with a signal that aborts with `parent` or at the deadline. Rejects then, even when `run` ignores the
  * signal.
- * @throws TimeOver, the abort reason of `parent`, or what `run` throws
+ * @throws DeadlineExceeded, the abort reason of `parent`, or what `run` throws
  */
-export function withDeadline<T>(
+export async function withDeadline<T>(
   parent: AbortSignal,
   timeoutMs: number,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return untilDeadline(parent, timeoutMs, async (signal) => {
-    let stop = (): void => {};
-    const ended = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-    });
-    try {
-      return await Promise.race([run(signal), ended]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
-  });
+  parent.throwIfAborted();
+  const ending = new AbortController();
+  try {
+    const result = await within(timeoutMs, parent, run(ending.signal));
+    if (result === LATE) throw new DeadlineExceeded();
+    return result;
+  } catch (cause) {
+    ending.abort(cause);
+    throw cause;
+  }
 }
 
 /** Like {@link withDeadline}, but waits until `run` has ended; for functions that honour the signal. */
@@ -49,20 +49,7 @@ export async function untilDeadline<T>(
   }
 }
 
-const LONGEST_TIMER_MS = 2_147_483_647; // Node fires longer timers immediately
-
 /** Waits; rejects with the reason of the signal when it aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await within(ms, signal, new Promise<never>(() => {})); // one each: a shared one would keep all its waiters
 }

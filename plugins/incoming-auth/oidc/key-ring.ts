@@ -1,4 +1,4 @@
-import { faultFrom, type GatewayFault, type Outage } from '@toolmgr/core';
+import { type BackOff, backOffMs, faultFrom, type GatewayFault, type Outage } from '@toolmgr/core';
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose';
 import type { FetchKeys } from './provider-keys.ts';
 
@@ -38,8 +38,7 @@ export interface KeyRingParts {
 const RENEW_AFTER_MS = 5 * 60_000;
 const DROP_AFTER_MS = 24 * 3_600_000; // of a provider that is away; its tokens have expired by then
 const UNKNOWN_KEY_PAUSE_MS = 10_000; // between two fetches because of tokens that name unknown keys
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
+const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
 
 /** Makes a ring. Fetches nothing before it is asked. */
 export function createKeyRing({ fetch, now, outage, onWithdrawn }: KeyRingParts): KeyRing {
@@ -66,8 +65,8 @@ export function createKeyRing({ fetch, now, outage, onWithdrawn }: KeyRingParts)
       outage.over();
       return next;
     } catch (cause) {
-      retryAtMs = now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
       failures++;
+      retryAtMs = now() + backOffMs(failures, RETRY);
       fault = faultFrom(cause, 'REMOTE_UNAVAILABLE', 'the keys of the identity provider cannot be used');
       if (!stopped.signal.aborted) outage.failed(fault);
       throw fault;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createOutageLog, type Embedder, type Log } from '@toolmgr/core';
+import { type BackOff, backOffMs, createOutageLog, type Embedder, type Log } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
 import type { Script } from './paraphrases.ts';
 import { probesOf, readsBy, scriptOf } from './reading.ts';
@@ -39,8 +39,7 @@ interface Wish {
   readonly done: (vectors: readonly Float32Array[]) => void;
 }
 
-const FIRST_RETRY_MS = 500;
-const MAX_RETRY_MS = 30_000;
+const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 const MAX_QUESTIONS = 1_000; // texts of questions whose vectors are kept
 const MAX_WISHES = 32; // lists waiting to be embedded, and lists told of another model
 const MAX_ASKING = 16; // questions at the service at once; more are answered by words
@@ -121,17 +120,17 @@ export function createEmbeddingIndex({ embedder, folder, log, now, signal }: Emb
   const work = async (): Promise<void> => {
     if (isWorking) return;
     isWorking = true;
-    let waitMs = FIRST_RETRY_MS;
+    let failures = 0;
     while (!signal.aborted && (waiting.length > 0 || outage.isOn)) {
       try {
         await turn();
-        waitMs = FIRST_RETRY_MS;
+        failures = 0;
         outage.over();
       } catch (cause) {
         if (signal.aborted) break;
         outage.failed(cause);
-        await delay(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
-        waitMs = Math.min(waitMs * 2, MAX_RETRY_MS);
+        failures++;
+        await delay(backOffMs(failures, RETRY), undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
     isWorking = false;

@@ -1,12 +1,11 @@
 import { isIP } from 'node:net';
-import { type Core, createOutageLog, GatewayFault } from '@toolmgr/core';
+import { type BackOff, backOffMs, type Core, createOutageLog, GatewayFault, within } from '@toolmgr/core';
 import type { Redis, RedisOptions } from 'ioredis';
 import { type RedisConfig, redisAddress } from './config.ts';
 
 /** Commands sent and not answered; more fail at once, so that a slow server costs no memory without end. */
 const MAX_IN_FLIGHT = 10_000;
-const RETRY_FIRST_MS = 50;
-const RETRY_LAST_MS = 2_000;
+const RETRY: BackOff = { firstMs: 50, maxMs: 2_000 };
 /** Answers that no repetition changes: what the configuration says is wrong. */
 const REFUSALS = /^(WRONGPASS|NOAUTH|NOPERM|ERR invalid password|ERR AUTH|ERR DB index)/;
 
@@ -73,7 +72,12 @@ export function createConnection(
       const client = new Redis({ ...optionsOf(config), scripts, ...(password ? { password } : {}) });
       redis = client;
       watch(client);
-      await firstAnswer(client, config.connectTimeoutMs);
+      // The connection is tried again after this: the start of a gateway does not wait for a server that is away.
+      await within(
+        config.connectTimeoutMs,
+        undefined,
+        client.connect().catch(() => {}),
+      );
       if (refused === undefined) return;
       client.disconnect();
       throw unavailable(REFUSED, refused);
@@ -117,26 +121,10 @@ function optionsOf({ address, db, tls, connectTimeoutMs, commandTimeoutMs }: Red
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (times) => retryMs(times),
+    retryStrategy: (times) => backOffMs(times, RETRY),
     reconnectOnError: (error) => error.message.startsWith('READONLY'), // the master moved
     ...(tls ? { tls: isIP(host) === 0 ? { servername: host } : {} } : {}),
   };
-}
-
-/** Doubles up to its bound; half of it by chance, so that replicas do not come back in step. */
-function retryMs(times: number): number {
-  const full = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** Math.min(times - 1, 10));
-  return Math.ceil(full / 2 + (Math.random() * full) / 2);
-}
-
-/** The connection goes on trying after this resolved; the start of a gateway does not wait for a server that is away. */
-async function firstAnswer(client: Redis, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  await Promise.race([client.connect().catch(() => {}), late]);
-  clearTimeout(timer);
 }
 
 /** The client's errors carry the command with its arguments, the password among them: only the sentence stays. */

@@ -1,3 +1,5 @@
+import { backOffMs } from '@toolmgr/core';
+
 /** When and how often a program that ended is started again. */
 export interface RestartPolicy {
   readonly firstDelayMs: number;
@@ -29,5 +31,6 @@ export function nextRestart(
 ): { readonly delayMs: number; readonly restarts: number } | undefined {
   const before = livedMs >= policy.resetAfterMs ? 0 : restarts;
   if (before >= policy.maxRestarts) return undefined;
-  return { delayMs: Math.min(policy.firstDelayMs * 2 ** before, policy.maxDelayMs), restarts: before + 1 };
+  const { firstDelayMs: firstMs, maxDelayMs: maxMs } = policy;
+  return { delayMs: backOffMs(before + 1, { firstMs, maxMs, jitter: 0 }), restarts: before + 1 };
 }

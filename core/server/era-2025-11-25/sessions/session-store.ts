@@ -1,6 +1,7 @@
 import type { Store } from '../../../contract/store.ts';
 import { createOutageLog } from '../../../extension/log-outage.ts';
 import type { Log } from '../../../extension/plugin.ts';
+import { LATE, within } from '../../../timing/within.ts';
 import type { Session } from './session.ts';
 import { recordFromText, recordText, type SessionRecord } from './session-record.ts';
 
@@ -61,7 +62,8 @@ export function createSharedSessions({ store, idleMs, now, log }: SharedSessions
   const ask = async <T>(question: () => Promise<T>): Promise<T | typeof AWAY> => {
     if (now() < awayUntilMs) return AWAY;
     try {
-      const answer = await withinTime(question());
+      const answer = await within(ANSWER_MS, undefined, question());
+      if (answer === LATE) throw new Error(`no answer within ${ANSWER_MS} ms`);
       outage.over();
       return answer;
     } catch (cause) {
@@ -90,18 +92,6 @@ export function createSharedSessions({ store, idleMs, now, log }: SharedSessions
       await ask(() => store.delete(id));
     },
   };
-}
-
-async function withinTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const AWAY = Symbol('the store does not answer');

@@ -1,52 +1,52 @@
 /**
- * Every way the gateway can break, by code: HTTP status when it reaches a client, and what it means.
- * The reference page of errors is generated from this table.
+ * Every fault of the gateway by code: its HTTP status when it reaches a client, and its meaning. The reference page of
+ * errors is generated from this table.
  */
 export const FAULTS = {
   PLUGIN_FAILED: { status: 500, means: 'a plugin threw while the stage it tapped was running' },
   PLUGIN_TAPPED_TWICE: { status: 500, means: 'a plugin tapped the same hook twice under one address' },
   PLUGIN_TAPPED_LATE: { status: 500, means: 'a plugin tapped a hook after the gateway was sealed' },
   PLUGIN_INVALID: { status: 500, means: 'a module does not export a plugin: address, config and apply are required' },
-  PLUGIN_UNKNOWN: { status: 500, means: 'the plan uses an address that no catalogue entry and no file has' },
+  PLUGIN_UNKNOWN: { status: 500, means: 'the plan uses an address that matches no catalogue entry and no file' },
   PLAN_INVALID: { status: 500, means: 'a plan or a plugin configuration does not fit its schema' },
   PLAN_INCOMPLETE: {
     status: 500,
-    means: 'the plan lacks something without which the gateway would be open or useless',
+    means: 'the plan lacks a setting without which the gateway would be unprotected or useless',
   },
-  SLOT_UNKNOWN: { status: 500, means: 'a slot has no implementation of the name that the plan asks for' },
+  SLOT_UNKNOWN: { status: 500, means: 'a slot has no implementation with the name that the plan uses' },
   SLOT_TAKEN: { status: 500, means: 'two plugins filled the same slot under one name' },
   ROUTE_TAKEN: { status: 500, means: 'two plugins mounted the same method and path' },
-  AUTH_STRATEGY_INVALID: { status: 500, means: 'the options of an outgoing-auth strategy do not fit' },
+  AUTH_STRATEGY_INVALID: { status: 500, means: 'the options of an outgoing-auth strategy are invalid' },
   AUTH_STRATEGY_FAILED: { status: 502, means: 'an outgoing-auth strategy could not authorize a request to a backend' },
   AUTH_STRATEGY_REFUSED: {
     status: 401,
-    means: 'the credentials of the caller get it none for a backend: the caller has to sign in again',
+    means: 'a backend accepts no credentials derived from those of the caller; the caller has to sign in again',
   },
   CATALOG_CONFLICT: { status: 500, means: 'tool names collide and the strategy does not resolve them' },
   BACKEND_UNREACHABLE: { status: 502, means: 'no connection to the backend, or it closed before it answered' },
   BACKEND_STARTING: {
     status: 503,
-    means: 'the program of a backend is still starting for the first time; perhaps its package is being installed',
+    means: 'the program of a backend is still starting for the first time; its package may be being installed',
   },
   BACKEND_TIMEOUT: { status: 504, means: 'the backend did not answer within its time' },
   BACKEND_PROTOCOL: { status: 502, means: 'the backend answered something that is not MCP' },
   BACKEND_UNAUTHENTICATED: { status: 502, means: 'the backend refused the credentials of the gateway' },
-  BACKEND_TOO_LARGE: { status: 502, means: 'an answer or frame of the backend is over its limit' },
-  BACKEND_BUSY: { status: 503, means: 'the backend has its number of calls in flight and the queue is full' },
+  BACKEND_TOO_LARGE: { status: 502, means: 'an answer or frame of the backend exceeds its size limit' },
+  BACKEND_BUSY: { status: 503, means: 'the backend has reached its limit of calls in flight, and its queue is full' },
   BACKEND_CIRCUIT_OPEN: { status: 503, means: 'the circuit breaker of the backend is open: nothing is sent to it' },
-  BACKEND_UNKNOWN: { status: 502, means: 'a catalogue entry names a backend that has gone' },
+  BACKEND_UNKNOWN: { status: 502, means: 'a catalogue entry names a backend that was removed' },
   STORE_UNAVAILABLE: { status: 503, means: 'a store did not answer' },
-  STORE_FULL: { status: 503, means: 'a store answers and has no room for a new key; what it holds stays' },
+  STORE_FULL: { status: 503, means: 'a store has no room for a new key; existing keys are kept' },
   REMOTE_REFUSED: {
     status: 502,
-    means: 'a configured URL leads where the gateway must not go: plain http, a private address, a redirect',
+    means: 'a configured URL leads to a forbidden target: plain http, a private address, a redirect',
   },
   REMOTE_UNAVAILABLE: {
     status: 503,
-    means: 'a configured service, e.g. an identity provider, gave no usable answer within its time and size',
+    means: 'a configured service, e.g. an identity provider, gave no usable answer within its time and size limits',
   },
   SECRET_MISSING: { status: 500, means: 'a secret or environment variable is unknown or empty' },
-  WORKLOAD_FAILED: { status: 500, means: 'a workload could not be started or ended for good' },
+  WORKLOAD_FAILED: { status: 500, means: 'a workload could not be started, or ended and is not restarted' },
   REQUEST_REFUSED: { status: 403, means: 'the Host or Origin of an HTTP request is not allowed' },
   ROUTE_UNKNOWN: { status: 404, means: 'nothing is served at the path of an HTTP request' },
   METHOD_UNKNOWN: { status: 405, means: 'the path of an HTTP request is not served with its method' },
@@ -54,7 +54,7 @@ export const FAULTS = {
   BODY_TOO_LARGE: { status: 413, means: 'the body of an HTTP request is larger than limits.bodyBytes' },
   BODY_CONSUMED: {
     status: 500,
-    means: 'the host read the body of an HTTP request before the gateway and did not hand it over',
+    means: 'the host read the body of an HTTP request before the gateway and did not pass it to the gateway',
   },
   GATEWAY_STOPPING: { status: 503, means: 'the gateway is stopping and takes no new requests' },
   LISTEN_FAILED: { status: 500, means: 'the HTTP port could not be opened' },
@@ -63,7 +63,7 @@ export const FAULTS = {
 /** A code of {@link FAULTS}. */
 export type FaultCode = keyof typeof FAULTS;
 
-/** Something is broken: a coded exception. `message` is for operators and logs, never for the wire as it stands. */
+/** A failure: an exception with a code. `message` is for operators and logs, never sent to clients unchanged. */
 export class GatewayFault extends Error {
   readonly code: FaultCode;
 
@@ -79,18 +79,18 @@ export class GatewayFault extends Error {
   }
 }
 
-/** Returns the fault itself, or wraps anything else thrown as `code`, keeping it as the cause. */
+/** Returns a fault unchanged, and wraps any other thrown value as `code`, keeping it as the cause. */
 export function faultFrom(cause: unknown, code: FaultCode, message: string): GatewayFault {
   if (cause instanceof GatewayFault) return cause;
   return new GatewayFault(code, message, { cause });
 }
 
-/** One line that says what went wrong, innermost causes last, for logs. */
+/** One log line about an error and its causes, innermost cause last. */
 export function explainCause(cause: unknown): string {
   return causesOf(cause).join(' <- ');
 }
 
-/** What went wrong and why, one sentence each, innermost cause last. */
+/** The messages of an error and its causes, innermost cause last. */
 export function causesOf(cause: unknown): string[] {
   const lines: string[] = [];
   for (let at: unknown = cause, depth = 0; at !== undefined && depth < MAX_CAUSE_DEPTH; depth++) {

@@ -1,4 +1,4 @@
-// The public words of the core; named exports only.
+// The public exports of the core; named exports only.
 
 export { signOfLife, signOfState } from './backend/health/classify-signal.ts';
 export { inheritedEnvironment } from './backend/transports/inherited-environment.ts';

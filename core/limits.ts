@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Every bound of the gateway by name, with its default. The plan's `limits` sets them; the reference page lists them.
+ * Every limit of the gateway by name, with its default. The plan's `limits` sets them; the reference page lists them.
  * Sizes in bytes, times in milliseconds, the rest are counts.
  */
 export const limitsSchema = z.strictObject({
@@ -20,17 +20,21 @@ export const limitsSchema = z.strictObject({
     .int()
     .min(1)
     .default(10_000)
-    .describe('connections of clients; over it the address with the most loses its oldest without a request'),
+    .describe(
+      'connections of clients; over it the oldest idle connection of the address with the most connections is closed',
+    ),
   connectionsPerAddress: z
     .int()
     .min(1)
     .default(5_000)
-    .describe('connections from one address (IPv6: /64); over it its oldest without a request is closed'),
+    .describe('connections from one address (IPv6: /64); over it the oldest idle one is closed'),
   objectMembers: z
     .int()
     .min(64)
     .default(10_000)
-    .describe('members of one JSON object, at any depth; over it 400 -32600, from a backend BACKEND_TOO_LARGE'),
+    .describe(
+      'members of one JSON object, at any depth; over it 400 -32600, in a message of a backend BACKEND_TOO_LARGE',
+    ),
   messageContainers: z
     .int()
     .min(256)
@@ -44,50 +48,52 @@ export const limitsSchema = z.strictObject({
     .default(104_857_600)
     .describe('largest answer of a backend; over it BACKEND_TOO_LARGE'),
   frameBytes: z.int().min(1024).default(104_857_600).describe('largest SSE event or stdio line of a backend'),
-  inFlightPerBackend: z.int().min(1).default(512).describe('calls a backend works on at once; more wait in its queue'),
+  inFlightPerBackend: z.int().min(1).default(512).describe('concurrent calls of one backend; more wait in its queue'),
   inFlightPerCaller: z
     .int()
     .min(1)
     .default(256)
-    .describe('calls a backend works on at once for one caller; more wait in its queue'),
+    .describe('concurrent calls of one caller at one backend; more wait in its queue'),
   queuePerBackend: z
     .int()
     .min(0)
     .default(1024)
-    .describe('calls that may wait for one backend; over it the oldest of the caller with the most is BACKEND_BUSY'),
+    .describe(
+      'calls that may wait for one backend; over it the oldest call of the caller with the most waiting calls ends with BACKEND_BUSY',
+    ),
   queuePerCaller: z
     .int()
     .min(0)
     .default(768)
     .describe('calls of one caller that may wait for one backend; over it BACKEND_BUSY'),
-  linksPerBackend: z.int().min(1).default(6000).describe('backend sessions kept open to one HTTP backend'),
+  linksPerBackend: z.int().min(1).default(6000).describe('open backend sessions of one HTTP backend'),
   linksPerCaller: z
     .int()
     .min(1)
     .default(3000)
-    .describe('backend sessions kept open to one HTTP backend for one caller; its oldest makes room'),
+    .describe('open sessions of one caller with one HTTP backend; over it the oldest is closed'),
   processesPerBackend: z.int().min(1).default(32).describe('processes of one stdio backend, one per client session'),
   sessionsPerAskedCaller: z
     .int()
     .min(1)
     .default(8)
     .describe(
-      'sessions with one 2025-11-25 backend for calls of one 2026-07-28 caller (without identity: network) that may be asked, a session each, where the transport does not say which call is asked; more wait',
+      'sessions of one 2026-07-28 caller (anonymous: of one network) with one 2025-11-25 backend for calls that may receive server requests, when the transport does not say which call such a request belongs to; each of these calls has a session of its own; more wait',
     ),
   processesPerCaller: z
     .int()
     .min(1)
     .default(16)
-    .describe('processes of one stdio backend for one caller; its oldest makes room'),
+    .describe('processes of one stdio backend for one caller; over it the oldest is ended'),
   processChurnMs: z
     .int()
     .min(0)
     .default(1_000)
     .describe(
-      'a caller with its share of processes of a backend gets another in place of its oldest once in this time; else BACKEND_BUSY',
+      'a caller at its limit of processes may replace its oldest process once in this time; otherwise BACKEND_BUSY',
     ),
   linkIdleMs: z.int().min(1000).default(300_000).describe('a backend session without calls for this long is closed'),
-  streamsPerCaller: z.int().min(1).default(64).describe('event streams one caller may hold open; over it 429'),
+  streamsPerCaller: z.int().min(1).default(64).describe('open event streams of one caller; over it 429'),
   streamBufferBytes: z.int().min(1024).default(1_048_576).describe('unsent bytes of a stream before logs are dropped'),
   replayEvents: z.int().min(0).default(256).describe('events kept per stream for Last-Event-ID'),
   replayBytes: z.int().min(0).default(1_048_576).describe('bytes kept per stream for Last-Event-ID'),
@@ -95,19 +101,19 @@ export const limitsSchema = z.strictObject({
     .int()
     .min(1)
     .default(10_000)
-    .describe('legacy client sessions; over it the oldest of the caller with the most ends, or 503'),
+    .describe('legacy client sessions; over it the oldest session of the caller with the most sessions ends, or 503'),
   sessionsPerCaller: z
     .int()
     .min(1)
     .default(5_000)
-    .describe('legacy sessions of one caller; over it its oldest without a running call ends'),
+    .describe('legacy sessions of one caller; over it the oldest without a running call ends'),
   sessionIdleMs: z.int().min(100).default(1_800_000).describe('a legacy session without requests for this long ends'),
   sessionCheckMs: z
     .int()
     .min(0)
     .default(2_000)
     .describe(
-      'with a session store: a session that another replica ended is served here at most this long; 0 = not at all',
+      'with a session store: longest time until this replica notices that another one ended a session; 0 = checked at every request',
     ),
   pageWalk: z.int().min(1).default(1000).describe('pages read from one backend list'),
   listItems: z.int().min(1).default(50_000).describe('items read from one backend list'),
@@ -115,49 +121,43 @@ export const limitsSchema = z.strictObject({
     .int()
     .min(1)
     .default(1000)
-    .describe('items of one list page towards modern clients; legacy get one page up to 10 of these'),
+    .describe('items on one list page for modern clients; legacy clients get one page of up to 10 times as many'),
   callerLists: z
     .int()
     .min(1)
     .default(1000)
-    .describe('callers whose own lists are kept per backend, where a backend lists for its callers only'),
-  callTimeoutMs: z.int().min(10).default(30_000).describe('time for one backend answer; progress starts it again'),
-  callTotalMs: z.int().min(10).default(3_600_000).describe('longest one call may take, progress or not'),
-  askTimeoutMs: z.int().min(100).default(600_000).describe('time a person has to answer a question of a backend'),
+    .describe('callers whose lists are cached per backend, for backends whose lists depend on the caller'),
+  callTimeoutMs: z.int().min(10).default(30_000).describe('time for one backend answer; progress restarts it'),
+  callTotalMs: z.int().min(10).default(3_600_000).describe('longest duration of one call, with or without progress'),
+  askTimeoutMs: z.int().min(100).default(600_000).describe('time a user has to answer a request of a backend'),
   parkedCalls: z
     .int()
     .min(0)
     .default(256)
-    .describe('calls of modern clients that wait for an answer to a legacy backend'),
-  parkedPerCaller: z
-    .int()
-    .min(0)
-    .default(64)
-    .describe('calls of one modern client that wait like this; over it its oldest ends'),
+    .describe('suspended calls: calls of modern clients that wait for the answer of the client to a legacy backend'),
+  parkedPerCaller: z.int().min(0).default(64).describe('suspended calls of one modern client; over it the oldest ends'),
   rounds: z.int().min(1).default(10).describe('input_required rounds of one call'),
-  requestStateBytes: z.int().min(256).default(65_536).describe('largest requestState that is opened'),
-  requestStateTtlMs: z.int().min(1000).default(600_000).describe('a sealed requestState is good for this long'),
+  requestStateBytes: z.int().min(256).default(65_536).describe('largest accepted requestState'),
+  requestStateTtlMs: z.int().min(1000).default(600_000).describe('a requestState is valid for this long'),
   discoveryMs: z
     .int()
     .min(10)
     .default(5_000)
-    .describe(
-      'time that lists wait for the first snapshot of every source, and then for the first answer of new backends',
-    ),
+    .describe('time that lists wait for the first snapshot of every source and for the first answer of new backends'),
   firstStartMs: z
     .int()
     .min(10)
     .default(300_000)
     .describe('time for the first start of a program, the installation of its package (npx, uvx) included'),
-  helloMs: z.int().min(10).default(10_000).describe('time for one probe or initialize answer'),
-  listGraceMs: z.int().min(0).default(60_000).describe('lists of a backend that is away are served for this long'),
-  keepAliveMs: z.int().min(100).default(15_000).describe('comment lines on idle event streams'),
-  coalesceMs: z.int().min(0).default(150).describe('changes within this time reach clients as one notification'),
+  helloMs: z.int().min(10).default(10_000).describe('time for the response to a probe or initialize'),
+  listGraceMs: z.int().min(0).default(60_000).describe('lists of an unavailable backend are served for this long'),
+  keepAliveMs: z.int().min(100).default(15_000).describe('interval of comment lines on idle event streams'),
+  coalesceMs: z.int().min(0).default(150).describe('changes within this time are sent to clients as one notification'),
   stopMs: z.int().min(0).default(10_000).describe('time for calls in flight when the gateway stops'),
   instructionsBytes: z.int().min(0).default(16_384).describe('largest instructions text given to clients'),
 });
 
-/** The bounds of one gateway, all set. */
+/** All limits of one gateway. */
 export type Limits = z.output<typeof limitsSchema>;
 
 /** All defaults. */

@@ -10,19 +10,19 @@ export interface AuthStrategy {
   prepare(options: unknown, where: string): Promise<Authorizer>;
 }
 
-/** Adds credentials to one outbound request. Synchronous where nothing is waited for. */
+/** Adds credentials to one request to a backend. Synchronous when nothing has to be awaited. */
 export interface Authorizer {
   apply(outbound: BackendRequest, authContext: AuthContext): void | Promise<void>;
   /** Header names this authorizer sets, lower case; passthrough headers must not collide. */
   readonly headerNames?: readonly string[];
   /**
-   * The credentials depend on the caller. A backend that refuses the gateway's own request for its lists is then asked
-   * for them once per caller, with the caller's.
+   * The credentials depend on the caller. When a backend refuses the gateway's own list request, the gateway requests
+   * the lists once per caller, with that caller's credentials.
    */
   readonly perCaller?: boolean;
   /**
-   * The backend answered 401 to what `apply` added for this caller (the gateway itself among them). `true` when the next
-   * `apply` adds something else: the request, which did not run, is then sent once more.
+   * Called after the backend answered 401 to the credentials that `apply` added for this caller (or for the gateway
+   * itself). Returns `true` when the next `apply` adds other credentials: the request is then sent once more.
    */
   refused?(backend: Backend, caller: Caller): boolean;
 }

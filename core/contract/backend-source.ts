@@ -5,18 +5,18 @@ export interface ExpectedBackend {
   readonly name: string;
   /** Epoch milliseconds since when it is expected. */
   readonly sinceMs: number;
-  /** It could not be started so far: nobody waits for it. */
+  /** It could not be started so far; the first lists do not wait for it. */
   readonly hasFailed?: boolean;
 }
 
 /**
- * Takes a source's whole snapshot, and what the source still expects. The first lists of a gateway wait for a snapshot
- * that expects nothing more but what has failed, at most `limits.discoveryMs`.
+ * Takes the whole snapshot of a source, and the backends that the source still expects. The first lists of a gateway
+ * wait, at most `limits.discoveryMs`, until every expected backend has arrived or failed.
  */
 export type PushBackends = (snapshot: readonly Backend[], expected?: readonly ExpectedBackend[]) => void;
 
-/** Slot `backendSources`: where backends come from. Pushes whole snapshots; the directory drops equal ones. */
+/** Slot `backendSources`: where backends come from. A source pushes whole snapshots; equal ones are ignored. */
 export interface BackendSource {
-  /** Runs until `signal` aborts. A rejection is retried with back-off and the last snapshot kept. */
+  /** Runs until `signal` aborts. After a rejection it is run again with back-off, and the last snapshot is kept. */
   watch(push: PushBackends, signal: AbortSignal): Promise<void>;
 }

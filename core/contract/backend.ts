@@ -2,23 +2,26 @@ import type { Caller } from './caller.ts';
 import type { Era, EraSetting } from './era.ts';
 import type { JsonObject } from './json.ts';
 
-/** A far server, as a backend source describes it. Compared by value: an equal description is the same backend. */
+/**
+ * An MCP server behind the gateway, as a backend source describes it. Compared by value: equal descriptions mean the
+ * same backend.
+ */
 export interface Backend {
   readonly name: string;
   readonly transport: 'streamable-http' | 'sse' | 'stdio';
   /** http(s) URL; absent for stdio. */
   readonly url?: string;
-  /** The program behind a stdio backend. */
+  /** The program to start for a stdio backend. */
   readonly command?: Command;
   /** `entry` = a remote server reached directly. */
   readonly type?: 'entry' | '';
-  /** PEM file with the CAs to trust instead of the system's. */
+  /** PEM file with the CAs to trust instead of those of the system. */
   readonly caBundlePath?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly era?: EraSetting;
-  /** Milliseconds for one answer, where the plan names none for this backend; progress starts them again. */
+  /** Time limit for one response in milliseconds, unless the plan sets one for this backend. Progress restarts it. */
   readonly timeoutMs?: number;
-  /** `perClient` (default): one backend session per owner; `shared`: one for all, for servers that keep no state. */
+  /** `perClient` (default): one backend session per owner; `shared`: one for all clients, for servers without state. */
   readonly sessions?: 'perClient' | 'shared';
 }
 
@@ -26,59 +29,59 @@ export interface Backend {
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
-  /** The whole environment on top of a minimal safe one. */
+  /** Environment variables, added to a minimal safe environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** How a backend is doing. */
+/** State of the connection to a backend. */
 export type BackendStatus = 'unknown' | 'ready' | 'unauthenticated' | 'unavailable';
 
-/** What is known of a backend right now. */
+/** Current state of a backend. */
 export interface BackendState {
   readonly backend: Backend;
   readonly status: BackendStatus;
-  /** Era found or set; `undefined` until it answered. */
+  /** Era detected or configured; `undefined` until the backend has answered. */
   readonly era: Era | undefined;
-  /** Why it is not ready: category and sentence for the operator, without secrets. */
+  /** Why it is not ready: a category and a sentence for the operator, without secrets. */
   readonly cause: { readonly category: string; readonly message: string } | undefined;
   /** Epoch milliseconds of the last status change. */
   readonly sinceMs: number;
-  /** A program that has never answered is being started, perhaps installed: since when. Epoch milliseconds. */
+  /** Epoch milliseconds since when a program that has never answered is being started or installed. */
   readonly startingSinceMs?: number;
-  /** `serverInfo`, `capabilities` and `instructions` of its last hello. */
+  /** `serverInfo`, `capabilities` and `instructions` of its last `initialize` or `server/discover` result. */
   readonly hello: BackendHello | undefined;
-  /** What a monitor makes of it; absent without one. Where there is one, status pages show this. */
+  /** Result of health monitoring; absent without a monitor. Status pages prefer it to `status`. */
   readonly health?: BackendHealth;
 }
 
-/** The health of a backend in a monitor's words. Source: vmcp spec §2 status, with the names of status pages. */
+/** Health of a backend as a monitor reports it. Source: vmcp spec §2 status, with the names of status pages. */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy' | 'unauthenticated' | 'unknown';
 
-/** What a monitor makes of a backend. An `unhealthy` one is set aside: no call is sent to it, its lists leave in time. */
+/** Health of a backend. An `unhealthy` backend gets no calls, and its lists are withdrawn after a while. */
 export interface BackendHealth {
   readonly status: HealthStatus;
   readonly consecutiveFailures: number;
-  /** Epoch milliseconds of the last check that came to an end. */
+  /** Epoch milliseconds of the last finished check. */
   readonly checkedMs: number | undefined;
-  /** Kind of the last failure, never its words; `undefined` after a success. */
+  /** Kind of the last failure, without its message; `undefined` after a success. */
   readonly errorCategory: string | undefined;
   /** Epoch milliseconds of the last change of `status`. */
   readonly sinceMs: number;
-  /** Absent when there is no breaker. */
+  /** Absent without a circuit breaker. */
   readonly breaker?: { readonly state: 'closed' | 'open' | 'half-open'; readonly sinceMs: number };
 }
 
-/** What an answer or a failure says about the backend itself. */
+/** What a response or a failure says about the state of the backend. */
 export type BackendSign =
   | { readonly is: 'alive' }
   /** It refuses the gateway's credentials, or the gateway has none for it. */
   | { readonly is: 'unauthenticated'; readonly category: string }
   | { readonly is: 'failed'; readonly category: string }
-  /** The failure was not the backend's. */
+  /** The failure was not caused by the backend. */
   | { readonly is: 'nothing' };
 
-/** A backend's own words about itself. Untrusted; never used for names or authorization. */
+/** What a backend says about itself. Untrusted: never used for names or authorization. */
 export interface BackendHello {
   readonly info: JsonObject;
   readonly capabilities: JsonObject;
@@ -86,17 +89,20 @@ export interface BackendHello {
   readonly protocolVersion: string;
 }
 
-/** Headers on their way to a backend; an authorizer adds to them. */
+/** Headers of a request to a backend; an authorizer adds to them. */
 export interface BackendRequest {
   readonly backend: Backend;
   /** Lower-case names. */
   readonly headers: Record<string, string>;
 }
 
-/** For whom an outbound request is made. */
+/** Who a request to a backend is made for. */
 export interface AuthContext {
   readonly caller: Caller;
-  /** `call`: a caller's own; `session`: opening or keeping the caller's backend session; `discovery`: the gateway's. */
+  /**
+   * `call`: a call of the caller; `session`: opening or keeping the caller's backend session; `discovery`: the
+   * gateway's own requests.
+   */
   readonly purpose: 'call' | 'session' | 'discovery';
   readonly signal: AbortSignal;
 }

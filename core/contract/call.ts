@@ -5,7 +5,7 @@ import type { Inbound } from './inbound.ts';
 import type { JsonObject, RawJson, RawMembers } from './json.ts';
 import type { Refusal } from './refusal.ts';
 
-/** The methods that reach one catalogue entry and pass every room of the flow. */
+/** The methods that are about one catalogue entry and run through the whole pipeline. */
 export type CallMethod =
   | 'tools/call'
   | 'prompts/get'
@@ -13,139 +13,139 @@ export type CallMethod =
   | 'resources/subscribe'
   | 'completion/complete';
 
-/** One call on its way down. Immutable; a tap that changes something returns `callWith(call, changes)`. */
+/** One call. Immutable: a tap that changes something returns `callWith(call, changes)`. */
 export interface Call {
   /** Correlation id: the same in every round, inner call, audit line and log line of one call. */
   readonly id: string;
   readonly method: CallMethod;
   /** Advertised tool or prompt name, or resource URI. */
   readonly name: string;
-  /** What `name` stood for in the catalogue when it was resolved. */
+  /** The catalogue entry that `name` was resolved to. */
   readonly target: CatalogEntry;
-  /** The params object without `_meta`, as the client sent it; only its members named `name` or `uri` are rewritten below. */
+  /** The params object without `_meta`, as the client sent it. Only `name` or `uri` is rewritten for the backend. */
   readonly params: RawJson;
-  /** The same by member, for those who rewrite some of it: nothing is scanned twice. */
+  /** The members of `params`, for code that replaces some of them without scanning the bytes again. */
   readonly members: RawMembers;
-  /** `params.arguments` decoded; decoded on first read, `{}` when absent. */
+  /** `params.arguments`, decoded on first read; `{}` when absent. */
   readonly arguments: JsonObject;
-  /** The client's end-to-end `_meta` members: reserved per-hop keys and the progress token are already gone. */
+  /** The client's end-to-end `_meta` members, without reserved per-hop keys and without the progress token. */
   readonly meta: RawJson | undefined;
   readonly caller: Caller;
   readonly client: ClientContext;
-  /** The HTTP request it came with, inner calls included; absent when code called (`gateway.perform`). */
+  /** The HTTP request of the call, also for inner calls; absent for `gateway.perform`. */
   readonly inbound?: Inbound | undefined;
-  /** Allowed client headers, lower-case name to value (`passthroughHeaders`). */
+  /** Client headers that `passthroughHeaders` allows, lower-case name to value. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The call that made this one (composite step, script, `call_tool`). */
+  /** The call that made this call (composite step, script, `call_tool`). */
   readonly parent?: Call;
-  /** 1 for the first round; grows with every answered `input_required`. */
+  /** 1 for the first round; one more after every answered `input_required`. */
   readonly round: number;
-  /** Opaque state of the backend, from a sealed `requestState` that was checked. */
+  /** Opaque state of the backend, taken from a verified `requestState`. */
   readonly backendState?: string;
-  /** Answers of the client to the questions of the last round: the raw `inputResponses` object. */
+  /** The client's answers to the input requests of the last round: the raw `inputResponses` object. */
   readonly inputResponses?: RawJson;
-  /** Aborts when nobody waits for the answer any more. Made on first use. */
+  /** Aborts when the call is cancelled. Created on first use. */
   readonly signal: AbortSignal;
-  /** The same, cheaper: what the gateway itself listens to. */
+  /** The same without an AbortSignal, which costs more; the gateway itself uses this one. */
   readonly cancel: Cancellation;
 }
 
-/** What a backend or a virtual entry answered. */
+/** The result of a backend or of a virtual entry. */
 export interface CallResult {
-  /** The result object as it came. A tap that returns other bytes makes a new result with `resultFromValue`. */
+  /** The result object as it was received. A tap that changes it makes a new result with `resultFromValue`. */
   readonly bytes: RawJson;
-  /** The result object decoded; decoded on first read. */
+  /** The result object, decoded on first read. */
   readonly value: JsonObject;
-  /** `complete`, `input_required`, or what an extension defines. */
+  /** `complete`, `input_required`, or a type that an extension defines. */
   readonly resultType: string;
-  /** A tool's own failure (`isError: true`). */
+  /** The tool reported a failure (`isError: true`). */
   readonly isError: boolean;
 }
 
-/** The end of one call. */
+/** The outcome of one call. */
 export type Reply = { readonly result: CallResult } | { readonly refusal: Refusal } | { readonly error: WireError };
 
 /** A JSON-RPC error object. */
 export interface WireError {
   readonly code: number;
   readonly message: string;
-  /** Raw JSON, when there is any. */
+  /** Raw JSON; absent without data. */
   readonly data?: RawJson;
-  /** A raw JSON object with the other members of the error object, when its sender gave any. */
+  /** A raw JSON object with the other members of the error object, if it has any. */
   readonly members?: RawJson;
-  /** HTTP status where the era asks for another than 200. */
+  /** HTTP status, when the era requires another one than 200. */
   readonly status?: number;
 }
 
-/** Runs the call at its target. Layers wrap it once, at boot. */
+/** Runs the call at its target. The pipeline wraps it once, at boot. */
 export type Dispatch = (call: Call) => Promise<CallResult>;
 
-/** The asking side of a call: what it declared, and how a backend's messages reach it before the result. */
+/** The client side of a call: what the client declared, and how messages of the backend reach it before the result. */
 export interface ClientContext {
   readonly era: Era;
-  /** The revision that a legacy session speaks, which may be older than its era is called; absent where there is no session. */
+  /** The revision of a legacy session, which may be older than the name of its era; absent without a session. */
   readonly protocolVersion?: string;
   /** The capabilities the client declared (session or request), decoded. */
   readonly capabilities: JsonObject;
   /** `clientInfo` as declared; for display and logs only. */
   readonly clientInfo: JsonObject | undefined;
-  /** Whose backend sessions serve this client. */
+  /** Owner of the backend sessions that serve this client. */
   readonly owner: SessionOwner;
-  /** The client wants progress: the raw token it gave. */
+  /** The raw progress token of the client; `undefined` when it wants no progress. */
   readonly progressToken: RawJson | undefined;
-  /** Least severe level the client wants to see (RFC 5424 names), `undefined` for none. */
+  /** Least severe log level that the client wants (RFC 5424 names); `undefined` for no logs. */
   readonly logLevel: string | undefined;
-  /** Passes one progress or log notification of this call on. `params` carries the client's own token. */
+  /** Sends one progress or log notification of this call to the client. `params` carries the client's own token. */
   tell(method: string, params: RawJson): void;
   /**
-   * Puts a backend's question (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
-   * Absent when the client cannot be asked in the middle of a call.
+   * Sends a request of a backend (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
+   * Absent when the client cannot receive requests during a call.
    */
   readonly ask?: Ask;
 }
 
-/** Puts one question; resolves with the client's answer. */
+/** Sends one request to a client and resolves with the response. */
 export type Ask = (method: string, params: RawJson, signal: AbortSignal) => Promise<AskAnswer>;
 
-/** A client's answer: a raw result object or a JSON-RPC error. */
+/** A client's response: a raw result object or a JSON-RPC error. */
 export type AskAnswer = { readonly result: RawJson } | { readonly error: WireError };
 
 /**
- * Who owns the backend sessions that a call uses.
+ * The owner of the backend sessions that a call uses.
  *
- * A legacy client session owns its own; modern callers share one owner per caller and declared capabilities.
+ * A legacy client session is an owner of its own; modern callers share one owner per caller and declared capabilities.
  */
 export interface SessionOwner {
   /** Pool key, e.g. `session:{id}` or `caller:{key}:{capability class}`. */
   readonly key: string;
   readonly caller: Caller;
-  /** Whose share of bounded resources its sessions count against; absent: that of the caller. */
+  /** Key for limits on shared resources; by default that of the caller. */
   readonly share?: string | undefined;
-  /** The era of the client whose session it is; absent where the owner is no client. */
+  /** The era of the client; absent when the owner is not a client. */
   readonly era?: Era;
-  /** What is declared to a backend on this owner's behalf. */
+  /** Capabilities declared to backends for this owner. */
   readonly capabilities: JsonObject;
-  /** `capabilityClass(capabilities)`: which lists this owner sees. */
+  /** `capabilityClass(capabilities)`: selects the lists that this owner sees. */
   readonly capabilityClass: string;
-  /** Its own lists within the class, where lists may depend on who asks; absent where they do not. */
+  /** Key of its own lists within the class, when lists depend on the caller; absent otherwise. */
   readonly listClass?: string | undefined;
-  /** Hears what a backend says outside any call. */
+  /** Receives the messages that a backend sends outside calls. */
   readonly sink?: LinkSink;
 }
 
-/** Unsolicited messages of one backend session. */
+/** Receives the messages of one backend session that belong to no call. */
 export interface LinkSink {
   resourceUpdated(workload: string, params: RawJson): void;
   logged(workload: string, params: RawJson): void;
-  /** The backend told this session that lists changed, and those that are kept for its class are what they were. */
+  /** The backend reported changed lists to this session, and the lists stored for its class did not change. */
   listsChanged?(workload: string, kinds: readonly ('tools' | 'prompts' | 'resources')[]): void;
-  /** A notification of any other kind, e.g. `notifications/elicitation/complete`; absent where nobody listens for any. */
+  /** A notification of any other kind, e.g. `notifications/elicitation/complete`. */
   told?(workload: string, method: string, params: RawJson): void;
-  /** A question outside any call; absent when nobody can be asked. */
+  /** Handles a request that belongs to no call; absent when the client cannot receive one. */
   readonly ask?: Ask;
 }
 
-/** What is told about a call after its reply. */
+/** What listeners of `callSettled` receive after the reply. */
 export interface CallRecord {
   readonly call: Call;
   readonly outcome: 'ok' | 'toolError' | 'refused' | 'error' | 'fault' | 'cancelled' | 'abandoned';
@@ -156,17 +156,17 @@ export interface CallRecord {
   readonly durationMs: number;
   readonly rounds: number;
   readonly resultBytes: number;
-  /** What was answered, for those who keep a piece of it: copy, the bytes are the answer's own. */
+  /** The result; listeners copy what they keep, because the bytes belong to the response. */
   readonly result?: CallResult;
 }
 
-/** The four kinds of things a catalogue lists. */
+/** The four kinds of catalogue entries. */
 export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template';
 
-/** Why an entry is routable inside the gateway but absent from what clients see; `shadowed`: a curated tool has its name. */
+/** Why clients do not see an entry that inner calls can reach; `shadowed`: a curated tool has its name. */
 export type HiddenBy = 'excludeAllTools' | 'excludeAll' | 'filter' | 'shadowed';
 
-/** One thing that may be called, read or got, under the name that clients use for it. */
+/** A tool, prompt, resource or resource template, under the name that clients use for it. */
 export interface CatalogEntry<K extends EntryKind = EntryKind> {
   readonly kind: K;
   /** Advertised tool or prompt name, resource URI, or URI template. */
@@ -175,33 +175,35 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   readonly workload: string;
   /** The backend's own name for it; equals `key` for URIs and templates. */
   readonly original: string;
-  /** Names it had on its way from `original` to `key`; inner calls find it as `workload.name` by them too. */
+  /** Names between `original` and `key`; inner calls find the tool as `backend.name` by them too. */
   readonly aliases?: readonly string[];
   /** Era of the backend that listed it; absent for virtual entries. */
   readonly era?: Era;
-  /** The list item as clients get it: the backend's bytes with only the overridden members replaced. */
+  /** The list item that clients get: the backend's bytes with only the overridden members replaced. */
   readonly definition: RawJson;
   readonly hiddenBy?: HiddenBy;
-  /** Place of its backend in an explicit order of priority, 0 first: it decides what several backends claim. */
+  /** Rank of its backend in an explicit priority order, 0 first; decides between backends that claim the same name. */
   readonly rank?: number;
-  /** Clients reach it at one door only: `front` is the endpoint's own path, `direct` the second one. Absent: at both. */
+  /** The only path that serves the entry: `front` is the endpoint's own path, `direct` the second one. Absent: both. */
   readonly servedAt?: 'front' | 'direct';
   /**
-   * A virtual entry that only leads to others: policy decides the calls it makes inside, each under its real name, and of
-   * the entry itself only what forbids it by name.
+   * A virtual entry that only calls other tools. Policies decide each inner call under its real name; the entry itself
+   * is refused only by a policy that forbids it by name.
    */
   readonly isDispatcher?: true;
-  /** Such an entry that makes one call at most: who counts calls has counted that one with it. */
+  /** A dispatcher that makes one inner call at most, so that counting the entry also counts the inner call. */
   readonly makesOneCall?: true;
-  /** Stands for a name that nobody has, when `authorize` is asked about one; never listed, never run. */
+  /** A placeholder that `authorize` gets for an unknown name; never listed, never run. */
   readonly isMissing?: true;
-  /** Of a resource that no list names: the backends that might have it; more than one, so none was asked. */
+  /**
+   * For a resource that no list contains: the backends that might have it. There are several, so none was requested.
+   */
   readonly mayBeOf?: readonly string[];
-  /** What changed the entry on its way, in order, e.g. `['override.name', 'prefix']`; shown by `vmcp explain`. */
+  /** What changed the entry, in order, e.g. `['override.name', 'prefix']`; shown by `vmcp explain`. */
   readonly shapedBy: readonly string[];
   /** Arguments mirrored into `Mcp-Param-*` headers, compiled when the list was read (MCP 2026-07-28, `x-mcp-header`). */
   readonly mirrored?: readonly MirroredParam[];
-  /** A virtual entry answers itself; without it the call goes to backend `workload`. */
+  /** Runs a virtual entry; without it the call is sent to the backend. */
   readonly run?: (call: Call) => Promise<CallResult>;
 }
 

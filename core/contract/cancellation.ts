@@ -1,18 +1,18 @@
 /**
- * Whether and why nobody waits for an answer any more. Cheaper than an AbortSignal, which is made only for those who
- * ask for it: most calls end without.
+ * Whether and why a call is cancelled. Cheaper than an AbortSignal, which most calls never need and which is created
+ * only on demand.
  */
 export interface Cancellation {
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** The same as a platform signal, for `fetch` and others that take one. */
+  /** The same as an AbortSignal, for `fetch` and other functions that take one. */
   readonly signal: AbortSignal;
-  /** `listener.cancelled` runs once, at once when it has happened already. */
+  /** Calls `listener.cancelled` once; immediately when the cancellation has already happened. */
   add(listener: CancelListener): void;
   remove(listener: CancelListener): void;
 }
 
-/** Hears a cancellation. An object, so that a call needs no closure for it. */
+/** Is called on cancellation. An object, so that a call needs no closure for it. */
 export interface CancelListener {
   cancelled(reason: unknown): void;
 }

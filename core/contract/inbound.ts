@@ -1,6 +1,6 @@
 import type { Cancellation } from './cancellation.ts';
 
-/** One HTTP request as the gateway sees it: no framework object goes further in than the door. */
+/** One HTTP request, without any framework object. */
 export interface Inbound {
   readonly method: string;
   /** Path without query, e.g. `/mcp`. */
@@ -8,29 +8,29 @@ export interface Inbound {
   /** Header names in lower case; repeated headers joined as Node joins them. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly remoteAddress: string | undefined;
-  /** Aborted when the asking side goes away. Read it only where something waits: it is made on first use. */
+  /** Aborted when the client disconnects. Created on first read, so read it only where it is needed. */
   readonly signal: AbortSignal;
-  /** The same without the platform's signal, where the door has it. */
+  /** The same without an AbortSignal, when the adapter provides it. */
   readonly cancel?: Cancellation;
-  /** The `RequestRecord` that the endpoint keeps while somebody listens to `requestSettled`; its id joins what is told. */
+  /** The `RequestRecord` of this request, kept while `requestSettled` has listeners. */
   record?: { readonly id: string; traceId?: string | undefined };
 }
 
-/** The way back to the client: one whole answer, or one event stream. */
+/** Sends the response: one whole body, or one event stream. */
 export interface Responder {
-  /** Sends a whole answer; later calls are ignored. */
+  /** Sends a whole response; later calls are ignored. */
   send(status: number, headers: Readonly<Record<string, string>>, body?: Buffer | string | readonly Buffer[]): void;
-  /** Starts a streamed answer. */
+  /** Starts a streamed response. */
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream;
-  /** Runs `listener` once when the client's connection closes before the answer is complete. */
+  /** Runs `listener` once when the client's connection closes before the response is complete. */
   onGone(listener: () => void): void;
 }
 
-/** A streamed answer. `write` says whether more may follow at once; `onDrain` tells when it may again. */
+/** A streamed response. `write` returns whether more may be written at once; `onDrain` reports when it may again. */
 export interface ResponseStream {
   write(chunk: Buffer | string): boolean;
   onDrain(listener: () => void): void;
   end(): void;
-  /** Bytes accepted and not yet handed to the socket. */
+  /** Bytes accepted and not yet written to the socket. */
   readonly pendingBytes: number;
 }

@@ -9,18 +9,18 @@ export interface JsonObject {
 /**
  * One JSON value as UTF-8 bytes, not decoded.
  *
- * What no plugin reads travels in this form, so unknown fields, big integers and key order arrive byte-equal.
+ * Values that no plugin reads stay in this form, so unknown fields, big integers and key order are forwarded unchanged.
  */
 export type RawJson = Buffer;
 
-/** A JSON object by its members: keys decoded, values not. Immutable. */
+/** The members of a JSON object: keys decoded, values not. Immutable. */
 export interface RawMembers {
   get(key: string): RawJson | undefined;
   has(key: string): boolean;
   keys(): readonly string[];
-  /** The member when it is a string, else `undefined`. */
+  /** The member if it is a string, else `undefined`. */
   string(key: string): string | undefined;
-  /** A copy with one member set; an existing member keeps its place. */
+  /** A copy with one member set; an existing member keeps its position. */
   with(key: string, value: RawJson): RawMembers;
   /** A copy without the members named. */
   without(...keys: readonly string[]): RawMembers;

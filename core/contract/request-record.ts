@@ -6,58 +6,58 @@ import type { JsonObject, RawMembers } from './json.ts';
 import type { SessionView } from './session.ts';
 
 /**
- * What is told about one HTTP request: served or refused, MCP or not.
+ * What listeners receive about one HTTP request: served or refused, MCP or not.
  *
- * Read it while it is told and copy what is kept: it holds the request and the bytes of its answer.
+ * Listeners copy what they keep: the record holds the request and the bytes of its response.
  */
 export interface RequestRecord {
-  /** Correlation id. A call that begins with this request has it as `Call.id`. Made on first use. */
+  /** Correlation id. The call of this request has it as `Call.id`. Created on first use. */
   readonly id: string;
   readonly inbound: Inbound;
-  /** W3C trace id, written here by the plugin that traces, once it knows the trace. */
+  /** W3C trace id, set by the tracing plugin. */
   traceId?: string | undefined;
-  /** Of the socket, read while it was open. */
+  /** Address of the socket, read while it was open. */
   readonly remoteAddress: string | undefined;
-  /** Who served it: the MCP endpoint, or a mounted route. `undefined` when it got to neither. */
+  /** What served it: the MCP endpoint or a mounted route; `undefined` when neither did. */
   readonly face: 'mcp' | 'route' | undefined;
-  /** `undefined` when nobody was identified. */
+  /** `undefined` when no caller was identified. */
   readonly caller: Caller | undefined;
   readonly era: Era | undefined;
-  /** The JSON-RPC message of its body, when there was a readable one. */
+  /** The JSON-RPC message of its body, if it could be read. */
   readonly message: MessageView | undefined;
-  /** The legacy session it opened or belongs to. */
+  /** The legacy session that it opened or belongs to. */
   readonly session: SessionView | undefined;
-  /** What the client says of itself, in the request or when it opened its session. */
+  /** The client's `clientInfo`, from the request or from its session. */
   readonly clientInfo: JsonObject | undefined;
-  /** The call it made or took up again; `callSettled` tells that one's end, once for all its rounds. */
+  /** The call that it made or resumed; `callSettled` reports the end of that call, once for all its rounds. */
   readonly call: Call | undefined;
-  /** Why it was refused before it was read: a foreign Host or Origin, no credentials, a stopping gateway. */
+  /** Why it was refused before its body was read: a foreign Host or Origin, missing credentials, a stopping gateway. */
   readonly refusal: string | undefined;
-  /** HTTP status; 0 when the client left before there was one. */
+  /** HTTP status; 0 when the client disconnected before there was one. */
   readonly status: number;
-  /** Answered by an event stream. */
+  /** The response was an event stream. */
   readonly isStream: boolean;
-  /** The client left before the answer was complete. */
+  /** The client disconnected before the response was complete. */
   readonly isGone: boolean;
-  /** The JSON-RPC error that the answer was. */
+  /** The JSON-RPC error of the response. */
   readonly error: { readonly code: number; readonly message: string } | undefined;
-  /** The body of the answer, uncopied; `undefined` for an event stream. */
+  /** The body of the response, not copied; `undefined` for an event stream. */
   readonly body: Buffer | string | readonly Buffer[] | undefined;
   readonly responseBytes: number;
   readonly startedMs: number;
-  /** Until the answer was complete, of a stream until its end. */
+  /** Milliseconds until the response was complete, for a stream until its end. */
   readonly durationMs: number;
 }
 
-/** A JSON-RPC message as listeners may see it. */
+/** A JSON-RPC message as listeners see it. */
 export interface MessageView {
   readonly kind: 'request' | 'notification' | 'response';
   readonly method?: string;
   /** The id of a request, decoded. */
   readonly key?: string | number;
-  /** Of requests: members of the params, not decoded. */
+  /** For requests: members of the params, not decoded. */
   readonly params?: RawMembers;
-  /** Of requests and notifications: the params decoded. */
+  /** For requests and notifications: the decoded params. */
   readonly given?: JsonObject;
 }
 

@@ -3,91 +3,91 @@ import type { JsonObject, RawJson } from './json.ts';
 /** Slot `sandboxes`: runs untrusted scripts. */
 export interface Sandbox {
   /**
-   * Runs one script to its end or to the first limit it breaks. What a script does is an outcome, never a rejection;
-   * aborting `signal` stops it, and every tool call that it waits for.
+   * Runs one script until it ends or exceeds a limit. A failing script is an outcome, never a rejection. Aborting
+   * `signal` stops the script and every tool call that it waits for.
    */
   run(job: ScriptJob, limits: ScriptLimits, signal: AbortSignal): Promise<ScriptOutcome>;
 }
 
-/** One script and all that it may touch. */
+/** One script and everything that it can access. */
 export interface ScriptJob {
-  /** The body of an asynchronous function; what it returns is the outcome. */
+  /** The body of an asynchronous function; its return value is the outcome. */
   readonly script: string;
-  /** For whom it runs: where places are scarce, owners take turns. */
+  /** Owner of the run; when all workers are busy, owners get them in turn. */
   readonly owner: string;
-  /** What the script finds as `data`. */
+  /** The value of `data` in the script. */
   readonly data: JsonObject;
   readonly functions: readonly ScriptFunction[];
   /**
-   * Makes a tool call for the script, by the name it gave to `callTool`. Never rejects.
+   * Makes a tool call for the script, by the name given to `callTool`. Never rejects.
    *
-   * Shape: `given` is one JSON object, checked by the sandbox and not decoded: the name may be that of no tool.
+   * Shape: `given` is one JSON object, checked by the sandbox and not decoded. The name may not exist.
    */
   call(tool: string, given: RawJson, signal: AbortSignal): Promise<ScriptAnswer>;
 }
 
 /** A function in the scope of a script that calls one tool. */
 export interface ScriptFunction {
-  /** `group.member(args)`; several functions share a group. Absent: not to be had this way. */
+  /** `group.member(args)`; several functions share a group. Absent: not available in this form. */
   readonly member?: { readonly group: string; readonly name: string };
-  /** `flat(args)`. Absent: not to be had this way. */
+  /** `flat(args)`. Absent: not available in this form. */
   readonly flat?: string;
-  /** What is handed to `call`. */
+  /** The name that is passed to `call`. */
   readonly tool: string;
 }
 
-/** What a tool call gives to the script. */
+/** What a tool call returns to the script. */
 export type ScriptAnswer =
   /** JSON text of the value. */
   | { readonly json: string }
-  /** A text; the script gets what it says when it is JSON, else the text. */
+  /** A text; the script gets its JSON value if it is JSON, else the text. */
   | { readonly text: string }
   /** Thrown in the script as an error of this name. */
   | { readonly error: string; readonly name: 'ToolError' | 'TimeoutError' };
 
 /** Bounds of one script run. */
 export interface ScriptLimits {
-  /** Branches and calls of the interpreter, as closely as the engine counts. */
+  /** Branches and calls of the interpreter, as exactly as the engine counts them. */
   readonly steps: number;
-  /** From its first step on; waiting for a place does not count. */
+  /** Milliseconds from the first step of the script; waiting in the queue does not count. */
   readonly wallClockMs: number;
-  /** All that the script may hold, the engine's own share included. */
+  /** Memory of the script and the engine together. */
   readonly memoryBytes: number;
-  /** Of the outcome as JSON text. */
+  /** Size of the outcome as JSON text. */
   readonly resultBytes: number;
-  /** Of all log lines together; what comes later is dropped, and said so. */
+  /** Size of all log lines together; later lines are dropped, and the outcome says so. */
   readonly logBytes: number;
   /** Tool calls in flight. */
   readonly concurrency: number;
-  /** Tool calls in all. */
+  /** Tool calls in total. */
   readonly calls: number;
 }
 
-/** What a script left behind. */
+/** The outcome of a script. */
 export type ScriptOutcome = {
   readonly logs: readonly string[];
-  /** Tool calls that it made. */
+  /** Number of tool calls that it made. */
   readonly calls: number;
 } & (
   | {
-      /** JSON text of what it returned; `null` when it returned nothing. */
+      /** JSON text of the returned value; `null` without one. */
       readonly json: string;
     }
   | { readonly failure: ScriptFailure; readonly message: string }
 );
 
-/** Why a script came to no result. */
+/** Why a script has no result. */
 export type ScriptFailure =
-  /** It threw, or is no JavaScript. */
+  /** It threw, or is not valid JavaScript. */
   | 'error'
   | 'steps'
   | 'time'
   | 'memory'
   | 'result'
-  /** It waits for something that cannot come. */
+  /** It waits for something that can never happen. */
   | 'stuck'
   | 'cancelled'
-  /** No place was free. */
+  /** All workers and the queue were full. */
   | 'busy'
-  /** The engine itself gave up. */
+  /** The engine itself failed. */
   | 'engine';

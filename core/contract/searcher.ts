@@ -1,16 +1,18 @@
 import type { ToolEntry } from './tool.ts';
 
-/** Slot `searchers`: finds tools by words or meaning. It knows no embedder: whoever asks brings the vectors. */
+/**
+ * Slot `searchers`: finds tools by words or by meaning. A searcher uses no embedder: its callers provide the vectors.
+ */
 export interface Searcher {
-  /** The text of a tool that is embedded for the search by meaning; equal tools give equal texts. */
+  /** The text of a tool that is embedded for the search by meaning; equal tools have equal texts. */
   passageOf(tool: ToolEntry): string;
-  /** What of a query is embedded: the whole first, then its parts when it asks for several things. At least one text. */
+  /** The texts of a query to embed: the whole query first, then its parts when it has several. At least one text. */
   questionsOf(text: string): readonly string[];
   /**
-   * Builds an index, giving way to other work while it does.
+   * Builds an index; yields to other work meanwhile.
    *
    * Shape: `vectors[i]` is the unit vector of `passageOf(tools[i])`; a tool without one is found by words only.
-   * All vectors have one length.
+   * All vectors have the same length.
    * @throws RangeError vectors of different lengths; the signal's reason when aborted
    */
   index(
@@ -20,27 +22,30 @@ export interface Searcher {
   ): Promise<SearchIndex>;
 }
 
-/** A built index, never changed: callers share it, and a changed catalogue gets a new one. */
+/** An immutable index: callers share it, and a changed catalogue gets a new one. */
 export interface SearchIndex {
-  /** Best first; equal scores in the order of names. Nothing is awaited. */
+  /** Best first; equal scores in the order of names. Synchronous. */
   find(query: SearchQuery): readonly SearchMatch[];
 }
 
-/** One question to an index. */
+/** One query of an index. */
 export interface SearchQuery {
   /** What the client wants, in words. */
   readonly text: string;
-  /** Words that the client thinks the tool has; they count beside the text. */
+  /** Words that the client expects in the tool; searched in addition to the text. */
   readonly keywords?: readonly string[];
-  /** Matches wanted at most. */
+  /** Maximum number of matches. */
   readonly limit: number;
-  /** Names (`ToolEntry.key`) that may be found; all when absent. Asked once per object: what changes comes as a new one. */
+  /**
+   * Names (`ToolEntry.key`) that may be found; all when absent. Results are cached per object: pass a new object after
+   * a change.
+   */
   readonly allowed?: Pick<ReadonlySet<string>, 'has'>;
-  /** Unit vectors of `questionsOf(text)`, in its order; without them the words decide alone. */
+  /** Unit vectors of `questionsOf(text)`, in its order; without them the search is by words only. */
   readonly vectors?: readonly Float32Array[];
   /** 0 words only, 1 meaning only. */
   readonly semanticRatio: number;
-  /** Cosine distance, 0 identical to 2 opposite, over which the meaning finds nothing. */
+  /** Largest cosine distance (0 identical, 2 opposite) of a match by meaning. */
   readonly maxDistance: number;
 }
 
@@ -50,32 +55,35 @@ export interface SearchMatch {
   readonly score: number;
 }
 
-/** Slot `embedders`: one protocol, or one way, of turning texts into vectors. */
+/** Slot `embedders`: one protocol or method of turning texts into vectors. */
 export interface EmbedderKind {
-  /** Makes an embedder. Does not need the service to be there. @throws GatewayFault PLAN_INVALID when settings do not fit */
+  /**
+   * Makes an embedder. The service need not be available yet. @throws GatewayFault PLAN_INVALID when settings do not
+   * fit
+   */
   open(settings: EmbedderSettings): Promise<Embedder>;
 }
 
-/** What an embedder is opened with. */
+/** Settings of an embedder. */
 export interface EmbedderSettings {
   /** Base URL. */
   readonly service?: string | undefined;
-  /** A name, or where the model runs here, its folder. */
+  /** Name of the model, or its folder when it runs in this process. */
   readonly model?: string | undefined;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For one request, from its first byte to the last of its answer. */
+  /** Time limit in milliseconds for one request and its whole response. */
   readonly timeoutMs: number;
 }
 
 /** Texts to unit vectors. */
 export interface Embedder {
   /**
-   * What the vectors depend on besides the text: vectors under another identity must not be compared with these.
-   * @throws when the service has to be asked and does not answer
+   * What the vectors depend on besides the text. Vectors with different identities must not be compared.
+   * @throws when the service has to be requested and does not answer
    */
   identity(signal: AbortSignal): Promise<string>;
-  /** Unit vectors of one length, in the order of the texts, however many those are. @throws when the service fails */
+  /** Unit vectors of one length, in the order of the texts, for any number of texts. @throws when the service fails */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A string that prints as `[secret]` everywhere; `reveal` is called in the one line that sends it. */
+/** A string that prints as `[secret]`; `reveal` is called only in the line that sends it. */
 export interface Secret {
   reveal(): string;
 }

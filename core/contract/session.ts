@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
 import type { JsonObject } from './json.ts';
 
-/** A legacy client's session as plugins may see it. */
+/** A legacy client session as plugins see it. */
 export interface SessionView {
   readonly id: string;
   readonly caller: Caller;

@@ -11,7 +11,7 @@ export type {
   ToolEntry,
 } from './call.ts';
 
-/** Everything discovered, on its way to becoming a catalogue; each `shapeCatalog` tap returns a new one. */
+/** All discovered entries, before they become a catalogue; each `shapeCatalog` tap returns a new draft. */
 export interface CatalogDraft {
   readonly tools: readonly ToolEntry[];
   readonly prompts: readonly PromptEntry[];
@@ -21,7 +21,7 @@ export interface CatalogDraft {
   readonly warnings: readonly string[];
 }
 
-/** What a `shapeCatalog` tap may know besides the draft. */
+/** What a `shapeCatalog` tap gets besides the draft. */
 export interface CatalogInputs {
   /** Names of all configured backends, sorted. */
   readonly workloads: readonly string[];

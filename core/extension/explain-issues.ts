@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { nearest } from './nearest.ts';
 
 /**
- * One sentence per problem of a zod reading: `where.path: what is wrong, did you mean X?`.
+ * One sentence per zod issue: `where.path: what is wrong, did you mean X?`.
  *
- * Unknown keys name the nearest key that the schema knows at that place. Values are not repeated: they may be secret.
+ * For an unknown key it suggests the nearest key that the schema has at that place. Values are not repeated: they may
+ * be secret.
  */
 export function explainIssues(where: string, schema: z.ZodType, error: z.ZodError): string[] {
-  // a plugin of somebody else may have a reader of its own, whose errors know nothing of issues
-  if (!Array.isArray(error?.issues)) return [`${where}: ${error instanceof Error ? error.message : 'does not fit'}`];
+  // a third-party plugin may use another parser, whose errors have no issues
+  if (!Array.isArray(error?.issues)) return [`${where}: ${error instanceof Error ? error.message : 'is invalid'}`];
   return error.issues.flatMap((issue) => explainIssue(where, schema, issue));
 }
 
@@ -35,7 +36,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Keys that the schema allows at a path; several alternatives of a union are joined. */
+/** Keys that the schema allows at a path; those of all alternatives of a union. */
 function knownKeysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: z.core.$ZodType[] = [schema];
   for (const part of path) at = at.flatMap((inner) => step(unwrap(inner), part));
@@ -57,7 +58,7 @@ function step(schemas: z.core.$ZodType[], part: PropertyKey): z.core.$ZodType[] 
   });
 }
 
-/** Looks through defaults, optionals, pipes and unions. */
+/** Resolves defaults, optionals, pipes and unions to the schemas inside. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return unwrap(schema.unwrap() as z.core.$ZodType);

@@ -2,7 +2,7 @@ import type { AsyncHook, FullTap, Hook } from 'tapable';
 import { GatewayFault } from '../errors.ts';
 import { missingPackage } from './missing-package.ts';
 
-/** What stops when a tap fails: the whole stage, or only that tap. */
+/** What stops when a tap fails: the whole hook, or only that tap. */
 export type Blast = 'stage' | 'tap';
 
 /** What {@link guard} adds to a hook. */
@@ -11,19 +11,19 @@ export interface Guarded {
   seal(): void;
   /** Whether any plugin tapped. tapable's `isUsed()` also counts interceptors. */
   tapped(): boolean;
-  /** Plugin addresses in the order they run. (`taps` is tapable's own list.) */
+  /** Plugin addresses in the order in which they run. (`taps` is tapable's own list.) */
   tapNames(): readonly string[];
-  /** The taps themselves in that order when none of them waits; `undefined` when one may. */
+  /** The taps in that order when all of them are synchronous; `undefined` otherwise. */
   syncTaps(): readonly ((...values: unknown[]) => unknown)[] | undefined;
 }
 
 type AnyTap = FullTap & { fn: (...values: unknown[]) => unknown };
 
 /**
- * Makes every tap of a hook safe, named, unique, and closed after boot.
+ * Makes every tap of a hook safe, named and unique, and closes the hook after boot.
  *
  * tapable calls a later `tapPromise` callback outside any catch, so a synchronous throw there would leave the caller
- * waiting for ever; the async wrapper turns it into a rejection. A cause that is already a GatewayFault passes as it is.
+ * waiting for ever; the async wrapper turns it into a rejection. A GatewayFault is rethrown unchanged.
  * @throws GatewayFault PLUGIN_TAPPED_TWICE, PLUGIN_TAPPED_LATE when tapping; PLUGIN_FAILED when running
  */
 // biome-ignore lint/suspicious/noExplicitAny: tapable's own bound for "any hook"

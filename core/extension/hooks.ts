@@ -18,14 +18,14 @@ import type { CatalogDraft, CatalogEntry, CatalogInputs } from '../contract/tool
 import type { GatewayFault } from '../errors.ts';
 import { guard } from './guard.ts';
 
-/** The whole hook table. Imperative names use the answer; past participles ignore it. */
+/** All hooks. Hooks with imperative names use the return values; hooks with past participles ignore them. */
 export function createHooks(report: (fault: GatewayFault) => void) {
   const hooks = {
-    // ask: the first answer wins
+    // decisions: the first defined value wins
     authenticate: guard('authenticate', new AsyncSeriesBailHook<[Inbound], Caller | Refusal | undefined>(['inbound'])),
     authorize: guard('authorize', new AsyncSeriesBailHook<[Call], Refusal | undefined>(['call'])),
     limit: guard('limit', new AsyncSeriesBailHook<[Call], Refusal | undefined>(['call'])),
-    // shape: each answer feeds the next
+    // transformations: each value is passed to the next tap
     rewriteCall: guard('rewriteCall', new AsyncSeriesWaterfallHook<[Call]>(['call'])),
     rewriteResult: guard('rewriteResult', new AsyncSeriesWaterfallHook<[CallResult, Call]>(['result', 'call'])),
     shapeCatalog: guard('shapeCatalog', new SyncWaterfallHook<[CatalogDraft, CatalogInputs]>(['draft', 'inputs'])),
@@ -34,7 +34,7 @@ export function createHooks(report: (fault: GatewayFault) => void) {
       new AsyncSeriesWaterfallHook<[readonly CatalogEntry[], Caller]>(['entries', 'caller']),
     ),
     wrapDispatch: guard('wrapDispatch', new SyncWaterfallHook<[Dispatch]>(['dispatch'])),
-    // tell: answers are ignored, one failing listener never silences another
+    // events: return values are ignored, and a failing listener does not stop the others
     callSettled: guard('callSettled', new SyncHook<[CallRecord]>(['record']), 'tap', report),
     requestSettled: guard('requestSettled', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     streamOpened: guard('streamOpened', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
@@ -44,7 +44,7 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
     catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),
-    // live: boot and stop
+    // boot and stop
     mount: guard('mount', new SyncHook<[RouteTable]>(['routes'])),
     starting: guard('starting', new AsyncSeriesHook<[]>([])),
     stopping: lastFirst(guard('stopping', new AsyncSeriesHook<[]>([]), 'tap', report)),
@@ -56,14 +56,14 @@ export function createHooks(report: (fault: GatewayFault) => void) {
 /** The hooks of one gateway. */
 export type Hooks = ReturnType<typeof createHooks>;
 
-/** Runs the taps in reverse plan order: what was opened last is closed first. */
+/** Runs the taps in reverse plan order: resources opened last are closed first. */
 function lastFirst<H extends ReturnType<typeof guard<AsyncSeriesHook<[]>>>>(hook: H): H {
   let tapped = 0;
   hook.intercept({ register: (tap) => ({ ...tap, stage: -++tapped }) });
   return hook;
 }
 
-/** Nothing is closed that was never opened: a plugin whose `starting` did not get its turn has no `stopping` either. */
+/** Skips `stopping` of plugins whose `starting` did not run: they opened nothing. */
 function onlyWhatBegan(starting: AsyncSeriesHook<[]>, stopping: AsyncSeriesHook<[]>): void {
   const waiting = new Set<string>();
   starting.intercept({
@@ -76,13 +76,13 @@ function onlyWhatBegan(starting: AsyncSeriesHook<[]>, stopping: AsyncSeriesHook<
     },
   });
   stopping.intercept({
-    // one with a callback of tapable's own would have to call it: it runs always
+    // a callback tap must call its callback, so it always runs
     register: (tap) =>
       tap.type === 'async' ? tap : running(tap, (run) => (waiting.has(tap.name) ? Promise.resolve() : run())),
   });
 }
 
-/** The tap with something around its function. */
+/** The tap with its function wrapped. */
 function running(tap: FullTap, around: (run: () => unknown) => unknown): FullTap {
   const run = (tap as FullTap & { fn: (...values: unknown[]) => unknown }).fn;
   return { ...tap, fn: (...values: unknown[]) => around(() => run(...values)) } as FullTap;

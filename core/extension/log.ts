@@ -8,8 +8,8 @@ export const LOG_NAMES = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogName = (typeof LOG_NAMES)[number];
 
 /**
- * A log that writes one JSON object per line: `time`, `level`, `message`, then the fields.
- * What is below `level` costs one comparison.
+ * A log that writes one JSON object per line: `time`, `level`, `message`, then the fields. Lines below `level` cost one
+ * comparison.
  */
 export function createLog(level: LogName, write: (line: string) => void, now: () => number = Date.now): Log {
   const threshold = LOG_NAMES.indexOf(level);
@@ -22,7 +22,7 @@ export function createLog(level: LogName, write: (line: string) => void, now: ()
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** The default: warnings and errors on stderr, where they do not mix with what a program prints. */
+/** The default: warnings and errors on stderr, separate from the output of the program. */
 export function stderrLog(level: LogName = 'warn'): Log {
   return createLog(level, (line) => process.stderr.write(line));
 }

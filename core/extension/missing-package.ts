@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What to install when an import failed because a package is not there; `undefined` for any other error.
+ * An instruction to install a missing package when an import failed because of it; `undefined` for any other error.
  *
- * The version is the one that the importing package asks for, which matters for optional peers: nobody installed them.
+ * The version is the one in the importing package's package.json, which matters for optional peers.
  */
 export function missingPackage(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') return undefined;
@@ -31,7 +31,7 @@ function rangeIn(text: string, name: string): string | undefined {
     const range = dependencies?.[name] ?? peerDependencies?.[name];
     return typeof range === 'string' ? range : undefined;
   } catch {
-    return undefined; // not a package.json that npm could read either
+    return undefined; // an invalid package.json, which npm could not read either
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The candidate that `word` was probably meant to be, or `undefined` when none is near.
- * Near: edit distance at most a third of the longer word, case ignored; a tie goes to the first candidate.
+ * The candidate that `word` probably is a misspelling of, or `undefined`. The edit distance is at most a third of the
+ * longer word, ignoring case; a tie goes to the first candidate.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -16,7 +16,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-const MAX_WORD = 64; // names longer than this are not typing slips
+const MAX_WORD = 64; // longer names are not compared further
 
 /** Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {

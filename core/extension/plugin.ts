@@ -8,92 +8,95 @@ import type { ToolEntry } from '../contract/tool.ts';
 import type { Hooks } from './hooks.ts';
 import type { Slots } from './slots.ts';
 
-/** One feature. `apply` only taps and registers: no file, socket, timer or wasm is opened before `starting`. */
+/** One feature. `apply` only taps and registers: it opens no file, socket, timer or wasm before `starting`. */
 export interface Plugin<S extends z.ZodType = z.ZodType> {
-  /** Folder path, YAML key, tap name and metric label are the same word, e.g. `authorization/cedar`. */
+  /** Folder path, YAML key, tap name and metric label in one, e.g. `authorization/cedar`. */
   readonly address: string;
   readonly stability?: 'stable' | 'alpha';
   /** One sentence for the reference page. */
   readonly summary?: string;
-  /** The key of the contract's `spec.config` that this plugin owns, when it owns one. */
+  /** The key of the contract's `spec.config` that this plugin owns, if any. */
   readonly contractKey?: string;
-  /** One source for strict reading, defaults, the docs page and the CRD fragment. */
+  /** Source of strict validation, defaults, the docs page and the CRD fragment. */
   readonly config: S;
   /**
-   * Options that one use of a slot entry of this plugin takes, by slot name, e.g. `{ header_injection: … }`.
-   * Hosts read their YAML with it, so a wrong option is found with its line before anything starts.
+   * Schemas of the options that a use of a slot entry of this plugin takes, by slot name, e.g. `{ header_injection: …
+   * }`. Hosts validate their YAML with it, so that a wrong option is reported with its line before anything starts.
    */
   readonly slotOptions?: Readonly<Record<string, z.ZodType>>;
   apply(core: Core, config: z.output<S>): void;
 }
 
-/** What a plugin gets to work with. */
+/** What the core offers to a plugin. */
 export interface Core {
   readonly hooks: Hooks;
   readonly slots: Slots;
-  /** The only way in for inner calls: limited, authorized and audited like outer ones. */
+  /** Makes an inner call, which is limited, authorized and audited like calls of clients. */
   perform(inner: InnerCall): Promise<Reply>;
-  /** The tools that a list shows the caller of `call`, sorted by key: for tools that lead to others. */
+  /** The tools that a list shows to the caller of `call`, sorted by key; for tools that call other tools. */
   toolsFor(call: Call): Promise<readonly ToolEntry[]>;
   /**
-   * All tools that a client like the client of `call` reaches at the direct door, before any policy, sorted by key. The same
-   * array until the lists change: what is worked out from it is kept by it.
+   * All tools that the client of `call` can reach at the direct path, before any policy, sorted by key. The same array
+   * until the lists change, so derived data can be cached by it.
    */
   reachable(call: Call): readonly ToolEntry[];
-  /** Epoch milliseconds; a test replaces it. */
+  /** Epoch milliseconds; tests replace it. */
   now(): number;
   readonly log: Log;
-  /** Who this gateway says it is: the plan's name and version. Replicas of one gateway say the same. */
+  /** The plan's name and version. The same in all replicas of one gateway. */
   readonly server: { readonly name: string; readonly version: string };
   readonly backends: Backends;
   readonly door: Door;
 }
 
-/** What a plugin may say about the MCP endpoint, in `apply`. */
+/** Settings of the MCP endpoint that a plugin may change in `apply`. */
 export interface Door {
-  /** No other revision is spoken: clients of another are answered as servers do that never heard of it. */
+  /** Serves this revision only: clients of another one get the response of a server that does not know it. */
   speakOnly(era: Era): void;
   /**
-   * Serves the endpoint at a second path, which shows entries that are `servedAt: 'direct'` and not those of the front.
-   * @throws GatewayFault PLAN_INVALID when it does not lie below the endpoint's path, or another is served already
+   * Serves the endpoint at a second path, which shows the entries with `servedAt: 'direct'` instead of those with
+   * `'front'`.
+   * @throws GatewayFault PLAN_INVALID when the path is not below the endpoint's path, or a second path is already set
    */
   openDirect(path: string): void;
 }
 
-/** The backends as a plugin sees them and acts on them. There are none before `starting` is over. */
+/** Lets a plugin read and control the backends. There are none before `starting` has finished. */
 export interface Backends {
   /** Sorted by name. */
   states(): readonly BackendState[];
   /** Name of the outgoing-auth strategy towards a backend. */
   strategyOf(name: string): string;
   /**
-   * Asks for a sign of life in the cheapest way that the backend's revision has, over the connection that is there. One
-   * that is away is looked for again at once. Resolves with the milliseconds it took, and for a refusal that shows life
-   * too; `timeoutMs` bounds it.
-   * @throws what `signOfLife` reads; BACKEND_UNKNOWN when it is not configured (any more)
+   * Sends the cheapest request of the backend's revision over the existing connection. Reconnects at once to an
+   * unavailable backend. Resolves with the duration in milliseconds, also for an error response that shows that the
+   * backend works; `timeoutMs` limits it.
+   * @throws an error that `signOfLife` classifies; BACKEND_UNKNOWN when the backend is not configured (any more)
    */
   probe(name: string, timeoutMs: number, signal: AbortSignal): Promise<number>;
-  /** Says what a monitor makes of a backend. Idempotent; forgotten when its description changes. */
+  /**
+   * Sets the health that a monitor found for a backend. Idempotent; reset when the description of the backend changes.
+   */
   judge(name: string, health: BackendHealth): void;
-  /** From now on a list that lacks a backend is an error that names it, and the gateway is not ready meanwhile. */
+  /** After this a list with a missing backend is an error that names it, and the gateway is not ready meanwhile. */
   requireAll(): void;
 }
 
-/** A call that a plugin makes on a caller's behalf. */
+/** A call that a plugin makes for a caller. */
 export interface InnerCall {
   readonly parent: Call;
-  /** Advertised name, or `workload.original` for entries hidden from clients. */
+  /** Advertised name, or `backend.original` for entries that clients do not see. */
   readonly name: string;
-  /** As bytes they arrive as they are, large integers included. */
+  /** Bytes are sent unchanged, large integers included. */
   readonly arguments: JsonObject | RawJson;
   readonly caller?: Caller;
   readonly signal?: AbortSignal;
   /**
-   * The operator put this call into a tool of theirs, and policy and limits decided that tool: they are not asked again.
+   * Part of a tool that the operator configured: policy and limits were applied to that tool and are not applied again.
    * Only for calls that no caller chose, e.g. the steps of a composite tool.
    */
   readonly curated?: boolean;
-  /** The caller chose the name: only what a client reaches at the direct door, by the name that it is listed under there. */
+  /** The caller chose the name: only names that the direct path lists are valid. */
   readonly isChosen?: boolean;
 }
 
@@ -105,7 +108,7 @@ export interface Log {
   error(message: string, fields?: JsonObject): void;
 }
 
-/** Returns the plugin as it is, with `config` and `apply` typed from its schema. */
+/** Returns the plugin unchanged, with `config` and `apply` typed by its schema. */
 export function definePlugin<S extends z.ZodType>(plugin: Plugin<S>): Plugin<S> {
   return plugin;
 }

@@ -10,7 +10,7 @@ export class Registry<T> {
     this.#slot = slot;
   }
 
-  /** @throws GatewayFault SLOT_TAKEN when the name is taken */
+  /** @throws GatewayFault SLOT_TAKEN for a duplicate name */
   register(name: string, implementation: T): void {
     if (this.#entries.has(name)) {
       throw new GatewayFault('SLOT_TAKEN', `slot ${this.#slot} already has an implementation named ${name}`);

@@ -8,7 +8,7 @@ import type { Store } from '../contract/store.ts';
 import type { WorkloadRuntime } from '../contract/workload-runtime.ts';
 import { Registry } from './registry.ts';
 
-/** One registry per slot: exactly one named implementation is chosen by configuration. */
+/** One registry per slot; the configuration chooses implementations by name. */
 export function createSlots() {
   return {
     authStrategies: new Registry<AuthStrategy>('authStrategies'),

@@ -1,6 +1,6 @@
 // The public exports of the core; named exports only.
 
-export { signOfLife, signOfState } from './backend/health/classify-signal.ts';
+export { classifySignal as signOfLife, classifyState as signOfState } from './backend/health/classify-signal.ts';
 export { inheritedEnvironment } from './backend/transports/inherited-environment.ts';
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
@@ -15,7 +15,7 @@ export type {
   BackendHealth,
   BackendHello,
   BackendRequest,
-  BackendSign,
+  BackendSignal as BackendSign,
   BackendState,
   BackendStatus,
   Command,
@@ -23,16 +23,16 @@ export type {
 } from './contract/backend.ts';
 export type { BackendSource, ExpectedBackend, PushBackends } from './contract/backend-source.ts';
 export type {
-  Ask,
-  AskAnswer,
   Call,
   CallMethod,
   CallRecord,
   CallResult,
   ClientContext,
+  ClientRequester as Ask,
+  ClientResponse as AskAnswer,
   Dispatch,
-  LinkSink,
   Reply,
+  SessionListener as LinkSink,
   SessionOwner,
   WireError,
 } from './contract/call.ts';
@@ -76,10 +76,10 @@ export type {
   AddedRoots,
   CompiledStep,
   Elicited,
-  StepCompiling,
+  StepCompileContext as StepCompiling,
   StepOutput,
   StepPath,
-  StepRunning,
+  StepRunContext as StepRunning,
   StepTemplate,
   StepType,
 } from './contract/step.ts';
@@ -108,8 +108,8 @@ export { nearest } from './extension/nearest.ts';
 export {
   type Backends,
   type Core,
-  type Door,
   definePlugin,
+  type EndpointSettings,
   type InnerCall,
   type Log,
   type Plugin,

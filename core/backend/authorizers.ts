@@ -4,7 +4,7 @@ import type { Slots } from '../extension/slots.ts';
 
 /** The authorizers of all backends, prepared once. */
 export interface Authorizers {
-  of(workload: string): Authorizer;
+  of(backend: string): Authorizer;
   /** Some credentials depend on the caller. */
   readonly perCaller: boolean;
 }
@@ -35,11 +35,11 @@ export async function prepareAuthorizers(plan: AuthorizerPlan, slots: Slots): Pr
     return guarded(where, authorizer);
   };
   const fallback = await prepare('outgoingAuth.default', plan.outgoingAuth.default);
-  for (const [workload, use] of Object.entries(plan.outgoingAuth.backends)) {
-    prepared.set(workload, await prepare(`outgoingAuth.backends.${workload}`, use));
+  for (const [backend, use] of Object.entries(plan.outgoingAuth.backends)) {
+    prepared.set(backend, await prepare(`outgoingAuth.backends.${backend}`, use));
   }
   return {
-    of: (workload) => prepared.get(workload) ?? fallback,
+    of: (backend) => prepared.get(backend) ?? fallback,
     perCaller: [fallback, ...prepared.values()].some((authorizer) => authorizer.perCaller === true),
   };
 }

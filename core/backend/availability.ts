@@ -16,7 +16,7 @@ const TRUST_MS = 1_000;
 
 /** What is told of a backend's coming and going, and how it is looked at. */
 export interface AvailabilityOptions {
-  readonly workload: string;
+  readonly backend: string;
   readonly connector: Connector;
   /** The gateway's own link. */
   readonly base: SessionHolder;
@@ -114,7 +114,7 @@ export class Availability {
     const category = this.#cause instanceof LinkFailure ? this.#cause.category : 'closed';
     const facts = { category, cause: this.#cause } as const;
     const why = this.#cause === undefined ? (this.#health?.errorCategory ?? category) : category;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.#options.workload, `is away (${why})`, facts);
+    return new LinkFailure('BACKEND_UNREACHABLE', this.#options.backend, `is away (${why})`, facts);
   }
 
   /** One look at the backend; all who ask meanwhile share it. Never rejects. */
@@ -172,7 +172,7 @@ export class Availability {
       await this.#looked(timeoutMs, signal);
       this.#isDoubted = false;
     } catch (cause) {
-      throw this.#options.signal.aborted ? stopped(this.#options.workload) : cause;
+      throw this.#options.signal.aborted ? stopped(this.#options.backend) : cause;
     }
   }
 
@@ -202,11 +202,11 @@ export class Availability {
   }
 
   async #looked(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    const { workload } = this.#options;
+    const { backend } = this.#options;
     const late = () =>
       this.startingSinceMs === undefined
-        ? new LinkFailure('BACKEND_TIMEOUT', workload, `was not found within ${timeoutMs} ms`, { category: 'timeout' })
-        : new LinkFailure('BACKEND_STARTING', workload, 'is still starting', { category: 'starting' });
+        ? new LinkFailure('BACKEND_TIMEOUT', backend, `was not found within ${timeoutMs} ms`, { category: 'timeout' })
+        : new LinkFailure('BACKEND_STARTING', backend, 'is still starting', { category: 'starting' });
     if ((await within(timeoutMs, signal, this.discover())) === LATE) throw late();
     this.#options.signal.throwIfAborted();
     if (this.#status !== 'ready') throw this.#cause ?? this.away();

@@ -16,7 +16,7 @@ export interface ListedItem {
 
 /** All lists of one backend as one capability class sees them. */
 export interface BackendListing {
-  readonly workload: string;
+  readonly backend: string;
   readonly era: Era;
   readonly hello: BackendHello;
   readonly tools: readonly ListedItem[];
@@ -46,8 +46,8 @@ export interface BackendManager {
   /** Sorted by name. */
   states(): readonly BackendState[];
   /** The era a backend was found to speak; `undefined` for an unknown one and until it answered. */
-  eraOf(workload: string): Era | undefined;
-  /** Lists as a class sees them, by workload; a backend without lists for the class gives those of the base class `''`. */
+  eraOf(backend: string): Era | undefined;
+  /** Lists as a class sees them, by backend; a backend without lists for the class gives those of the base class `''`. */
   listings(capabilityClass: string): ReadonlyMap<string, BackendListing>;
   /** Whether any backend has lists of this very class. */
   hasLists(listClass: string): boolean;
@@ -62,7 +62,7 @@ export interface BackendManager {
    */
   prepareOwner(owner: SessionOwner): Promise<void>;
   /**
-   * Sends one call to `call.target.workload` and resolves with its result.
+   * Sends one call to `call.target.backend` and resolves with its result.
    *
    * The params get the backend's own name, the backend's progress token and, towards a modern backend, the envelope
    * with `call.client.owner.capabilities`. Progress and log notifications go to `call.client.tell`, questions to
@@ -73,14 +73,14 @@ export interface BackendManager {
    */
   send(call: Call): Promise<CallResult>;
   /** Resolves with a sign of life. @throws GatewayFault; see `Backends.probe` */
-  probe(workload: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  probe(backend: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Takes a monitor's verdict on a backend; of one that has gone it is nothing. */
-  judge(workload: string, health: BackendHealth): void;
+  setHealth(backend: string, health: BackendHealth): void;
   /** What keeps a backend here, for a room that takes this one's place. */
-  lend(workload: string): Kept | undefined;
+  lend(backend: string): Kept | undefined;
   /** Subscribes to a resource on the owner's session; updates arrive at the owner's sink. */
-  watch(workload: string, uri: string, owner: SessionOwner): Promise<void>;
-  unwatch(workload: string, uri: string, owner: SessionOwner): Promise<void>;
+  watch(backend: string, uri: string, owner: SessionOwner): Promise<void>;
+  unwatch(backend: string, uri: string, owner: SessionOwner): Promise<void>;
   setLogLevel(owner: SessionOwner, level: string): void;
   rootsChanged(owner: SessionOwner): void;
   /** Closes every session of an owner. */
@@ -93,6 +93,6 @@ export interface BackendManager {
 /** What the room tells the floors above. */
 export interface BackendManagerEvents {
   /** A backend's lists are there, changed, or have left (after the grace time) for one class. */
-  listed(workload: string, capabilityClass: string): void;
+  listed(backend: string, capabilityClass: string): void;
   changed(event: BackendChanged): void;
 }

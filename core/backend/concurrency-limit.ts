@@ -34,15 +34,15 @@ interface Waiting {
  * line: when it is full, the caller with the most in it gives up its oldest for a caller with less.
  */
 export class ConcurrencyLimit {
-  readonly #workload: string;
+  readonly #backend: string;
   readonly #limits: GateLimits;
   readonly #shares = new Map<string, GateShare>();
   readonly #line: Shares<Waiting>;
   #inside = 0;
   #turns = 0;
 
-  constructor(workload: string, limits: GateLimits) {
-    this.#workload = workload;
+  constructor(backend: string, limits: GateLimits) {
+    this.#backend = backend;
     this.#limits = limits;
     this.#line = new Shares(limits.line, limits.linePerCaller);
   }
@@ -145,7 +145,7 @@ export class ConcurrencyLimit {
   }
 
   #busy(sentence: string): LinkFailure {
-    return new LinkFailure('BACKEND_BUSY', this.#workload, sentence, { category: 'busy', notRun: true });
+    return new LinkFailure('BACKEND_BUSY', this.#backend, sentence, { category: 'busy', notRun: true });
   }
 }
 

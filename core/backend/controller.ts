@@ -62,12 +62,12 @@ export class BackendController {
   constructor(options: BackendControllerOptions) {
     const { backend, authorizer, limits, log, now, events, inherited } = options;
     const { signal } = this.#stopping;
-    const workload = backend.name;
+    const name = backend.name;
     const note = (what: string, cause: unknown) => this.#note(what, cause);
     this.#options = options;
     this.backend = backend;
     const perCaller = authorizer.perCaller === true;
-    this.concurrencyLimit = new ConcurrencyLimit(workload, {
+    this.concurrencyLimit = new ConcurrencyLimit(name, {
       places: limits.inFlightPerBackend,
       placesPerCaller: limits.inFlightPerCaller,
       line: limits.queuePerBackend,
@@ -78,7 +78,7 @@ export class BackendController {
       limits,
       inherited,
       now,
-      changed: (listClass) => events.listed(workload, listClass),
+      changed: (listClass) => events.listed(name, listClass),
       keepsCallers: () => this.#availability.status === 'unauthenticated',
     });
     this.#pool = new SessionPool({
@@ -106,7 +106,7 @@ export class BackendController {
       looking: () => this.#availability.attempt,
       unchanged({ owner }, kinds) {
         // Lists that are a caller's own were read for this caller: they are the same for its clients too.
-        if (!perCaller) owner?.sink?.listsChanged?.(workload, kinds);
+        if (!perCaller) owner?.sink?.listsChanged?.(name, kinds);
       },
       note,
     });
@@ -119,7 +119,7 @@ export class BackendController {
     });
     this.#isUnclear = backend.transport !== 'streamable-http';
     this.#ownSessions = new OwnSessions({
-      workload,
+      backend: name,
       perCaller: limits.sessionsPerAskedCaller,
       isIdle: (owner, number) => {
         const link = this.#pool.find(owner, number)?.link;
@@ -127,11 +127,11 @@ export class BackendController {
       },
       link: (owner, number) => this.linkFor(owner, number),
       waiting: () =>
-        log.info('calls of one caller wait for one another: each needs a session alone', { backend: workload }),
+        log.info('calls of one caller wait for one another: each needs a session alone', { backend: name }),
     });
-    this.#watches = new ModernWatches({ workload, limits, log, link: (owner) => this.linkFor(owner) });
+    this.#watches = new ModernWatches({ backend: name, limits, log, link: (owner) => this.linkFor(owner) });
     this.#availability = new Availability({
-      workload,
+      backend: name,
       connector: this.#connector,
       base,
       isProgram: backend.transport === 'stdio',
@@ -146,7 +146,7 @@ export class BackendController {
       returned: () => this.#returned(),
       left: () => this.#lists.startGrace(),
       deaf: () => this.#changes.stop(),
-      changed: () => events.changed({ name: workload, change: 'status', state: this.state }),
+      changed: () => events.changed({ name, change: 'status', state: this.state }),
       note,
     });
     this.#owners = new OwnerLists({

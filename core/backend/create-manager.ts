@@ -20,7 +20,7 @@ export interface BackendManagerOptions {
   /** Time for one answer, by workload name where set. */
   readonly timeouts: { readonly defaultMs: number; readonly perWorkloadMs: Readonly<Record<string, number>> };
   /** The authorizer of a backend; asked once per description. */
-  authorizer(workload: string): Authorizer;
+  authorizer(backend: string): Authorizer;
   /** The gateway's own name and version, as backends get them. */
   readonly clientInfo: JsonObject;
   now(): number;
@@ -93,10 +93,10 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
 
   const sorted = () => [...controllers.values()].sort((one, other) => (one.backend.name < other.backend.name ? -1 : 1));
 
-  const controllerOf = (workload: string): BackendController => {
-    const controller = controllers.get(workload);
+  const controllerOf = (backend: string): BackendController => {
+    const controller = controllers.get(backend);
     if (controller !== undefined) return controller;
-    throw unknownBackend(workload);
+    throw unknownBackend(backend);
   };
 
   return {
@@ -118,7 +118,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       return settling;
     },
     states: () => sorted().map((controller) => controller.state),
-    eraOf: (workload) => controllers.get(workload)?.era,
+    eraOf: (backend) => controllers.get(backend)?.era,
     listings(capabilityClass) {
       const listings = new Map<string, BackendListing>();
       for (const controller of sorted()) {
@@ -145,29 +145,29 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       await within(limits.discoveryMs, undefined, Promise.all(preparations));
     },
     send(call) {
-      const { workload } = call.target;
-      const controller = controllers.get(workload);
-      if (controller === undefined) return Promise.reject(unknownBackend(workload));
+      const { backend } = call.target;
+      const controller = controllers.get(backend);
+      if (controller === undefined) return Promise.reject(unknownBackend(backend));
       return sendCall(
         call,
         controller,
-        timeouts.perWorkloadMs[workload] ?? controller.backend.timeoutMs ?? timeouts.defaultMs,
+        timeouts.perWorkloadMs[backend] ?? controller.backend.timeoutMs ?? timeouts.defaultMs,
         limits,
       );
     },
-    async probe(workload, timeoutMs, signal) {
-      await controllerOf(workload).probe(timeoutMs, signal);
+    async probe(backend, timeoutMs, signal) {
+      await controllerOf(backend).probe(timeoutMs, signal);
     },
-    judge(workload, health) {
-      const controller = controllers.get(workload);
+    setHealth(backend, health) {
+      const controller = controllers.get(backend);
       if (controller !== undefined && isHeldBy(controller, options)) controller.judge(health);
     },
     lend: (name) => (isStopped ? undefined : controllers.get(name)),
-    async watch(workload, uri, owner) {
-      await controllerOf(workload).watch(uri, owner);
+    async watch(backend, uri, owner) {
+      await controllerOf(backend).watch(uri, owner);
     },
-    async unwatch(workload, uri, owner) {
-      await controllers.get(workload)?.unwatch(uri, owner);
+    async unwatch(backend, uri, owner) {
+      await controllers.get(backend)?.unwatch(uri, owner);
     },
     setLogLevel(owner, level) {
       for (const controller of controllers.values()) controller.setLogLevel(owner, level);
@@ -198,6 +198,6 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   };
 }
 
-function unknownBackend(workload: string): GatewayFault {
-  return new GatewayFault('BACKEND_UNKNOWN', `backend "${workload}" is not configured any more`);
+function unknownBackend(backend: string): GatewayFault {
+  return new GatewayFault('BACKEND_UNKNOWN', `backend "${backend}" is not configured any more`);
 }

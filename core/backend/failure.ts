@@ -39,8 +39,8 @@ export class LinkFailure extends GatewayFault {
   /** What it says about the backend, without its name. */
   readonly sentence: string;
 
-  constructor(code: FaultCode, workload: string, sentence: string, facts: FailureFacts) {
-    super(code, `backend "${workload}" ${sentence}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(code: FaultCode, backend: string, sentence: string, facts: FailureFacts) {
+    super(code, `backend "${backend}" ${sentence}`, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.sentence = sentence;
     this.category = facts.category;
     this.notRun = facts.notRun === true;
@@ -59,10 +59,10 @@ export function categoryOf(error: unknown): string {
  * The failure behind a socket error.
  * The sentence names no address: the log has it in the cause.
  */
-export function socketFailure(workload: string, error: Error, sent: boolean, linkLost = false): LinkFailure {
+export function socketFailure(backend: string, error: Error, sent: boolean, linkLost = false): LinkFailure {
   const code = errorCode(error);
   const [category, sentence] = SOCKET_ERRORS[code] ?? (isTls(code) ? TLS : CLOSED);
-  return new LinkFailure('BACKEND_UNREACHABLE', workload, sentence, {
+  return new LinkFailure('BACKEND_UNREACHABLE', backend, sentence, {
     category,
     notRun: !sent,
     linkLost,

@@ -5,7 +5,7 @@ import { BackendController, type BackendControllerOptions } from './controller.t
 /** A room that keeps a backend: it hears of it, and its credentials are used. */
 export interface Holder {
   readonly events: BackendManagerEvents;
-  authorizer(workload: string): Authorizer;
+  authorizer(backend: string): Authorizer;
 }
 
 /** What rooms that follow each other share of one keeper. The last holder is the one that counts. */
@@ -40,7 +40,7 @@ export function keep(
       refused: (backend, caller) => share.authorizer.refused?.(backend, caller) ?? false,
     },
     events: {
-      listed: (workload, capabilityClass) => present().listed(workload, capabilityClass),
+      listed: (backend, capabilityClass) => present().listed(backend, capabilityClass),
       changed: (event) => present().changed(event),
     },
   });

@@ -14,7 +14,7 @@ import { readUriClaims, type UriClaims, withoutContested } from './uri-claims.ts
 /** What a catalogue is built with, the same for every class. */
 export interface BuildParts extends PageParts {
   /** Names of all configured backends. */
-  workloads(): readonly string[];
+  backends(): readonly string[];
   /** The `shapeCatalog` hook. */
   shape(draft: CatalogDraft, inputs: CatalogInputs): CatalogDraft;
   readonly maxToolNameLength?: number;
@@ -37,8 +37,8 @@ export function buildCatalog(
   listings: ReadonlyMap<string, BackendListing>,
   parts: BuildParts,
 ): Built {
-  const workloads = [...parts.workloads()].sort();
-  const shaped = parts.shape(draftFromListings(listings), { workloads });
+  const backends = [...parts.backends()].sort();
+  const shaped = parts.shape(draftFromListings(listings), { backends });
   const { draft, errors: collisions, conflicts: named } = settleCollisions(shaped);
   const claims = readUriClaims(shaped);
   const contested: string[] = [];
@@ -52,7 +52,7 @@ export function buildCatalog(
     template: sorted(draft.templates),
   };
   const warnings = [...draft.warnings, ...contested, ...claims.unmatchable];
-  const unlisted = (shown: readonly CatalogEntry[]) => unlistedFinder(listings, shown, workloads);
+  const unlisted = (shown: readonly CatalogEntry[]) => unlistedFinder(listings, shown, backends);
   const routing: Routing = { claims, unlisted };
   return {
     catalog: catalogFrom(capabilityClass, lists, { warnings, conflicts }, parts, routing),
@@ -157,7 +157,7 @@ function withOwnName<E extends CatalogEntry>(entry: E): E {
 
 /** By key; hidden entries may share one, then the workload decides. Code units, not a locale: the same everywhere. */
 function sorted<E extends CatalogEntry>(entries: readonly E[]): E[] {
-  return [...entries].sort((a, b) => compare(a.key, b.key) || compare(a.workload, b.workload));
+  return [...entries].sort((a, b) => compare(a.key, b.key) || compare(a.backend, b.backend));
 }
 
 function compare(a: string, b: string): number {

@@ -9,8 +9,8 @@ export interface Catalog {
   /** A visible entry by its advertised name: what clients may reach. One Map.get. */
   find(kind: 'tool' | 'prompt', name: string): CatalogEntry | undefined;
   /**
-   * A tool for inner calls, hidden ones included: by its advertised name, then `workload.original`, then
-   * `workload.advertised`, then as `workload.` and a name it had in between (an override without its prefix).
+   * A tool for inner calls, hidden ones included: by its advertised name, then `backend.original`, then
+   * `backend.advertised`, then as `workload.` and a name it had in between (an override without its prefix).
    */
   findInside(name: string): ToolEntry | undefined;
   /**
@@ -57,7 +57,7 @@ export interface Catalogs {
    */
   of(capabilityClass: string): Catalog;
   /** A backend's lists changed for one class (`''` = for every class): rebuild, compare, tell, coalesced. */
-  changed(workload: string, capabilityClass: string): void;
+  changed(backend: string, capabilityClass: string): void;
   /** Rebuilds what has changed now, without waiting for more changes. */
   catchUp(): void;
   onChanged(listener: (change: CatalogChange) => void): () => void;

@@ -39,9 +39,9 @@ export function decidedClaim<E extends CatalogEntry>(claims: readonly E[]): E | 
   const virtual = claims.find(({ run }) => run !== undefined);
   const [first] = claims;
   if (virtual !== undefined || first === undefined) return virtual;
-  if (claims.every(({ workload }) => workload === first.workload)) return first;
+  if (claims.every(({ backend }) => backend === first.backend)) return first;
   const best = claims.reduce((one, other) => (rankOf(other) < rankOf(one) ? other : one));
-  const isAlone = claims.every(({ workload, rank }) => workload === best.workload || rank !== best.rank);
+  const isAlone = claims.every(({ backend, rank }) => backend === best.backend || rank !== best.rank);
   return best.rank !== undefined && isAlone ? best : undefined;
 }
 
@@ -56,14 +56,14 @@ function settle<E extends CatalogEntry>(entries: readonly E[], warnings: string[
     const winner = decidedClaim(claims);
     const [first] = claims;
     if (winner === undefined && first !== undefined) {
-      conflicts.push({ kind: first.kind, name: key, backends: [...new Set(claims.map(({ workload }) => workload))] });
+      conflicts.push({ kind: first.kind, name: key, backends: [...new Set(claims.map(({ backend }) => backend))] });
     }
     for (const claim of claims) {
       if (claim === winner) continue;
       dropped.add(claim);
-      const { kind, workload } = claim;
+      const { kind, backend } = claim;
       if (winner !== undefined)
-        warnings.push(`${kind} "${key}" of ${workload} is dropped: ${winner.workload} has that name`);
+        warnings.push(`${kind} "${key}" of ${backend} is dropped: ${winner.backend} has that name`);
     }
   }
   return dropped.size === 0 ? ranked : ranked.filter((entry) => !dropped.has(entry));
@@ -93,6 +93,6 @@ function contested({ kind, name, backends }: CatalogConflict): string {
 function inOrder<E extends CatalogEntry>(entries: readonly E[]): E[] {
   return [...entries].sort((a, b) => {
     if ((a.run === undefined) !== (b.run === undefined)) return a.run === undefined ? 1 : -1;
-    return a.workload === b.workload ? 0 : a.workload < b.workload ? -1 : 1;
+    return a.backend === b.backend ? 0 : a.backend < b.backend ? -1 : 1;
   });
 }

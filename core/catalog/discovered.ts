@@ -12,7 +12,7 @@ import { decodeObject, RawJsonError } from '../json/raw-json.ts';
  */
 export function draftFromListings(listings: ReadonlyMap<string, BackendListing>): CatalogDraft {
   const warnings: string[] = [];
-  const sorted = [...listings.values()].sort((a, b) => (a.workload < b.workload ? -1 : 1));
+  const sorted = [...listings.values()].sort((a, b) => (a.backend < b.backend ? -1 : 1));
   const collect = <K extends EntryKind>(kind: K): CatalogEntry<K>[] =>
     sorted.flatMap((listing) => entriesOf(kind, listing, warnings));
   return {
@@ -28,11 +28,11 @@ function entriesOf<K extends EntryKind>(kind: K, listing: BackendListing, warnin
   const byKey = new Map<string, CatalogEntry<K>>();
   for (const item of itemsOf(kind, listing)) {
     if (byKey.has(item.key)) {
-      warnings.push(`backend ${listing.workload} lists ${kind} "${item.key}" more than once: the first counts`);
+      warnings.push(`backend ${listing.backend} lists ${kind} "${item.key}" more than once: the first counts`);
       continue;
     }
     const entry = entryFrom(kind, listing, item);
-    if (entry === undefined) warnings.push(`backend ${listing.workload} lists ${kind} "${item.key}" as no JSON object`);
+    if (entry === undefined) warnings.push(`backend ${listing.backend} lists ${kind} "${item.key}" as no JSON object`);
     else byKey.set(item.key, entry);
   }
   return [...byKey.values()];
@@ -49,17 +49,17 @@ const known = new WeakMap<ListedItem, CatalogEntry>();
 
 function entryFrom<K extends EntryKind>(
   kind: K,
-  { workload, era }: BackendListing,
+  { backend, era }: BackendListing,
   item: ListedItem,
 ): CatalogEntry<K> | undefined {
   const found = known.get(item);
-  if (found?.kind === kind && found.workload === workload && found.era === era) return found as CatalogEntry<K>;
+  if (found?.kind === kind && found.backend === backend && found.era === era) return found as CatalogEntry<K>;
   const { key, mirrored, definition } = item;
   if (!isJsonObject(definition)) return undefined;
   const entry: CatalogEntry<K> = {
     kind,
     key,
-    workload,
+    backend,
     original: key,
     era,
     definition,

@@ -1,10 +1,10 @@
 import type { ToolEntry } from '../contract/tool.ts';
 
 /**
- * Names for inner calls, best first: advertised, `workload.original`, `workload.advertised`, and names between the two;
+ * Names for inner calls, best first: advertised, `backend.original`, `backend.advertised`, and names between the two;
  * visible tools before hidden ones.
  *
- * No backend takes a name from another: `workload.original` is that workload's, whatever another one lists, and a name
+ * No backend takes a name from another: `backend.original` is that workload's, whatever another one lists, and a name
  * that hidden tools or aliases of several backends have is nobody's.
  */
 export function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
@@ -19,19 +19,19 @@ export function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, To
   );
   for (const [name, tool] of unambiguous([...visible, ...hidden], originalNames)) {
     const known = names.get(name);
-    if (known === undefined || (known.run === undefined && known.workload !== tool.workload)) names.set(name, tool);
+    if (known === undefined || (known.run === undefined && known.backend !== tool.backend)) names.set(name, tool);
   }
   for (const namesOf of [
-    ({ workload, key }: ToolEntry) => [`${workload}.${key}`],
-    ({ workload, aliases = [] }: ToolEntry) => aliases.map((key) => `${workload}.${key}`),
+    ({ backend, key }: ToolEntry) => [`${backend}.${key}`],
+    ({ backend, aliases = [] }: ToolEntry) => aliases.map((key) => `${backend}.${key}`),
   ]) {
     add(names, unambiguous([...visible, ...hidden], namesOf));
   }
   return names;
 }
 
-function originalNames({ workload, original, run }: ToolEntry): readonly string[] {
-  return run === undefined ? [`${workload}.${original}`] : [];
+function originalNames({ backend, original, run }: ToolEntry): readonly string[] {
+  return run === undefined ? [`${backend}.${original}`] : [];
 }
 
 function add(names: Map<string, ToolEntry>, more: ReadonlyMap<string, ToolEntry>): void {
@@ -49,7 +49,7 @@ function unambiguous(
     for (const name of namesOf(tool)) {
       const known = found.get(name);
       if (known === undefined) found.set(name, tool);
-      else if (known.workload !== tool.workload) contested.add(name);
+      else if (known.backend !== tool.backend) contested.add(name);
     }
   }
   for (const name of contested) found.delete(name);

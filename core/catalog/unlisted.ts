@@ -22,12 +22,12 @@ export type FindUnlisted = (uri: string) => Unlisted;
 export function unlistedFinder(
   listings: ReadonlyMap<string, BackendListing>,
   shown: readonly CatalogEntry[],
-  workloads: readonly string[],
+  backends: readonly string[],
 ): FindUnlisted {
   let known: Known | undefined;
   return (uri) => {
     if (uri.length > MAX_MATCHED_URI || !URI.test(uri) || isAmbiguousUri(uri)) return NOWHERE;
-    known ??= knownFrom(listings, shown, workloads);
+    known ??= knownFrom(listings, shown, backends);
     return find(uri, known);
   };
 }
@@ -68,29 +68,29 @@ function find(uri: string, known: Known): Unlisted {
 function knownFrom(
   listings: ReadonlyMap<string, BackendListing>,
   shown: readonly CatalogEntry[],
-  workloads: readonly string[],
+  backends: readonly string[],
 ): Known {
-  const showing = new Set(shown.map(({ workload }) => workload));
-  const visible = new Set(shown.map(({ workload, key }) => `${workload} ${key}`));
+  const showing = new Set(shown.map(({ backend }) => backend));
+  const visible = new Set(shown.map(({ backend, key }) => `${backend} ${key}`));
   const able = new Map<string, CatalogEntry>();
   const owners = new Map<string, Set<string>>();
   const hidden = new Set<string>();
   const hiddenTemplates: UriMatcher[] = [];
   for (const listing of listings.values()) {
-    const { workload, resources, templates, hello } = listing;
+    const { backend, resources, templates, hello } = listing;
     const hasSome = resources.length + templates.length > 0;
-    if (isObject(hello.capabilities.resources) && (!hasSome || showing.has(workload)))
-      able.set(workload, entryFor(listing));
+    if (isObject(hello.capabilities.resources) && (!hasSome || showing.has(backend)))
+      able.set(backend, entryFor(listing));
     for (const { key } of [...resources, ...templates]) {
-      for (const place of placesOf(key)) owners.set(place, (owners.get(place) ?? new Set()).add(workload));
+      for (const place of placesOf(key)) owners.set(place, (owners.get(place) ?? new Set()).add(backend));
     }
-    const isHidden = ({ key }: { readonly key: string }) => !visible.has(`${workload} ${key}`);
+    const isHidden = ({ key }: { readonly key: string }) => !visible.has(`${backend} ${key}`);
     for (const { key } of resources.filter(isHidden)) hidden.add(key);
     for (const { key } of templates.filter(isHidden)) hiddenTemplates.push(compileUriTemplate(key) ?? never);
   }
   return {
     able,
-    possible: [...able.keys(), ...workloads.filter((name) => !listings.has(name))].sort(),
+    possible: [...able.keys(), ...backends.filter((name) => !listings.has(name))].sort(),
     owners,
     isWithheld: (uri) => hidden.has(uri) || hiddenTemplates.some((matches) => matches(uri)),
   };
@@ -113,11 +113,11 @@ function placesOf(uri: string): readonly string[] {
  * One entry for all such resources of a backend, as a template is: clients choose their URIs, and what is kept or counted
  * by entry must not grow with them.
  */
-function entryFor({ workload, era }: BackendListing): CatalogEntry {
+function entryFor({ backend, era }: BackendListing): CatalogEntry {
   return {
     kind: 'template',
     key: ANY_URI,
-    workload,
+    backend,
     original: ANY_URI,
     era,
     definition: encode({ uriTemplate: ANY_URI, name: ANY_URI }),

@@ -37,7 +37,7 @@ export function readUriClaims({ resources, templates }: Pick<CatalogDraft, 'reso
     find: (uri) => decidedClaim(claimsOn(uri)),
     contenders(uri) {
       const claims = claimsOn(uri);
-      return decidedClaim(claims) === undefined ? [...new Set(claims.map(({ workload }) => workload))].sort() : [];
+      return decidedClaim(claims) === undefined ? [...new Set(claims.map(({ backend }) => backend))].sort() : [];
     },
     steps: (uri) =>
       matchers.reduce((sum, { prefix, parts }) => sum + (uri.startsWith(prefix) ? parts * uri.length : 1), 1),
@@ -63,9 +63,9 @@ export function withoutContested(
     steps -= claims.steps(resource.key);
     const found = claims.find(resource.key);
     if (found === resource) return true;
-    const { key, workload } = resource;
+    const { key, backend } = resource;
     if (found !== undefined) {
-      errors.push(`resource "${key}" of ${workload} is dropped: a template of ${found.workload} goes first`);
+      errors.push(`resource "${key}" of ${backend} is dropped: a template of ${found.backend} goes first`);
       return false;
     }
     const backends = claims.contenders(key);
@@ -91,12 +91,12 @@ function compile(templates: readonly CatalogEntry[]) {
   const matchers: Matcher[] = [];
   const unmatchable: string[] = [];
   const partsOf = new Map<string, number>();
-  const sorted = [...templates].sort((a, b) => compare(a.key, b.key) || compare(a.workload, b.workload));
+  const sorted = [...templates].sort((a, b) => compare(a.key, b.key) || compare(a.backend, b.backend));
   for (const entry of sorted) {
     const parts = readTemplate(entry.key);
-    const count = (partsOf.get(entry.workload) ?? 0) + (parts?.length ?? 0);
+    const count = (partsOf.get(entry.backend) ?? 0) + (parts?.length ?? 0);
     if (parts !== undefined && count <= MAX_PARTS_PER_BACKEND) {
-      partsOf.set(entry.workload, count);
+      partsOf.set(entry.backend, count);
       const prefix = parts[0]?.kind === 'literal' ? parts[0].text : '';
       const isFirm = prefix.includes(':');
       matchers.push({ matches: uriMatcher(parts), prefix, parts: parts.length, entry, isFirm });
@@ -104,7 +104,7 @@ function compile(templates: readonly CatalogEntry[]) {
     }
     const why = parts === undefined ? '' : `: its backend has templates of more than ${MAX_PARTS_PER_BACKEND} parts`;
     unmatchable.push(
-      `template "${entry.key}" of ${entry.workload} is listed, but no URI can be matched against it${why}`,
+      `template "${entry.key}" of ${entry.backend} is listed, but no URI can be matched against it${why}`,
     );
   }
   return { matchers, unmatchable };

@@ -73,7 +73,7 @@ export interface BackendHealth {
 }
 
 /** What a response or a failure says about the state of the backend. */
-export type BackendSign =
+export type BackendSignal =
   | { readonly is: 'alive' }
   /** It refuses the gateway's credentials, or the gateway has none for it. */
   | { readonly is: 'unauthenticated'; readonly category: string }

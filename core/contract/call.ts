@@ -96,19 +96,19 @@ export interface ClientContext {
   /** Least severe log level that the client wants (RFC 5424 names); `undefined` for no logs. */
   readonly logLevel: string | undefined;
   /** Sends one progress or log notification of this call to the client. `params` carries the client's own token. */
-  tell(method: string, params: RawJson): void;
+  notify(method: string, params: RawJson): void;
   /**
    * Sends a request of a backend (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
    * Absent when the client cannot receive requests during a call.
    */
-  readonly ask?: Ask;
+  readonly request?: ClientRequester;
 }
 
 /** Sends one request to a client and resolves with the response. */
-export type Ask = (method: string, params: RawJson, signal: AbortSignal) => Promise<AskAnswer>;
+export type ClientRequester = (method: string, params: RawJson, signal: AbortSignal) => Promise<ClientResponse>;
 
 /** A client's response: a raw result object or a JSON-RPC error. */
-export type AskAnswer = { readonly result: RawJson } | { readonly error: WireError };
+export type ClientResponse = { readonly result: RawJson } | { readonly error: WireError };
 
 /**
  * The owner of the backend sessions that a call uses.
@@ -130,19 +130,19 @@ export interface SessionOwner {
   /** Key of its own lists within the class, when lists depend on the caller; absent otherwise. */
   readonly listClass?: string | undefined;
   /** Receives the messages that a backend sends outside calls. */
-  readonly sink?: LinkSink;
+  readonly sink?: SessionListener;
 }
 
 /** Receives the messages of one backend session that belong to no call. */
-export interface LinkSink {
-  resourceUpdated(workload: string, params: RawJson): void;
-  logged(workload: string, params: RawJson): void;
+export interface SessionListener {
+  resourceUpdated(backend: string, params: RawJson): void;
+  logged(backend: string, params: RawJson): void;
   /** The backend reported changed lists to this session, and the lists stored for its class did not change. */
-  listsChanged?(workload: string, kinds: readonly ('tools' | 'prompts' | 'resources')[]): void;
+  listsChanged?(backend: string, kinds: readonly ('tools' | 'prompts' | 'resources')[]): void;
   /** A notification of any other kind, e.g. `notifications/elicitation/complete`. */
-  told?(workload: string, method: string, params: RawJson): void;
+  notified?(backend: string, method: string, params: RawJson): void;
   /** Handles a request that belongs to no call; absent when the client cannot receive one. */
-  readonly ask?: Ask;
+  readonly request?: ClientRequester;
 }
 
 /** What listeners of `callSettled` receive after the reply. */
@@ -172,7 +172,7 @@ export interface CatalogEntry<K extends EntryKind = EntryKind> {
   /** Advertised tool or prompt name, resource URI, or URI template. */
   readonly key: string;
   /** Name of the backend, or the address of the plugin that made a virtual entry. */
-  readonly workload: string;
+  readonly backend: string;
   /** The backend's own name for it; equals `key` for URIs and templates. */
   readonly original: string;
   /** Names between `original` and `key`; inner calls find the tool as `backend.name` by them too. */

@@ -23,7 +23,7 @@ export interface Responder {
   /** Starts a streamed response. */
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream;
   /** Runs `listener` once when the client's connection closes before the response is complete. */
-  onGone(listener: () => void): void;
+  onDisconnect(listener: () => void): void;
 }
 
 /** A streamed response. `write` returns whether more may be written at once; `onDrain` reports when it may again. */

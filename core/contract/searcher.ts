@@ -7,7 +7,7 @@ export interface Searcher {
   /** The text of a tool that is embedded for the search by meaning; equal tools have equal texts. */
   passageOf(tool: ToolEntry): string;
   /** The texts of a query to embed: the whole query first, then its parts when it has several. At least one text. */
-  questionsOf(text: string): readonly string[];
+  queryTextsOf(text: string): readonly string[];
   /**
    * Builds an index; yields to other work meanwhile.
    *

@@ -9,14 +9,14 @@ export interface StepType<S extends z.ZodType = z.ZodType> {
    */
   readonly options: S;
   /** Compiles one step at boot. Pure: no file, socket or timer. Reports problems with `compiling.problem`. */
-  compile(options: z.output<S>, compiling: StepCompiling): CompiledStep;
+  compile(options: z.output<S>, compiling: StepCompileContext): CompiledStep;
 }
 
 /** Keys and indexes from a step to a place inside it. */
 export type StepPath = readonly (string | number)[];
 
 /** What `compile` of a step type gets. */
-export interface StepCompiling {
+export interface StepCompileContext {
   readonly id: string;
   /** What happens after a failure of the step: with `continue` a step with several parts runs its other parts. */
   readonly onError: 'abort' | 'continue' | 'retry';
@@ -43,11 +43,11 @@ export interface CompiledStep {
   /** The step enforces its timeout itself; otherwise the engine ends it at its timeout, and it fails. */
   readonly keepsTime?: { readonly defaultMs: number; readonly maxMs: number };
   /** Runs the step. A rejection fails the step; the caller sees its message. */
-  run(running: StepRunning): Promise<StepOutput>;
+  run(running: StepRunContext): Promise<StepOutput>;
 }
 
 /** What a running step may read and do. */
-export interface StepRunning {
+export interface StepRunContext {
   /** The data of templates: `params`, `steps`, `workflow`, `vars`. */
   readonly data: JsonObject;
   /** Aborts when the step has to end: timeout, a failed sibling, or a cancelled call. */

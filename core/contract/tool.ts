@@ -24,5 +24,5 @@ export interface CatalogDraft {
 /** What a `shapeCatalog` tap gets besides the draft. */
 export interface CatalogInputs {
   /** Names of all configured backends, sorted. */
-  readonly workloads: readonly string[];
+  readonly backends: readonly string[];
 }

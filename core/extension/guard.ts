@@ -3,7 +3,7 @@ import { GatewayFault } from '../errors.ts';
 import { missingPackage } from './missing-package.ts';
 
 /** What stops when a tap fails: the whole hook, or only that tap. */
-export type Blast = 'stage' | 'tap';
+export type FailureScope = 'stage' | 'tap';
 
 /** What {@link guard} adds to a hook. */
 export interface Guarded {
@@ -30,7 +30,7 @@ type AnyTap = FullTap & { fn: (...values: unknown[]) => unknown };
 export function guard<H extends Hook<any, any> | AsyncHook<any, any>>(
   stage: string,
   hook: H,
-  blast: Blast = 'stage',
+  scope: FailureScope = 'stage',
   report: (fault: GatewayFault) => void = () => {},
 ): H & Guarded {
   let sealed = false;
@@ -42,7 +42,7 @@ export function guard<H extends Hook<any, any> | AsyncHook<any, any>>(
         : new GatewayFault('PLUGIN_FAILED', `${tap.name} failed in ${stage}`, {
             cause: missingPackage(cause) ?? cause,
           });
-    if (blast === 'stage') throw fault;
+    if (scope === 'stage') throw fault;
     report(fault);
   };
   hook.intercept({

@@ -47,9 +47,9 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     // boot and stop
     mount: guard('mount', new SyncHook<[RouteTable]>(['routes'])),
     starting: guard('starting', new AsyncSeriesHook<[]>([])),
-    stopping: lastFirst(guard('stopping', new AsyncSeriesHook<[]>([]), 'tap', report)),
+    stopping: inReverseOrder(guard('stopping', new AsyncSeriesHook<[]>([]), 'tap', report)),
   };
-  onlyWhatBegan(hooks.starting, hooks.stopping);
+  skipUnstarted(hooks.starting, hooks.stopping);
   return hooks;
 }
 
@@ -57,19 +57,19 @@ export function createHooks(report: (fault: GatewayFault) => void) {
 export type Hooks = ReturnType<typeof createHooks>;
 
 /** Runs the taps in reverse plan order: resources opened last are closed first. */
-function lastFirst<H extends ReturnType<typeof guard<AsyncSeriesHook<[]>>>>(hook: H): H {
+function inReverseOrder<H extends ReturnType<typeof guard<AsyncSeriesHook<[]>>>>(hook: H): H {
   let tapped = 0;
   hook.intercept({ register: (tap) => ({ ...tap, stage: -++tapped }) });
   return hook;
 }
 
 /** Skips `stopping` of plugins whose `starting` did not run: they opened nothing. */
-function onlyWhatBegan(starting: AsyncSeriesHook<[]>, stopping: AsyncSeriesHook<[]>): void {
+function skipUnstarted(starting: AsyncSeriesHook<[]>, stopping: AsyncSeriesHook<[]>): void {
   const waiting = new Set<string>();
   starting.intercept({
     register: (tap) => {
       waiting.add(tap.name);
-      return running(tap, (run) => {
+      return wrapTap(tap, (run) => {
         waiting.delete(tap.name);
         return run();
       });
@@ -78,12 +78,12 @@ function onlyWhatBegan(starting: AsyncSeriesHook<[]>, stopping: AsyncSeriesHook<
   stopping.intercept({
     // a callback tap must call its callback, so it always runs
     register: (tap) =>
-      tap.type === 'async' ? tap : running(tap, (run) => (waiting.has(tap.name) ? Promise.resolve() : run())),
+      tap.type === 'async' ? tap : wrapTap(tap, (run) => (waiting.has(tap.name) ? Promise.resolve() : run())),
   });
 }
 
 /** The tap with its function wrapped. */
-function running(tap: FullTap, around: (run: () => unknown) => unknown): FullTap {
+function wrapTap(tap: FullTap, around: (run: () => unknown) => unknown): FullTap {
   const run = (tap as FullTap & { fn: (...values: unknown[]) => unknown }).fn;
   return { ...tap, fn: (...values: unknown[]) => around(() => run(...values)) } as FullTap;
 }

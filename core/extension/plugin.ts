@@ -46,19 +46,19 @@ export interface Core {
   /** The plan's name and version. The same in all replicas of one gateway. */
   readonly server: { readonly name: string; readonly version: string };
   readonly backends: Backends;
-  readonly door: Door;
+  readonly endpoint: EndpointSettings;
 }
 
 /** Settings of the MCP endpoint that a plugin may change in `apply`. */
-export interface Door {
+export interface EndpointSettings {
   /** Serves this revision only: clients of another one get the response of a server that does not know it. */
-  speakOnly(era: Era): void;
+  serveOnly(era: Era): void;
   /**
    * Serves the endpoint at a second path, which shows the entries with `servedAt: 'direct'` instead of those with
    * `'front'`.
    * @throws GatewayFault PLAN_INVALID when the path is not below the endpoint's path, or a second path is already set
    */
-  openDirect(path: string): void;
+  serveDirect(path: string): void;
 }
 
 /** Lets a plugin read and control the backends. There are none before `starting` has finished. */
@@ -77,7 +77,7 @@ export interface Backends {
   /**
    * Sets the health that a monitor found for a backend. Idempotent; reset when the description of the backend changes.
    */
-  judge(name: string, health: BackendHealth): void;
+  setHealth(name: string, health: BackendHealth): void;
   /** After this a list with a missing backend is an error that names it, and the gateway is not ready meanwhile. */
   requireAll(): void;
 }

@@ -12,7 +12,7 @@ import { type Loaded, loadPlugins } from './load-plugins.ts';
 import { type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
 import { handoverStateOf } from './reload.ts';
-import { createDoor } from './routes-adapter.ts';
+import { createEndpointSettings } from './routes-adapter.ts';
 import { wireGateway } from './wire-gateway.ts';
 
 /** What a host or an embedder hands over besides the plan. */
@@ -51,7 +51,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   const slots = createSlots();
   let performing: Performing | undefined;
   let behind: BackendsBehind | undefined;
-  const door = createDoor(plan.endpoint.path);
+  const endpoint = createEndpointSettings(plan.endpoint.path);
   const core: Core = {
     hooks,
     slots,
@@ -60,7 +60,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     backends: createPluginBackends(plan, () => behind),
     server: { name: plan.name, version: plan.version },
     perform: (asked) => (performing === undefined ? Promise.reject(tooEarly()) : performing.inner(asked)),
-    door: door.face,
+    endpoint: endpoint.settings,
     reachable: (call) => {
       if (performing === undefined) throw tooEarly();
       return performing.reachable(call);
@@ -79,7 +79,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     log,
     now,
     authorizers,
-    endpointSettings: door.endpointSettings(),
+    endpointSettings: endpoint.options(),
     foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
     before: options.successorOf && handoverStateOf(options.successorOf),

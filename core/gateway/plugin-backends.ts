@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts';
 
 /** What stands behind `core.backends` once the gateway is joined. */
 export interface BackendsBehind {
-  readonly manager: Pick<BackendManager, 'states' | 'probe' | 'judge'>;
+  readonly manager: Pick<BackendManager, 'states' | 'probe' | 'setHealth'>;
   readonly gaps: Gaps;
 }
 
@@ -28,9 +28,9 @@ export function createPluginBackends(
       await joined().manager.probe(name, timeoutMs, signal);
       return performance.now() - startedAt;
     },
-    judge(name, health) {
+    setHealth(name, health) {
       const { manager, gaps } = joined();
-      manager.judge(name, health);
+      manager.setHealth(name, health);
       gaps.stale();
     },
     requireAll: () => joined().gaps.requireAll(),

@@ -11,7 +11,7 @@ import type { Endpoint } from '../server/endpoint.ts';
 import type { InFlight } from '../timing/in-flight.ts';
 import type { Gateway } from './gateway.ts';
 import type { Plan } from './plan.ts';
-import type { EndpointSettings } from './routes-adapter.ts';
+import type { EndpointOptions } from './routes-adapter.ts';
 
 /** What a gateway leaves to the one that takes its place. */
 export interface HandoverState {
@@ -23,7 +23,7 @@ export interface HandoverState {
   /** Lists may depend on who asks: credentials towards a backend do. */
   readonly perCaller: boolean;
   /** Revisions and paths of the endpoint. */
-  readonly endpointSettings: EndpointSettings;
+  readonly endpointSettings: EndpointOptions;
   readonly endpoint: Endpoint;
   readonly manager: BackendManager;
   readonly catalogs: Catalogs;
@@ -112,10 +112,10 @@ export function isSameDoor(before: Plan, after: Plan, authenticators: readonly s
 export function mayBeKept(
   before: Pick<HandoverState, 'plan' | 'foreign'>,
   after: Pick<HandoverState, 'plan' | 'foreign'>,
-  workload: string,
+  backend: string,
 ): boolean {
   const credentials = ({ plan: { outgoingAuth } }: Pick<HandoverState, 'plan'>) =>
-    outgoingAuth.backends[workload] ?? outgoingAuth.default;
+    outgoingAuth.backends[backend] ?? outgoingAuth.default;
   const touches = (use: string) => TOUCHES_BACKENDS.test(use) || before.foreign.has(use) || after.foreign.has(use);
   const farSide = ({ plan: { name, version, limits, plugins } }: Pick<HandoverState, 'plan'>) => [
     [name, version, limits],

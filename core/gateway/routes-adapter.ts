@@ -1,29 +1,32 @@
 import type { Era } from '../contract/era.ts';
 import { GatewayFault } from '../errors.ts';
-import type { Door } from '../extension/plugin.ts';
+import type { EndpointSettings } from '../extension/plugin.ts';
 import { ERAS } from '../pipeline/server-info.ts';
 
 /** What plugins said about the endpoint while they were applied. */
-export interface EndpointSettings {
+export interface EndpointOptions {
   /** Revisions that are spoken. */
   readonly eras: readonly Era[];
   readonly directPath: string | undefined;
 }
 
 /** Collects what plugins say about the endpoint, whose own path is given. */
-export function createDoor(endpointPath: string): { readonly face: Door; endpointSettings(): EndpointSettings } {
+export function createEndpointSettings(endpointPath: string): {
+  readonly settings: EndpointSettings;
+  options(): EndpointOptions;
+} {
   let only: Era | undefined;
   let directPath: string | undefined;
   const under = endpointPath.endsWith('/') ? endpointPath : `${endpointPath}/`;
   return {
-    face: {
-      speakOnly(era) {
+    settings: {
+      serveOnly(era) {
         if (only !== undefined && only !== era) {
           throw new GatewayFault('PLAN_INVALID', `one plugin asks for revision ${only} only, another for ${era} only`);
         }
         only = era;
       },
-      openDirect(path) {
+      serveDirect(path) {
         // Below the endpoint: a token for the endpoint is one for it too (RFC 8707), and no route of a host is there.
         if (!path.startsWith(under) || path.length === under.length) {
           throw new GatewayFault('PLAN_INVALID', `the direct path must lie below ${under}, got ${path}`);
@@ -32,6 +35,6 @@ export function createDoor(endpointPath: string): { readonly face: Door; endpoin
         directPath = path;
       },
     },
-    endpointSettings: () => ({ eras: only === undefined ? ERAS : [only], directPath }),
+    options: () => ({ eras: only === undefined ? ERAS : [only], directPath }),
   };
 }

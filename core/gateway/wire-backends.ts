@@ -12,7 +12,7 @@ import { createGaps } from '../pipeline/completeness.ts';
 import { createServerDescriber } from '../pipeline/server-info.ts';
 import type { Plan } from './plan.ts';
 import { type HandoverState, mayBeKept } from './reload.ts';
-import type { EndpointSettings } from './routes-adapter.ts';
+import type { EndpointOptions } from './routes-adapter.ts';
 
 /** What joining needs: a plan that was read, and hooks and slots that the plugins filled. */
 export interface JoinParts {
@@ -23,7 +23,7 @@ export interface JoinParts {
   readonly now: () => number;
   readonly authorizers: Authorizers;
   /** What plugins said about the endpoint. */
-  readonly endpointSettings: EndpointSettings;
+  readonly endpointSettings: EndpointOptions;
   /** Addresses in the plan of plugins that are neither of the catalogue nor given as objects. */
   readonly foreign: ReadonlySet<string>;
   readonly spawn?: Spawn;
@@ -50,16 +50,16 @@ export function wireBackends(parts: JoinParts, expected: () => readonly Expected
     },
     limits,
     timeouts: plan.timeouts,
-    authorizer: (workload) => authorizers.of(workload),
+    authorizer: (backend) => authorizers.of(backend),
     clientInfo: serverInfo,
     now,
     log,
     ...(spawn === undefined ? {} : { spawn }),
     events: {
-      listed(workload, capabilityClass) {
+      listed(backend, capabilityClass) {
         faces.stale();
         gaps.stale();
-        catalogs.changed(workload, capabilityClass);
+        catalogs.changed(backend, capabilityClass);
       },
       changed(event) {
         faces.stale();
@@ -70,7 +70,7 @@ export function wireBackends(parts: JoinParts, expected: () => readonly Expected
   });
   const catalogs: Catalogs = createCatalogs({
     manager,
-    workloads: () => manager.states().map(({ backend }) => backend.name),
+    backends: () => manager.states().map(({ backend }) => backend.name),
     shape: (draft, inputs) => (hooks.shapeCatalog.tapped() ? hooks.shapeCatalog.call(draft, inputs) : draft),
     serverInfo,
     limits,

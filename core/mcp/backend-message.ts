@@ -1,4 +1,4 @@
-import type { AskAnswer } from '../contract/call.ts';
+import type { ClientResponse } from '../contract/call.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import { joinParts, type Part } from '../json/join-parts.ts';
 import { decode, type RawObject } from '../json/raw-json.ts';
@@ -69,7 +69,7 @@ export function withoutHopMeta(params: RawObject): RawJson {
 }
 
 /** The response to a question of a backend. */
-export function answerBody(id: RawJson, answer: AskAnswer): Buffer {
+export function answerBody(id: RawJson, answer: ClientResponse): Buffer {
   if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
   return joinParts(['{"jsonrpc":"2.0","id":', id, ',"error":', errorObject(answer.error), '}']);
 }

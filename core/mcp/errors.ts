@@ -28,14 +28,14 @@ export function wireError(code: number, message: string, data?: JsonValue, statu
 
 /** A JSON-RPC error that a backend answered. It is the backend's word, so it travels to the client as it is. */
 export class BackendError extends Error {
-  readonly workload: string;
+  readonly backend: string;
   readonly code: number;
   readonly data: RawJson | undefined;
   /** A raw object with the other members of its error object, if there were any. */
   readonly members: RawJson | undefined;
 
   constructor(
-    workload: string,
+    backend: string,
     code: number,
     message: string,
     data: RawJson | undefined,
@@ -43,7 +43,7 @@ export class BackendError extends Error {
   ) {
     super(message);
     this.name = 'BackendError';
-    this.workload = workload;
+    this.backend = backend;
     this.code = code;
     this.data = data;
     this.members = members;

@@ -1,4 +1,4 @@
-import type { AskAnswer } from '../contract/call.ts';
+import type { ClientResponse } from '../contract/call.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import { decodeObject, encode, isObject, RawObject } from '../json/raw-json.ts';
 
@@ -67,7 +67,7 @@ export function inputResponses(answers: ReadonlyMap<string, RawJson>): RawJson {
 }
 
 /** A client's answer for one key of its `inputResponses`; `undefined` when it is missing or not an object. */
-export function answerFor(responses: RawObject | undefined, key: string): AskAnswer | undefined {
+export function answerFor(responses: RawObject | undefined, key: string): ClientResponse | undefined {
   const raw = responses?.get(key);
   return raw === undefined || raw[0] !== 0x7b ? undefined : { result: raw };
 }

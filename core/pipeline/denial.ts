@@ -42,7 +42,7 @@ export function missingEntry(kind: EntryKind, name: string): CatalogEntry {
   return {
     kind: kind === 'template' ? 'resource' : kind, // a URI that nobody has is like no template either
     key: name,
-    workload: '',
+    backend: '',
     original: name,
     definition: NOTHING,
     shapedBy: [],

@@ -114,8 +114,8 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
       const resolved = resolveCall(parts, request);
       return 'error' in resolved ? resolved : decided(parts, resolved);
     },
-    watch: (entry, uri, client) => manager.watch(entry.workload, uri, client.owner),
-    unwatch: (entry, uri, client) => manager.unwatch(entry.workload, uri, client.owner),
+    watch: (entry, uri, client) => manager.watch(entry.backend, uri, client.owner),
+    unwatch: (entry, uri, client) => manager.unwatch(entry.backend, uri, client.owner),
     prepareOwner: (client) => {
       if (listClassOf(client.owner) !== '') preparations.of(client.owner);
     },

@@ -48,7 +48,7 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
       if (depthOf(parent) >= MAX_DEPTH) {
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
       }
-      const client: ClientContext = { ...parent.client, progressToken: undefined, tell: parent.client.tell };
+      const client: ClientContext = { ...parent.client, progressToken: undefined, notify: parent.client.notify };
       const catalog = catalogs.of(listClassOf(client.owner));
       const found = isChosen ? catalog.direct().find('tool', name) : catalog.findInside(name);
       const target = found ?? missingEntry('tool', name);
@@ -143,6 +143,6 @@ function silentClient(caller: Caller, listClass: string | undefined): ClientCont
     owner: { key: `caller:${caller.key}:`, caller, capabilities: {}, capabilityClass: '', listClass },
     progressToken: undefined,
     logLevel: undefined,
-    tell: () => {},
+    notify: () => {},
   };
 }

@@ -112,6 +112,6 @@ function rewritten(context: PipelineContext, asked: Call, call: Call): Call {
 }
 
 /** A plugin or the gateway itself failed. */
-function report({ log }: PipelineContext, { id, name, target: { workload } }: Call, cause: unknown): void {
-  log.error('a call failed', { call: id, name, workload, cause: explainCause(cause) });
+function report({ log }: PipelineContext, { id, name, target: { backend } }: Call, cause: unknown): void {
+  log.error('a call failed', { call: id, name, backend, cause: explainCause(cause) });
 }

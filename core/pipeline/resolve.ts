@@ -182,7 +182,7 @@ function roundOf(
   if (text === undefined) return { error: staleState() };
   const binding = { caller: request.caller, method, name, arguments: argumentsOf(request.params) };
   const state = parts.seal.open(text, binding);
-  if (state === undefined || state.workload !== target.workload) return { error: staleState() };
+  if (state === undefined || state.backend !== target.backend) return { error: staleState() };
   return { state };
 }
 

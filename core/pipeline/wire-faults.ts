@@ -32,7 +32,7 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
     return farFault(call, thrown.code, thrown.message);
   }
   if (thrown instanceof RawJsonError) {
-    return farFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.workload} answered malformed JSON`);
+    return farFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.backend} answered malformed JSON`);
   }
   const status = thrown instanceof GatewayFault ? FAULTS[thrown.code].status : 500;
   return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, 'internal error', undefined, status) };
@@ -106,12 +106,12 @@ function farFault(call: Call, code: string, message: string): FaultReply {
 /** A backend's error as the client's era spells it. */
 function relayed(call: Call, thrown: BackendError): WireError {
   const isModern = call.client.era === '2026-07-28';
-  const { code, message, data, members, workload } = thrown;
+  const { code, message, data, members, backend } = thrown;
   if (code === CODE.headerMismatch || code === CODE.unsupportedVersion) {
-    return wireError(CODE.internalError, `backend ${workload} refused the gateway's request (${code})`);
+    return wireError(CODE.internalError, `backend ${backend} refused the gateway's request (${code})`);
   }
   if (code === CODE.missingCapability && !isModern) {
-    return wireError(CODE.invalidParams, `${message}: backend ${workload} needs a capability that the client lacks`);
+    return wireError(CODE.invalidParams, `${message}: backend ${backend} needs a capability that the client lacks`);
   }
   const spelled = isModern ? (MODERN_SPELLING.get(code) ?? code) : legacyCode(call, code, data);
   return {

@@ -88,7 +88,7 @@ const NOBODY: ClientContext = {
   },
   progressToken: undefined,
   logLevel: undefined,
-  tell: () => {},
+  notify: () => {},
 };
 
 function once<T>(make: () => T): () => T {

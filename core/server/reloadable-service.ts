@@ -52,7 +52,7 @@ export class ReloadableService implements GatewayService {
     this.#unsubscribe = this.#listenTo(next);
     for (const { level, watches } of this.#told.values()) {
       if (level !== undefined) next.setLogLevel(level.client, level.level);
-      for (const watch of watches.values()) void this.#watchAgain(next, watch, kept.has(watch.entry.workload));
+      for (const watch of watches.values()) void this.#watchAgain(next, watch, kept.has(watch.entry.backend));
     }
   }
 
@@ -120,7 +120,7 @@ export class ReloadableService implements GatewayService {
   async #watchAgain(next: GatewayService, { entry, uri, client, count }: Watch, isKept: boolean): Promise<void> {
     try {
       const found = await next.mayWatch(subscribing(uri, client), uri);
-      const isAllowed = 'entry' in found && found.entry.workload === entry.workload;
+      const isAllowed = 'entry' in found && found.entry.backend === entry.backend;
       for (let n = 0; n < count; n++) {
         if (isAllowed && !isKept) await next.watch(entry, uri, client);
         if (!isAllowed && isKept) await next.unwatch(entry, uri, client);

@@ -50,7 +50,7 @@ export function reportStarts({ gateway, say, signal, everyMs = EVERY_MS }: Start
     const tools = gateway()
       .catalog()
       .visible('tool')
-      .filter((tool) => tool.workload === name);
+      .filter((tool) => tool.backend === name);
     say(`${name} is ready after ${seconds} s, ${countTools(tools.length)}`);
   };
   const isDue = (before: ReportedStart | undefined, startingSinceMs: number | undefined): boolean => {

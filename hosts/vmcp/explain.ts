@@ -48,7 +48,7 @@ export function explainTool(gateway: Gateway, plan: Plan, name: string): Explana
   if (entry === undefined) {
     return { name, found: false, suggestions: suggestionsFor(name, catalog.allTools()), ...decided };
   }
-  const state = gateway.backends().find(({ backend }) => backend.name === entry.workload);
+  const state = gateway.backends().find(({ backend }) => backend.name === entry.backend);
   return {
     name: entry.key,
     found: true,
@@ -57,12 +57,12 @@ export function explainTool(gateway: Gateway, plan: Plan, name: string): Explana
       ? {}
       : {
           backend: {
-            name: entry.workload,
+            name: entry.backend,
             transport: state.backend.transport,
             status: state.status,
             ...(state.cause === undefined ? {} : { cause: `${state.cause.category}: ${state.cause.message}` }),
             ...(state.era === undefined ? {} : { revision: state.era }),
-            outgoingAuth: (plan.outgoingAuth.backends[entry.workload] ?? plan.outgoingAuth.default).type,
+            outgoingAuth: (plan.outgoingAuth.backends[entry.backend] ?? plan.outgoingAuth.default).type,
             ...(state.backend.transport === 'stdio' ? { inherits: inheritedBy(state.backend) } : {}),
           },
         }),
@@ -140,7 +140,7 @@ function suggestionsFor(name: string, tools: readonly ToolEntry[]): string[] {
   const containing = tools.filter((tool) => tool.key.toLowerCase().includes(lower));
   const near = nearest(
     name,
-    tools.flatMap(({ key, workload, original }) => [key, `${workload}.${original}`]),
+    tools.flatMap(({ key, backend: workload, original }) => [key, `${workload}.${original}`]),
   );
   const keys = [...same, ...containing].map((tool) => tool.key);
   return [...new Set(near === undefined ? keys : [...keys, near])].slice(0, MAX_SUGGESTIONS);

@@ -183,7 +183,7 @@ async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
     const fields = {
       backend: backend.name,
       status,
-      tools: tools.filter((tool) => tool.workload === backend.name).length,
+      tools: tools.filter((tool) => tool.backend === backend.name).length,
     };
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
     else if (startingSinceMs !== undefined && cause === undefined) log.info('backend still starting', fields);

@@ -8,7 +8,7 @@ import { isFromBackend, overriddenName, type Rules } from './rules.ts';
  * A filter entry is an overridden name; only when no tool of the workload has that name is it an original one.
  */
 export function filter(tools: readonly ToolEntry[], rules: Rules, excludeAllTools: boolean): ToolEntry[] {
-  const taken = new Set(tools.map((tool) => `${tool.workload}\0${overriddenName(tool, rules)}`));
+  const taken = new Set(tools.map((tool) => `${tool.backend}\0${overriddenName(tool, rules)}`));
   return tools.map((tool) => {
     const hiddenBy = isFromBackend(tool) ? hidingRule(tool, rules, excludeAllTools, taken) : undefined;
     return hiddenBy === undefined ? tool : { ...tool, hiddenBy, shapedBy: [...tool.shapedBy, hiddenBy] };
@@ -22,9 +22,9 @@ function hidingRule(
   taken: ReadonlySet<string>,
 ): HiddenBy | undefined {
   if (excludeAllTools) return 'excludeAllTools';
-  const { excludeAll = false, filter: shown } = rules.get(tool.workload) ?? {};
+  const { excludeAll = false, filter: shown } = rules.get(tool.backend) ?? {};
   if (excludeAll) return 'excludeAll';
   if (shown === undefined || shown.has(overriddenName(tool, rules))) return undefined;
-  const isCalledSo = shown.has(tool.original) && !taken.has(`${tool.workload}\0${tool.original}`);
+  const isCalledSo = shown.has(tool.original) && !taken.has(`${tool.backend}\0${tool.original}`);
   return isCalledSo ? undefined : 'filter';
 }

@@ -17,7 +17,7 @@ export function override(
   memory: OverrideMemory = new WeakMap(),
 ): ToolEntry[] {
   return tools.map((tool) => {
-    const change = tool.run === undefined ? rules.get(tool.workload)?.overrides.get(tool.original) : undefined;
+    const change = tool.run === undefined ? rules.get(tool.backend)?.overrides.get(tool.original) : undefined;
     return change === undefined ? tool : withOverride(tool, change, memory);
   });
 }

@@ -14,7 +14,7 @@ export type ConflictRules = Pick<AggregationConfig, 'conflictResolution' | 'conf
 export function resolveConflicts(draft: CatalogDraft, rules: ConflictRules): CatalogDraft {
   const { prefixFormat, priorityOrder = [] } = rules.conflictResolutionConfig;
   const format = prefixFormat === '' ? DEFAULT_PREFIX : prefixFormat;
-  const ranks = new Map(priorityOrder.map((workload, rank) => [workload, rank] as const).reverse());
+  const ranks = new Map(priorityOrder.map((backend, rank) => [backend, rank] as const).reverse());
   return STRATEGIES[rules.conflictResolution](draft, { format, ranks });
 }
 
@@ -38,8 +38,8 @@ function prefix(draft: CatalogDraft, { format }: Naming): CatalogDraft {
 function priority(draft: CatalogDraft, { format, ranks }: Naming): CatalogDraft {
   const warnings: string[] = [];
   const tools = decided(draft.tools, ranks, warnings, (contenders) => allPrefixed(contenders, format));
-  const { listed = [], unlisted = [] } = Object.groupBy(draft.prompts, ({ workload }) =>
-    ranks.has(workload) ? 'listed' : 'unlisted',
+  const { listed = [], unlisted = [] } = Object.groupBy(draft.prompts, ({ backend }) =>
+    ranks.has(backend) ? 'listed' : 'unlisted',
   );
   // Ranks decide between bare names only: a prefixed prompt that meets a bare one is ambiguous, which the core settles.
   const bare = decided(listed, ranks, warnings, (contenders) => contenders);
@@ -56,7 +56,7 @@ function priority(draft: CatalogDraft, { format, ranks }: Naming): CatalogDraft 
 
 function manual(draft: CatalogDraft, { format }: Naming): CatalogDraft {
   const open = contentions(draft.tools).map(([key, contenders]) => {
-    const workloads = contenders.map(({ workload }) => workload).sort();
+    const workloads = contenders.map(({ backend }) => backend).sort();
     return `${key}: [${[...new Set(workloads)].join(', ')}]`;
   });
   if (open.length === 0) return { ...draft, prompts: allPrefixed(draft.prompts, format) };
@@ -76,8 +76,8 @@ function decided<E extends CatalogEntry>(
   const replaced = new Map<E, E | undefined>();
   for (const [key, contenders] of contentions(entries)) {
     const [winner] = contenders
-      .filter(({ workload }) => ranks.has(workload))
-      .sort((a, b) => (ranks.get(a.workload) ?? 0) - (ranks.get(b.workload) ?? 0));
+      .filter(({ backend }) => ranks.has(backend))
+      .sort((a, b) => (ranks.get(a.backend) ?? 0) - (ranks.get(b.backend) ?? 0));
     if (winner === undefined) {
       const others = undecided(contenders);
       contenders.forEach((entry, at) => {
@@ -85,10 +85,10 @@ function decided<E extends CatalogEntry>(
       });
       continue;
     }
-    for (const loser of contenders.filter(({ workload }) => workload !== winner.workload)) {
+    for (const loser of contenders.filter(({ backend }) => backend !== winner.backend)) {
       replaced.set(loser, undefined);
       warnings.push(
-        `aggregation: ${loser.kind} "${key}" of ${loser.workload} is dropped: ${winner.workload} comes first in priorityOrder`,
+        `aggregation: ${loser.kind} "${key}" of ${loser.backend} is dropped: ${winner.backend} comes first in priorityOrder`,
       );
     }
   }
@@ -101,7 +101,7 @@ function decided<E extends CatalogEntry>(
 /** What the names of resources leave open, the core decides by the same order. */
 function withRanks<E extends CatalogEntry>(entries: readonly E[], ranks: ReadonlyMap<string, number>): E[] {
   return entries.map((entry) => {
-    const rank = isFromBackend(entry) ? ranks.get(entry.workload) : undefined;
+    const rank = isFromBackend(entry) ? ranks.get(entry.backend) : undefined;
     return rank === undefined ? entry : { ...entry, rank };
   });
 }
@@ -118,5 +118,5 @@ function allPrefixed<E extends CatalogEntry>(entries: readonly E[], format: stri
 
 function prefixed<E extends CatalogEntry>(entry: E, format: string): E {
   if (!isFromBackend(entry)) return entry;
-  return renamed(entry, format.replaceAll('{workload}', () => entry.workload) + entry.key, 'prefix');
+  return renamed(entry, format.replaceAll('{workload}', () => entry.backend) + entry.key, 'prefix');
 }

@@ -29,7 +29,7 @@ export function rulesFrom(tools: AggregationConfig['tools']): Rules {
 
 /** The tool's name after overrides and before conflict resolution: the one that rules speak of. */
 export function overriddenName(tool: ToolEntry, rules: Rules): string {
-  return rules.get(tool.workload)?.overrides.get(tool.original)?.name ?? tool.original;
+  return rules.get(tool.backend)?.overrides.get(tool.original)?.name ?? tool.original;
 }
 
 /** A tool that a backend listed, not one that another plugin made. */

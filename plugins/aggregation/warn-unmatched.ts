@@ -7,7 +7,7 @@ import { overriddenName, type Rules, rulesFrom } from './rules.ts';
  * workload does not list. Tools of a workload without any list are not judged: it may be away.
  */
 export function warnUnmatched(draft: CatalogDraft, config: AggregationConfig, inputs: CatalogInputs): string[] {
-  const known = new Set(inputs.workloads);
+  const known = new Set(inputs.backends);
   const rules = rulesFrom(config.tools);
   const strangers = (setting: string, workloads: readonly string[]) =>
     workloads
@@ -22,7 +22,7 @@ export function warnUnmatched(draft: CatalogDraft, config: AggregationConfig, in
 
 function unmatchedTools(draft: CatalogDraft, entry: AggregationConfig['tools'][number], rules: Rules): string[] {
   const { workload, overrides, filter = [] } = entry;
-  const tools = draft.tools.filter((tool) => tool.workload === workload);
+  const tools = draft.tools.filter((tool) => tool.backend === workload);
   if (tools.length === 0) return [];
   const originals = new Set(tools.map(({ original }) => original));
   const names = new Set([...originals, ...tools.map((tool) => overriddenName(tool, rules))]);

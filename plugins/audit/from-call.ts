@@ -82,7 +82,7 @@ function targetOf({ inbound, method, name, target }: Call): JsonObject {
 function extraOf({ call, rounds, outcome, resultBytes, refusal }: CallRecord): JsonObject {
   return {
     response_size_bytes: resultBytes,
-    backend_name: call.target.workload,
+    backend_name: call.target.backend,
     parent_name: call.parent?.name,
     rounds: rounds > 1 ? rounds : undefined,
     tool_error: outcome === 'toolError' ? true : undefined,

@@ -21,7 +21,7 @@ export default definePlugin({
     hooks.callSettled.tap(ADDRESS, (record) => monitor.callSettled(record));
     if (circuitBreaker.enabled) {
       hooks.wrapDispatch.tap(ADDRESS, (dispatch) => (call) => {
-        const refusal = monitor.refusal(call.target.workload);
+        const refusal = monitor.refusal(call.target.backend);
         return refusal === undefined ? dispatch(call) : Promise.reject(refusal);
       });
     }

@@ -60,7 +60,7 @@ export class Monitor {
 
   /** What calls show. A tool's own failure, a JSON-RPC error and a refused caller are answers. */
   callSettled({ call, cause, outcome }: CallRecord): void {
-    const watch = this.#watches.get(call.target.workload);
+    const watch = this.#watches.get(call.target.backend);
     if (watch === undefined || watch.isBroken || NO_EVIDENCE.has(outcome)) return;
     const sign = cause === undefined ? ALIVE : signOfLife(cause);
     if (sign.is === 'failed') {
@@ -76,15 +76,15 @@ export class Monitor {
   }
 
   /** Why a call must not be sent now; `undefined` as long as the breaker is closed. */
-  refusal(workload: string): GatewayFault | undefined {
-    if (this.#broken.size === 0 || !this.#broken.has(workload)) return undefined;
-    const { breaker } = this.#watches.get(workload) ?? {};
+  refusal(backend: string): GatewayFault | undefined {
+    if (this.#broken.size === 0 || !this.#broken.has(backend)) return undefined;
+    const { breaker } = this.#watches.get(backend) ?? {};
     const waitMs = Math.max(0, (breaker?.triesAtMs ?? 0) - this.#core.now());
     const why =
       breaker?.state === 'half-open'
         ? 'its circuit breaker is half-open, a probe is testing recovery'
         : `its circuit breaker is open, recovery is tested in ${Math.ceil(waitMs / 1000)} s`;
-    return new GatewayFault('BACKEND_CIRCUIT_OPEN', `backend "${workload}" gets no call: ${why}`);
+    return new GatewayFault('BACKEND_CIRCUIT_OPEN', `backend "${backend}" gets no call: ${why}`);
   }
 
   /** How many backends are in which state. */
@@ -199,7 +199,7 @@ export class Monitor {
       if (isBroken) this.#core.log.warn('circuit breaker opened', { backend: name });
       else this.#core.log.info('circuit breaker closed', { backend: name });
     }
-    this.#core.backends.judge(name, watch.health());
+    this.#core.backends.setHealth(name, watch.health());
   }
 }
 

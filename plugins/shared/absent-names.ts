@@ -15,8 +15,8 @@ export interface WantedName {
  */
 export function absentNames(draft: CatalogDraft, inputs: CatalogInputs, wanted: readonly WantedName[]): string[] {
   const entries = [...draft.tools, ...draft.prompts, ...draft.resources, ...draft.templates];
-  const listed = new Set(entries.map(({ workload }) => workload));
-  if (entries.length === 0 || inputs.workloads.some((workload) => !listed.has(workload))) return [];
+  const listed = new Set(entries.map(({ backend }) => backend));
+  if (entries.length === 0 || inputs.backends.some((backend) => !listed.has(backend))) return [];
   const keys = { tool: draft.tools.map(({ key }) => key), prompt: draft.prompts.map(({ key }) => key) };
   const known = { tool: new Set(keys.tool), prompt: new Set(keys.prompt) };
   return wanted

@@ -45,7 +45,7 @@ export function callFacts(call: Call, { errorType, rpcCode }: CallEnd, transport
     ...RPC,
     mcpTransport: isVirtual ? undefined : transport,
     transport: transport === undefined || isVirtual ? undefined : transport === 'stdio' ? 'pipe' : 'tcp',
-    backend: target.workload,
+    backend: target.backend,
     backendVersion: target.era,
     rpcStatus: rpcCode === undefined ? undefined : String(rpcCode),
     errorType,

@@ -57,7 +57,7 @@ export function createMetrics(
   const sent = new WeakMap<CatalogEntry, Sent>();
   /** The labels of calls to an entry, made once: a catalogue lives longer than its calls, and URLs are slow to read. */
   const sentTo = ({ target, method }: Call): Sent => {
-    const backend = known.get(target.workload)?.backend;
+    const backend = known.get(target.backend)?.backend;
     const before = sent.get(target);
     if (before !== undefined && before.backend === backend && before.method === method) return before;
     const name = named(target.original);
@@ -65,8 +65,8 @@ export function createMetrics(
       backend,
       method,
       labels: {
-        'target.workload_id': workloads(target.workload),
-        'target.workload_name': workloads(target.workload),
+        'target.workload_id': workloads(target.backend),
+        'target.workload_name': workloads(target.backend),
         'target.base_url': workloads(baseUrl(backend?.url)),
         'target.transport_type': backend?.transport ?? '',
         action: ACTIONS[method],

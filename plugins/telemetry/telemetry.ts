@@ -72,7 +72,7 @@ export function createTelemetry(
       throw thrown;
     } finally {
       const end = callEnd(call, result, cause, startedMs, now());
-      if (leg !== undefined) tracing?.arrived(leg, end, backends.get(call.target.workload)?.backend.transport);
+      if (leg !== undefined) tracing?.arrived(leg, end, backends.get(call.target.backend)?.backend.transport);
       metrics?.callArrived(call, end);
     }
   };

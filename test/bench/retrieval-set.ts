@@ -129,7 +129,7 @@ export function entryOf({ server, name, ...said }: SetTool): ToolEntry {
   return {
     kind: 'tool',
     key,
-    workload,
+    backend: workload,
     original: name,
     definition: Buffer.from(JSON.stringify({ name: key, ...said })),
     shapedBy: ['prefix'],

@@ -69,7 +69,7 @@ async function qualityOf(
   const questions = new Map<string, readonly Float32Array[]>();
   for (const { text } of Object.values(set.kinds).flat()) {
     if (meaning !== undefined && (await isRead(text, meaning))) {
-      questions.set(text, await meaning.embed(searcher.questionsOf(text)));
+      questions.set(text, await meaning.embed(searcher.queryTextsOf(text)));
     }
   }
   return recallOfSet(set, ({ text }) => {
@@ -115,7 +115,7 @@ async function queryTimes(embedder: EmbedClient | undefined): Promise<Record<str
   );
   const questions = new Map<string, readonly Float32Array[]>();
   for (const text of embedder === undefined ? [] : texts) {
-    questions.set(text, (await embedder?.embed(searcher.questionsOf(text))) ?? []);
+    questions.set(text, (await embedder?.embed(searcher.queryTextsOf(text))) ?? []);
   }
   const result: Record<string, Record<string, Percentiles>> = {};
   for (const size of SIZES) {

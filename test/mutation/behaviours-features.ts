@@ -170,7 +170,7 @@ export const featureBehaviours: readonly Mutation[] = [
   [
     'choice.health.breaker-refusal',
     MONITOR,
-    'if (this.#broken.size === 0 || !this.#broken.has(workload))',
+    'if (this.#broken.size === 0 || !this.#broken.has(backend))',
     'if (workload !== "")',
   ],
   ['choice.health.transitions', VITALS, 'record.failures > 0 || isSlow ?', 'isSlow ?'],

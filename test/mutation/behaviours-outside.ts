@@ -71,7 +71,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ['choice.remote.redirects', REMOTE, 'answer.statusCode >= 300 && answer.statusCode < 400', 'answer.statusCode < 0'],
   ['choice.remote.bounds', REMOTE, 'if (bytes > maxBytes) throw tooLarge();', ''],
   ['choice.token-exchange.kept', EXCHANGE, 'caller.token.reveal()}`', "''}`"],
-  ['choice.token-exchange.kept', EXCHANGE, '{workload}\\0$', "{''}\\0$"],
+  ['choice.token-exchange.kept', EXCHANGE, '{backend}\\0$', "{''}\\0$"],
   ['choice.token-exchange.kept', TOKEN_CACHE, ' - Math.min(EARLY_MS, lifeMs * MAX_EARLY_SHARE)', ''],
   [
     'choice.token-exchange.single-flight',

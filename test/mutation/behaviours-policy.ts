@@ -52,8 +52,8 @@ export const policyBehaviours: readonly Mutation[] = [
   [
     'choice.aggregation.priority-winner',
     CONFLICTS,
-    '(ranks.get(a.workload) ?? 0) - (ranks.get(b.workload) ?? 0)',
-    '(ranks.get(b.workload) ?? 0) - (ranks.get(a.workload) ?? 0)',
+    '(ranks.get(a.backend) ?? 0) - (ranks.get(b.backend) ?? 0)',
+    '(ranks.get(b.backend) ?? 0) - (ranks.get(a.backend) ?? 0)',
   ],
   ['choice.aggregation.manual-unresolved', CONFLICTS, 'if (open.length === 0) return', 'if (open.length >= 0) return'],
   [

@@ -82,7 +82,7 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.listen.resource-subscriptions',
     LISTEN,
-    'if (this.uris.get(uri)?.workload !== workload) return;',
+    'if (this.uris.get(uri)?.backend !== backend) return;',
     'if (workload === "") return;',
   ],
   [
@@ -95,7 +95,7 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.wire.disconnect-cancels',
     'core/server/http/node-adapter.ts',
-    "this.#responder.onGone(() => cancel.abort(new Error('the client closed the connection')));",
+    "this.#responder.onDisconnect(() => cancel.abort(new Error('the client closed the connection')));",
     '',
   ],
   ['choice.session.id-on-initialize', SESSIONS, 'add(randomUUID(), caller', 'add(String(sessions.size), caller'],
@@ -161,8 +161,8 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.modern.page-size',
     LIMITS,
-    ".default(1000)\n    .describe('items of one list page",
-    ".default(999)\n    .describe('items of one list page",
+    ".default(1000)\n    .describe('items on one list page",
+    ".default(999)\n    .describe('items on one list page",
   ],
   ['choice.modern.cache-scope-merge', PAGES, "cacheScope: 'private', resultType", "cacheScope: 'public', resultType"],
   ['choice.modern.cache-ttl-merge', PAGES, '{ ttlMs: 0,', '{ ttlMs: 1000,'],

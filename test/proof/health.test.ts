@@ -55,7 +55,7 @@ const lists = (at: ServedGateway) =>
   at.gateway
     .catalog()
     .visible('tool')
-    .some(({ workload }) => workload === 'bad');
+    .some(({ backend: workload }) => workload === 'bad');
 
 /** Hears the list changes of one client of each era. */
 async function listening(at: ServedGateway) {

@@ -9,7 +9,7 @@ import { decodeObject } from '../../core/json/raw-json.ts';
 /** Builds a catalogue of the base class as the gateway does, without plugins unless `shape` is given. */
 export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): Built {
   return buildCatalog('', listings, {
-    workloads: () => [...listings.keys()],
+    backends: () => [...listings.keys()],
     shape: (draft) => draft,
     serverInfo: { name: 'gateway', version: '1' },
     limits: { pageSize: 1000 },

@@ -131,7 +131,7 @@ const FACE: Omit<ServerDescription, 'eras'> = {
 };
 
 function entryOf(uri: string): CatalogEntry {
-  return { kind: 'resource', key: uri, workload: 'w', original: uri, definition: encode({ uri }), shapedBy: [] };
+  return { kind: 'resource', key: uri, backend: 'w', original: uri, definition: encode({ uri }), shapedBy: [] };
 }
 
 function answer(service: FakeGatewayService, request: McpRequest): Answer | Promise<Answer> {
@@ -177,15 +177,15 @@ function tellProgress({ client }: McpRequest): Answer {
   const { progressToken } = client;
   for (const progress of [1, 2, 3]) {
     if (progressToken === undefined) break;
-    client.tell('notifications/progress', Buffer.from(`{"progressToken":${progressToken},"progress":${progress}}`));
+    client.notify('notifications/progress', Buffer.from(`{"progressToken":${progressToken},"progress":${progress}}`));
   }
   return text('done');
 }
 
 async function elicit({ client, cancel }: McpRequest): Promise<Answer> {
-  if (client.ask === undefined) return text('cannot ask');
+  if (client.request === undefined) return text('cannot ask');
   const schema = { type: 'object', properties: { name: { type: 'string' } } };
   const params = encode({ mode: 'form', message: 'Who are you?', requestedSchema: schema });
-  const answered = await client.ask('elicitation/create', params, cancel.signal);
+  const answered = await client.request('elicitation/create', params, cancel.signal);
   return text('error' in answered ? `error ${answered.error.code}` : answered.result.toString());
 }

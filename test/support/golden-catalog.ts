@@ -20,7 +20,7 @@ const goldenSchema = z.strictObject({
   backends: z.record(z.string(), offer).default({}),
   aggregation: z.unknown().optional().describe('configuration of the plugin; without it the plugin is not loaded'),
   maxToolNameLength: z.int().optional(),
-  /** Names as `workload.original`, URIs as the workload. Maps are in the order of the list. */
+  /** Names as `backend.original`, URIs as the workload. Maps are in the order of the list. */
   expect: z
     .strictObject({
       tools: names,
@@ -74,9 +74,10 @@ export function buildGolden(golden: Golden, order: readonly string[] = Object.ke
 
 /** What came out, in the form of `expect`; the parts given for some names only are asked for those names. */
 export function outcomeOf({ catalog }: Built, wanted: NonNullable<Golden['expect']>) {
-  const origin = (entry: CatalogEntry | undefined) => entry && `${entry.workload}.${entry.original}`;
+  const origin = (entry: CatalogEntry | undefined) => entry && `${entry.backend}.${entry.original}`;
   const visible = (kind: 'tool' | 'prompt') => catalog.visible(kind).map((entry) => [entry.key, origin(entry)]);
-  const owners = (kind: 'resource' | 'template') => catalog.visible(kind).map(({ key, workload }) => [key, workload]);
+  const owners = (kind: 'resource' | 'template') =>
+    catalog.visible(kind).map(({ key, backend: workload }) => [key, workload]);
   const tool = (key: string) => catalog.allTools().find((entry) => entry.key === key);
   const asked = <T>(record: Readonly<Record<string, unknown>>, answer: (key: string) => T) =>
     Object.fromEntries(Object.keys(record).map((key) => [key, answer(key)]));
@@ -88,7 +89,7 @@ export function outcomeOf({ catalog }: Built, wanted: NonNullable<Golden['expect
     hidden: catalog.allTools().flatMap(({ key, hiddenBy }) => (hiddenBy === undefined ? [] : [[key, hiddenBy]])),
     warnings: catalog.warnings,
     inside: asked(wanted.inside, (name) => origin(catalog.findInside(name)) ?? null),
-    reads: asked(wanted.reads, (uri) => catalog.findResource(uri)?.workload ?? null),
+    reads: asked(wanted.reads, (uri) => catalog.findResource(uri)?.backend ?? null),
     shapedBy: asked(wanted.shapedBy, (key) => tool(key)?.shapedBy),
     definitions: asked(wanted.definitions, (key) => JSON.parse(String(tool(key)?.definition)) as JsonObject),
   };

@@ -17,14 +17,14 @@ export interface Offer {
 
 /** The lists of several backends as the backend room gives them. */
 export function listingsOf(offers: Readonly<Record<string, Offer>>): Map<string, BackendListing> {
-  return new Map(Object.entries(offers).map(([workload, offer]) => [workload, listingOf(workload, offer)]));
+  return new Map(Object.entries(offers).map(([backend, offer]) => [backend, listingOf(backend, offer)]));
 }
 
 /** The lists of one backend. */
-export function listingOf(workload: string, offer: Offer): BackendListing {
+export function listingOf(backend: string, offer: Offer): BackendListing {
   const { era = '2026-07-28', tools = [], prompts = [], resources = [], templates = [] } = offer;
   return {
-    workload,
+    backend,
     era,
     hello: { info: {}, capabilities: {}, instructions: undefined, protocolVersion: era },
     tools: tools.map((tool) => itemFrom('name', tool, { inputSchema: { type: 'object' } })),

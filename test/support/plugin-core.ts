@@ -42,7 +42,7 @@ export function pluginCore(): PluginCore {
     },
     toolsFor: async () => [],
     reachable: () => [],
-    door: { speakOnly: () => undefined, openDirect: () => undefined },
+    endpoint: { serveOnly: () => undefined, serveDirect: () => undefined },
     now: () => clock.nowMs,
     backends: {
       states: () => [],
@@ -50,7 +50,7 @@ export function pluginCore(): PluginCore {
       probe: async () => {
         throw new Error('this core has no backends');
       },
-      judge: () => undefined,
+      setHealth: () => undefined,
       requireAll: () => undefined,
     },
     server: { name: 'test-gateway', version: '1.2.3' },

@@ -14,7 +14,7 @@ export function toolEntry({ name, backend = 'backend', ...said }: WrittenTool): 
   return {
     kind: 'tool',
     key: name,
-    workload: backend,
+    backend,
     original: name,
     definition: Buffer.from(JSON.stringify({ name, inputSchema: { type: 'object' }, ...said })),
     shapedBy: [],

@@ -1,4 +1,4 @@
-import type { BackendSign, BackendState } from '../../contract/backend.ts';
+import type { BackendSignal, BackendState } from '../../contract/backend.ts';
 import { GatewayFault } from '../../errors.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { type FailureCategory, LinkFailure } from '../failure.ts';
@@ -9,7 +9,7 @@ import { type FailureCategory, LinkFailure } from '../failure.ts';
  * Any answer in its own words is a sign of life: a JSON-RPC error, HTTP 429 or another refusal of this one request, an
  * answer that is too long. What this gateway did to the request says nothing.
  */
-export function signOfLife(error: unknown): BackendSign {
+export function classifySignal(error: unknown): BackendSignal {
   if (error instanceof BackendError) return ALIVE;
   if (error instanceof LinkFailure) return signOfFailure(error);
   const isRefused = error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED';
@@ -17,7 +17,7 @@ export function signOfLife(error: unknown): BackendSign {
 }
 
 /** The same of a state that the core came to by itself. */
-export function signOfState({ status, cause }: BackendState): BackendSign {
+export function classifyState({ status, cause }: BackendState): BackendSignal {
   if (status === 'ready') return ALIVE;
   if (status === 'unauthenticated') return SIGNS.unauthenticated;
   if (status === 'unknown') return NOTHING;
@@ -26,17 +26,17 @@ export function signOfState({ status, cause }: BackendState): BackendSign {
   return sign.is === 'failed' ? sign : SIGNS.http;
 }
 
-function signOfFailure({ category, httpStatus }: LinkFailure): BackendSign {
+function signOfFailure({ category, httpStatus }: LinkFailure): BackendSignal {
   // A refusal of one request, be it for its number or its form, is an answer.
   if (category === 'http' && httpStatus !== undefined && !isOutage(httpStatus)) return ALIVE;
   return SIGNS[category];
 }
 
-const ALIVE: BackendSign = { is: 'alive' };
-const NOTHING: BackendSign = { is: 'nothing' };
-const failed = (category: string): BackendSign => ({ is: 'failed', category });
+const ALIVE: BackendSignal = { is: 'alive' };
+const NOTHING: BackendSignal = { is: 'nothing' };
+const failed = (category: string): BackendSignal => ({ is: 'failed', category });
 
-const SIGNS: Readonly<Record<FailureCategory, BackendSign>> = {
+const SIGNS: Readonly<Record<FailureCategory, BackendSignal>> = {
   refused: failed('connection_failed'),
   dns: failed('connection_failed'),
   tls: failed('connection_failed'),

@@ -1,7 +1,7 @@
 import { LinkFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
-import { signOfLife } from './classify-signal.ts';
+import { classifySignal } from './classify-signal.ts';
 
 /**
  * Asks over a living link whether anybody is there: `ping`, or `server/discover` of a revision without ping.
@@ -24,7 +24,7 @@ export async function isAlive(link: JsonRpcConnection, timeoutMs: number, signal
     return true;
   } catch (cause) {
     if (cause instanceof LinkFailure && saysNothing(cause)) return false;
-    if (signOfLife(cause).is === 'alive') return true;
+    if (classifySignal(cause).is === 'alive') return true;
     throw cause;
   }
 }

@@ -34,7 +34,7 @@ export class ListChanges {
 
   constructor({ backend, base, limits, log, changed }: ListChangesOptions) {
     this.#listening = new Listening({
-      workload: backend.name,
+      backend: backend.name,
       caller: DISCOVERY_CALLER,
       capabilities: {},
       purpose: 'discovery',

@@ -41,7 +41,7 @@ export async function readListing(
     wants('resources') ? walk(link, authContext, RESOURCES) : [],
     wants('resources') ? walk(link, authContext, TEMPLATES) : [],
   ]);
-  return { workload: authContext.backend.name, era, hello, tools, prompts, resources, templates };
+  return { backend: authContext.backend.name, era, hello, tools, prompts, resources, templates };
 }
 
 /** The newer listing where its kinds were read, the older one elsewhere. */

@@ -1,5 +1,5 @@
 import type { AuthContext, BackendHello } from '../../contract/backend.ts';
-import type { Ask } from '../../contract/call.ts';
+import type { ClientRequester } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Cancellation } from '../../contract/cancellation.ts';
 import type { Era } from '../../contract/era.ts';
@@ -69,8 +69,8 @@ export interface Asked {
 /** Who hears what a backend says about one request before the answer. */
 export interface Hearer {
   readonly progressToken: RawJson | undefined;
-  tell(method: string, params: RawJson): void;
-  readonly ask?: Ask;
+  notify(method: string, params: RawJson): void;
+  readonly request?: ClientRequester;
 }
 
 /** Who hears what a backend says outside any request. */
@@ -80,11 +80,11 @@ export interface LinkEvents {
   updated(params: RawJson): void;
   logged(params: RawJson): void;
   /** Any other notification that belongs to no request. */
-  told(method: string, params: RawJson): void;
+  notified(method: string, params: RawJson): void;
   /** Something came while several calls were in flight, and did not say to which it belongs. */
   unclear(): void;
   /** Absent when nobody can be asked. */
-  readonly ask?: Ask;
+  readonly request?: ClientRequester;
   /** The link ended by itself. Told once, and not after `close`. */
   lost(cause: LinkFailure): void;
 }

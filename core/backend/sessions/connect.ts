@@ -252,7 +252,7 @@ export class Connector {
       lost: { value: (cause: LinkFailure) => (opened ? who.events.lost(cause) : undefined) },
     });
     let wire: Wire | undefined;
-    const about = { workload: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
+    const about = { backend: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
     const talk = new JsonRpcConnection(about, (sink) => {
       wire = this.#wire(sink, who);
       return wire;

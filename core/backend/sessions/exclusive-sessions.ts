@@ -8,7 +8,7 @@ const PATIENCE_MS = 100;
 
 /** What giving out sessions needs. */
 export interface OwnSessionsOptions {
-  readonly workload: string;
+  readonly backend: string;
   /** Sessions of one caller's share that calls may hold at once; more calls wait. */
   readonly perCaller: number;
   /** Whether the owner's session of this number is open and nothing runs in it. */
@@ -110,7 +110,7 @@ export class OwnSessions {
   async #wait(holding: Holding, waitMs: number, cancel: Cancellation): Promise<number> {
     const soon = await this.#inLine(holding, Math.min(PATIENCE_MS, waitMs), cancel);
     if (soon !== undefined) return soon;
-    const { perCaller, workload, waiting } = this.#options;
+    const { perCaller, backend, waiting } = this.#options;
     const { held, own } = holding;
     // not the shared one: when it is not held, it has other calls in it
     for (let number = 1; number <= perCaller && held.size < perCaller; number++) {
@@ -120,7 +120,7 @@ export class OwnSessions {
     const later = await this.#inLine(holding, waitMs, cancel);
     if (later !== undefined) return later;
     const sentence = `had none of its ${perCaller} sessions for this caller free within ${waitMs} ms`;
-    throw new LinkFailure('BACKEND_BUSY', workload, sentence, { category: 'busy', notRun: true });
+    throw new LinkFailure('BACKEND_BUSY', backend, sentence, { category: 'busy', notRun: true });
   }
 
   /** The next session that is given back; `undefined` after the time. @throws the reason of `cancel` */

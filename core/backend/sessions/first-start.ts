@@ -34,14 +34,14 @@ export async function installTurnOf(
  */
 export async function momentFor(
   start: Promise<void>,
-  workload: string,
+  backend: string,
   { startedMs, nowMs, waitMs, firstStartMs }: StartTimes,
 ): Promise<void> {
   const late = (): LinkFailure => {
     const seconds = Math.floor((performance.now() - beganMs + nowMs - startedMs) / 1000);
     const most = Math.round(firstStartMs / 1000);
     const sentence = `is still starting, ${seconds} s so far; its first start may take ${most} s, so try again later`;
-    return new LinkFailure('BACKEND_STARTING', workload, sentence, { category: 'starting', notRun: true });
+    return new LinkFailure('BACKEND_STARTING', backend, sentence, { category: 'starting', notRun: true });
   };
   const beganMs = performance.now();
   const leftMs = startedMs + waitMs - nowMs;

@@ -23,7 +23,7 @@ const READ_THROUGH: ReadonlySet<string> = new Set(['result', 'params']);
 
 /** What a conversation is made with. */
 export interface JsonRpcConnectionOptions {
-  readonly workload: string;
+  readonly backend: string;
   readonly caller: Caller;
   readonly clientInfo: JsonObject;
   readonly limits: Limits;
@@ -37,7 +37,7 @@ export interface JsonRpcConnectionOptions {
  * notifications to whoever should hear them.
  */
 export class JsonRpcConnection implements BackendSession, WireSink, Asking {
-  readonly workload: string;
+  readonly backend: string;
   readonly limits: Limits;
   usedAtMs: number;
   readonly #options: JsonRpcConnectionOptions;
@@ -55,7 +55,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
 
   constructor(options: JsonRpcConnectionOptions, makeWire: (sink: WireSink) => Wire) {
     this.#options = options;
-    this.workload = options.workload;
+    this.backend = options.backend;
     this.limits = options.limits;
     this.usedAtMs = options.now();
     this.#bodies = new RequestBodies(options.clientInfo);
@@ -212,7 +212,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
       const id = idFrom(RawObject.parse(bytes).get('id'));
       const exchange = id === undefined ? undefined : this.#pending.get(id);
       const sentence = `answered an object of more than ${max} members`;
-      const failure = new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' });
+      const failure = new LinkFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
       if (exchange === undefined || (via !== undefined && via !== exchange)) {
         this.#options.log.warn('a message of a backend was dropped', this.about(cause));
       } else exchange.fail(failure);
@@ -240,14 +240,14 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
 
   #errorFrom(error: RawObject): BackendError {
     const { code, message, data, members } = errorOf(error);
-    return new BackendError(this.workload, code, message, data, members);
+    return new BackendError(this.backend, code, message, data, members);
   }
 
   /** Why an answer cannot go on to a client as it is. */
   #unfit(answer: RawJson): LinkFailure | undefined {
     if (answer.length > this.limits.resultBytes) {
       const sentence = `answered ${answer.length} bytes, over the limit of ${this.limits.resultBytes}`;
-      return new LinkFailure('BACKEND_TOO_LARGE', this.workload, sentence, { category: 'too-large' });
+      return new LinkFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
     }
     return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8', 'protocol');
   }
@@ -269,8 +269,8 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     if (changed !== undefined) return this.#options.events.listChanged(changed);
     if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
     const hearer = this.#concerned(via)?.asked.hearer;
-    if (hearer === undefined) return this.#options.events.told(method, withoutHopMeta(params));
-    hearer.tell(method, withoutHopMeta(params));
+    if (hearer === undefined) return this.#options.events.notified(method, withoutHopMeta(params));
+    hearer.notify(method, withoutHopMeta(params));
   }
 
   #progressed(params: RawObject, via: PendingRequest | undefined): void {
@@ -280,7 +280,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     exchange.heardFrom();
     const hearer = exchange.asked.hearer;
     if (hearer?.progressToken === undefined) return;
-    hearer.tell('notifications/progress', withoutHopMeta(params.with('progressToken', hearer.progressToken)));
+    hearer.notify('notifications/progress', withoutHopMeta(params.with('progressToken', hearer.progressToken)));
   }
 
   #cancelled(params: RawObject): void {
@@ -292,7 +292,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     const hearer = this.#concerned(via)?.asked.hearer;
     const plain = withoutHopMeta(params);
     if (hearer === undefined) return this.#options.events.logged(plain);
-    hearer.tell('notifications/message', plain);
+    hearer.notify('notifications/message', plain);
   }
 
   #listenOf(params: RawObject, via: PendingRequest | undefined): PendingRequest | undefined {
@@ -333,7 +333,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     // 2026-07-28 has no requests to clients and no POST that would carry an answer.
     if (isModern && this.#wire.closingCancels) return;
     const about = this.#concerned(via);
-    const ask = isModern ? undefined : (about?.asked.hearer?.ask ?? this.#options.events.ask);
+    const ask = isModern ? undefined : (about?.asked.hearer?.request ?? this.#options.events.request);
     this.#questions.take({ method, id, params, about, caller: via?.asked.caller }, ask);
   }
 
@@ -347,16 +347,16 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     const first = this.#lostBy;
     const facts = { category: 'closed', notRun, linkLost: true, cause: first } as const;
     const why = first === undefined ? '' : `: it ${first.sentence}`;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.workload, `has its session closed${why}`, facts);
+    return new LinkFailure('BACKEND_UNREACHABLE', this.backend, `has its session closed${why}`, facts);
   }
 
   #broken(sentence: string, category: 'protocol'): LinkFailure {
-    return new LinkFailure('BACKEND_PROTOCOL', this.workload, sentence, { category });
+    return new LinkFailure('BACKEND_PROTOCOL', this.backend, sentence, { category });
   }
 
   /** Fields of a log line about this backend. */
   about(cause: unknown): JsonObject {
-    return { backend: this.workload, cause: cause instanceof Error ? cause.message : String(cause) };
+    return { backend: this.backend, cause: cause instanceof Error ? cause.message : String(cause) };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Asked, Exchange } from './backend-session.ts';
 
 /** The link that a request is in flight on. */
 export interface Holder {
-  readonly workload: string;
+  readonly backend: string;
   now(): number;
   /** The request is over. */
   forget(exchange: PendingRequest): void;
@@ -98,7 +98,7 @@ export class PendingRequest implements Exchange, Bounded {
   expire(): void {
     const waitedMs = this.#link.now() - this.startedMs;
     const sentence = `did not answer ${this.asked.method} within ${waitedMs} ms`;
-    this.fail(new LinkFailure('BACKEND_TIMEOUT', this.#link.workload, sentence, { category: 'timeout' }));
+    this.fail(new LinkFailure('BACKEND_TIMEOUT', this.#link.backend, sentence, { category: 'timeout' }));
     this.#link.withdraw(this);
   }
 

@@ -1,4 +1,4 @@
-import type { Ask } from '../../contract/call.ts';
+import type { ClientRequester } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
@@ -47,7 +47,7 @@ export class OpenQuestions {
   }
 
   /** Answers a request of a backend; without `ask` nobody can be asked here. */
-  take(question: Question, ask: Ask | undefined): void {
+  take(question: Question, ask: ClientRequester | undefined): void {
     const { method, id, caller } = question;
     if (method === 'ping') return this.#respond(id, caller, '"result":{}');
     if (ask === undefined || !QUESTIONS.has(method)) {
@@ -78,7 +78,7 @@ export class OpenQuestions {
     for (const open of this.#open.values()) open.abort();
   }
 
-  async #put(question: Question, ask: Ask): Promise<void> {
+  async #put(question: Question, ask: ClientRequester): Promise<void> {
     const { id, about, caller } = question;
     const link = this.#link;
     const key = id.toString('utf8');

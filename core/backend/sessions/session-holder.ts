@@ -17,7 +17,7 @@ const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** What a seat is made with. */
 export interface SessionHolderOptions {
   readonly key: string;
-  readonly workload: string;
+  readonly backend: string;
   readonly caller: Caller;
   readonly capabilities: JsonObject;
   readonly capabilityClass: string;
@@ -133,7 +133,7 @@ export class SessionHolder {
   giveWay(): void {
     const facts = { category: 'busy' } as const;
     const sentence = 'needed the session, in which this call waited for an answer, for another caller';
-    this.#link?.failAll(new LinkFailure('BACKEND_BUSY', this.#options.workload, sentence, facts));
+    this.#link?.failAll(new LinkFailure('BACKEND_BUSY', this.#options.backend, sentence, facts));
   }
 
   /** Nobody would miss its link now. */
@@ -168,7 +168,7 @@ export class SessionHolder {
 
   async close(): Promise<void> {
     clearTimeout(this.#reopening);
-    this.#closing.abort(stopped(this.#options.workload));
+    this.#closing.abort(stopped(this.#options.backend));
     this.#watchers.clear();
     await this.#opening?.catch(() => undefined);
     const link = this.#link;
@@ -255,16 +255,16 @@ export class SessionHolder {
   }
 
   #events(): LinkEvents {
-    const { owner, workload } = this.#options;
+    const { owner, backend } = this.#options;
     const holder = this;
     return {
       listChanged: (kind) => this.#options.listChanged(this, kind),
       updated: (params) => this.#updated(params),
-      logged: (params) => owner?.sink?.logged(workload, params),
-      told: (method, params) => owner?.sink?.told?.(workload, method, params),
+      logged: (params) => owner?.sink?.logged(backend, params),
+      notified: (method, params) => owner?.sink?.notified?.(backend, method, params),
       unclear: () => this.#options.unclear(),
-      get ask() {
-        return owner?.sink?.ask;
+      get request() {
+        return owner?.sink?.request;
       },
       lost(cause) {
         holder.#link = undefined;
@@ -291,7 +291,7 @@ export class SessionHolder {
     for (const { owner, counts } of this.#watchers.values()) {
       // An update may name a resource below the watched one.
       const wanted = [...counts.keys()].some((watched) => uri === watched || uri.startsWith(watched));
-      if (wanted) owner.sink?.resourceUpdated(this.#options.workload, params);
+      if (wanted) owner.sink?.resourceUpdated(this.#options.backend, params);
     }
   }
 
@@ -345,14 +345,14 @@ export class SessionHolder {
   #note(what: string, cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const level = this.#closing.signal.aborted ? 'debug' : 'warn';
-    this.#options.log[level]('backend did not take it', { backend: this.#options.workload, what, cause: reason });
+    this.#options.log[level]('backend did not take it', { backend: this.#options.backend, what, cause: reason });
   }
 }
 
 /** The failure of everything that a stop cuts short. */
-export function stopped(workload: string): LinkFailure {
+export function stopped(backend: string): LinkFailure {
   const facts = { category: 'stopped', notRun: true } as const;
-  return new LinkFailure('BACKEND_UNREACHABLE', workload, 'is not served any more', facts);
+  return new LinkFailure('BACKEND_UNREACHABLE', backend, 'is not served any more', facts);
 }
 
 function isMoreVerbose(level: string, than: string | undefined): boolean {

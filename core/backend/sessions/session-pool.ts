@@ -208,7 +208,7 @@ export class SessionPool {
     watchers?: Watchers,
   ): SessionHolder {
     const { backend, connector, limits, log, listChanged, lost, unclear } = this.#options;
-    const given = { ...about, workload: backend.name, connector, limits, log, listChanged, lost, unclear };
+    const given = { ...about, backend: backend.name, connector, limits, log, listChanged, lost, unclear };
     return new SessionHolder(given, watchers);
   }
 

@@ -22,7 +22,7 @@ export interface ListenFilter extends JsonObject {
 
 /** What one listening is made with. */
 export interface ListeningOptions {
-  readonly workload: string;
+  readonly backend: string;
   readonly caller: Caller;
   readonly capabilities: JsonObject;
   readonly purpose: 'discovery' | 'session';
@@ -63,7 +63,7 @@ export class Listening {
   }
 
   async #open(filter: ListenFilter, attempt: number): Promise<void> {
-    const { caller, capabilities, purpose, limits, workload } = this.#options;
+    const { caller, capabilities, purpose, limits, backend } = this.#options;
     const link = await this.#options.link();
     if (this.#filter !== filter) return;
     const open = new AbortController();
@@ -72,7 +72,7 @@ export class Listening {
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => {
         const facts = { category: 'timeout' } as const;
-        reject(new LinkFailure('BACKEND_TIMEOUT', workload, 'did not acknowledge a subscription in time', facts));
+        reject(new LinkFailure('BACKEND_TIMEOUT', backend, 'did not acknowledge a subscription in time', facts));
         // Not lost but never there: whoever asked decides what comes next.
         if (this.#current === open) this.#current = undefined;
         open.abort();
@@ -105,7 +105,7 @@ export class Listening {
           clearTimeout(late);
           before?.abort();
           reject(
-            cause ?? new LinkFailure('BACKEND_UNREACHABLE', workload, 'ended a subscription', { category: 'closed' }),
+            cause ?? new LinkFailure('BACKEND_UNREACHABLE', backend, 'ended a subscription', { category: 'closed' }),
           );
           if (this.#current === open && !open.signal.aborted) this.#lost(filter, cause, attempt);
         });
@@ -114,13 +114,13 @@ export class Listening {
 
   #lost(filter: ListenFilter, cause: unknown, attempt: number): void {
     this.#current = undefined;
-    const { workload, log } = this.#options;
+    const { backend, log } = this.#options;
     const reason = cause instanceof Error ? cause.message : 'ended by the backend';
     if (cause instanceof BackendError) {
-      log.warn('backend refuses subscriptions; its changes are not heard', { backend: workload, cause: reason });
+      log.warn('backend refuses subscriptions; its changes are not heard', { backend, cause: reason });
       return;
     }
-    log.debug('subscription lost; opening it again', { backend: workload, cause: reason });
+    log.debug('subscription lost; opening it again', { backend, cause: reason });
     clearTimeout(this.#timer);
     const again = attempt + 1;
     this.#timer = setTimeout(

@@ -7,7 +7,7 @@ import { type ListenFilter, Listening } from './listening.ts';
 
 /** What watching needs. */
 export interface ModernWatchesOptions {
-  readonly workload: string;
+  readonly backend: string;
   readonly limits: Limits;
   readonly log: Log;
   link(owner: SessionOwner): JsonRpcConnection | Promise<JsonRpcConnection>;
@@ -73,9 +73,9 @@ export class ModernWatches {
   }
 
   #begin(owner: SessionOwner): Watch {
-    const { workload, limits, log, link } = this.#options;
+    const { backend, limits, log, link } = this.#options;
     const listening = new Listening({
-      workload,
+      backend,
       caller: owner.caller,
       capabilities: owner.capabilities,
       purpose: 'session',
@@ -83,7 +83,7 @@ export class ModernWatches {
       log,
       link: () => link(owner),
       heard(method, params) {
-        if (method === 'notifications/resources/updated') owner.sink?.resourceUpdated(workload, withoutHopMeta(params));
+        if (method === 'notifications/resources/updated') owner.sink?.resourceUpdated(backend, withoutHopMeta(params));
       },
       resumed: () => undefined,
     });

@@ -90,7 +90,7 @@ export class Answer implements ResponseReader {
     this.#arrived = new Gathering();
     this.#isOver = true;
     if (this.#kind === 'refusal') return;
-    this.#exchange.fail(tooLarge(this.#wire.workload, this.#limit));
+    this.#exchange.fail(tooLarge(this.#wire.backend, this.#limit));
     flow.abort(WITHDRAWN);
   }
 
@@ -106,7 +106,7 @@ export class Answer implements ResponseReader {
     clearTimeout(this.#linger);
     if (this.#exchange.settled) return;
     if (this.#frames !== undefined) return this.#broken(error);
-    this.#exchange.fail(socketFailure(this.#wire.workload, error, this.#flow !== undefined));
+    this.#exchange.fail(socketFailure(this.#wire.backend, error, this.#flow !== undefined));
   }
 
   #read(frames: SseFrames, flow: Flow, chunk: Buffer): void {
@@ -123,7 +123,7 @@ export class Answer implements ResponseReader {
   }
 
   #whole(): void {
-    const { sink, workload } = this.#wire;
+    const { sink, backend } = this.#wire;
     const body = joined(this.#arrived);
     try {
       const first = firstByte(body);
@@ -131,48 +131,48 @@ export class Answer implements ResponseReader {
       const messages = first === 0x5b ? rawElements(body, MAX_BATCH) : [body];
       for (const message of messages) sink.hear(message, this.#exchange);
     } catch (cause) {
-      return this.#exchange.fail(notMcp(workload, cause));
+      return this.#exchange.fail(notMcp(backend, cause));
     }
-    if (!this.#exchange.settled) this.#exchange.fail(notMcp(workload, undefined));
+    if (!this.#exchange.settled) this.#exchange.fail(notMcp(backend, undefined));
   }
 
   #broken(error: Error | undefined): void {
-    const { workload } = this.#wire;
+    const { backend } = this.#wire;
     const frames = this.#frames;
     const resumable = this.#era === '2025-11-25' && frames?.lastEventId !== undefined && !this.#wire.closed;
     if (resumable && frames !== undefined) {
       new Resumption(this.#wire, this.#exchange, frames).wait();
       return;
     }
-    if (error === undefined && this.#stray !== undefined) return this.#exchange.fail(notMcp(workload, this.#stray));
-    this.#exchange.fail(socketFailure(workload, error ?? new Error('stream ended'), true));
+    if (error === undefined && this.#stray !== undefined) return this.#exchange.fail(notMcp(backend, this.#stray));
+    this.#exchange.fail(socketFailure(backend, error ?? new Error('stream ended'), true));
   }
 
   #refused(): void {
-    const { target, workload } = this.#wire;
+    const { target, backend } = this.#wire;
     if (target.moved(this.#status, this.#location)) {
       this.#wire.send(this.#body, this.#exchange, this.#era);
       return;
     }
-    this.#exchange.fail(this.#refusal(joined(this.#arrived), workload));
+    this.#exchange.fail(this.#refusal(joined(this.#arrived), backend));
   }
 
-  #refusal(body: Buffer, workload: string): Error {
+  #refusal(body: Buffer, backend: string): Error {
     const status = this.#status;
-    if (status >= 200 && status <= 299) return notMcp(workload, undefined);
+    if (status >= 200 && status <= 299) return notMcp(backend, undefined);
     if (this.#wire.isSessionLoss(status, body)) {
       const lost = this.#wire.sessionLost(status);
       this.#wire.sink.lost(lost);
       return lost;
     }
-    if (status === 401 || status === 403) return statusFailure(workload, status);
+    if (status === 401 || status === 403) return statusFailure(backend, status);
     const error = errorIn(body);
     // An error with our id is the server's answer to this request, whatever the status around it.
     const own = error !== undefined && (sameId(error.id, this.#exchange.id) || isProtocolCode(error.code, this.#era));
     if (error !== undefined && own) {
-      return new BackendError(workload, error.code, error.message, error.data, error.members);
+      return new BackendError(backend, error.code, error.message, error.data, error.members);
     }
-    return statusFailure(workload, status);
+    return statusFailure(backend, status);
   }
 }
 

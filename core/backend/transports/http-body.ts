@@ -35,21 +35,21 @@ export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpLeg): Lin
     frames.push(chunk);
     return undefined;
   } catch (cause) {
-    if (cause instanceof SseTooLarge) return tooLarge(wire.workload, wire.limits.frameBytes);
+    if (cause instanceof SseTooLarge) return tooLarge(wire.backend, wire.limits.frameBytes);
     throw cause;
   }
 }
 
 /** The failure for bytes beyond a limit. */
-export function tooLarge(workload: string, limit: number): LinkFailure {
+export function tooLarge(backend: string, limit: number): LinkFailure {
   const sentence = `answered more than ${limit} bytes`;
-  return new LinkFailure('BACKEND_TOO_LARGE', workload, sentence, { category: 'too-large' });
+  return new LinkFailure('BACKEND_TOO_LARGE', backend, sentence, { category: 'too-large' });
 }
 
 /** The failure for whatever is not a message. */
-export function notMcp(workload: string, cause: unknown): LinkFailure {
+export function notMcp(backend: string, cause: unknown): LinkFailure {
   const facts = { category: 'protocol', cause } as const;
-  return new LinkFailure('BACKEND_PROTOCOL', workload, 'answered something that is not an MCP message', facts);
+  return new LinkFailure('BACKEND_PROTOCOL', backend, 'answered something that is not an MCP message', facts);
 }
 
 /** A JSON-RPC error and the id it answers. */

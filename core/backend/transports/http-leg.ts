@@ -6,7 +6,7 @@ import type { HttpTarget } from './http-target.ts';
 
 /** What the readers of answers and streams need of the wire they read for. */
 export interface HttpLeg {
-  readonly workload: string;
+  readonly backend: string;
   readonly target: HttpTarget;
   readonly sink: WireSink;
   readonly limits: Limits;

@@ -78,6 +78,6 @@ export class Resumption implements ResponseReader {
   }
 
   #giveUp(cause: Error): void {
-    this.#exchange.fail(socketFailure(this.#wire.workload, cause, true));
+    this.#exchange.fail(socketFailure(this.#wire.backend, cause, true));
   }
 }

@@ -145,14 +145,14 @@ function authContextOf(request: HttpRequest): AuthContext {
 export const NEVER: AbortSignal = new AbortController().signal;
 
 /** The failure behind a refusing status. */
-export function statusFailure(workload: string, status: number): LinkFailure {
+export function statusFailure(backend: string, status: number): LinkFailure {
   if (status === 401 || status === 403) {
     const facts = { category: 'unauthenticated', notRun: true, status } as const;
-    return new LinkFailure('BACKEND_UNAUTHENTICATED', workload, `refused the credentials with HTTP ${status}`, facts);
+    return new LinkFailure('BACKEND_UNAUTHENTICATED', backend, `refused the credentials with HTTP ${status}`, facts);
   }
   const away = status === 408 || status === 429 || status === 502 || status === 503 || status === 504;
   const code = away ? 'BACKEND_UNREACHABLE' : 'BACKEND_PROTOCOL';
-  return new LinkFailure(code, workload, `answered HTTP ${status}`, { category: 'http', status });
+  return new LinkFailure(code, backend, `answered HTTP ${status}`, { category: 'http', status });
 }
 
 function readUrl(backend: Backend): URL {

@@ -21,7 +21,7 @@ export class SseWire implements Wire {
   readonly #sink: WireSink;
   readonly #limits: Limits;
   readonly #holder: LinkHolder;
-  readonly #workload: string;
+  readonly #backend: string;
   readonly #log: Log;
   #malformed = 0;
   #stream: Stream | undefined;
@@ -35,19 +35,19 @@ export class SseWire implements Wire {
     this.#limits = limits;
     this.#holder = holder;
     this.#log = log;
-    this.#workload = target.backend.name;
+    this.#backend = target.backend.name;
   }
 
   /** Opens the stream and waits for the address to post to. @throws LinkFailure · the reason of the signal */
   async open(signal: AbortSignal): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => {
-      const stream = new Stream(this.#workload, this.#limits.frameBytes, {
+      const stream = new Stream(this.#backend, this.#limits.frameBytes, {
         event: (event) => {
           if (event.name !== 'endpoint') return this.#hear(event);
           this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
           if (this.#path !== undefined) return resolve();
           const facts = { category: 'protocol' } as const;
-          reject(new LinkFailure('BACKEND_PROTOCOL', this.#workload, 'names an endpoint of another origin', facts));
+          reject(new LinkFailure('BACKEND_PROTOCOL', this.#backend, 'names an endpoint of another origin', facts));
         },
         ended: (cause) => {
           reject(cause);
@@ -62,7 +62,7 @@ export class SseWire implements Wire {
     try {
       if ((await within(this.#limits.helloMs, signal, opened)) !== LATE) return;
       const facts = { category: 'timeout' } as const;
-      throw new LinkFailure('BACKEND_TIMEOUT', this.#workload, 'did not open its event stream in time', facts);
+      throw new LinkFailure('BACKEND_TIMEOUT', this.#backend, 'did not open its event stream in time', facts);
     } catch (cause) {
       this.#stream?.stop();
       throw cause;
@@ -77,7 +77,7 @@ export class SseWire implements Wire {
     return new Promise((resolve, reject) => {
       if (this.#path === undefined || this.#closed) {
         const facts = { category: 'closed', notRun: true, linkLost: true } as const;
-        return reject(new LinkFailure('BACKEND_UNREACHABLE', this.#workload, 'has its event stream closed', facts));
+        return reject(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'has its event stream closed', facts));
       }
       const headers: Record<string, string> = { 'content-type': 'application/json' };
       if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
@@ -90,7 +90,7 @@ export class SseWire implements Wire {
         signal: NEVER,
         path: this.#path,
       } as const;
-      this.#target.send(request, new Accepted(this.#workload, this.#limits.helloMs, resolve, reject), reject);
+      this.#target.send(request, new Accepted(this.#backend, this.#limits.helloMs, resolve, reject), reject);
     });
   }
 
@@ -110,7 +110,7 @@ export class SseWire implements Wire {
     } catch {
       // One bad event must not end the calls of the whole session; the first and every power of ten are logged.
       if (!Number.isInteger(Math.log10(++this.#malformed))) return;
-      const fields = { backend: this.#workload, malformed: this.#malformed };
+      const fields = { backend: this.#backend, malformed: this.#malformed };
       this.#log.warn('backend sent events that are not MCP messages; skipped', fields);
     }
   }
@@ -124,7 +124,7 @@ interface StreamEvents {
 /** The GET stream. */
 class Stream implements ResponseReader {
   readonly #pace = new Pace();
-  readonly #workload: string;
+  readonly #backend: string;
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
   readonly #frames: SseFrames;
@@ -132,8 +132,8 @@ class Stream implements ResponseReader {
   #refused = 0;
   #stopped = false;
 
-  constructor(workload: string, maxBytes: number, events: StreamEvents) {
-    this.#workload = workload;
+  constructor(backend: string, maxBytes: number, events: StreamEvents) {
+    this.#backend = backend;
     this.#maxBytes = maxBytes;
     this.#events = events;
     this.#frames = new SseFrames(maxBytes, (event) => events.event(event));
@@ -166,12 +166,12 @@ class Stream implements ResponseReader {
   }
 
   ended(): void {
-    if (this.#refused !== 0) return this.#end(statusFailure(this.#workload, this.#refused));
-    this.#end(socketFailure(this.#workload, new Error('stream ended'), true, true));
+    if (this.#refused !== 0) return this.#end(statusFailure(this.#backend, this.#refused));
+    this.#end(socketFailure(this.#backend, new Error('stream ended'), true, true));
   }
 
   failed(error: Error): void {
-    this.#end(socketFailure(this.#workload, error, this.#flow !== undefined, true));
+    this.#end(socketFailure(this.#backend, error, this.#flow !== undefined, true));
   }
 
   #end(cause: LinkFailure): void {
@@ -183,24 +183,24 @@ class Stream implements ResponseReader {
   #unreadable(cause: unknown): LinkFailure {
     if (cause instanceof SseTooLarge) {
       const facts = { category: 'too-large', linkLost: true } as const;
-      return new LinkFailure('BACKEND_TOO_LARGE', this.#workload, `sent more than ${this.#maxBytes} bytes`, facts);
+      return new LinkFailure('BACKEND_TOO_LARGE', this.#backend, `sent more than ${this.#maxBytes} bytes`, facts);
     }
     const facts = { category: 'protocol', linkLost: true, cause } as const;
-    return new LinkFailure('BACKEND_PROTOCOL', this.#workload, 'sent something that is not an MCP message', facts);
+    return new LinkFailure('BACKEND_PROTOCOL', this.#backend, 'sent something that is not an MCP message', facts);
   }
 }
 
 /** The answer to one POST: only its status counts, the message comes on the stream. */
 class Accepted implements ResponseReader {
-  readonly #workload: string;
+  readonly #backend: string;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
   #flow: Flow | undefined;
   #status = 0;
 
-  constructor(workload: string, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
-    this.#workload = workload;
+  constructor(backend: string, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
+    this.#backend = backend;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = setTimeout(() => this.#flow?.abort(WITHDRAWN), timeoutMs);
@@ -222,13 +222,13 @@ class Accepted implements ResponseReader {
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
     if (this.#status === 404) {
       const facts = { category: 'session', notRun: true, linkLost: true } as const;
-      return this.#reject(new LinkFailure('BACKEND_UNREACHABLE', this.#workload, 'lost the session (HTTP 404)', facts));
+      return this.#reject(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'lost the session (HTTP 404)', facts));
     }
-    this.#reject(statusFailure(this.#workload, this.#status));
+    this.#reject(statusFailure(this.#backend, this.#status));
   }
 
   failed(error: Error): void {
     clearTimeout(this.#timer);
-    this.#reject(socketFailure(this.#workload, error, this.#flow !== undefined));
+    this.#reject(socketFailure(this.#backend, error, this.#flow !== undefined));
   }
 }

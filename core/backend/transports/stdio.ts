@@ -31,7 +31,7 @@ export class StdioWire implements Wire {
   readonly closingCancels = false;
   readonly stateful = true;
   readonly #sink: WireSink;
-  readonly #workload: string;
+  readonly #backend: string;
   readonly #log: Log;
   readonly #limits: Limits;
   readonly #group: ProcessGroup;
@@ -41,7 +41,7 @@ export class StdioWire implements Wire {
   constructor(options: StdioOptions, sink: WireSink) {
     const { backend, limits, log, spawn, tally } = options;
     this.#sink = sink;
-    this.#workload = backend.name;
+    this.#backend = backend.name;
     this.#log = log;
     this.#limits = limits;
     const command = backend.command ?? { file: '', args: [] };
@@ -96,11 +96,11 @@ export class StdioWire implements Wire {
     const { stdin } = this.#group.child;
     if (!this.#group.running || stdin === null || !stdin.writable) {
       const facts = { category: 'exit', notRun: true, linkLost: true } as const;
-      return new LinkFailure('BACKEND_UNREACHABLE', this.#workload, 'is not running', facts);
+      return new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'is not running', facts);
     }
     if (stdin.writableLength > MAX_UNREAD_BYTES) {
       const facts = { category: 'busy', notRun: true } as const;
-      return new LinkFailure('BACKEND_BUSY', this.#workload, 'does not read what it is sent', facts);
+      return new LinkFailure('BACKEND_BUSY', this.#backend, 'does not read what it is sent', facts);
     }
     stdin.cork();
     stdin.write(oneLine(body));
@@ -122,7 +122,7 @@ export class StdioWire implements Wire {
 
   #tooLong(): void {
     const sentence = `wrote a line of more than ${this.#limits.frameBytes} bytes`;
-    const failure = new LinkFailure('BACKEND_TOO_LARGE', this.#workload, sentence, { category: 'too-large' });
+    const failure = new LinkFailure('BACKEND_TOO_LARGE', this.#backend, sentence, { category: 'too-large' });
     // Nobody can tell whose answer it was once it is thrown away.
     this.#sink.failAll(failure);
   }
@@ -138,21 +138,21 @@ export class StdioWire implements Wire {
       stderr: lastWords.slice(-LOGGED_CHARS),
     });
     const facts = { category, linkLost: true, notRun: category === 'spawn', cause };
-    this.#sink.lost(new LinkFailure('BACKEND_UNREACHABLE', this.#workload, sentence, facts));
+    this.#sink.lost(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, sentence, facts));
   }
 
   #about(): JsonObject {
-    return { backend: this.#workload, malformed: this.#malformed };
+    return { backend: this.#backend, malformed: this.#malformed };
   }
 }
 
 /** Node's spawn throws for an argv or environment that no system takes. */
-function started(workload: string, command: Command, spawn: Spawn | undefined): ProcessGroup {
+function started(backend: string, command: Command, spawn: Spawn | undefined): ProcessGroup {
   try {
     return new ProcessGroup(command, spawn);
   } catch (cause) {
     const facts = { category: 'spawn', notRun: true, cause } as const;
-    throw new LinkFailure('BACKEND_UNREACHABLE', workload, 'could not be started', facts);
+    throw new LinkFailure('BACKEND_UNREACHABLE', backend, 'could not be started', facts);
   }
 }
 

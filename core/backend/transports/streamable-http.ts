@@ -46,7 +46,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
   readonly target: HttpTarget;
   readonly sink: WireSink;
   readonly limits: Limits;
-  readonly workload: string;
+  readonly backend: string;
   readonly #holder: LinkHolder;
   #era: Era | undefined;
   #version: string | undefined;
@@ -58,7 +58,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     this.target = target;
     this.sink = sink;
     this.limits = limits;
-    this.workload = target.backend.name;
+    this.backend = target.backend.name;
     this.#holder = holder;
   }
 
@@ -127,7 +127,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
   /** The server does not know the session any more; whatever it refused did not run. */
   sessionLost(status: number): LinkFailure {
     const facts = { category: 'session', notRun: true, linkLost: true } as const;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.workload, `lost the session (HTTP ${status})`, facts);
+    return new LinkFailure('BACKEND_UNREACHABLE', this.backend, `lost the session (HTTP ${status})`, facts);
   }
 
   /** Whether a refusal says that the session is gone. 404 does by the book; some servers say it with 400. */
@@ -192,19 +192,19 @@ class PlainAnswer implements ResponseReader {
   ended(): void {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
-    this.#reject(statusFailure(this.#wire.workload, this.#status));
+    this.#reject(statusFailure(this.#wire.backend, this.#status));
   }
 
   failed(error: Error): void {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
-    this.#reject(socketFailure(this.#wire.workload, error, this.#flow !== undefined));
+    this.#reject(socketFailure(this.#wire.backend, error, this.#flow !== undefined));
   }
 
   #expire(): void {
     this.#expired = true;
     const facts = { category: 'timeout' } as const;
-    this.#reject(new LinkFailure('BACKEND_TIMEOUT', this.#wire.workload, 'did not take a message in time', facts));
+    this.#reject(new LinkFailure('BACKEND_TIMEOUT', this.#wire.backend, 'did not take a message in time', facts));
     this.#flow?.abort(WITHDRAWN);
   }
 }

@@ -45,7 +45,7 @@ export function asked(
     // A client must never be asked for what it did not declare (MCP 2026-07-28, input required).
     if (!canAnswer(call.client.capabilities, question)) throw new CallError(missingCapability(question));
   }
-  const state = { callId: call.id, round: call.round + 1, workload: call.target.workload, ...carried };
+  const state = { callId: call.id, round: call.round + 1, backend: call.target.backend, ...carried };
   const sealed = parts.seal.seal(state, call);
   if (sealed.length > parts.limits.requestStateBytes) {
     throw new CallError(wireError(CODE.internalError, 'the state of the backend is too large to carry'));

@@ -22,7 +22,7 @@ export interface BridgeParts extends BridgeResultParts {
  * The four client x backend cells around a dispatch: questions of backends reach clients of either era.
  *
  * modern x modern: `input_required` is relayed, its state sealed. legacy x modern: fulfilled with real requests.
- * modern x legacy: the call is parked between requests. legacy x legacy: `client.ask` does it, nothing to add.
+ * modern x legacy: the call is parked between requests. legacy x legacy: `client.request` does it, nothing to add.
  */
 export function createBridge(parts: BridgeParts, dispatch: Dispatch): Dispatch {
   return (call) => {
@@ -41,7 +41,7 @@ async function relayed(parts: BridgeParts, dispatch: Dispatch, call: Call): Prom
 
 /** Only a legacy backend, or a virtual entry, asks in the middle of a call. */
 function mayAsk({ manager }: BridgeParts, call: Call): boolean {
-  return call.target.run !== undefined || manager.eraOf(call.target.workload) === '2025-11-25';
+  return call.target.run !== undefined || manager.eraOf(call.target.backend) === '2025-11-25';
 }
 
 /** A client that can be asked gets a place to wait; one that cannot hears what it would have needed. */
@@ -64,10 +64,10 @@ async function withDeclaredOnly(
   let undeclared: Question | undefined;
   const result = await run({
     ...client,
-    ask: async (method, params, signal) => {
+    request: async (method, params, signal) => {
       const question = modernQuestion({ method, params });
-      if (client.ask !== undefined && canAnswer(client.capabilities, question))
-        return client.ask(method, params, signal);
+      if (client.request !== undefined && canAnswer(client.capabilities, question))
+        return client.request(method, params, signal);
       undeclared ??= question;
       return { error: wireError(CODE.methodNotFound, `the client does not support ${method}`) };
     },
@@ -96,7 +96,7 @@ async function answered(parts: BridgeParts, dispatch: Dispatch, call: Call): Pro
   const first = await dispatch(call);
   if (first.resultType !== 'input_required') return first;
   const end = await fulfil(first, {
-    ask: call.client.ask,
+    ask: call.client.request,
     maxRounds: parts.limits.rounds,
     signal: call.signal,
     again: (responses, backendState, round) =>
@@ -124,7 +124,7 @@ export function withUrlQuestions(parts: BridgeParts, dispatch: Dispatch): Dispat
     }
   };
   return (call) => {
-    const isMixed = call.client.era === '2026-07-28' && parts.manager.eraOf(call.target.workload) !== '2026-07-28';
+    const isMixed = call.client.era === '2026-07-28' && parts.manager.eraOf(call.target.backend) !== '2026-07-28';
     return isMixed ? asking(call) : dispatch(call);
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Ask, AskAnswer, CallResult } from '../../contract/call.ts';
+import type { CallResult, ClientRequester, ClientResponse } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { membersOf } from '../../mcp/result.ts';
 import { inputResponses, type Question, questionsOf, withElicitationId } from '../../mcp/server-requests.ts';
@@ -11,7 +11,7 @@ export interface Unanswered {
 
 /** What one round needs: how to ask, and how to go on with the answers. */
 export interface Fulfilment {
-  readonly ask: Ask | undefined;
+  readonly ask: ClientRequester | undefined;
   readonly maxRounds: number;
   readonly signal: AbortSignal;
   /** Sends the call again with the answers and the backend's own state, exactly as it gave it. */
@@ -56,7 +56,12 @@ async function askAll(
   return answers;
 }
 
-async function askOne(ask: Ask, key: string, question: Question, signal: AbortSignal): Promise<[string, AskAnswer]> {
+async function askOne(
+  ask: ClientRequester,
+  key: string,
+  question: Question,
+  signal: AbortSignal,
+): Promise<[string, ClientResponse]> {
   const { method, params } = withElicitationId(question, randomUUID());
   return [key, await ask(method, params, signal)];
 }

@@ -10,7 +10,7 @@ export interface RoundState {
   /** Number of the round that is to come, 2 or more. */
   readonly round: number;
   /** The backend that asked; a retry goes to no other. */
-  readonly workload: string;
+  readonly backend: string;
   /** The backend's own opaque state. */
   readonly inner?: string;
   /** Handle of a call that is parked in this process. */
@@ -83,12 +83,12 @@ const TAG_BYTES = 16;
 
 function stateFrom(value: unknown, nowMs: number): RoundState | undefined {
   if (!isObject(value) || typeof value.expiresAtMs !== 'number' || value.expiresAtMs <= nowMs) return undefined;
-  const { callId, round, workload, inner, parked } = value;
-  if (typeof callId !== 'string' || typeof round !== 'number' || typeof workload !== 'string') return undefined;
+  const { callId, round, backend, inner, parked } = value;
+  if (typeof callId !== 'string' || typeof round !== 'number' || typeof backend !== 'string') return undefined;
   return {
     callId,
     round,
-    workload,
+    backend,
     ...(typeof inner === 'string' ? { inner } : {}),
     ...(typeof parked === 'string' ? { parked } : {}),
   };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskAnswer, CallResult, ClientContext } from '../../contract/call.ts';
+import type { CallResult, ClientContext, ClientResponse } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Inbound } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
@@ -119,7 +119,7 @@ export function createSuspendedCalls(
   };
 }
 
-type PendingQuestion = { readonly question: Question; readonly settle: (answer: AskAnswer) => void };
+type PendingQuestion = { readonly question: Question; readonly settle: (answer: ClientResponse) => void };
 
 /** One call that may wait between requests. */
 class SuspendedCall {
@@ -168,10 +168,10 @@ class SuspendedCall {
       owner: first.owner,
       progressToken: first.progressToken,
       logLevel: first.logLevel,
-      tell: (method, params) => {
-        if (this.isInRound) this.#client.tell(method, params);
+      notify: (method, params) => {
+        if (this.isInRound) this.#client.notify(method, params);
       },
-      ask: (method, params, signal) => this.#ask({ method, params }, signal),
+      request: (method, params, signal) => this.#ask({ method, params }, signal),
     };
     this.#outcome = body(client, this.#controller.signal);
     this.#outcome.catch(() => {}); // read again in nextEnd, or nobody is left to hear it
@@ -211,7 +211,7 @@ class SuspendedCall {
     }
   }
 
-  answerAll(answer: AskAnswer): void {
+  answerAll(answer: ClientResponse): void {
     for (const pending of this.#pending.values()) pending.settle(answer);
     this.#pending.clear();
     this.isInRound = true;
@@ -229,7 +229,7 @@ class SuspendedCall {
     this.#leave = undefined;
   }
 
-  #ask(legacy: Question, signal: AbortSignal): Promise<AskAnswer> {
+  #ask(legacy: Question, signal: AbortSignal): Promise<ClientResponse> {
     const question = modernQuestion(legacy);
     if (!canAnswer(this.#client.capabilities, question)) {
       return Promise.resolve({ error: wireError(CODE.methodNotFound, `the client does not support ${legacy.method}`) });

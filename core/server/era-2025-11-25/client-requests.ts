@@ -1,4 +1,4 @@
-import type { AskAnswer, ClientContext, LinkSink } from '../../contract/call.ts';
+import type { ClientContext, ClientResponse, SessionListener } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { encode, RawObject } from '../../json/raw-json.ts';
 import { notificationParts } from '../../mcp/envelope.ts';
@@ -16,17 +16,17 @@ export function questionFor(
   session: Session,
   method: string,
   params: RawJson,
-): { readonly params: RawJson } | Extract<AskAnswer, { error: unknown }> {
+): { readonly params: RawJson } | Extract<ClientResponse, { error: unknown }> {
   if (canAnswer(session.capabilities, { method, params })) return { params: withoutPerHop(params) };
   return { error: wireError(CODE.methodNotFound, `the client does not support ${method}`) };
 }
 
 /** Takes what the session's backends say outside any call to the session's own stream. */
-export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
+export function sessionSink(session: Session, askTimeoutMs: number): SessionListener {
   return {
-    resourceUpdated(workload, params) {
+    resourceUpdated(backend, params) {
       const uri = RawObject.parse(params).string('uri');
-      if (uri === undefined || !isWatched(session, workload, uri)) return;
+      if (uri === undefined || !isWatched(session, backend, uri)) return;
       const method = 'notifications/resources/updated';
       session.standalone.push({ latest: uri }, notificationParts(method, withoutPerHop(params)));
     },
@@ -35,11 +35,11 @@ export function sessionSink(session: Session, askTimeoutMs: number): LinkSink {
       session.standalone.push(DROPPABLE, notificationParts('notifications/message', withoutPerHop(params)));
     },
     listsChanged: (_workload, kinds) => pushListsChanged(session, kinds),
-    told(_workload, method, params) {
+    notified(_workload, method, params) {
       if (!OUTSIDE_CALLS.has(method)) return;
       session.standalone.push(MUST, notificationParts(method, withoutPerHop(params)));
     },
-    async ask(method, params, signal) {
+    async request(method, params, signal) {
       // A question that may be any call's: without a stream of its own the session is asked on one of them.
       const call = session.standalone.isConnected ? undefined : askable(session);
       if (call?.ask !== undefined) return call.ask(method, params, signal);
@@ -68,10 +68,10 @@ const EMPTY_PARAMS = encode({});
 const OUTSIDE_CALLS: ReadonlySet<string> = new Set(['notifications/elicitation/complete']);
 
 /** A backend speaks for its own resources: the one that was subscribed, or one below it (MCP resources, updated). */
-function isWatched(session: Session, workload: string, uri: string): boolean {
-  if (session.watches.get(uri)?.workload === workload) return true;
+function isWatched(session: Session, backend: string, uri: string): boolean {
+  if (session.watches.get(uri)?.backend === backend) return true;
   for (const [watched, entry] of session.watches) {
-    if (entry.workload === workload && uri.startsWith(`${watched}/`)) return true;
+    if (entry.backend === backend && uri.startsWith(`${watched}/`)) return true;
   }
   return false;
 }
@@ -86,7 +86,7 @@ export function sessionClient(session: Session): ClientContext {
     owner: session.owner,
     progressToken: undefined,
     logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
-    tell: () => {}, // what belongs to no call comes by the owner's sink
-    ask: session.owner.sink?.ask,
+    notify: () => {}, // what belongs to no call comes by the owner's sink
+    request: session.owner.sink?.request,
   };
 }

@@ -30,7 +30,7 @@ export function connectStream(
   if (id === undefined && stream.isConnected) return refuse(409, 'this session has its event stream');
   const writer = new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes);
   stream.attach(writer, seq === undefined ? undefined : Number(seq));
-  responder.onGone(() => stream.detach(writer));
+  responder.onDisconnect(() => stream.detach(writer));
 }
 
 const EVENT_ID = /^([0-9a-z]{1,12})-(\d{1,15})$/;

@@ -1,4 +1,4 @@
-import type { AskAnswer, ClientContext, SessionOwner } from '../../contract/call.ts';
+import type { ClientContext, ClientResponse, SessionOwner } from '../../contract/call.ts';
 import type { SessionEnded } from '../../contract/event.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
@@ -116,7 +116,7 @@ const ASKED_ELSEWHERE =
   'another replica asked this question and waits for the answer: requests of one session must reach one replica';
 
 /** The client's `_meta` of this hop ends here. */
-function passedAnswer(answer: AskAnswer): AskAnswer {
+function passedAnswer(answer: ClientResponse): ClientResponse {
   return 'result' in answer ? { result: withoutPerHop(answer.result) } : answer;
 }
 
@@ -214,8 +214,8 @@ function callClient(session: Session, waiting: PendingResponse, progressToken: B
     owner: session.owner,
     progressToken,
     logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
-    tell: (method, params) => waiting.tell(method, params),
-    ask: waiting.mayStream ? (method, params, signal) => waiting.ask(method, params, signal) : undefined,
+    notify: (method, params) => waiting.tell(method, params),
+    request: waiting.mayStream ? (method, params, signal) => waiting.ask(method, params, signal) : undefined,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { AskAnswer, WireError } from '../../contract/call.ts';
+import type { ClientResponse, WireError } from '../../contract/call.ts';
 import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
@@ -61,7 +61,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
   }
 
   /** Asks on the stream of this call; on the session's own when this connection is lost. */
-  ask(method: string, params: RawJson, signal: AbortSignal): Promise<AskAnswer> {
+  ask(method: string, params: RawJson, signal: AbortSignal): Promise<ClientResponse> {
     const { session, askTimeoutMs } = this.#waiting;
     const question = questionFor(session, method, params);
     if ('error' in question) return Promise.resolve(question);
@@ -107,7 +107,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
   #open(): ResumableStream | undefined {
     if (this.#stream !== undefined || this.#isLost) return this.#stream;
     const { session, responder, bufferBytes, heartbeat } = this.#waiting;
-    responder.onGone(() => {
+    responder.onDisconnect(() => {
       this.#isLost = this.#stream === undefined;
     });
     if (this.#isLost) return undefined;
@@ -116,7 +116,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
     this.#stream = stream;
     const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
     stream.attach(writer, 0);
-    responder.onGone(() => stream.detach(writer));
+    responder.onDisconnect(() => stream.detach(writer));
     return stream;
   }
 }

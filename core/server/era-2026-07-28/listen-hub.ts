@@ -1,4 +1,4 @@
-import type { LinkSink } from '../../contract/call.ts';
+import type { SessionListener } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { ListsChanged } from '../../pipeline/gateway-service.ts';
@@ -11,7 +11,7 @@ export interface Listener {
   readonly listClass?: string | undefined;
   listChanged(kind: ListKind): void;
   /** Takes an update when it is of a resource the listener asked for, from the backend that has it. */
-  resourceUpdated(workload: string, uri: string, params: RawJson): void;
+  resourceUpdated(backend: string, uri: string, params: RawJson): void;
   /** The server ends the listen gracefully. */
   finish(): void;
 }
@@ -23,7 +23,7 @@ export interface ListenHub {
   /** How many listens a caller holds open. */
   openOf(countKey: string): number;
   /** The sink of every owner of this key: stateless, so owners may be made again at any time. */
-  sinkOf(ownerKey: string): LinkSink;
+  sinkOf(ownerKey: string): SessionListener;
   listsChanged(change: ListsChanged): void;
   readonly size: number;
   finishAll(): void;
@@ -55,11 +55,11 @@ export function createListenHub(): ListenHub {
     },
     openOf: (countKey) => counts.get(countKey) ?? 0,
     sinkOf: (ownerKey) => ({
-      resourceUpdated(workload, params) {
+      resourceUpdated(backend, params) {
         const listeners = byOwner.get(ownerKey);
         const uri = listeners === undefined ? undefined : RawObject.parse(params).string('uri');
         if (listeners === undefined || uri === undefined) return;
-        for (const each of listeners) each.resourceUpdated(workload, uri, params);
+        for (const each of listeners) each.resourceUpdated(backend, uri, params);
       },
       listsChanged(_workload, kinds) {
         for (const each of byOwner.get(ownerKey) ?? []) for (const kind of kinds) each.listChanged(kind);

@@ -42,7 +42,7 @@ export async function openListen(
 
   const listen = new Listen(parts, message.id, request, serverInfo, countKey);
   hub.add(listen, countKey); // from here on it counts, and no change slips between watching and acknowledging
-  responder.onGone(() => listen.end());
+  responder.onDisconnect(() => listen.end());
   for (const [uri, entry] of await watchAll(parts, request, filter.uris)) listen.uris.set(uri, entry);
   if (listen.hasEnded) {
     listen.unwatchAll();
@@ -119,8 +119,8 @@ class Listen implements Listener, HeartbeatListener {
     this.#notify({ latest: kind }, `notifications/${kind}/list_changed`, RawObject.empty());
   }
 
-  resourceUpdated(workload: string, uri: string, params: RawJson): void {
-    if (this.uris.get(uri)?.workload !== workload) return; // a backend speaks for its own resources only
+  resourceUpdated(backend: string, uri: string, params: RawJson): void {
+    if (this.uris.get(uri)?.backend !== backend) return; // a backend speaks for its own resources only
     this.#notify({ latest: uri }, 'notifications/resources/updated', RawObject.parse(params));
   }
 

@@ -190,6 +190,6 @@ function clientFrom(envelope: Envelope, owner: ClientContext['owner'], waiting: 
     owner,
     progressToken: envelope.progressToken,
     logLevel: envelope.logLevel,
-    tell: (method, params) => waiting.tell(method, params),
+    notify: (method, params) => waiting.tell(method, params),
   };
 }

@@ -87,7 +87,7 @@ export class PendingResponse implements HeartbeatListener {
     const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
     this.#writer = writer;
     streams.open++;
-    responder.onGone(() => {
+    responder.onDisconnect(() => {
       this.#isDone = true;
       this.#waiting.heartbeat.delete(this);
       this.#endStream();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LinkSink, SessionOwner } from '../../contract/call.ts';
+import type { SessionListener, SessionOwner } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import { encode } from '../../json/raw-json.ts';
@@ -21,7 +21,10 @@ interface Profile {
 }
 
 /** Keeps owners and capability profiles, both bounded: what is forgotten is made again, equal to what it was. */
-export function createOwners(sinkOf: (ownerKey: string) => LinkSink, listClass?: GatewayService['listClass']): Owners {
+export function createOwners(
+  sinkOf: (ownerKey: string) => SessionListener,
+  listClass?: GatewayService['listClass'],
+): Owners {
   const owners = new Map<string, Owner>();
   const profiles = new Map<string, Profile>();
   const profileOf = (declared: JsonObject, raw: RawJson): Profile => {
@@ -47,9 +50,15 @@ class Owner implements SessionOwner {
   readonly capabilities: JsonObject;
   readonly capabilityClass: string;
   readonly listClass: string | undefined;
-  readonly sink: LinkSink;
+  readonly sink: SessionListener;
 
-  constructor(key: string, caller: Caller, profile: Profile, sink: LinkSink, listClass: GatewayService['listClass']) {
+  constructor(
+    key: string,
+    caller: Caller,
+    profile: Profile,
+    sink: SessionListener,
+    listClass: GatewayService['listClass'],
+  ) {
     this.key = key;
     this.caller = caller;
     this.capabilities = profile.relayed;

@@ -36,7 +36,7 @@ export function openWebExchange(request: Request): WebExchange {
       answer(new Response(readable, { status, headers }));
       return stream;
     },
-    onGone(listener) {
+    onDisconnect(listener) {
       if (request.signal.aborted) listener();
       else gone.add(listener);
     },
@@ -47,7 +47,7 @@ export function openWebExchange(request: Request): WebExchange {
 
 function webInbound(request: Request, responder: Responder): Inbound {
   const controller = new AbortController();
-  responder.onGone(() => controller.abort(new Error('the client closed the connection')));
+  responder.onDisconnect(() => controller.abort(new Error('the client closed the connection')));
   const url = new URL(request.url);
   const headers: Record<string, string> = Object.fromEntries(request.headers);
   headers.host ??= url.host; // a Request made by hand has none

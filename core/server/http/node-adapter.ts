@@ -42,7 +42,7 @@ export class NodeInbound implements Inbound {
   get cancel(): Cancel {
     if (this.#cancel === undefined) {
       const cancel = new Cancel();
-      this.#responder.onGone(() => cancel.abort(new Error('the client closed the connection')));
+      this.#responder.onDisconnect(() => cancel.abort(new Error('the client closed the connection')));
       this.#cancel = cancel;
     }
     return this.#cancel;
@@ -111,7 +111,7 @@ export class NodeResponder implements Responder {
     return new NodeStream(this.#response, status, headers);
   }
 
-  onGone(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     const response = this.#response;
     if (response.closed || response.destroyed) {
       if (!response.writableFinished) listener();

@@ -108,13 +108,13 @@ export class RequestRecorder implements RequestRecord, Responder {
     if (this.status !== 0) return stream;
     this.status = status;
     this.isStream = true;
-    this.#responder.onGone(() => this.leave());
+    this.#responder.onDisconnect(() => this.leave());
     this.#listener.streamOpened(this);
     return new WatchedStream(stream, this);
   }
 
-  onGone(listener: () => void): void {
-    this.#responder.onGone(listener);
+  onDisconnect(listener: () => void): void {
+    this.#responder.onDisconnect(listener);
   }
 
   /** An event went out. */

@@ -5,6 +5,6 @@ export function withHeaders(responder: Responder, more: Readonly<Record<string, 
   return {
     send: (status, headers, body) => responder.send(status, { ...headers, ...more }, body),
     open: (status, headers) => responder.open(status, { ...headers, ...more }),
-    onGone: (listener) => responder.onGone(listener),
+    onDisconnect: (listener) => responder.onDisconnect(listener),
   };
 }

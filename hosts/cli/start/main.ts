@@ -117,7 +117,7 @@ async function ready(gateway: Gateway, signal: AbortSignal): Promise<boolean> {
   const deadlineMs = performance.now() + READY_MS;
   const missing = (): readonly string[] => {
     const tools = gateway.catalog().visible('tool');
-    return SERVER_NAMES.filter((name) => !tools.some((tool) => tool.workload === name));
+    return SERVER_NAMES.filter((name) => !tools.some((tool) => tool.backend === name));
   };
   while (missing().length > 0 && !signal.aborted) {
     if (performance.now() > deadlineMs) throw notReady(gateway, missing());
@@ -142,7 +142,7 @@ async function printSummary(gateway: Gateway, url: string, scratch: string, elap
   const called = await firstCall(url);
   const tools = gateway.catalog().visible('tool');
   const rows = SERVER_NAMES.map((name) => {
-    const own = tools.filter((tool) => tool.workload === name).map((tool) => tool.key);
+    const own = tools.filter((tool) => tool.backend === name).map((tool) => tool.key);
     return [name, `${own.length} tools`, `${own.slice(0, 3).join(', ')}, …`];
   });
   const configuration = { mcpServers: { toolmgr: { type: 'http', url } } };

@@ -156,7 +156,7 @@ function tellServed(gateway: Gateway, url: string, file: string, watched: boolea
   const tools = gateway.catalog().visible('tool');
   stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(`${url}/mcp`)}`);
   for (const state of gateway.backends()) {
-    const count = tools.filter((tool) => tool.workload === state.backend.name).length;
+    const count = tools.filter((tool) => tool.backend === state.backend.name).length;
     stderr.line(`  ${state.backend.name}  ${backendLine(state, count)}`);
   }
   stderr.line(`try it: toolmgr tools --url ${url}/mcp`);

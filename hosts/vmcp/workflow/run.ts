@@ -141,7 +141,7 @@ function askable(client: ClientContext, answers: ReadonlyMap<string, JsonObject>
     ...client,
     era: '2025-11-25',
     capabilities: { elicitation: {} },
-    async ask(_method, params) {
+    async request(_method, params) {
       const message = printable(String(decodeObject(params)?.message ?? ''));
       const [id] = [...running].filter((each) => answers.has(each));
       stderr.line(`? ${message}`);

@@ -89,7 +89,7 @@ function attributesOf(entry: CatalogEntry, id: string, read: ReadonlySet<string>
   const { feature, operation, type } = QUESTIONS[entry.kind];
   const plain = { name: id, operation, feature, ...(type === 'Resource' ? { uri: id } : {}) };
   if (entry.isMissing) return plain;
-  const origin = { backend: entry.workload, originalName: type === 'Resource' ? id : entry.original };
+  const origin = { backend: entry.backend, originalName: type === 'Resource' ? id : entry.original };
   const hints = entry.kind === 'tool' && HINTS.some((hint) => read.has(hint)) ? hintsOf(entry) : {};
   return { ...plain, ...origin, ...hints };
 }

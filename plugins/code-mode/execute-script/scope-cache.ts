@@ -45,7 +45,7 @@ export function createDesk(address: string, config: CodeModeConfig, run: (call: 
     entry: () => ({
       kind: 'tool',
       key: TOOL_NAME,
-      workload: address,
+      backend: address,
       original: TOOL_NAME,
       definition: toolDefinition(NOBODYS, config),
       shapedBy: [address],

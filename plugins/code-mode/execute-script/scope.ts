@@ -29,7 +29,7 @@ export function scopeOf(entries: readonly ToolEntry[]): Scope {
   const byName = new Map(tools.map((entry) => [entry.key, entry]));
   const functions = tools.slice(0, MAX_FUNCTIONS).map((entry): BoundTool => {
     const flat = claimed(taken, identifier(entry.key));
-    const group = entry.run === undefined ? groups.get(entry.workload) : undefined;
+    const group = entry.run === undefined ? groups.get(entry.backend) : undefined;
     const name = identifier(ownName(entry));
     const isFirst = group !== undefined && claimed(members, `${group}.${name}`, false) !== undefined;
     if (isFirst && !byName.has(`${group}.${name}`)) byName.set(`${group}.${name}`, entry);
@@ -47,11 +47,11 @@ export function scopeOf(entries: readonly ToolEntry[]): Scope {
 function groupNames(tools: readonly ToolEntry[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
-  for (const { workload, run } of tools) {
-    if (run !== undefined || names.has(workload)) continue;
-    const plain = identifier(workload);
+  for (const { backend, run } of tools) {
+    if (run !== undefined || names.has(backend)) continue;
+    const plain = identifier(backend);
     const name = isTaken(plain) ? `${plain}_` : plain;
-    if (claimed(taken, name) !== undefined) names.set(workload, name);
+    if (claimed(taken, name) !== undefined) names.set(backend, name);
   }
   return names;
 }

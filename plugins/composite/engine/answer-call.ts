@@ -67,9 +67,9 @@ const GRACE_PERIOD_MS = 60_000; // a late answer still resumes its workflow, as 
 
 /** A script or another composite tool may call this one again, without end. */
 function isRecursive(call: Call): boolean {
-  const { workload, original } = call.target;
+  const { backend, original } = call.target;
   for (let at = call.parent; at !== undefined; at = at.parent) {
-    if (at.target.workload === workload && at.target.original === original) return true;
+    if (at.target.backend === backend && at.target.original === original) return true;
   }
   return false;
 }
@@ -205,7 +205,7 @@ function progress({ client }: Call, count: number, total: number): void {
     .with('progressToken', client.progressToken)
     .with('progress', encode(count))
     .with('total', encode(total));
-  client.tell('notifications/progress', params.toBytes());
+  client.notify('notifications/progress', params.toBytes());
 }
 
 function resultOf(end: Exclude<WorkflowEnd, { readonly isWaiting: true }>): CallResult {

@@ -37,7 +37,7 @@ export function createShape(
     const shadowed: string[] = [];
     const tools = draft.tools.map((tool) => {
       if (tool.hiddenBy !== undefined || !names.has(tool.key)) return tool;
-      shadowed.push(`tool "${tool.key}" of ${tool.workload} is hidden by the composite tool of the same name`);
+      shadowed.push(`tool "${tool.key}" of ${tool.backend} is hidden by the composite tool of the same name`);
       return { ...tool, hiddenBy: 'shadowed' as const, shapedBy: [...tool.shapedBy, 'shadowed'] };
     });
     return {
@@ -105,7 +105,7 @@ function withoutDuplicates(tools: readonly ToolEntry[]): readonly ToolEntry[] {
 
 function isBefore(one: ToolEntry, other: ToolEntry): boolean {
   if ((one.run === undefined) !== (other.run === undefined)) return one.run !== undefined;
-  return one.workload < other.workload;
+  return one.backend < other.backend;
 }
 
 /**
@@ -120,9 +120,9 @@ function createToolFinder(tools: readonly ToolEntry[]): (name: string) => ToolEn
   const byKey = new Map<string, ToolEntry>();
   const byOriginal = new Map<string, ToolEntry[]>();
   for (const tool of tools) {
-    const { workload, original, key, aliases = [] } = tool;
+    const { backend, original, key, aliases = [] } = tool;
     for (const name of [original, key, ...aliases]) {
-      if (!ofWorkload.has(`${workload}.${name}`)) ofWorkload.set(`${workload}.${name}`, tool);
+      if (!ofWorkload.has(`${backend}.${name}`)) ofWorkload.set(`${backend}.${name}`, tool);
     }
     if (tool.hiddenBy === undefined && !byKey.has(key)) byKey.set(key, tool);
     byOriginal.set(original, [...(byOriginal.get(original) ?? []), tool]);
@@ -135,8 +135,8 @@ function createToolFinder(tools: readonly ToolEntry[]): (name: string) => ToolEn
   };
 }
 
-function innerNameOf({ run, key, workload, original }: ToolEntry): string {
-  return run === undefined ? `${workload}.${original}` : key;
+function innerNameOf({ run, key, backend, original }: ToolEntry): string {
+  return run === undefined ? `${backend}.${original}` : key;
 }
 
 function entryFor(
@@ -158,7 +158,7 @@ function entryFor(
   const before = known.get(name);
   const kept = before?.equals(definition) ? before : definition;
   known.set(name, kept);
-  return { kind: 'tool', key: name, workload: address, original: name, definition: kept, shapedBy: [], run };
+  return { kind: 'tool', key: name, backend: address, original: name, definition: kept, shapedBy: [], run };
 }
 
 /**

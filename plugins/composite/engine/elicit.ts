@@ -68,10 +68,12 @@ const MISSING_CAPABILITY: WireError = {
 };
 
 async function askDuringCall(form: Form, { client }: Call, signal: AbortSignal, timeoutMs: number): Promise<Elicited> {
-  const { ask } = client;
-  if (ask === undefined) throw new StepFailure('the client does not accept requests during a call');
+  const { request } = client;
+  if (request === undefined) throw new StepFailure('the client does not accept requests during a call');
   try {
-    const answer = await withDeadline(signal, timeoutMs, (until) => ask('elicitation/create', paramsOf(form), until));
+    const answer = await withDeadline(signal, timeoutMs, (until) =>
+      request('elicitation/create', paramsOf(form), until),
+    );
     if ('error' in answer) throw new StepFailure(`the client did not answer: ${answer.error.message}`);
     return answerFrom(answer.result);
   } catch (cause) {

@@ -22,7 +22,7 @@ export function textsOf(tool: ToolEntry): ToolTexts {
   collect(definition.inputSchema, found, 0);
   return {
     name: nameOf(tool),
-    backend: tool.workload,
+    backend: tool.backend,
     description: [titleOf(definition), stringOf(definition.description).slice(0, MAX_DESCRIPTION)].join('\n').trim(),
     parameters: found.names.join(' '),
     parameterTexts: found.texts.join('\n'),

@@ -25,7 +25,7 @@ export function createSearcher(tuning: Tuning = TUNING): Searcher {
   const known = new WeakMap<readonly ToolEntry[], WordIndex>();
   return {
     passageOf,
-    questionsOf: partsOf,
+    queryTextsOf: partsOf,
     async index(tools, vectors = [], signal) {
       signal?.throwIfAborted();
       const words = known.get(tools) ?? (await wordIndexOf(tools, tuning, signal));

@@ -40,8 +40,8 @@ function behind(tool: ToolEntry): ToolEntry {
   return { ...tool, servedAt: 'direct', shapedBy: [...tool.shapedBy, 'optimizer'] };
 }
 
-function takenName({ key, workload }: ToolEntry): string {
-  return `tool "${key}" of ${workload} is left out: the optimizer has a tool of that name; give it another by an override`;
+function takenName({ key, backend }: ToolEntry): string {
+  return `tool "${key}" of ${backend} is left out: the optimizer has a tool of that name; give it another by an override`;
 }
 
 function entryOf(name: string, definition: JsonObject, run: TwoTools['find']): ToolEntry {
@@ -49,7 +49,7 @@ function entryOf(name: string, definition: JsonObject, run: TwoTools['find']): T
     kind: 'tool',
     key: name,
     original: name,
-    workload: ADDRESS,
+    backend: ADDRESS,
     definition: encode({ name, ...definition }),
     shapedBy: [],
     servedAt: 'front',

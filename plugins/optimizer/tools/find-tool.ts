@@ -18,7 +18,7 @@ import type { Answered } from './report-search.ts';
 export interface FinderParts {
   readonly core: Pick<Core, 'reachable' | 'toolsFor'>;
   readonly config: OptimizerConfig;
-  readonly searcher: Pick<Searcher, 'questionsOf'>;
+  readonly searcher: Pick<Searcher, 'queryTextsOf'>;
   readonly indexCache: IndexCache;
   /** Absent when words decide alone. */
   readonly meaning: EmbeddingIndex | undefined;
@@ -100,7 +100,7 @@ async function questioned(
   const away = meaning?.away();
   if (away !== undefined) return { away };
   if (dimensions === undefined) return { away: 'the tools are not embedded yet' };
-  const asked = await meaning?.question(searcher.questionsOf(text), signal);
+  const asked = await meaning?.question(searcher.queryTextsOf(text), signal);
   if (asked === undefined || 'away' in asked) return asked;
   return asked.vectors[0]?.length === dimensions ? asked : { away: 'the tools are being embedded by another model' };
 }

@@ -91,8 +91,8 @@ async function shelved(
 /** What the index depends on: names, and definitions byte by byte. */
 function printOf(tools: readonly ToolEntry[]): string {
   const hash = createHash('sha256');
-  for (const { key, workload, definition } of tools) {
-    hash.update(`${Buffer.byteLength(key)} ${Buffer.byteLength(workload)} ${definition.length}\n${key}${workload}`);
+  for (const { key, backend, definition } of tools) {
+    hash.update(`${Buffer.byteLength(key)} ${Buffer.byteLength(backend)} ${definition.length}\n${key}${backend}`);
     hash.update(definition);
   }
   return hash.digest('base64url');

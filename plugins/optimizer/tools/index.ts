@@ -15,8 +15,8 @@ export default definePlugin({
   apply(core, config) {
     const optimizer = createOptimizer(core, config);
     const shape = behindTwoTools(optimizer);
-    core.door.speakOnly('2025-11-25'); // vmcp spec §2 optimizer
-    if (config.directPath !== undefined) core.door.openDirect(config.directPath);
+    core.endpoint.serveOnly('2025-11-25'); // vmcp spec §2 optimizer
+    if (config.directPath !== undefined) core.endpoint.serveDirect(config.directPath);
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, shape);
     core.hooks.catalogRebuilt.tap(ADDRESS, ({ reachable }) => optimizer.prepare(reachable));
     core.hooks.starting.tapPromise(ADDRESS, () => optimizer.start());

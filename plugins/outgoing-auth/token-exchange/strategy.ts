@@ -78,21 +78,21 @@ function setHeader(headers: Record<string, string>, { header }: KeptToken): void
   if (header !== undefined) headers.authorization = header;
 }
 
-function exchanged(requests: TokenRequests, workload: string, { caller }: AuthContext): Wanted {
+function exchanged(requests: TokenRequests, backend: string, { caller }: AuthContext): Wanted {
   const { exp } = caller.claims;
   return {
-    make: () => requests.exchange(caller.token?.reveal() ?? '', workload),
+    make: () => requests.exchange(caller.token?.reveal() ?? '', backend),
     untilMs: typeof exp === 'number' ? exp * 1000 : undefined,
   };
 }
 
-function ownToken(requests: TokenRequests, workload: string, log: Log): Wanted {
+function ownToken(requests: TokenRequests, backend: string, log: Log): Wanted {
   return {
     async make() {
-      const issued = await requests.own?.(workload);
+      const issued = await requests.own?.(backend);
       if (issued === undefined) {
         log.warn('lists are read without a credential: the token endpoint has none for the gateway itself', {
-          backend: workload,
+          backend,
         });
       }
       return issued;
@@ -102,7 +102,7 @@ function ownToken(requests: TokenRequests, workload: string, log: Log): Wanted {
 }
 
 /** Keys of the cache: backend, and a hash over who asks and with which token. The hash is made once per caller object. */
-function createKeys(): (workload: string, caller: Caller) => string {
+function createKeys(): (backend: string, caller: Caller) => string {
   const digests = new WeakMap<Caller, string>();
   const digestOf = (caller: Caller): string => {
     if (caller.token === undefined) return '';
@@ -113,13 +113,13 @@ function createKeys(): (workload: string, caller: Caller) => string {
     digests.set(caller, digest);
     return digest;
   };
-  return (workload, caller) => `${workload}\0${digestOf(caller)}`;
+  return (backend, caller) => `${backend}\0${digestOf(caller)}`;
 }
 
-function withoutToken(workload: string): GatewayFault {
+function withoutToken(backend: string): GatewayFault {
   return new GatewayFault(
     'AUTH_STRATEGY_REFUSED',
-    `backend "${workload}" is reached with the caller's token exchanged, and this caller came without one`,
+    `backend "${backend}" is reached with the caller's token exchanged, and this caller came without one`,
   );
 }
 

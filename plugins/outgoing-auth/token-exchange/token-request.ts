@@ -23,12 +23,12 @@ export interface TokenRequests {
    * @throws GatewayFault AUTH_STRATEGY_REFUSED when the endpoint does not take the caller's token, AUTH_STRATEGY_FAILED
    * for everything else; neither holds a token, a secret or the endpoint's words
    */
-  exchange(subjectToken: string, workload: string): Promise<IssuedToken>;
+  exchange(subjectToken: string, backend: string): Promise<IssuedToken>;
   /**
    * A token of the gateway's own (client credentials), `undefined` when the endpoint has none for it. The function is
    * there when there is a client secret. @throws GatewayFault as `exchange`
    */
-  readonly own: ((workload: string) => Promise<IssuedToken | undefined>) | undefined;
+  readonly own: ((backend: string) => Promise<IssuedToken | undefined>) | undefined;
   /** Requests under way fail. */
   close(): Promise<void>;
 }
@@ -54,35 +54,35 @@ export function createTokenRequests(options: TokenExchangeOptions, clientSecret:
   // a client without a secret only says its name (RFC 6749 §3.2.1)
   const client: Record<string, string> =
     clientId === undefined || clientSecret !== undefined ? {} : { client_id: clientId };
-  const ask = async (form: Record<string, string>, workload: string): Promise<Answered> => {
+  const ask = async (form: Record<string, string>, backend: string): Promise<Answered> => {
     const body = new URLSearchParams({ ...form, ...target, ...client }).toString();
     try {
       const answer = await remote.send(tokenUrl, { method: 'POST', headers, body });
       return { status: answer.status, body: answer.status < 500 ? jsonBody(answer, tokenUrl) : {} };
     } catch (cause) {
-      throw fault('AUTH_STRATEGY_FAILED', workload, 'gave no usable answer', cause);
+      throw fault('AUTH_STRATEGY_FAILED', backend, 'gave no usable answer', cause);
     }
   };
   return {
-    async exchange(subjectToken, workload) {
+    async exchange(subjectToken, backend) {
       const form = {
         grant_type: GRANT,
         subject_token: subjectToken,
         subject_token_type: subjectTokenType,
         requested_token_type: ACCESS_TOKEN,
       };
-      const issued = granted(await ask(form, workload), workload);
+      const issued = granted(await ask(form, backend), backend);
       const type = issued.issued_token_type; // required: RFC 8693 §2.2.1
-      if (type === ACCESS_TOKEN || type === JWT) return tokenFrom(issued, workload);
-      throw fault('AUTH_STRATEGY_FAILED', workload, 'issued something that is not an access token');
+      if (type === ACCESS_TOKEN || type === JWT) return tokenFrom(issued, backend);
+      throw fault('AUTH_STRATEGY_FAILED', backend, 'issued something that is not an access token');
     },
     own:
       clientSecret === undefined
         ? undefined
-        : async (workload) => {
-            const answered = await ask({ grant_type: 'client_credentials' }, workload);
+        : async (backend) => {
+            const answered = await ask({ grant_type: 'client_credentials' }, backend);
             if (answered.status !== 200 && NONE_OF_ITS_OWN.has(String(answered.body.error))) return undefined;
-            return tokenFrom(granted(answered, workload), workload);
+            return tokenFrom(granted(answered, backend), backend);
           },
     close: () => remote.close(),
   };
@@ -112,11 +112,11 @@ const NONE_OF_ITS_OWN: ReadonlySet<string> = new Set([
   'access_denied',
 ]);
 
-function granted({ status, body }: Answered, workload: string): JsonObject {
+function granted({ status, body }: Answered, backend: string): JsonObject {
   if (status === 200) return body;
   const known = typeof body.error === 'string' ? OAUTH_ERRORS.get(body.error) : undefined;
-  if (known !== undefined) throw fault(known[0], workload, `${known[1]} (${body.error})`);
-  throw fault('AUTH_STRATEGY_FAILED', workload, `answered with status ${status}`);
+  if (known !== undefined) throw fault(known[0], backend, `${known[1]} (${body.error})`);
+  throw fault('AUTH_STRATEGY_FAILED', backend, `answered with status ${status}`);
 }
 
 const SIGN_IN = "does not take the caller's token: the caller has to sign in again";
@@ -133,13 +133,13 @@ const OAUTH_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map(
   ['unsupported_grant_type', ['AUTH_STRATEGY_FAILED', 'does not know this grant']],
 ] as const);
 
-function tokenFrom(issued: JsonObject, workload: string): IssuedToken {
+function tokenFrom(issued: JsonObject, backend: string): IssuedToken {
   const { access_token: token, token_type: type, expires_in: seconds } = issued;
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
-    throw fault('AUTH_STRATEGY_FAILED', workload, 'issued a token that is no bearer token');
+    throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is no bearer token');
   }
   if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(token)) {
-    throw fault('AUTH_STRATEGY_FAILED', workload, 'issued a token that no header can carry');
+    throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that no header can carry');
   }
   return { header: `Bearer ${token}`, lifetimeMs: lifetimeFrom(seconds) };
 }
@@ -151,7 +151,7 @@ function lifetimeFrom(seconds: JsonObject[string] | undefined): number | undefin
   return Number.isSafeInteger(ms) && ms > 0 ? ms : 0;
 }
 
-function fault(code: FaultCode, workload: string, sentence: string, cause?: unknown): GatewayFault {
-  const message = `backend "${workload}": its token endpoint ${sentence}`;
+function fault(code: FaultCode, backend: string, sentence: string, cause?: unknown): GatewayFault {
+  const message = `backend "${backend}": its token endpoint ${sentence}`;
   return new GatewayFault(code, message, cause === undefined ? undefined : { cause });
 }

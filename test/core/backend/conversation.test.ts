@@ -17,12 +17,12 @@ function talkTo(line: string): JsonRpcConnection {
     command: { file: process.execPath, args: ['-e', line] },
   } as const;
   const about = {
-    workload: 'far',
+    backend: 'far',
     caller: DISCOVERY_CALLER,
     clientInfo: {},
     limits: DEFAULT_LIMITS,
     log: QUIET,
-    events: { listChanged() {}, updated() {}, logged() {}, told() {}, unclear() {}, lost() {} },
+    events: { listChanged() {}, updated() {}, logged() {}, notified() {}, unclear() {}, lost() {} },
     now: Date.now,
   };
   const wired = { backend, limits: DEFAULT_LIMITS, log: QUIET, tally: { processes: 0 } };

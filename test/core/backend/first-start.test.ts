@@ -55,7 +55,7 @@ describe('the first start of a program', () => {
   proves('choice.first-start.calls', 'is told to calls at once, with the seconds', async () => {
     const runner = heldRunner();
     const { manager } = await managerWith([backendOf(runner, 'slow', 'legacy')], { limits: SHORT });
-    const { call } = callOf({ workload: 'slow', original: 'ping', owner: testOwner('session:a').owner });
+    const { call } = callOf({ backend: 'slow', original: 'ping', owner: testOwner('session:a').owner });
     await expect(manager.send(call)).rejects.toMatchObject({
       code: 'BACKEND_STARTING',
       message: expect.stringMatching(/^backend "slow" is still starting, \d+ s so far; its first start may take 300 s/),
@@ -90,7 +90,7 @@ describe('the first start of a program', () => {
     await until(() => manager.states().every(({ status }) => status === 'ready'), 20_000);
     expect(runner.notes().filter((line) => line === 'start same')).toHaveLength(3);
     expect(runner.notes().join()).not.toContain('overlap');
-    await send(manager, { workload: 'a', original: 'ping', owner: testOwner('session:a').owner }).catch(() => {});
+    await send(manager, { backend: 'a', original: 'ping', owner: testOwner('session:a').owner }).catch(() => {});
   });
 });
 

@@ -15,7 +15,7 @@ import {
   textOf,
 } from './support.ts';
 
-const CALL = { workload: 'far', original: 'echo' } as const;
+const CALL = { backend: 'far', original: 'echo' } as const;
 
 /** A port on which nobody listens. */
 async function deadPort(): Promise<number> {

@@ -20,7 +20,7 @@ import {
 } from './support.ts';
 
 const OWNER = testOwner('session:http').owner;
-const CALL = { workload: 'far', original: 'echo', owner: OWNER } as const;
+const CALL = { backend: 'far', original: 'echo', owner: OWNER } as const;
 
 function isCall(got: Got): boolean {
   return got.message?.method === 'tools/call';
@@ -360,7 +360,7 @@ describe('messages on the stream of a call', () => {
     const result = await send(manager, {
       ...CALL,
       client: {
-        ask: async (method, params) => {
+        request: async (method, params) => {
           asked.push(`${method} ${params.toString()}`);
           await new Promise((resolve) => setTimeout(resolve, 400)); // a person thinks longer than the call may take
           return { result: Buffer.from('{"action":"accept","big":12345678901234567890}') };

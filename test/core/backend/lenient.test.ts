@@ -14,7 +14,7 @@ import {
   textOf,
 } from './support.ts';
 
-const CALL = { workload: 'far', original: 'echo' } as const;
+const CALL = { backend: 'far', original: 'echo' } as const;
 
 /** A room before a server that answers `tools/call` as a test says; it may change limits. */
 async function calling(

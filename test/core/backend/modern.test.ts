@@ -48,7 +48,7 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
   proves(['choice.probe.modern', 'ask.backend.either-revision'], 'is spoken to in the newer era', async () => {
     const { manager } = await managerWith([await backendOf()]);
     expect(manager.states()[0]).toMatchObject({ status: 'ready', era: '2026-07-28' });
-    const result = await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'hello ✓' } });
+    const result = await send(manager, { backend: 'far', original: 'echo', arguments: { text: 'hello ✓' } });
     expect(textOf(result)).toBe('hello ✓');
     expect(result.resultType).toBe('complete');
     expect(manager.counts().links).toBe(1);
@@ -57,13 +57,13 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
   it('is spoken to in the older era when the operator says so', async () => {
     const { manager } = await managerWith([{ ...(await backendOf()), era: 'legacy' }]);
     expect(manager.eraOf('far')).toBe('2025-11-25');
-    expect(textOf(await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'old' } }))).toBe('old');
+    expect(textOf(await send(manager, { backend: 'far', original: 'echo', arguments: { text: 'old' } }))).toBe('old');
   });
 
   proves('choice.capability.progress', 'tells progress and logs to the client', async () => {
     const { manager } = await managerWith([await backendOf()]);
     const client = { progressToken: Buffer.from('"p"'), logLevel: 'info' };
-    const { call, told } = callOf({ workload: 'far', original: 'progress', client });
+    const { call, told } = callOf({ backend: 'far', original: 'progress', client });
     expect(textOf(await manager.send(call))).not.toBe('token undefined');
     expect(told.map(({ method }) => method)).toEqual([
       'notifications/progress',
@@ -76,12 +76,12 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
   it('gets its questions answered in a second round', async () => {
     const { manager } = await managerWith([await backendOf()]);
     const { owner } = testOwner('caller:x', { elicitation: {} });
-    const first = await send(manager, { workload: 'far', original: 'confirm', owner });
+    const first = await send(manager, { backend: 'far', original: 'confirm', owner });
     expect(first.resultType).toBe('input_required');
     expect(first.value.inputRequests).toHaveProperty('sure');
     const state = first.value.requestState;
     const second = await send(manager, {
-      workload: 'far',
+      backend: 'far',
       original: 'confirm',
       owner,
       call: {
@@ -97,13 +97,13 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
     const { manager } = await managerWith([await backendOf()]);
     const before = aborted.count;
     const stop = new AbortController();
-    const pending = send(manager, { workload: 'far', original: 'hang', signal: stop.signal });
+    const pending = send(manager, { backend: 'far', original: 'hang', signal: stop.signal });
     await until(() => manager.counts().callsInFlight === 1);
-    await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'meanwhile' } });
+    await send(manager, { backend: 'far', original: 'echo', arguments: { text: 'meanwhile' } });
     stop.abort(new Error('enough'));
     await expect(pending).rejects.toThrow('enough');
     if (name === 'HTTP') await until(() => aborted.count === before + 1);
-    expect(textOf(await send(manager, { workload: 'far', original: 'echo', arguments: { text: 'after' } }))).toBe(
+    expect(textOf(await send(manager, { backend: 'far', original: 'echo', arguments: { text: 'after' } }))).toBe(
       'after',
     );
   });
@@ -166,12 +166,12 @@ describe('what goes to a modern server', () => {
       const { owner } = testOwner('caller:y', { elicitation: { form: {} } });
       const args = { region: 'Zürich', n: 42 };
       const mirrored = manager.listings('').get('far')?.tools[0]?.mirrored ?? [];
-      const target = { ...callOf({ workload: 'far', original: 'größe' }).call.target, mirrored };
+      const target = { ...callOf({ backend: 'far', original: 'größe' }).call.target, mirrored };
       const params =
         '{"arguments":{"region":"Zürich","n":42,"big":12345678901234567890},"name":"x_größe","requestState":"forged","x":1}';
       const meta = '{"traceparent":"00-a"}';
       await send(manager, {
-        workload: 'far',
+        backend: 'far',
         original: 'größe',
         owner,
         params,
@@ -215,7 +215,7 @@ describe('what goes to a modern server', () => {
     );
     const { manager } = await managerWith([httpBackend(server.url)]);
     const sent = {
-      workload: 'far',
+      backend: 'far',
       method: 'resources/read',
       kind: 'template',
       original: 'note://{id}',
@@ -237,7 +237,7 @@ describe('what goes to a modern server', () => {
       modernAnswers({ tools: [{ name: 'echo', inputSchema: schema as never }] })(got);
     });
     const { manager } = await managerWith([httpBackend(server.url)]);
-    expect(textOf(await send(manager, { workload: 'far', original: 'echo', arguments: { region: 'eu' } }))).toBe(
+    expect(textOf(await send(manager, { backend: 'far', original: 'echo', arguments: { region: 'eu' } }))).toBe(
       'modern',
     );
     expect(server.of('tools/call')).toHaveLength(2);
@@ -249,7 +249,7 @@ describe('what goes to a modern server', () => {
       modernAnswers()(got);
     });
     const { manager } = await managerWith([httpBackend(server.url)]);
-    await expect(send(manager, { workload: 'far', original: 'echo' })).rejects.toMatchObject({
+    await expect(send(manager, { backend: 'far', original: 'echo' })).rejects.toMatchObject({
       code: 'BACKEND_PROTOCOL',
     });
     expect(server.of('tools/call')).toHaveLength(2);
@@ -266,7 +266,7 @@ describe('what goes to a modern server', () => {
     });
     const { manager } = await managerWith([httpBackend(server.url)]);
     const stop = new AbortController();
-    const pending = send(manager, { workload: 'far', original: 'echo', signal: stop.signal });
+    const pending = send(manager, { backend: 'far', original: 'echo', signal: stop.signal });
     await until(() => server.of('tools/call').length === 1);
     stop.abort();
     await expect(pending).rejects.toThrow();
@@ -288,7 +288,7 @@ describe('the verdict about a backend over HTTP', () => {
     );
     const { manager } = await managerWith([httpBackend(server.url)]);
     expect(manager.eraOf('far')).toBe('2025-11-25');
-    await send(manager, { workload: 'far', original: 'echo' });
+    await send(manager, { backend: 'far', original: 'echo' });
     expect(server.of('server/discover')).toHaveLength(1);
   });
 
@@ -346,7 +346,7 @@ describe('the verdict about a backend over HTTP', () => {
     const { manager } = await managerWith([httpBackend(server.url)]);
     expect(manager.eraOf('far')).toBe('2026-07-28');
     modern = false;
-    expect(textOf(await send(manager, { workload: 'far', original: 'echo' }))).toBe('legacy');
+    expect(textOf(await send(manager, { backend: 'far', original: 'echo' }))).toBe('legacy');
     expect(manager.eraOf('far')).toBe('2025-11-25');
   });
 });

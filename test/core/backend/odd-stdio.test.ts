@@ -21,7 +21,7 @@ function odd(oddity = 'none') {
 const OWNER = testOwner('session:odd').owner;
 
 function call(original: string, rest = {}) {
-  return { workload: 'odd', original, owner: OWNER, ...rest };
+  return { backend: 'odd', original, owner: OWNER, ...rest };
 }
 
 describe('probing a stdio backend', () => {

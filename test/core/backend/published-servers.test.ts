@@ -49,12 +49,12 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
     expect(listing?.tools.map((tool) => tool.key)).toContain('get-sum');
     expect(listing?.prompts.length).toBeGreaterThan(0);
     expect(listing?.templates.length).toBeGreaterThan(0);
-    const sum = await send(manager, { workload: 'every', original: 'get-sum', arguments: { a: 1, b: 2 } });
+    const sum = await send(manager, { backend: 'every', original: 'get-sum', arguments: { a: 1, b: 2 } });
     expect(textOf(sum)).toContain('3');
     const uri = listing?.resources[0]?.key ?? '';
-    const read = await send(manager, { workload: 'every', method: 'resources/read', original: uri });
+    const read = await send(manager, { backend: 'every', method: 'resources/read', original: uri });
     expect(read.bytes.toString()).toContain(uri);
-    const prompt = await send(manager, { workload: 'every', method: 'prompts/get', original: 'simple-prompt' });
+    const prompt = await send(manager, { backend: 'every', method: 'prompts/get', original: 'simple-prompt' });
     expect(prompt.value.messages).toBeDefined();
   });
 
@@ -64,7 +64,7 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
     async () => {
       const { manager } = await managerWith([await backend()]);
       const { call, told } = callOf({
-        workload: 'every',
+        backend: 'every',
         original: 'trigger-long-running-operation',
         arguments: { duration: 0.2, steps: 2 },
         client: { progressToken: Buffer.from('"my token"') },
@@ -103,11 +103,11 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
     const { owner } = testOwner('session:full', FULL, async () => ({ result: Buffer.from('{"roots":[]}') }));
     await manager.prepareOwner(owner);
     const result = await send(manager, {
-      workload: 'every',
+      backend: 'every',
       original: 'trigger-elicitation-request',
       owner,
       client: {
-        ask: async (method, params) => {
+        request: async (method, params) => {
           asked.push(`${method} ${RawObject.parse(params).has('message')}`);
           return { result: Buffer.from('{"action":"decline"}') };
         },
@@ -125,7 +125,7 @@ describe('published stdio servers', () => {
     writeFileSync(join(folder, 'greeting.txt'), 'hello from a file');
     const { manager } = await managerWith([stdioBackend('files', published('filesystem'), [folder])]);
     const read = { path: join(folder, 'greeting.txt') };
-    const result = await send(manager, { workload: 'files', original: 'read_text_file', arguments: read });
+    const result = await send(manager, { backend: 'files', original: 'read_text_file', arguments: read });
     expect(textOf(result)).toBe('hello from a file');
   });
 
@@ -136,8 +136,8 @@ describe('published stdio servers', () => {
     const command = { file: process.execPath, args: [published('memory')], env };
     const { manager } = await managerWith([{ name: 'memory', transport: 'stdio', command }]);
     const entities = [{ name: 'Ada', entityType: 'person', observations: ['wrote the first program'] }];
-    await send(manager, { workload: 'memory', original: 'create_entities', arguments: { entities } });
-    const graph = await send(manager, { workload: 'memory', original: 'read_graph' });
+    await send(manager, { backend: 'memory', original: 'create_entities', arguments: { entities } });
+    const graph = await send(manager, { backend: 'memory', original: 'read_graph' });
     expect(graph.bytes.toString()).toContain('wrote the first program');
   });
 
@@ -145,7 +145,7 @@ describe('published stdio servers', () => {
     const { manager } = await managerWith([stdioBackend('thinking', published('sequential-thinking'))]);
     const think = (key: string, thoughtNumber: number) => {
       const thought = { thought: 'so', nextThoughtNeeded: true, thoughtNumber, totalThoughts: 5 };
-      const sent = { workload: 'thinking', original: 'sequentialthinking', arguments: thought };
+      const sent = { backend: 'thinking', original: 'sequentialthinking', arguments: thought };
       return send(manager, { ...sent, owner: testOwner(key).owner }).then((result) => JSON.parse(textOf(result)));
     };
     expect((await think('session:a', 1)).thoughtHistoryLength).toBe(1);
@@ -162,7 +162,7 @@ describe('published stdio servers', () => {
     const uri = manager.listings('').get('every')?.resources[0]?.key ?? '';
     await manager.watch('every', uri, owner);
     await manager.watch('every', uri, owner);
-    await send(manager, { workload: 'every', original: 'toggle-subscriber-updates', owner });
+    await send(manager, { backend: 'every', original: 'toggle-subscriber-updates', owner });
     await until(() => updated.length > 0, 15_000);
     expect(JSON.parse(updated[0] ?? '')).toEqual({ uri });
     await manager.unwatch('every', uri, owner);
@@ -173,7 +173,7 @@ describe('published stdio servers', () => {
     const { manager } = await managerWith([stdioBackend('every', published('everything'))]);
     const { owner, logged } = testOwner('session:log');
     manager.setLogLevel(owner, 'debug');
-    await send(manager, { workload: 'every', original: 'toggle-simulated-logging', owner });
+    await send(manager, { backend: 'every', original: 'toggle-simulated-logging', owner });
     await until(() => logged.length > 0, 15_000);
   });
 
@@ -182,7 +182,7 @@ describe('published stdio servers', () => {
     const params =
       '{"ref":{"type":"ref/prompt","name":"x_completable-prompt"},"argument":{"name":"department","value":"E"}}';
     const sent = {
-      workload: 'every',
+      backend: 'every',
       method: 'completion/complete',
       kind: 'prompt',
       original: 'completable-prompt',
@@ -194,7 +194,7 @@ describe('published stdio servers', () => {
 
   it('say in their own words what is wrong', async () => {
     const { manager } = await managerWith([stdioBackend('every', published('everything'))]);
-    const failed = send(manager, { workload: 'every', method: 'prompts/get', original: 'no-such-prompt' });
+    const failed = send(manager, { backend: 'every', method: 'prompts/get', original: 'no-such-prompt' });
     await expect(failed).rejects.toThrow(BackendError);
     await expect(failed).rejects.toMatchObject({ code: -32602 });
   });

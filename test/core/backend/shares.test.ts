@@ -34,7 +34,7 @@ describe('the processes of a stdio backend', () => {
     const { manager } = await managerWith([backend], {
       limits: { processesPerBackend: 3, processesPerCaller: 2, processChurnMs: 0 },
     });
-    const pid = async (owner: SessionOwner) => textOf(await send(manager, { workload: 'odd', original: 'pid', owner }));
+    const pid = async (owner: SessionOwner) => textOf(await send(manager, { backend: 'odd', original: 'pid', owner }));
     const eve = ['e1', 'e2', 'e3', 'e4'].map((session) => ownerOf('eve', session));
     for (const owner of eve) await manager.watch('odd', 'memo://1', owner);
     expect(notes().filter((line) => line === 'start')).toHaveLength(5); // the gateway's own, and one after the other
@@ -51,9 +51,9 @@ describe('the processes of a stdio backend', () => {
     for (const session of ['e1', 'e2', 'e3']) await manager.watch('odd', 'memo://1', ownerOf('eve', session));
     for (const name of ['ada', 'bob']) {
       const owner = ownerOf(name, name);
-      expect(textOf(await send(manager, { workload: 'odd', original: 'pid', owner }))).toMatch(/^\d+$/);
+      expect(textOf(await send(manager, { backend: 'odd', original: 'pid', owner }))).toMatch(/^\d+$/);
     }
-    const cy = send(manager, { workload: 'odd', original: 'pid', owner: ownerOf('cy', 'cy') });
+    const cy = send(manager, { backend: 'odd', original: 'pid', owner: ownerOf('cy', 'cy') });
     await expect(cy).rejects.toMatchObject({ code: 'BACKEND_BUSY' }); // one each: nobody gives way
   });
 
@@ -64,7 +64,7 @@ describe('the processes of a stdio backend', () => {
     const limits = { processesPerCaller: 2 };
     const { manager } = await managerWith([backend], { limits, now: () => nowMs });
     const pid = (name: string, session: string) =>
-      send(manager, { workload: 'odd', original: 'pid', owner: ownerOf(name, session) });
+      send(manager, { backend: 'odd', original: 'pid', owner: ownerOf(name, session) });
     for (const session of ['e1', 'e2', 'e3']) await pid('eve', session);
     for (let n = 4; n < 12; n++) {
       await expect(pid('eve', `e${n}`)).rejects.toMatchObject({ code: 'BACKEND_BUSY', notRun: true });
@@ -87,8 +87,8 @@ describe('the processes of a stdio backend', () => {
     await manager.watch('odd', 'memo://3', two);
     expect(subscriptions()).toBe(3);
     await manager.unwatch('odd', 'memo://2', one);
-    await send(manager, { workload: 'odd', original: 'pid', owner: one });
-    await send(manager, { workload: 'odd', original: 'pid', owner: one });
+    await send(manager, { backend: 'odd', original: 'pid', owner: one });
+    await send(manager, { backend: 'odd', original: 'pid', owner: one });
     expect(notes().filter((line) => line.startsWith('subscribe'))).toEqual([
       'subscribe memo://1',
       'subscribe memo://2',

@@ -30,7 +30,7 @@ describe('the lists of a backend that is away', () => {
 });
 
 const LISTING: BackendListing = {
-  workload: 'far',
+  backend: 'far',
   era: '2026-07-28',
   hello: { info: {}, protocolVersion: '2026-07-28', capabilities: {}, instructions: undefined },
   tools: [],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signOfLife } from '../../../core/backend/health/classify-signal.ts';
+import { classifySignal } from '../../../core/backend/health/classify-signal.ts';
 import type { BackendHealth } from '../../../core/contract/backend.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { proves } from '../../support/proves.ts';
@@ -30,7 +30,7 @@ async function signWhen(era: 'legacy' | 'modern', before: FakeOptions['before'],
   expect(manager.states()[0]?.status).toBe('ready');
   const before_ = server.all.length;
   isUp = true;
-  const sign = await manager.probe('far', ms, NEVER).then(() => ({ is: 'alive' }) as const, signOfLife);
+  const sign = await manager.probe('far', ms, NEVER).then(() => ({ is: 'alive' }) as const, classifySignal);
   const asked = server.all.slice(before_).flatMap(({ message }) => message?.method ?? []);
   return { sign, asked, manager, server };
 }
@@ -107,8 +107,10 @@ describe('a probe', () => {
     for (const [reply, expected] of cases) {
       expect((await signWhen('legacy', toProbe('ping', reply), 400)).sign).toEqual(expected);
     }
-    expect(signOfLife(new GatewayFault('AUTH_STRATEGY_FAILED', 'no token'))).toMatchObject({ is: 'unauthenticated' });
-    expect(signOfLife(new Error('a plugin broke'))).toEqual({ is: 'nothing' });
+    expect(classifySignal(new GatewayFault('AUTH_STRATEGY_FAILED', 'no token'))).toMatchObject({
+      is: 'unauthenticated',
+    });
+    expect(classifySignal(new Error('a plugin broke'))).toEqual({ is: 'nothing' });
   });
 
   it('looks for the backend anew when its session or its connection has gone, and when the last probe was in vain', async () => {
@@ -128,7 +130,7 @@ describe('a probe', () => {
 
     const gone = await signWhen('legacy', undefined);
     await gone.server.close();
-    const sign = await gone.manager.probe('far', PROBE_MS, NEVER).catch(signOfLife);
+    const sign = await gone.manager.probe('far', PROBE_MS, NEVER).catch(classifySignal);
     expect(sign).toEqual({ is: 'failed', category: 'connection_failed' });
     expect(gone.manager.states()[0]?.status).toBe('unavailable');
     await httpServer(legacyAnswers(), gone.server.port);
@@ -156,7 +158,7 @@ describe('a probe', () => {
     await until(() => quiet.all.length > 0);
     stop.abort('enough');
     expect(await ended).toBe('enough');
-    const stopped = manager.probe('far', PROBE_MS, NEVER).catch(signOfLife);
+    const stopped = manager.probe('far', PROBE_MS, NEVER).catch(classifySignal);
     await manager.stop();
     expect(await stopped).toEqual({ is: 'nothing' });
     await expect(manager.probe('far', PROBE_MS, NEVER)).rejects.toMatchObject({ code: 'BACKEND_UNKNOWN' });
@@ -171,9 +173,9 @@ describe('a backend that a monitor calls unhealthy', () => {
       const server = await httpServer(legacyAnswers());
       const { manager, listed } = await managerWith([httpBackend(server.url)], { limits: { listGraceMs: 60 } });
       const calls = () => server.of('tools/call').length;
-      await send(manager, { workload: 'far', original: 'echo' });
-      manager.judge('far', health('unhealthy'));
-      await expect(send(manager, { workload: 'far', original: 'echo' })).rejects.toMatchObject({
+      await send(manager, { backend: 'far', original: 'echo' });
+      manager.setHealth('far', health('unhealthy'));
+      await expect(send(manager, { backend: 'far', original: 'echo' })).rejects.toMatchObject({
         code: 'BACKEND_UNREACHABLE',
         message: 'backend "far" is away (timeout)',
       });
@@ -182,10 +184,10 @@ describe('a backend that a monitor calls unhealthy', () => {
       await until(() => !manager.listings('').has('far'));
       expect(manager.states()[0]).toMatchObject({ status: 'ready', health: { status: 'unhealthy' } });
       listed.length = 0;
-      manager.judge('far', health('degraded'));
+      manager.setHealth('far', health('degraded'));
       await until(() => manager.listings('').has('far'));
       expect(listed).toEqual(['far/']);
-      await send(manager, { workload: 'far', original: 'echo' });
+      await send(manager, { backend: 'far', original: 'echo' });
       expect(calls()).toBe(2);
     },
   );
@@ -195,8 +197,8 @@ describe('a backend that a monitor calls unhealthy', () => {
     const { manager, listed } = await managerWith([httpBackend(server.url)], { limits: { listGraceMs: 200 } });
     listed.length = 0;
     for (let n = 0; n < 5; n++) {
-      manager.judge('far', health('unhealthy'));
-      manager.judge('far', health('degraded'));
+      manager.setHealth('far', health('unhealthy'));
+      manager.setHealth('far', health('degraded'));
     }
     await new Promise((resolve) => setTimeout(resolve, 300)); // past the grace time
     expect(manager.listings('').has('far')).toBe(true);
@@ -206,10 +208,10 @@ describe('a backend that a monitor calls unhealthy', () => {
   it('is judged anew when its description changes', async () => {
     const [one, other] = await Promise.all([httpServer(legacyAnswers()), httpServer(legacyAnswers())]);
     const { manager } = await managerWith([httpBackend(one.url)]);
-    manager.judge('far', health('unhealthy'));
+    manager.setHealth('far', health('unhealthy'));
     manager.replace([httpBackend(other.url)]);
     await manager.settling();
     expect(manager.states()[0]).not.toHaveProperty('health');
-    await send(manager, { workload: 'far', original: 'echo' });
+    await send(manager, { backend: 'far', original: 'echo' });
   });
 });

@@ -24,7 +24,7 @@ describe('an HTTP backend that goes away', () => {
       const server = await httpServer(answers);
       const { manager } = await managerWith([httpBackend(server.url)]);
       const socketsOf = () => [...new Set(server.all.map(({ response }) => response.req.socket as Socket))];
-      const calls = Array.from({ length: 12 }, () => send(manager, { workload: 'far', original: 'held' }));
+      const calls = Array.from({ length: 12 }, () => send(manager, { backend: 'far', original: 'held' }));
       await until(() => held.length === 12);
       const [last] = held;
       for (const got of held.slice(1)) answer(got, { content: [] });

@@ -38,7 +38,7 @@ async function sseServer(odd: (message: Message, stream: Got['response']) => boo
   return { ...server, backend, streams };
 }
 
-const CALL = { workload: 'far', original: 'echo' } as const;
+const CALL = { backend: 'far', original: 'echo' } as const;
 
 describe('the old SSE transport', () => {
   proves('choice.probe.sse-legacy', 'is never probed', async () => {

@@ -5,12 +5,12 @@ import type { BackendManager } from '../../../core/backend/backend-manager.ts';
 import { type BackendManagerOptions, createBackendManager } from '../../../core/backend/create-manager.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type {
-  Ask,
   Call,
   CallMethod,
   CallResult,
   CatalogEntry,
   ClientContext,
+  ClientRequester,
   SessionOwner,
 } from '../../../core/contract/call.ts';
 import type { BackendChanged } from '../../../core/contract/event.ts';
@@ -70,7 +70,7 @@ export function testManager(overrides: ManagerOverrides = {}): TestManager {
     now: () => Date.now(),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     events: {
-      listed: (workload, capabilityClass) => void listed.push(`${workload}/${capabilityClass}`),
+      listed: (backend, capabilityClass) => void listed.push(`${backend}/${capabilityClass}`),
       changed: (event) => void changed.push(event),
     },
     ...overrides,
@@ -94,7 +94,7 @@ export async function managerWith(
 const CALLER = { issuer: '', subject: 'tester', key: '\u0000tester', claims: {} } as const;
 
 /** An owner of links; its sink notes what it hears. */
-export function testOwner(key: string, capabilities: JsonObject = {}, ask?: Ask) {
+export function testOwner(key: string, capabilities: JsonObject = {}, ask?: ClientRequester) {
   const updated: string[] = [];
   const logged: string[] = [];
   const changed: string[] = [];
@@ -107,7 +107,7 @@ export function testOwner(key: string, capabilities: JsonObject = {}, ask?: Ask)
       resourceUpdated: (_, params) => void updated.push(params.toString()),
       logged: (_, params) => void logged.push(params.toString()),
       listsChanged: (_, kinds) => void changed.push(...kinds),
-      ...(ask === undefined ? {} : { ask }),
+      ...(ask === undefined ? {} : { request: ask }),
     },
   };
   return { owner, updated, logged, changed };
@@ -115,7 +115,7 @@ export function testOwner(key: string, capabilities: JsonObject = {}, ask?: Ask)
 
 /** What a test sends. */
 export interface Sent {
-  readonly workload: string;
+  readonly backend: string;
   readonly method?: CallMethod;
   /** The backend's own name; the advertised one gets `x_` in front. */
   readonly original: string;
@@ -147,7 +147,7 @@ export function callOf(sent: Sent): { call: Call; told: { method: string; params
     id: 'call-1',
     method,
     name,
-    target: { kind, key: name, workload: sent.workload, original, definition: Buffer.from('{}'), shapedBy: [] },
+    target: { kind, key: name, backend: sent.backend, original, definition: Buffer.from('{}'), shapedBy: [] },
     params: members.toBytes(),
     members,
     arguments: sent.arguments ?? {},
@@ -160,7 +160,7 @@ export function callOf(sent: Sent): { call: Call; told: { method: string; params
       owner,
       progressToken: undefined,
       logLevel: undefined,
-      tell: (to, params) => void told.push({ method: to, params: params.toString() }),
+      notify: (to, params) => void told.push({ method: to, params: params.toString() }),
       ...sent.client,
     },
     headers: {},

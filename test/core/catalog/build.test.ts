@@ -38,7 +38,7 @@ describe('the catalogue without plugins', () => {
   it('lets no backend stand in for a virtual tool', () => {
     const shape = (draft: CatalogDraft) => ({ ...draft, tools: [...draft.tools, virtualTool('t')] });
     const { catalog } = built(listingsOf({ a: { tools: ['t'] } }), { shape });
-    expect(catalog.find('tool', 't')?.workload).toBe('zz/virtual');
+    expect(catalog.find('tool', 't')?.backend).toBe('zz/virtual');
     expect(catalog.warnings).toEqual(['tool "t" of a is dropped: zz/virtual has that name']);
   });
 
@@ -70,17 +70,17 @@ describe('the catalogue without plugins', () => {
     'finds a resource by its exact URI before a template of its backend',
     () => {
       const { catalog } = built(listingsOf({ b: { templates: ['x://{id}'], resources: ['x://1'] } }));
-      expect(catalog.findResource('x://1')).toMatchObject({ kind: 'resource', workload: 'b' });
-      expect(catalog.findResource('x://2')).toMatchObject({ kind: 'template', workload: 'b' });
+      expect(catalog.findResource('x://1')).toMatchObject({ kind: 'resource', backend: 'b' });
+      expect(catalog.findResource('x://2')).toMatchObject({ kind: 'template', backend: 'b' });
     },
   );
 
   proves('choice.aggregation.read-by-template', 'finds a resource by the first template in sorted order', () => {
     const { catalog } = built(listingsOf({ a: { templates: ['x://{z}', 'x://{+a}'] }, b: { templates: ['y://{b}'] } }));
-    expect(catalog.findResource('x://2')).toMatchObject({ key: 'x://{+a}', workload: 'a' });
-    expect(catalog.findResource('y://2')).toMatchObject({ workload: 'b' });
+    expect(catalog.findResource('x://2')).toMatchObject({ key: 'x://{+a}', backend: 'a' });
+    expect(catalog.findResource('y://2')).toMatchObject({ backend: 'b' });
     expect(catalog.findResource('z://2')).toBeUndefined();
-    expect(catalog.findTemplate('x://{z}')?.workload).toBe('a');
+    expect(catalog.findTemplate('x://{z}')?.backend).toBe('a');
     expect(catalog.findTemplate('x://2')).toBeUndefined();
   });
 
@@ -91,7 +91,7 @@ describe('the catalogue without plugins', () => {
       );
       expect(keysOf(catalog, 'resource')).toEqual(['db2://own']);
       expect(catalog.findResource('db://users')).toBeUndefined();
-      expect(catalog.findResource('db://orders')).toMatchObject({ workload: 'b' });
+      expect(catalog.findResource('db://orders')).toMatchObject({ backend: 'b' });
       expect(errors).toEqual(['resource "db://users" is dropped: a, b all claim that URI, by a list or a template']);
       expect(catalog.conflicts).toEqual([{ kind: 'resource', name: 'db://users', backends: ['a', 'b'] }]);
     });
@@ -105,17 +105,17 @@ describe('the catalogue without plugins', () => {
       );
       expect(catalog.findResource('db://h/1')).toBeUndefined();
       expect(catalog.findResource('db://x/1')).toBeUndefined();
-      expect(catalog.findResource('db://h/1/2')).toMatchObject({ workload: 'a' });
-      expect(catalog.findResource('db://y/1')).toMatchObject({ workload: 'b' });
+      expect(catalog.findResource('db://h/1/2')).toMatchObject({ backend: 'a' });
+      expect(catalog.findResource('db://y/1')).toMatchObject({ backend: 'b' });
     });
 
     proves('choice.aggregation.uri-claims', 'by a template for everything: it gets what nobody else claims', () => {
       const { catalog, errors } = built(
         listingsOf({ a: { templates: ['{+uri}'] }, b: { templates: ['db://{table}'], resources: ['memo://1'] } }),
       );
-      expect(catalog.findResource('db://users')).toMatchObject({ workload: 'b' });
-      expect(catalog.findResource('memo://1')).toMatchObject({ workload: 'b' });
-      expect(catalog.findResource('web://x')).toMatchObject({ workload: 'a' });
+      expect(catalog.findResource('db://users')).toMatchObject({ backend: 'b' });
+      expect(catalog.findResource('memo://1')).toMatchObject({ backend: 'b' });
+      expect(catalog.findResource('web://x')).toMatchObject({ backend: 'a' });
       expect(errors).toEqual([]);
     });
   });
@@ -127,7 +127,7 @@ describe('the catalogue without plugins', () => {
     expect(catalog.visible('template')).toHaveLength(31);
     expect(catalog.warnings.length).toBeGreaterThan(10);
     expect(catalog.warnings[0]).toContain('templates of more than 1024 parts');
-    expect(catalog.findResource('x://1')).toMatchObject({ workload: 'b' });
+    expect(catalog.findResource('x://1')).toMatchObject({ backend: 'b' });
   });
 
   it('says when a template can be listed but never matched', () => {
@@ -152,7 +152,7 @@ describe('the catalogue without plugins', () => {
     expect(catalog.findInside('a.old')?.original).toBe('old');
     expect(catalog.findInside('a.new')?.original).toBe('old');
     expect(catalog.findInside('old')).toBeUndefined();
-    expect(catalog.findInside('b.old')?.workload).toBe('a');
+    expect(catalog.findInside('b.old')?.backend).toBe('a');
   });
 
   proves('choice.aggregation.inside-claims', 'lets no backend take a name that inner calls use for another', () => {
@@ -164,28 +164,28 @@ describe('the catalogue without plugins', () => {
         'c.d': { tools: ['e'] },
       }),
     );
-    expect(catalog.find('tool', 'b.t')?.workload).toBe('a');
-    expect(catalog.findInside('b.t')?.workload).toBe('b');
-    expect(catalog.findInside('a.b.t')?.workload).toBe('a');
+    expect(catalog.find('tool', 'b.t')?.backend).toBe('a');
+    expect(catalog.findInside('b.t')?.backend).toBe('b');
+    expect(catalog.findInside('a.b.t')?.backend).toBe('a');
     const shape = (draft: CatalogDraft) => ({
       ...draft,
       tools: draft.tools.map((tool): ToolEntry => ({ ...tool, hiddenBy: 'filter' })),
     });
     const hidden = built(listingsOf({ a: { tools: ['t'] }, b: { tools: ['t'] } }), { shape }).catalog;
     expect(hidden.findInside('t')).toBeUndefined();
-    expect([hidden.findInside('a.t')?.workload, hidden.findInside('b.t')?.workload]).toEqual(['a', 'b']);
+    expect([hidden.findInside('a.t')?.backend, hidden.findInside('b.t')?.backend]).toEqual(['a', 'b']);
   });
 
   it('keeps a hidden tool for inner calls, also behind a visible one of its name', () => {
-    const hide = (tool: ToolEntry): ToolEntry => (tool.workload === 'a' ? { ...tool, hiddenBy: 'filter' } : tool);
+    const hide = (tool: ToolEntry): ToolEntry => (tool.backend === 'a' ? { ...tool, hiddenBy: 'filter' } : tool);
     const shape = (draft: CatalogDraft) => ({ ...draft, tools: draft.tools.map(hide) });
     const { catalog } = built(listingsOf({ a: { tools: ['t', 'u'] }, b: { tools: ['t'] } }), { shape });
     expect(keysOf(catalog, 'tool')).toEqual(['t']);
-    expect(catalog.find('tool', 't')?.workload).toBe('b');
-    expect(catalog.findInside('t')?.workload).toBe('b');
-    expect(catalog.findInside('a.t')?.workload).toBe('a');
+    expect(catalog.find('tool', 't')?.backend).toBe('b');
+    expect(catalog.findInside('t')?.backend).toBe('b');
+    expect(catalog.findInside('a.t')?.backend).toBe('a');
     expect(catalog.find('tool', 'u')).toBeUndefined();
-    expect(catalog.findInside('u')?.workload).toBe('a');
+    expect(catalog.findInside('u')?.backend).toBe('a');
     expect(catalog.allTools()).toHaveLength(3);
   });
 
@@ -258,7 +258,7 @@ function virtualTool(name: string): ToolEntry {
   return {
     kind: 'tool',
     key: name,
-    workload: 'zz/virtual',
+    backend: 'zz/virtual',
     original: name,
     definition: Buffer.from(JSON.stringify({ name, inputSchema: { type: 'object' } })),
     shapedBy: [],

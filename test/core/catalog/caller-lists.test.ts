@@ -21,7 +21,7 @@ function world() {
       listings: (name) => lists.get(name) ?? lists.get(sharedClass(name)) ?? new Map(),
       hasLists: (name) => lists.has(name),
     },
-    workloads: () => ['a'],
+    backends: () => ['a'],
     shape: (draft) => draft,
     serverInfo: { name: 'gateway', version: '1' },
     limits: { pageSize: 1000, coalesceMs: 5 },

@@ -54,7 +54,7 @@ describe('the catalogues of a gateway', () => {
     ];
     for (const [index, offers] of steps.entries()) {
       world.offer(offers);
-      for (const workload of ['a', 'b', 'a', 'b']) world.catalogs.changed(workload, '');
+      for (const backend of ['a', 'b', 'a', 'b']) world.catalogs.changed(backend, '');
       await vi.waitFor(() => expect(world.changes).toHaveLength(index + 1));
     }
     expect(new Set(world.changes.map(({ kinds }) => kinds.join()))).toEqual(new Set(['tools']));
@@ -199,7 +199,7 @@ describe('a large catalogue', () => {
     const tools = Array.from({ length: 250 }, (_, at) => ({ name: `tool_${at}`, description, inputSchema: schema }));
     const world = createWorld(Object.fromEntries(backends.map((name) => [name, { tools }])), 0, (draft) => ({
       ...draft,
-      tools: draft.tools.map((tool) => renamed(tool, `${tool.workload}_${tool.key}`, 'test')),
+      tools: draft.tools.map((tool) => renamed(tool, `${tool.backend}_${tool.key}`, 'test')),
     }));
     const coldMs = timed(() => world.catalogs.of('').page('tool', '2026-07-28', undefined));
     world.listings.set('backend7', listingOf('backend7', { tools: tools.slice(1) }));
@@ -226,7 +226,7 @@ function createWorld(
   const shaping: { fault: Error | undefined; runs: number } = { fault: undefined, runs: 0 };
   const catalogs: Catalogs = createCatalogs({
     manager: { listings: (capabilityClass) => byClass.get(capabilityClass) ?? listings },
-    workloads: () => [...listings.keys()],
+    backends: () => [...listings.keys()],
     shape(draft, inputs) {
       shaping.runs++;
       if (shaping.fault !== undefined) throw shaping.fault;
@@ -251,7 +251,7 @@ function createWorld(
     errors: () => lines('error'),
     offer(next: Record<string, Offer>) {
       listings.clear();
-      for (const [workload, listing] of listingsOf(next)) listings.set(workload, listing);
+      for (const [backend, listing] of listingsOf(next)) listings.set(backend, listing);
     },
   };
 }

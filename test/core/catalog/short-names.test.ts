@@ -22,7 +22,7 @@ describe('a bound on tool names', () => {
   proves('choice.aggregation.name-length-callable', 'finds a tool by its short name only, and lists it so', () => {
     const { catalog } = built(listingsOf({ a: { tools: [LONG] } }), { maxToolNameLength: 24 });
     const [entry] = catalog.visible('tool');
-    expect(catalog.find('tool', entry?.key ?? '')).toMatchObject({ workload: 'a', original: LONG });
+    expect(catalog.find('tool', entry?.key ?? '')).toMatchObject({ backend: 'a', original: LONG });
     expect(JSON.parse(String(entry?.definition)).name).toBe(entry?.key);
     expect(catalog.find('tool', LONG)).toBeUndefined();
     expect(catalog.findInside(`a.${LONG}`)).toBe(entry);
@@ -36,8 +36,8 @@ describe('a bound on tool names', () => {
   it('grows the hash when somebody has the short name already', () => {
     const short = `a_rather_long_t_${sha(LONG).slice(0, 8)}`;
     const { catalog } = built(listingsOf({ a: { tools: [LONG] }, b: { tools: [short] } }), { maxToolNameLength: 24 });
-    expect(catalog.find('tool', short)?.workload).toBe('b');
-    expect(catalog.find('tool', `a_rather_long__${sha(LONG).slice(0, 9)}`)?.workload).toBe('a');
+    expect(catalog.find('tool', short)?.backend).toBe('b');
+    expect(catalog.find('tool', `a_rather_long__${sha(LONG).slice(0, 9)}`)?.backend).toBe('a');
   });
 
   it('keeps two names apart whose starts and hashes begin alike', () => {

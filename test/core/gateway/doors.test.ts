@@ -13,7 +13,7 @@ function frontDoor(more: (core: Core) => void = () => {}, path = DIRECT): Plugin
     address: 'front',
     config: z.strictObject({}),
     apply(core) {
-      core.door.openDirect(path);
+      core.endpoint.serveDirect(path);
       core.hooks.shapeCatalog.tap('front', (draft): CatalogDraft => {
         const behind = draft.tools.map((tool): ToolEntry => ({ ...tool, servedAt: 'direct' }));
         return { ...draft, tools: [...behind, dispatcher(core)] };
@@ -29,7 +29,7 @@ function dispatcher(core: Core): ToolEntry {
     kind: 'tool',
     key: 'way_in',
     original: 'way_in',
-    workload: 'front',
+    backend: 'front',
     definition: Buffer.from('{"name":"way_in","inputSchema":{"type":"object"}}'),
     shapedBy: [],
     servedAt: 'front',
@@ -132,7 +132,7 @@ describe('the two doors of an endpoint', () => {
     const legacyOnly = definePlugin({
       address: 'legacy-only',
       config: z.strictObject({}),
-      apply: (core) => core.door.speakOnly('2025-11-25'),
+      apply: (core) => core.endpoint.serveOnly('2025-11-25'),
     });
     await using kit = await testGateway({ plugins: [legacyOnly], backends: { far: fakeServer().tool('echo') } });
     const modern = await kit.client({ era: '2026-07-28' });
@@ -145,7 +145,7 @@ describe('the two doors of an endpoint', () => {
     const far = () => fakeServer().tool('echo');
     await using before = await testGateway({ backends: { far: far() } });
     await using kit = await testGateway({
-      plugins: [frontDoor(({ door }) => door.speakOnly('2025-11-25'))],
+      plugins: [frontDoor(({ endpoint: door }) => door.serveOnly('2025-11-25'))],
       backends: { far: far() },
       successorOf: before.gateway,
     });
@@ -155,7 +155,11 @@ describe('the two doors of an endpoint', () => {
 
   it('are refused when two plugins disagree, or the path is not below the endpoint', async () => {
     const speaking = (era: '2025-11-25' | '2026-07-28') =>
-      definePlugin({ address: `only-${era}`, config: z.strictObject({}), apply: (core) => core.door.speakOnly(era) });
+      definePlugin({
+        address: `only-${era}`,
+        config: z.strictObject({}),
+        apply: (core) => core.endpoint.serveOnly(era),
+      });
     const boot = (plugins: Plugin[]) => testGateway({ plugins });
     await expect(boot([speaking('2025-11-25'), speaking('2026-07-28')])).rejects.toThrow(/revision 2025-11-25 only/);
     for (const path of ['/other', '/mcp', '/mcp/', 'mcp/x']) {

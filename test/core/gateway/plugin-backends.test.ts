@@ -50,7 +50,7 @@ describe('the backends in the hands of a plugin', () => {
       config: z.strictObject({}),
       apply(core) {
         expect(core.backends.states()).toEqual([]);
-        expect(() => core.backends.judge('a', health('healthy'))).toThrow(/before the gateway was assembled/);
+        expect(() => core.backends.setHealth('a', health('healthy'))).toThrow(/before the gateway was assembled/);
         expect(() => core.backends.requireAll()).toThrow(/before the gateway was assembled/);
       },
     });
@@ -76,7 +76,7 @@ describe('the backends in the hands of a plugin', () => {
       })().catch(() => undefined);
       const judged = async (status: BackendHealth['status'], names: readonly string[]) => {
         const before = heard.length;
-        backends().judge('a', health(status));
+        backends().setHealth('a', health(status));
         await until(async () => String(await listed(kit)) === String(names));
         await until(() => heard.length > before);
         await new Promise((resolve) => setTimeout(resolve, 5 * limits.coalesceMs)); // a second one would come now
@@ -115,11 +115,11 @@ describe('the backends in the hands of a plugin', () => {
     const [a, b] = [fakeServer().tool('a'), fakeServer().tool('b')];
     const plan = { limits: { ...limits, listGraceMs: 300 } };
     await using kit = await testGateway({ plugins: [plugin], backends: { a, b }, plan });
-    backends().judge('a', health('unhealthy'));
+    backends().setHealth('a', health('unhealthy'));
     expect(await listed(kit)).toEqual(['a', 'b']);
     expect(kit.gateway.unready()).toEqual(['a']);
     await until(async () => /incomplete.*a \(no answer yet\)/.test(String(await listed(kit))));
-    backends().judge('a', health('healthy'));
+    backends().setHealth('a', health('healthy'));
     await until(async () => String(await listed(kit)) === 'a,b');
   });
 

@@ -19,7 +19,7 @@ const plugin = (address: string, apply: (core: Core) => void): Plugin =>
 const POLICIES: Readonly<Record<string, (entry: CatalogEntry) => boolean>> = {
   'names that begin with open': ({ key }) => key.replace('memo://', '').startsWith('open'),
   nothing: () => false,
-  'whatever is not of the far backend': ({ workload }) => workload !== 'far',
+  'whatever is not of the far backend': ({ backend }) => backend !== 'far',
 };
 
 const ARGUMENT = { name: 'a', value: '' };
@@ -74,7 +74,7 @@ describe('a name that is not in the lists of a caller', () => {
   proves('choice.order.calls-tell-no-more-than-lists', 'is answered alike to inner calls', async () => {
     const replies: unknown[] = [];
     const policy = plugin('policy', (core) => {
-      tapDecision(core.hooks, 'policy', ({ workload }) => (workload === 'far' ? NO : undefined));
+      tapDecision(core.hooks, 'policy', ({ backend }) => (backend === 'far' ? NO : undefined));
       core.hooks.shapeCatalog.tap('policy', (draft) => {
         const run: CatalogEntry<'tool'>['run'] = async (parent) => {
           for (const name of ['hidden', 'absent']) replies.push(await core.perform({ parent, name, arguments: {} }));
@@ -84,7 +84,7 @@ describe('a name that is not in the lists of a caller', () => {
         const outer = {
           kind: 'tool',
           key: 'outer',
-          workload: 'p',
+          backend: 'p',
           original: 'outer',
           definition,
           shapedBy: [],

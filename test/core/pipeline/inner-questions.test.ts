@@ -18,7 +18,7 @@ const outer = definePlugin({
         {
           kind: 'tool',
           key: 'outer',
-          workload: 'test/outer',
+          backend: 'test/outer',
           original: 'outer',
           definition: encode({ name: 'outer', inputSchema: { type: 'object' } }),
           shapedBy: [],

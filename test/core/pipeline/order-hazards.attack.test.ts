@@ -160,13 +160,13 @@ describe('a refusing plugin', () => {
       const server = fakeServer().tool('danger').tool('hidden');
       const replies: unknown[] = [];
       const refusing = plugin('no', ({ hooks }) =>
-        hooks.authorize.tap('no', ({ target }) => (target.workload === 'far' ? NO : undefined)),
+        hooks.authorize.tap('no', ({ target }) => (target.backend === 'far' ? NO : undefined)),
       );
       const inner = plugin('inner', (core) => {
         const virtual = (key: string, names: readonly string[]): CatalogEntry<'tool'> => ({
           kind: 'tool',
           key,
-          workload: 'inner',
+          backend: 'inner',
           original: key,
           definition: encode({ name: key, inputSchema: { type: 'object' } }),
           shapedBy: ['inner'],
@@ -209,7 +209,7 @@ describe('a refusing plugin', () => {
       const outer: CatalogEntry<'tool'> = {
         kind: 'tool',
         key: 'outer',
-        workload: 'composing',
+        backend: 'composing',
         original: 'outer',
         definition: encode({ name: 'outer', inputSchema: { type: 'object' } }),
         shapedBy: ['composing'],

@@ -17,7 +17,7 @@ const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {
 const entry = (key: string) => ({
   kind: 'tool' as const,
   key,
-  workload: 'w',
+  backend: 'w',
   original: key,
   definition: encode({ name: key }),
   shapedBy: [],
@@ -32,7 +32,7 @@ function clientOf(era: ClientContext['era']): ClientContext {
     owner,
     progressToken: undefined,
     logLevel: undefined,
-    tell: () => {},
+    notify: () => {},
   };
 }
 

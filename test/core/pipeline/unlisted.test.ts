@@ -125,7 +125,7 @@ describe('a resource that no list names', () => {
         apply({ hooks }) {
           hooks.shapeCatalog.tap('test/hiding', (draft) => ({
             ...draft,
-            resources: draft.resources.filter(({ workload }) => workload !== 'owner'),
+            resources: draft.resources.filter(({ backend }) => backend !== 'owner'),
           }));
         },
       });
@@ -145,7 +145,7 @@ describe('a resource that no list names', () => {
       config: z.strictObject({}),
       apply({ hooks }) {
         hooks.authorize.tap('test/guard', ({ name, target }: Call) => {
-          decided.push(`${name} of ${target.workload}`);
+          decided.push(`${name} of ${target.backend}`);
           return name.includes('secret')
             ? { refused: true, status: 403, reason: 'forbidden', message: 'not yours' }
             : undefined;

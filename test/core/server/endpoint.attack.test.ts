@@ -183,8 +183,8 @@ describe('a slow reader', () => {
     open.service.tools.set('flood', ({ client }) => {
       const data = 'x'.repeat(1000);
       for (let n = 0; n < 20_000; n++, told++) {
-        client.tell('notifications/message', Buffer.from(`{"level":"info","data":"${data}"}`));
-        client.tell('notifications/progress', Buffer.from(`{"progressToken":1,"progress":${n}}`));
+        client.notify('notifications/message', Buffer.from(`{"level":"info","data":"${data}"}`));
+        client.notify('notifications/progress', Buffer.from(`{"progressToken":1,"progress":${n}}`));
       }
       return new Promise((resolve) => {
         finish = resolve;

@@ -84,7 +84,7 @@ describe('the web-standard door', () => {
     await using open = await openEndpoint();
     const aborted: unknown[] = [];
     open.service.tools.set('wait', ({ cancel: { signal }, client }) => {
-      client.tell('notifications/progress', Buffer.from('{"progressToken":1,"progress":1}'));
+      client.notify('notifications/progress', Buffer.from('{"progressToken":1,"progress":1}'));
       return new Promise((resolve) => {
         signal.addEventListener('abort', () => {
           aborted.push(signal.reason);

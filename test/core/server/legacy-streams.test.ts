@@ -30,8 +30,8 @@ function heldTool(open: OpenEndpoint): {
     });
   });
   return {
-    tell: (n) => client?.tell('notifications/progress', progress(n)),
-    log: (n) => client?.tell('notifications/message', encode({ level: 'info', data: n })),
+    tell: (n) => client?.notify('notifications/progress', progress(n)),
+    log: (n) => client?.notify('notifications/message', encode({ level: 'info', data: n })),
     end: () => finish?.(text('the end')),
     get calls() {
       return calls;
@@ -124,7 +124,7 @@ describe('the GET stream of a session', () => {
   proves('ask.legacy.roots', 'carries a question outside any call, answered by POST', async () => {
     await using open = await openEndpoint();
     const session = await openSession(open.url, { capabilities: { roots: {} } });
-    const ask = open.service.welcomed[0]?.owner.sink?.ask;
+    const ask = open.service.welcomed[0]?.owner.sink?.request;
     const asked = ask?.('roots/list', encode({}), new AbortController().signal);
     const stream = await session.get();
     const question = await stream.next();
@@ -236,7 +236,7 @@ describe('a resumed stream', () => {
   it('says so when the result was too large to be kept', async () => {
     await using open = await openEndpoint({ limits: { replayBytes: 2000 } });
     open.service.tools.set('large', ({ client }) => {
-      client.tell('notifications/progress', progress(1));
+      client.notify('notifications/progress', progress(1));
       return text('x'.repeat(5000));
     });
     const session = await openSession(open.url);

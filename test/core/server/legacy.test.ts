@@ -298,7 +298,7 @@ describe('a legacy client', () => {
     await using open = await openEndpoint();
     open.service.tools.set('log', ({ client }) => {
       for (const level of ['debug', 'info', 'error']) {
-        client.tell('notifications/message', Buffer.from(`{"level":"${level}","data":1}`));
+        client.notify('notifications/message', Buffer.from(`{"level":"${level}","data":1}`));
       }
       return text(`${client.logLevel}`);
     });

@@ -207,7 +207,7 @@ describe('a modern answer', () => {
     await using open = await openEndpoint();
     open.service.tools.set('log', ({ client }) => {
       for (const level of ['debug', 'warning', 'error']) {
-        client.tell('notifications/message', Buffer.from(`{"level":"${level}","data":1}`));
+        client.notify('notifications/message', Buffer.from(`{"level":"${level}","data":1}`));
       }
       return text('done');
     });
@@ -222,7 +222,7 @@ describe('a modern answer', () => {
   it('with line breaks in it is framed as several data lines', async () => {
     await using open = await openEndpoint();
     open.service.tools.set('pretty', ({ client }) => {
-      client.tell('notifications/progress', Buffer.from('{"progressToken":1,\r\n"progress":1}'));
+      client.notify('notifications/progress', Buffer.from('{"progressToken":1,\r\n"progress":1}'));
       return bytes('{\n  "content": [\r\n],\r  "a": "b"\n}');
     });
     const { body, headers } = modernRequest('tools/call', { name: 'pretty' }, { meta: { progressToken: 1 } });
@@ -253,7 +253,7 @@ describe('a modern answer', () => {
     await using open = await openEndpoint();
     const aborted: string[] = [];
     open.service.tools.set('wait', ({ cancel: { signal }, client }) => {
-      client.tell('notifications/progress', Buffer.from('{"progressToken":1,"progress":1}'));
+      client.notify('notifications/progress', Buffer.from('{"progressToken":1,"progress":1}'));
       return new Promise((resolve) => {
         signal.addEventListener('abort', () => {
           aborted.push('call');

@@ -49,7 +49,7 @@ describe('the aggregation plugin', () => {
     const virtual: ToolEntry = {
       kind: 'tool',
       key: 't',
-      workload: 'composite',
+      backend: 'composite',
       original: 't',
       definition: Buffer.from('{"name":"t"}'),
       shapedBy: [],
@@ -73,7 +73,7 @@ describe('the aggregation plugin', () => {
     const freezing = (draft: CatalogDraft) => {
       for (const list of [draft.tools, draft.prompts, draft.warnings]) Object.freeze(list);
       for (const entry of [...draft.tools, ...draft.prompts]) Object.freeze(entry);
-      return shape(Object.freeze(draft), Object.freeze({ workloads: ['a', 'b'] }));
+      return shape(Object.freeze(draft), Object.freeze({ backends: ['a', 'b'] }));
     };
     const { catalog } = built(listingsOf({ a: { tools: ['t'], prompts: ['p'] } }), { shape: freezing });
     expect(keysOf(catalog, 'prompt')).toEqual(['a_p']);

@@ -68,7 +68,7 @@ describe('whatever backends offer and however it is configured', () => {
         for (const entry of catalog.allTools().filter(({ hiddenBy }) => hiddenBy !== undefined)) {
           hiddenOnes++;
           expect(catalog.find('tool', entry.key)).not.toBe(entry);
-          expect(catalog.findInside(`${entry.workload}.${entry.original}`)).toBe(entry);
+          expect(catalog.findInside(`${entry.backend}.${entry.original}`)).toBe(entry);
         }
       });
       expect(hiddenOnes).toBeGreaterThan(100); // the property is about something

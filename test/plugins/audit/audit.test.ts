@@ -20,7 +20,7 @@ const settled = (changes: Partial<CallRecord> = {}, call: Partial<CallRecord['ca
     target: {
       kind: 'tool',
       key: 'github_search',
-      workload: 'github',
+      backend: 'github',
       original: 'search',
       definition: Buffer.from('{}'),
       shapedBy: [],
@@ -42,7 +42,7 @@ const settled = (changes: Partial<CallRecord> = {}, call: Partial<CallRecord['ca
       },
       progressToken: undefined,
       logLevel: undefined,
-      tell: () => {},
+      notify: () => {},
     },
     headers: {},
     round: 1,

@@ -40,7 +40,7 @@ const workflow: Plugin = definePlugin({
         {
           kind: 'tool' as const,
           key: 'flow',
-          workload: 'test/workflow',
+          backend: 'test/workflow',
           original: 'flow',
           definition,
           shapedBy: [],

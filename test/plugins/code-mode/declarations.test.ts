@@ -18,7 +18,7 @@ const ROOMY = 100_000;
 
 function tool(workload: string, original: string, more: JsonObject = {}, key = `${workload}_${original}`): ToolEntry {
   const definition = encode({ name: key, inputSchema: { type: 'object' }, ...more });
-  return { kind: 'tool', key, workload, original, definition, shapedBy: ['prefix'] };
+  return { kind: 'tool', key, backend: workload, original, definition, shapedBy: ['prefix'] };
 }
 
 const SEARCH = tool('git-hub', 'search', {

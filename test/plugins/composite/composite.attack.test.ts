@@ -133,7 +133,7 @@ describe('a composite tool that calls itself', () => {
             {
               kind: 'tool',
               key: 'call_any',
-              workload: 'test/caller',
+              backend: 'test/caller',
               original: 'call_any',
               definition: encode({ name: 'call_any', inputSchema: { type: 'object' } }),
               shapedBy: [],

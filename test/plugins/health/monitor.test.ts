@@ -42,7 +42,7 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
           script.running--;
         }
       },
-      judge: (name, verdict) => void judged.set(name, verdict),
+      setHealth: (name, verdict) => void judged.set(name, verdict),
       requireAll: () => {
         required = true;
       },
@@ -79,8 +79,8 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
       tell(name, 'added', 'unknown');
     },
     tell,
-    settle(more: Partial<CallRecord>, workload = 'a') {
-      const call = { target: { workload } } as CallRecord['call'];
+    settle(more: Partial<CallRecord>, backend = 'a') {
+      const call = { target: { backend } } as CallRecord['call'];
       const record = { startedMs: 0, durationMs: 1, rounds: 1, resultBytes: 2, ...more };
       core.hooks.callSettled.call({ call, outcome: 'ok', ...record });
     },
@@ -387,7 +387,7 @@ describe('with a breaker', () => {
       return undefined as never;
     });
     return {
-      call: async () => dispatch({ target: { workload: 'a' } } as CallRecord['call']),
+      call: async () => dispatch({ target: { backend: 'a' } } as CallRecord['call']),
       sent: () => sent,
     };
   };

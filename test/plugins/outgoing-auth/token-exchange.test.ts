@@ -33,8 +33,8 @@ async function prepared(endpoint: TokenEndpoint, options: Record<string, unknown
   const core = pluginCore();
   const strategy = createTokenExchange({ environment: { SECRET: 's3cret:+&ü' }, log: core.log, now: clock.now });
   const authorizer = await strategy.prepare({ tokenUrl: endpoint.url, ...options }, 'outgoingAuth.default');
-  const send = async (authContext: AuthContext, workload = 'github'): Promise<string | undefined> => {
-    const outbound: BackendRequest = { backend: { name: workload, transport: 'streamable-http' }, headers: {} };
+  const send = async (authContext: AuthContext, backend = 'github'): Promise<string | undefined> => {
+    const outbound: BackendRequest = { backend: { name: backend, transport: 'streamable-http' }, headers: {} };
     await authorizer.apply(outbound, authContext);
     return outbound.headers.authorization;
   };

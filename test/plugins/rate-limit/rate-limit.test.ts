@@ -65,7 +65,7 @@ describe('rate-limit', () => {
             kind: 'tool',
             key: 'lead',
             original: 'lead',
-            workload: 'test/way-in',
+            backend: 'test/way-in',
             definition: Buffer.from('{"name":"lead","inputSchema":{"type":"object"}}'),
             shapedBy: [],
             isDispatcher: true,

@@ -75,7 +75,7 @@ describe('one trace', () => {
         const twice: CatalogEntry<'tool'> = {
           kind: 'tool',
           key: 'twice',
-          workload: 'testing/twice',
+          backend: 'testing/twice',
           original: 'twice',
           definition: encode({ name: 'twice', inputSchema: { type: 'object' } }),
           shapedBy: [],

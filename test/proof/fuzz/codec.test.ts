@@ -334,11 +334,11 @@ describe('a sealed state', { timeout: PROPERTY_MS }, () => {
     {
       callId: fc.string(),
       round: fc.nat(),
-      workload: fc.string(),
+      backend: fc.string(),
       inner: fc.string({ unit: 'grapheme' }),
       parked: fc.string(),
     },
-    { requiredKeys: ['callId', 'round', 'workload'] },
+    { requiredKeys: ['callId', 'round', 'backend'] },
   );
 
   it('opens for what it was sealed for, and for nothing else', () => {

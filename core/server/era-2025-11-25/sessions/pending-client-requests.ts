@@ -1,4 +1,4 @@
-import type { AskAnswer } from '../../../contract/call.ts';
+import type { ClientResponse } from '../../../contract/call.ts';
 import type { RawJson } from '../../../contract/json.ts';
 import { encode } from '../../../json/raw-json.ts';
 import { notificationParts, requestParts } from '../../../mcp/envelope.ts';
@@ -8,7 +8,7 @@ import type { ResumableStream } from './resumable-stream.ts';
 
 /** Requests of the gateway to one client, until they are answered, withdrawn or too old. */
 export class Questions {
-  readonly #pending = new Map<number, (answer: AskAnswer) => void>();
+  readonly #pending = new Map<number, (answer: ClientResponse) => void>();
   readonly #before: number;
   #lastId: number;
 
@@ -25,7 +25,7 @@ export class Questions {
     params: RawJson,
     signal: AbortSignal,
     timeoutMs: number,
-  ): Promise<AskAnswer> {
+  ): Promise<ClientResponse> {
     if (signal.aborted) return Promise.resolve(failed('the question was withdrawn'));
     if (this.#pending.size >= MAX_PENDING) return Promise.resolve(failed('too many questions wait for an answer'));
     const id = ++this.#lastId;
@@ -37,7 +37,7 @@ export class Questions {
       const aborted = (): void => withdraw('the question was withdrawn');
       const timer = setTimeout(() => withdraw('nobody answered in time'), timeoutMs);
       timer.unref();
-      const settle = (answer: AskAnswer): void => {
+      const settle = (answer: ClientResponse): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', aborted);
         this.#pending.delete(id);
@@ -50,7 +50,7 @@ export class Questions {
   }
 
   /** Gives a client's answer to its question; `false` when none of that id waits. */
-  answer(id: string | number, answer: AskAnswer): boolean {
+  answer(id: string | number, answer: ClientResponse): boolean {
     const settle = typeof id === 'number' ? this.#pending.get(id) : undefined;
     settle?.(answer);
     return settle !== undefined;
@@ -67,7 +67,7 @@ export class Questions {
   }
 }
 
-function failed(why: string): AskAnswer {
+function failed(why: string): ClientResponse {
   return { error: wireError(CODE.internalError, why) };
 }
 

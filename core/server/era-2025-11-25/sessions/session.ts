@@ -1,4 +1,4 @@
-import type { Ask, SessionOwner } from '../../../contract/call.ts';
+import type { ClientRequester, SessionOwner } from '../../../contract/call.ts';
 import type { Caller } from '../../../contract/caller.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { SessionView } from '../../../contract/session.ts';
@@ -28,7 +28,7 @@ export interface RunningCall {
   cancel(reason: string): void;
   /** Its answer may be a stream, on which the client can be asked. */
   readonly mayStream?: boolean;
-  readonly ask?: Ask;
+  readonly ask?: ClientRequester;
 }
 
 /** One legacy client session. What most sessions never need is made on first use: an idle one is small. */

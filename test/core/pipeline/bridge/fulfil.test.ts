@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask } from '../../../../core/contract/call.ts';
+import type { ClientRequester } from '../../../../core/contract/call.ts';
 import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { fulfil } from '../../../../core/pipeline/bridge/fulfil.ts';
 import { proves } from '../../../support/proves.ts';
@@ -14,7 +14,7 @@ const needsInput = (state?: string) =>
     },
     ...(state === undefined ? {} : { requestState: state }),
   });
-const accept: Ask = async (method) => ({ result: Buffer.from(`{"for":"${method}"}`) });
+const accept: ClientRequester = async (method) => ({ result: Buffer.from(`{"for":"${method}"}`) });
 
 describe('the questions of a modern backend', () => {
   proves(
@@ -70,7 +70,7 @@ describe('the questions of a modern backend', () => {
     const again = async () => resultFromValue({});
     const mute = await fulfil(needsInput(), { ask: undefined, maxRounds: 3, signal, again });
     expect(mute).toEqual({ unanswered: 'the backend needs input, and this client cannot be asked' });
-    const refusing: Ask = async () => ({ error: { code: -32601, message: 'no such method' } });
+    const refusing: ClientRequester = async () => ({ error: { code: -32601, message: 'no such method' } });
     const refused = await fulfil(needsInput(), { ask: refusing, maxRounds: 3, signal, again });
     expect(refused).toEqual({ unanswered: "the client did not answer the backend's question: no such method" });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AskAnswer, CallResult, ClientContext } from '../../../../core/contract/call.ts';
+import type { CallResult, ClientContext, ClientResponse } from '../../../../core/contract/call.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { createSuspendedCalls, type RoundEnd } from '../../../../core/pipeline/bridge/suspended-calls.ts';
@@ -14,7 +14,7 @@ const client: ClientContext = {
   owner: { key: 'o', caller, capabilities: { elicitation: {} }, capabilityClass: 'elicitation' },
   progressToken: undefined,
   logLevel: undefined,
-  tell: () => {},
+  notify: () => {},
 };
 const never = () => new AbortController().signal;
 const asking = (signal = never(), remoteAddress = '10.0.0.1') => ({
@@ -34,7 +34,7 @@ function questionsIn(end: RoundEnd): string[] {
 async function askInTurn(from: ClientContext, times: number): Promise<CallResult> {
   const heard: string[] = [];
   for (let n = 0; n < times; n++) {
-    const answer = (await from.ask?.('elicitation/create', form, never())) as AskAnswer;
+    const answer = (await from.request?.('elicitation/create', form, never())) as ClientResponse;
     heard.push('result' in answer ? answer.result.toString() : answer.error.message);
   }
   return resultFromValue({ heard });
@@ -99,7 +99,7 @@ describe('a parked call', () => {
     const leaving = new AbortController();
     const end = suspendedCalls.run(asking(leaving.signal), async (from, signal) => {
       await new Promise(setImmediate);
-      void from.ask?.('elicitation/create', form, never());
+      void from.request?.('elicitation/create', form, never());
       queueMicrotask(() => leaving.abort());
       await new Promise(setImmediate);
       signal.throwIfAborted();
@@ -114,7 +114,7 @@ describe('a parked call', () => {
     const withdrawing = new AbortController();
     const end = await suspendedCalls.run(asking(), async (from) => {
       await new Promise(setImmediate);
-      const asked = from.ask?.('elicitation/create', form, withdrawing.signal);
+      const asked = from.request?.('elicitation/create', form, withdrawing.signal);
       queueMicrotask(() => withdrawing.abort());
       await asked;
       return resultFromValue({ went: 'on' });
@@ -126,9 +126,9 @@ describe('a parked call', () => {
   it('is given up when nobody comes back in time', async () => {
     let nowMs = 0;
     const suspendedCalls = createSuspendedCalls(LIMITS, () => nowMs);
-    let heard: AskAnswer | undefined;
+    let heard: ClientResponse | undefined;
     await suspendedCalls.run(asking(), async (from) => {
-      heard = await from.ask?.('elicitation/create', form, never());
+      heard = await from.request?.('elicitation/create', form, never());
       return resultFromValue({});
     });
     nowMs = 999;
@@ -155,7 +155,7 @@ describe('a parked call', () => {
     const heard: string[] = [];
     const park = (name: string, address: string) =>
       suspendedCalls.run(asking(never(), address), async (from) => {
-        const answer = (await from.ask?.('elicitation/create', form, never())) as AskAnswer;
+        const answer = (await from.request?.('elicitation/create', form, never())) as ClientResponse;
         heard.push(`${name}: ${'result' in answer ? 'answered' : answer.error.message}`);
         return resultFromValue({});
       });
@@ -181,7 +181,7 @@ describe('a parked call', () => {
   it('is never asked for what its client did not declare', async () => {
     const suspendedCalls = createSuspendedCalls(LIMITS, () => 0);
     const end = await suspendedCalls.run(asking(), async (from) => {
-      const answer = (await from.ask?.('sampling/createMessage', Buffer.from('{}'), never())) as AskAnswer;
+      const answer = (await from.request?.('sampling/createMessage', Buffer.from('{}'), never())) as ClientResponse;
       return resultFromValue({ code: 'error' in answer ? answer.error.code : 0 });
     });
     expect('result' in end && end.result.value).toEqual({ code: -32601 });

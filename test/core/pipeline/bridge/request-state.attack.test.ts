@@ -5,7 +5,7 @@ import { proves } from '../../../support/proves.ts';
 const alice = { issuer: 'https://id', subject: 'alice', key: 'https://id\0alice', claims: {} };
 const mallory = { ...alice, subject: 'mallory', key: 'https://id\0mallory' };
 const binding: StateBinding = { caller: alice, method: 'tools/call', name: 'pay', arguments: { to: 'bob', sum: 5 } };
-const state = { callId: 'c1', round: 2, workload: 'bank', inner: 'backend words' };
+const state = { callId: 'c1', round: 2, backend: 'bank', inner: 'backend words' };
 
 function sealAt(nowMs: () => number, secret?: string) {
   return createStateSeal(secret, 60_000, 4096, nowMs);

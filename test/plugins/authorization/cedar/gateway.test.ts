@@ -245,7 +245,7 @@ function inner(
         ...(['composite', 'script'] as const).map((key) => ({
           kind: 'tool' as const,
           key,
-          workload: address,
+          backend: address,
           original: key,
           definition: encode({ name: key, inputSchema: { type: 'object' } }),
           shapedBy: [address],

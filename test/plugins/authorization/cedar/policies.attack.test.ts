@@ -224,7 +224,7 @@ describe('names from clients and backends', () => {
       const resource = await ask({ kind: 'resource', name: `memo://${name}` });
       expect([name, resource.isAllowed]).toEqual([name, false]);
       expect([name, (await ask({ subject: `root${name || ' '}` })).isAllowed]).toEqual([name, false]);
-      expect([name, (await ask({ name, entry: { workload: 'MCP::"other"', original: 'safe' } })).isAllowed]).toEqual([
+      expect([name, (await ask({ name, entry: { backend: 'MCP::"other"', original: 'safe' } })).isAllowed]).toEqual([
         name,
         false,
       ]);

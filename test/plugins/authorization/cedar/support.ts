@@ -98,7 +98,7 @@ export function callOf(asked: Asked): Call {
       owner,
       progressToken: undefined,
       logLevel: undefined,
-      tell: () => {},
+      notify: () => {},
     },
     headers: {},
     parent: undefined,
@@ -113,7 +113,7 @@ let calls = 0;
 
 /** A catalogue entry of backend `far`. */
 export function entryOf(kind: EntryKind, key: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
-  return { kind, key, workload: 'far', original: key, definition: encode({ name: key }), shapedBy: [], ...more };
+  return { kind, key, backend: 'far', original: key, definition: encode({ name: key }), shapedBy: [], ...more };
 }
 
 /** A caller of issuer `i`. */

@@ -22,7 +22,7 @@ const TOOLS: readonly WrittenTool[] = [
 describe('the searcher', () => {
   it('fills the slot under the name hybrid', async () => {
     const core = await bootPlugin(plugin, {});
-    expect(core.slots.searchers.get('hybrid').questionsOf('one thing')).toEqual(['one thing']);
+    expect(core.slots.searchers.get('hybrid').queryTextsOf('one thing')).toEqual(['one thing']);
   });
 
   it.each(TOOLS.map(({ name }) => name))('finds %s first by its exact name', async (name) => {

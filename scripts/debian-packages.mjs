@@ -5,15 +5,15 @@ import { spawnSync } from 'node:child_process';
 const PROGRAMS = { 'redis-server': 'redis-server', wrk: 'wrk' };
 const INSTALL_MS = 300_000;
 
-const isThere = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
+const isInstalled = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 
 /** Installs what is missing; says in one line what it did or why it could not. */
 export function ensureDebianPackages() {
-  const missing = Object.entries(PROGRAMS).filter(([program]) => !isThere(program));
+  const missing = Object.entries(PROGRAMS).filter(([program]) => !isInstalled(program));
   if (missing.length === 0) return;
   const packages = missing.map(([, name]) => name);
   const asRoot = rootPrefix();
-  if (asRoot === undefined || !isThere('apt-get')) {
+  if (asRoot === undefined || !isInstalled('apt-get')) {
     console.log(`not installed: ${packages.join(', ')} (it takes apt-get, as root or by sudo without a password)`);
     return;
   }

@@ -9,20 +9,20 @@ const config = z.strictObject({
   header: z.string().toLowerCase().default('x-api-key').describe('request header that carries the key'),
   keys: z
     .record(z.string().min(1), z.string().regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 in lower-case hex'))
-    .describe('name of the caller to the SHA-256 of its key: the file holds no secret'),
-  optional: z.boolean().default(false).describe('leave requests without a key to the other plugins of the plan'),
+    .describe('SHA-256 of the key by name of the caller, so that the file holds no secret'),
+  optional: z.boolean().default(false).describe('pass requests without a key to the other plugins of the plan'),
 });
 
-/** Knows callers by an API key in a header of their requests. */
+/** Authenticates callers by an API key in a request header. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
-  summary: 'knows callers by an API key in a header',
+  summary: 'authenticates callers by an API key in a header',
   config,
   apply(core, { header, keys, optional }) {
     const callers = new Map(Object.entries(keys).map(([name, hash]) => [hash, callerNamed(name)]));
     const withoutKey = optional ? undefined : NO_KEY;
-    // Early: in a plan that also lets everybody in, the first answer counts, and it must be this one.
+    // Early: the first answer counts, and a plan may also have the anonymous plugin, which accepts every caller.
     core.hooks.authenticate.tap({ name: ADDRESS, stage: STAGE.early }, (inbound) => {
       const key = inbound.headers[header];
       return key === undefined ? withoutKey : callerOf(key, callers);
@@ -40,7 +40,7 @@ function callerOf(key: string, callers: ReadonlyMap<string, Caller>): Caller | R
 const NO_KEY: Refusal = { refused: true, status: 401, reason: 'an API key is required' };
 const UNKNOWN_KEY: Refusal = { refused: true, status: 401, reason: 'unknown API key' };
 
-/** `key` is what sessions and pooled connections are bound to: never the same for two callers. */
+/** Sessions and pooled connections are bound to `key`, so it is different for each caller. */
 function callerNamed(name: string): Caller {
   return { issuer: ADDRESS, subject: name, key: `${ADDRESS}\0${name}`, name, claims: {} };
 }

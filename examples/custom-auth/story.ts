@@ -1,4 +1,4 @@
-// A gateway that knows its callers by API keys: the plugin is a file beside this one, named in the plan by its path.
+// A gateway that authenticates callers by API keys. The plugin is a file beside this one; the plan names it by its path.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -62,7 +62,7 @@ try {
   await gateway.stop();
 }
 
-/** A vmcp file must name an `incomingAuth`; with `type: anonymous` there, the keys still decide. */
+/** A vmcp file must have `incomingAuth`; also with `type: anonymous` there, a key is required. */
 async function checkBesideAnonymous(): Promise<void> {
   const keys = { ada: sha256('key-of-ada') };
   await using kit = await testGateway({
@@ -71,8 +71,8 @@ async function checkBesideAnonymous(): Promise<void> {
     plan: { plugins: [{ use: 'incoming-auth/anonymous' }, { use: apiKeys.address, with: { keys } }] },
     backends: { tools: fakeServer().tool('any', 'done') },
   });
-  const nobody = await kit.client();
-  assert.equal((await nobody.request('tools/list')).status, 401, 'without a key, beside the anonymous plugin');
+  const anonymous = await kit.client();
+  assert.equal((await anonymous.request('tools/list')).status, 401, 'without a key, beside the anonymous plugin');
   const ada = await kit.client({ headers: { 'x-api-key': 'key-of-ada' } });
   assert.deepEqual(await ada.toolNames(), ['any'], 'with a key, beside the anonymous plugin');
 }

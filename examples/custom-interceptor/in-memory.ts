@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import maskSecrets from './mask-secrets.ts';
 
-/** The plugin in a gateway in memory, in front of a server that answers what a test needs: no process, no socket. */
+/** Tests the plugin in a gateway in memory with a fake server: no process, no socket. */
 export async function checkInMemory(): Promise<void> {
   // region: test
   const vault = fakeServer().tool('read', () => ({ content: [{ type: 'text', text: 'the key is tok_abcdefgh12' }] }));

@@ -5,11 +5,11 @@ import { z } from 'zod';
 const ADDRESS = 'interception/mask-secrets';
 
 const config = z.strictObject({
-  patterns: z.array(z.string().min(1)).min(1).describe('regular expressions; what they match is masked'),
-  mask: z.string().default('[masked]').describe('what stands in its place'),
+  patterns: z.array(z.string().min(1)).min(1).describe('regular expressions; each match is masked'),
+  mask: z.string().default('[masked]').describe('replacement text'),
 });
 
-/** Masks secrets in what callers send to backends and in what backends answer. */
+/** Masks secrets in calls to backends and in their results. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
@@ -27,7 +27,7 @@ export default definePlugin({
 type Masked = (text: string) => string;
 
 // region: verbs
-/** A new call when something was masked, the same one otherwise: calls are never changed in place. */
+/** Returns a new call if something was masked, otherwise the same one: calls are never changed in place. */
 function maskedCall(call: Call, masked: Masked): Call {
   const safe = mapStrings(call.arguments, masked);
   return safe === call.arguments ? call : callWith(call, { arguments: safe });
@@ -40,7 +40,7 @@ function maskedResult(result: CallResult, masked: Masked): CallResult {
 }
 // endregion
 
-/** The value with every string mapped; the same object when no string changed. Keys stay as they are. */
+/** Maps every string of a value, but no keys. Returns the same object when no string changed. */
 function mapStrings<T extends JsonValue>(value: T, map: (text: string) => string): T {
   if (typeof value === 'string') return map(value) as T;
   if (typeof value !== 'object' || value === null) return value;

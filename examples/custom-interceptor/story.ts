@@ -1,4 +1,4 @@
-// A gateway that masks secrets in both directions: on their way to a backend, and on their way out of it.
+// A gateway that masks secrets in both directions: in calls to a backend and in its results.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,14 +11,14 @@ import { checkInMemory } from './in-memory.ts';
 
 await checkInMemory();
 
-/** What the later rooms of the gateway saw: `authorize` runs after every rewrite. */
-const seen: JsonObject[] = [];
-const witness = definePlugin({
+/** Arguments that the hook `authorize` got; it runs after every rewrite. */
+const authorized: JsonObject[] = [];
+const observer = definePlugin({
   address: 'story/witness',
   config: z.strictObject({}),
   apply(core) {
     core.hooks.authorize.tap('story/witness', (call) => {
-      seen.push(call.arguments);
+      authorized.push(call.arguments);
       return undefined;
     });
   },
@@ -35,7 +35,7 @@ const plan: PlanInput = {
     { use: 'backend-sources/static', with: { backends: [everythingServer()] } },
   ],
 };
-const gateway = await createGateway(plan, { catalogue, plugins: [witness], baseDir: import.meta.dirname });
+const gateway = await createGateway(plan, { catalogue, plugins: [observer], baseDir: import.meta.dirname });
 // endregion
 
 const server = createServer((request, response) => gateway.handle(request, response));
@@ -47,16 +47,20 @@ try {
   await client.connect(new StreamableHTTPClientTransport(url));
 
   const echoed = await client.callTool({ name: 'echo', arguments: { message: 'deploy with tok_abcdefgh12' } });
-  assert.deepEqual(seen.at(-1), { message: 'deploy with [masked]' }, 'the call is masked before it is authorized');
+  assert.deepEqual(
+    authorized.at(-1),
+    { message: 'deploy with [masked]' },
+    'the call is masked before it is authorized',
+  );
   assert.match(textOf(echoed), /deploy with \[masked\]/, 'the backend got the masked text');
 
   const environment = await client.callTool({ name: 'get-env', arguments: {} });
-  assert.ok(!textOf(environment).includes('tok_0123456789'), 'a secret of the backend does not come out');
-  assert.match(textOf(environment), /"API_TOKEN": "\[masked\]"/, 'the mask stands in its place');
+  assert.ok(!textOf(environment).includes('tok_0123456789'), 'a secret of the backend is not in the result');
+  assert.match(textOf(environment), /"API_TOKEN": "\[masked\]"/, 'the secret is replaced by the mask');
 
   const clean = await client.callTool({ name: 'echo', arguments: { message: 'nothing to hide' } });
-  assert.match(textOf(clean), /nothing to hide/, 'other text stays');
-  console.log('custom-interceptor: one secret was masked on its way in, one on its way out');
+  assert.match(textOf(clean), /nothing to hide/, 'other text is unchanged');
+  console.log('custom-interceptor: one secret was masked in a call, one in a result');
 } finally {
   await client.close();
   server.close();

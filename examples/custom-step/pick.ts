@@ -6,10 +6,10 @@ const ADDRESS = 'composite/pick';
 // region: step
 const options = z.strictObject({
   from: z.string().describe('template that gives the JSON text of a list'),
-  largest: z.string().describe('member of its items to go by'),
+  largest: z.string().describe('member of the items to compare'),
 });
 
-/** Takes the item of a list whose member is the largest. */
+/** Picks the item of a list with the largest value of a member. */
 const pick: StepType<typeof options> = {
   options,
   compile({ from, largest }, compiling) {
@@ -22,16 +22,16 @@ const pick: StepType<typeof options> = {
 };
 // endregion
 
-/** Brings the step type `pick`. */
+/** Registers the step type `pick`. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
-  summary: 'a step that picks the item of a list whose member is the largest',
+  summary: 'a step that picks the item of a list with the largest value of a member',
   config: z.strictObject({}),
   apply: (core) => core.slots.stepTypes.register('pick', pick),
 });
 
-/** A rejection is the failure of the step; its words are told to the caller. */
+/** An error fails the step; the caller gets its message. */
 function largestOf(list: unknown, member: string): JsonValue {
   const items = z.array(z.record(z.string(), z.json())).min(1).parse(list);
   return items.reduce((best, item) => (Number(item[member]) > Number(best[member]) ? item : best)) as JsonValue;

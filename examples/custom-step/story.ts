@@ -1,4 +1,4 @@
-// A composite tool with a step type of one's own, `pick`, used from a vmcp file by its word.
+// A composite tool with a custom step type, `pick`, which a vmcp file uses by its name.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,19 +29,23 @@ try {
     { name: 'Ben Nevis', metres: 1345 },
   ];
   const { structuredContent } = await client.callTool({ name: 'tallest', arguments: { mountains } });
-  assert.deepEqual(structuredContent, { answer: 'Echo: Mont Blanc at 4806 m' }, 'its own step fed the tool after it');
+  assert.deepEqual(
+    structuredContent,
+    { answer: 'Echo: Mont Blanc at 4806 m' },
+    'the output of the custom step is the input of the next tool',
+  );
 
   const none = await client.callTool({ name: 'tallest', arguments: { mountains: [] } });
   assert.equal(none.isError, true, 'a step that rejects fails the workflow');
   assert.match(JSON.stringify(none.content), /Workflow execution failed: step top: /, 'and says where');
-  console.log('custom-step: a step type of its own picked the tallest of three mountains');
+  console.log('custom-step: a custom step type picked the tallest of three mountains');
 } finally {
   await client.close();
   gateway.kill('SIGTERM');
   await ended;
 }
 
-/** Where the gateway serves, from the line in which it says so. */
+/** Reads the endpoint from the output of the gateway. */
 async function endpoint(): Promise<URL> {
   let said = '';
   for await (const line of createInterface({ input: gateway.stderr })) {

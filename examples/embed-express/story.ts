@@ -1,4 +1,4 @@
-// A gateway inside somebody else's Express app, whose parser reads every JSON body before the gateway sees the request.
+// A gateway inside an existing Express app, whose parser reads every JSON body before the gateway gets the request.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ const memory: Backend = {
   },
 };
 
-const everybody = definePlugin({
+const anonymous = definePlugin({
   address: 'embed/everybody',
   config: z.strictObject({}),
   apply({ hooks, slots }) {
@@ -35,26 +35,26 @@ const everybody = definePlugin({
 const gatewayAt = (path: string) =>
   createGateway(
     { name: 'embedded', plugins: [{ use: 'embed/everybody' }], endpoint: { path } },
-    { plugins: [everybody] },
+    { plugins: [anonymous] },
   );
 
 const [gateway, assistant] = await Promise.all([gatewayAt('/mcp'), gatewayAt('/api/assistant')]);
 const app = express();
 
 // region: app
-// Before the parser the gateway reads bodies itself, within its own limits: nothing of them is lost.
+// Mounted before the parser, the gateway reads bodies itself, within its own limits.
 app.use('/mcp', (request, response) => gateway.handle(request, response));
 
 app.use(express.json({ limit: '4mb' }));
 app.post('/orders', (request, response) => void response.json({ taken: request.body }));
 
-// Behind it the parsed body is handed over. Below a router too, the endpoint's path is the whole one: /api/assistant.
+// Mounted after it, the gateway gets the parsed body. The endpoint's path is the full one, also below a router.
 const api = Router();
 api.use('/assistant', (request, response) => assistant.handle(request, response, { body: request.body }));
 app.use('/api', api);
 // endregion
 
-// What happens when the body is forgotten: an answer at once that says what to do, not a wait for bytes that never come.
+// Without the parsed body the gateway answers an error with the solution, instead of waiting for bytes.
 app.use('/forgotten', (request, response) => gateway.handle(request, response, { mountPath: '/mcp' }));
 
 const server = createServer(app).listen(0, '127.0.0.1');
@@ -92,8 +92,8 @@ try {
   const { error } = (await forgotten.json()) as { error: { message: string } };
   assert.equal(forgotten.status, 500);
   assert.match(error.message, /handle\(request, response, \{ body: request\.body \}\)/);
-  assert.ok(performance.now() - startedMs < 2_000, 'it is told at once');
-  console.log('embed-express: a body that was not handed over is told at once');
+  assert.ok(performance.now() - startedMs < 2_000, 'the error comes immediately');
+  console.log('embed-express: a body that was not passed on gives an error immediately');
 } finally {
   server.close();
   server.closeAllConnections();

@@ -1,4 +1,4 @@
-// A gateway inside somebody else's Fastify app: its hooks and routes stay as they are, one prefix is the gateway's.
+// A gateway inside an existing Fastify app. The app keeps its hooks and routes; one prefix is the gateway's.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -32,18 +32,18 @@ const embedded = definePlugin({
 });
 
 // region: node
-/** `/mcp` by Node's own request and response: no copy, streams and disconnects as they are. */
+/** Mounts `/mcp` with Node's request and response: no copies, and streams and disconnects work directly. */
 async function mountNode(app: FastifyInstance, gateway: Gateway): Promise<void> {
   await app.register(async (scope) => {
     leaveBodiesAlone(scope);
     scope.all('/mcp', (request, reply) => {
-      reply.hijack(); // from here on the response belongs to the gateway
+      reply.hijack(); // the gateway writes the response
       gateway.handle(request.raw, reply.raw);
     });
   });
 }
 
-/** The gateway reads the body itself, within its own limits; only this scope of the app is concerned. */
+/** Disables body parsing in this scope, because the gateway reads bodies itself, within its own limits. */
 function leaveBodiesAlone(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _body, done) => done(null));
@@ -51,7 +51,7 @@ function leaveBodiesAlone(scope: FastifyInstance): void {
 // endregion
 
 // region: fetch
-/** `/assistant` by web-standard objects, for apps whose hooks want to see the response. Slower than `handle`. */
+/** Mounts `/assistant` with fetch objects, for apps whose hooks need the response. Slower than `handle`. */
 async function mountFetch(app: FastifyInstance, gateway: Gateway): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

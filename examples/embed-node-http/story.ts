@@ -1,4 +1,4 @@
-// The core alone, `@toolmgr/core`, inside a plain Node HTTP server that also serves other things.
+// Only `@toolmgr/core`, inside a plain Node HTTP server that also serves other routes.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ const memory: Backend = {
   },
 };
 
-/** All that this server needs: who may come in, how backends are authenticated to, and which there are. */
+/** The minimum: authentication of callers, authentication to backends, and the list of backends. */
 const embedded = definePlugin({
   address: 'embed/own',
   config: z.strictObject({}),
@@ -47,7 +47,7 @@ const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 try {
   assert.equal(await (await fetch(`${origin}/health`)).text(), 'fine', 'the routes of the server itself work');
-  assert.equal((await fetch(`${origin}/elsewhere`)).status, 404, 'a path that nobody serves');
+  assert.equal((await fetch(`${origin}/elsewhere`)).status, 404, 'a path that is not served');
 
   for (const mode of ['legacy', 'auto'] as const) {
     const client = new Client({ name: 'story', version: '1.0.0' }, { versionNegotiation: { mode } });

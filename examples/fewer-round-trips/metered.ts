@@ -1,33 +1,33 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client';
 
-/** Rough size of a token: what JSON and English come to with the usual tokenizers. Two ways compared by it err alike. */
+/** Approximate size of a token of JSON or English text. The error is the same for all ways. */
 const BYTES_PER_TOKEN = 4;
 
-/** What a way of working costs a model. Tokens are estimates: bytes of JSON through {@link BYTES_PER_TOKEN}. */
+/** What a way costs a model. Tokens are estimates: bytes of JSON divided by {@link BYTES_PER_TOKEN}. */
 export interface Cost {
-  /** Requests `tools/call` that went over the wire. */
+  /** `tools/call` requests on the wire. */
   readonly roundTrips: number;
-  /** Definitions of the listed tools: name, description and input schema, which is what models are shown. */
+  /** Definitions of the listed tools as a model gets them: name, description and input schema. */
   readonly definitions: number;
   /** Names and arguments, which the model writes. */
   readonly calls: number;
   /** The structured content of results, or their content where there is none, which the model reads. */
   readonly results: number;
-  /** All of the above: what stands in the model's context at the end. */
+  /** Sum of the above: the model's context at the end. */
   readonly context: number;
-  /** What the model reads over the whole job: before each call, and after the last, all that stands there by then. */
+  /** What the model reads in total: the whole context so far before each call and after the last. */
   readonly read: number;
 }
 
-/** A client that weighs what passes the model that drives it. */
+/** A client that counts what a model would read and write. */
 export interface Metered extends AsyncDisposable {
   readonly tools: readonly Tool[];
-  /** Calls a tool. Shape: its structured content, else its first text. Throws what a tool fails with. */
+  /** Calls a tool. Shape: its structured content, else its first text. @throws Error when the tool fails */
   call(name: string, args: Record<string, unknown>): Promise<unknown>;
   cost(): Cost;
 }
 
-/** Connects, lists the tools, and weighs from then on. */
+/** Connects, lists the tools, and counts from then on. */
 export async function metered(endpoint: URL): Promise<Metered> {
   let roundTrips = 0;
   const counting: typeof fetch = (url, init) => {

@@ -1,6 +1,6 @@
-// One job over three published servers, done four ways: tool by tool, by one composite tool, by one script, and by the
-// composite tool where models search for tools. The results must be equal; what each way costs a model is counted, and the
-// shorter ways must save some of it.
+// One job with three published servers in four ways: tool by tool, by one composite tool, by one script, and by the
+// composite tool where the model searches for it. Checks that the results are equal and that the shorter ways cost a model
+// less.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ import { type Cost, type Metered, metered } from './metered.ts';
 import { byComposite, byFoundComposite, byScript, type Job, toolByTool } from './ways.ts';
 
 const BRANCHES = ['harbour', 'market', 'station', 'university', 'old-town'];
-const ORDERS = 40; // in each file: what nobody asks for, and a model reads all the same
+const ORDERS = 40; // in each file: not needed for the job, but a model that reads the file reads them
 
-/** A way of working: what of the vmcp file it is served with, and what it does there. */
+/** A way to do the job: which sections of the vmcp file it needs, and what it calls. */
 interface Way {
   readonly name: string;
   readonly settings: (file: VmcpFile) => VmcpFile;
@@ -31,7 +31,7 @@ const WAYS: readonly Way[] = [
   },
   {
     name: 'composite',
-    // the composite calls the tools of the servers, the model need not see them
+    // only the composite tool is listed; it calls the tools of the servers
     settings: (file) => ({
       ...without(file, 'codeMode', 'optimizer'),
       aggregation: { ...(file.aggregation as VmcpFile), excludeAllTools: true },
@@ -41,14 +41,14 @@ const WAYS: readonly Way[] = [
   },
   {
     name: 'script',
-    // a script reaches what the list shows, so all tools are listed, and declared once more by the script tool
+    // a script can call only listed tools, so all are listed, and the script tool declares them again
     settings: (file) => without(file, 'compositeTools', 'optimizer'),
     work: byScript,
     roundTrips: 1,
   },
   {
     name: 'found composite',
-    // everything is served, two tools are listed
+    // all sections are used; two tools are listed
     settings: (file) => file,
     work: byFoundComposite,
     roundTrips: 2, // one to find it
@@ -57,7 +57,7 @@ const WAYS: readonly Way[] = [
 
 await using scratch = await scratchFolder();
 const text = await readFile(join(import.meta.dirname, 'vmcp.yaml'), 'utf8');
-const told: { readonly name: string; readonly listed: number; readonly cost: Cost; readonly made: Made }[] = [];
+const reports: { readonly name: string; readonly listed: number; readonly cost: Cost; readonly made: Made }[] = [];
 for (const { name, settings, work, roundTrips } of WAYS) {
   const folder = join(scratch.path, name.replaceAll(' ', '-'));
   await mkdir(folder);
@@ -70,12 +70,12 @@ for (const { name, settings, work, roundTrips } of WAYS) {
   await using model = await metered(served.endpoint);
   await work(model, { folder, branches: BRANCHES });
   assert.equal(model.cost().roundTrips, roundTrips, `${name}: round trips`);
-  told.push({ name, listed: model.tools.length, cost: model.cost(), made: await madeIn(folder) });
+  reports.push({ name, listed: model.tools.length, cost: model.cost(), made: await madeIn(folder) });
 }
 
-const [plain, ...shorter] = told;
+const [plain, ...shorter] = reports;
 assert.ok(plain !== undefined);
-show(told.map(({ name, listed, cost }) => row(name, listed, cost, plain.cost)));
+show(reports.map(({ name, listed, cost }) => row(name, listed, cost, plain.cost)));
 assert.match(plain.made.report, /^harbour: The sum of \d+ and \d+ is \d+\.\nmarket: /, 'the report says the sums');
 for (const { name, cost, made } of shorter) {
   assert.deepEqual(made, plain.made, `${name}: the same report and the same memory as tool by tool`);
@@ -89,7 +89,7 @@ function without(file: VmcpFile, ...keys: readonly string[]): VmcpFile {
   return Object.fromEntries(Object.entries(file).filter(([key]) => !keys.includes(key)));
 }
 
-/** What is left when the job is done. */
+/** The results of the job. */
 interface Made {
   readonly report: string;
   readonly memory: readonly unknown[];
@@ -106,7 +106,7 @@ async function madeIn(folder: string): Promise<Made> {
   };
 }
 
-/** A week of a branch: two sums that the job needs, and the orders behind them. */
+/** A week of a branch: the two counts that the job needs, and the orders. */
 function week(branch: string): Record<string, unknown> {
   const orders = Array.from({ length: ORDERS }, (_, n) => ({
     id: `${branch}-${n + 1}`,
@@ -139,7 +139,7 @@ async function scratchFolder(): Promise<AsyncDisposable & { readonly path: strin
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Prints rows whose cells are parted by ` | `, in columns. */
+/** Prints rows with cells separated by ` | ` as columns. */
 function show(rows: readonly string[]): void {
   const head = 'tokens | round trips | tools listed | calls | results | context | saved | read in all | saved';
   const cells = [head, ...rows].map((each) => each.split(' | '));

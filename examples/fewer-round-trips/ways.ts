@@ -1,13 +1,13 @@
 import type { Metered } from './metered.ts';
 
-/** The job: a week's orders of some branches, added up, remembered and reported. */
+/** The job: add up the week's orders of some branches, store the sums in memory and write a report. */
 export interface Job {
-  /** Where `<branch>.json` files are, and where `report.txt` goes. */
+  /** Folder of the `<branch>.json` files and of `report.txt`. */
   readonly folder: string;
   readonly branches: readonly string[];
 }
 
-/** As a model does it that has no more than the tools: what one answers, it carries to the next. */
+/** With the plain tools: the model passes each result to the next call. */
 export async function toolByTool(model: Metered, { folder, branches }: Job): Promise<void> {
   const sums: { readonly branch: string; readonly said: string }[] = [];
   for (const branch of branches) {
@@ -26,12 +26,12 @@ export async function toolByTool(model: Metered, { folder, branches }: Job): Pro
   });
 }
 
-/** By the composite tool of `vmcp.yaml`: the operator wrote the workflow down, the model only starts it. */
+/** With the composite tool of `vmcp.yaml`: the model makes one call. */
 export async function byComposite(model: Metered, { folder, branches }: Job): Promise<void> {
   await model.call('weekly_report', { folder, branches });
 }
 
-/** By the same composite tool where the list is `find_tool` and `call_tool`: the model says what it wants to have done. */
+/** With the same composite tool, found by `find_tool` and called by `call_tool`. */
 export async function byFoundComposite(model: Metered, { folder, branches }: Job): Promise<void> {
   const found = (await model.call('find_tool', {
     tool_description: 'add up the orders of some branches and write a report of them',
@@ -41,7 +41,7 @@ export async function byFoundComposite(model: Metered, { folder, branches }: Job
   await model.call('call_tool', { tool_name: best.name, parameters: { folder, branches } });
 }
 
-/** By a script that the model writes for this job. */
+/** With a script that the model writes for this job. */
 export async function byScript(model: Metered, { folder, branches }: Job): Promise<void> {
   await model.call('execute_tool_script', { script: SCRIPT, data: { folder, branches } });
 }

@@ -3,13 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type JWK, Provider } from 'oidc-provider';
 
-/** A program that may ask for tokens, and what its tokens say of it. */
+/** A client of the provider, and the claims of its tokens. */
 export interface Agent {
   readonly name: string;
   readonly groups: readonly string[];
 }
 
-/** An OpenID provider over plain HTTP on loopback: real keys, real tokens, no people. */
+/** An OpenID provider with plain HTTP on loopback: real keys and tokens, no users. */
 export interface IdentityProvider extends AsyncDisposable {
   readonly issuer: string;
   /** An access token for one of the agents, by the client credentials grant (RFC 6749 §4.4). */
@@ -18,7 +18,7 @@ export interface IdentityProvider extends AsyncDisposable {
 
 const ALG = 'ES256';
 
-/** Starts one that knows these agents, by their id, and issues tokens for one audience. */
+/** Starts a provider with these agents, by client id, that issues tokens for one audience. */
 export async function identityProvider(
   agents: Readonly<Record<string, Agent>>,
   audience: string,
@@ -37,7 +37,7 @@ export async function identityProvider(
       id_token_signed_response_alg: ALG,
     })),
     jwks: { keys: [{ ...(privateKey.export({ format: 'jwk' }) as JWK), kid: 'story', alg: ALG, use: 'sig' }] },
-    cookies: { keys: ['nobody logs in here'] },
+    cookies: { keys: ['unused: no user logs in'] },
     extraTokenClaims: (_ctx, { clientId = '' }) => ({ ...agents[clientId] }),
     ttl: { ClientCredentials: 600 },
     features: {

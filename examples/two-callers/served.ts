@@ -6,10 +6,10 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const START_MS = 60_000;
 const STOP_MS = 15_000;
 
-/** `toolmgr vmcp serve` as a process of its own. */
+/** A running `toolmgr vmcp serve` process. */
 export interface Served extends AsyncDisposable {
   readonly endpoint: URL;
-  /** Asks it to end and waits until it has: then the audit file is whole. Rejects when it does not end well. */
+  /** Stops it and waits for its end; then the audit file is complete. Rejects on an exit code other than 0. */
   stop(): Promise<void>;
 }
 
@@ -31,27 +31,27 @@ export async function serve(file: string): Promise<Served> {
     env: { ...process.env, PATH, NO_COLOR: '1' },
   });
   const ended = once(gateway, 'exit').then(([code]) => code as number | null);
-  let said = '';
+  let output = '';
   const endpoint = await new Promise<URL>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the gateway did not serve in time:\n${said}`)), START_MS);
-    const hear = (chunk: Buffer) => {
-      said += chunk.toString();
-      const [, url] = /serves (http:\S+)/.exec(said) ?? [];
+    const late = setTimeout(() => reject(new Error(`the gateway did not serve in time:\n${output}`)), START_MS);
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const [, url] = /serves (http:\S+)/.exec(output) ?? [];
       if (url === undefined) return;
       clearTimeout(late);
       resolve(new URL(url));
     };
-    gateway.stdout.on('data', hear);
-    gateway.stderr.on('data', hear);
+    gateway.stdout.on('data', read);
+    gateway.stderr.on('data', read);
     gateway.once('error', reject);
-    void ended.then((code) => reject(new Error(`the gateway ended with ${code}:\n${said}`)));
+    void ended.then((code) => reject(new Error(`the gateway ended with ${code}:\n${output}`)));
   });
   const stop = async (): Promise<void> => {
     gateway.kill('SIGTERM');
     const cut = setTimeout(() => gateway.kill('SIGKILL'), STOP_MS);
     const code = await ended;
     clearTimeout(cut);
-    if (code !== 0) throw new Error(`the gateway ended with ${code}:\n${said}`);
+    if (code !== 0) throw new Error(`the gateway ended with ${code}:\n${output}`);
   };
   return { endpoint, stop, [Symbol.asyncDispose]: () => (gateway.exitCode === null ? stop() : Promise.resolve()) };
 }

@@ -1,5 +1,5 @@
-// Two callers of one gateway, known by an identity provider: what each of them sees and may do, how often, and what is
-// left of it in the audit trail and the metrics.
+// Two callers of one gateway, authenticated by an identity provider: which tools each of them sees and may call, how often,
+// and the records in the audit trail and the metrics.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,16 +17,16 @@ const METRICS_MS = 10_000;
 
 await using scratch = await scratchFolder();
 await using provider = await identityProvider(AGENTS, AUDIENCE);
-await using served = await serve(await settled(join(import.meta.dirname, 'vmcp.yaml')));
+await using served = await serve(await localCopy(join(import.meta.dirname, 'vmcp.yaml')));
 
-await checkStranger();
-// Ada's client speaks MCP 2026-07-28, Bob's 2025-11-25: they are refused in the words of their revisions.
+await checkWithoutToken();
+// Ada's client uses MCP 2026-07-28, Bob's 2025-11-25: refusals have the form of each revision.
 const ada = await connect('ada', 'auto');
 const bob = await connect('bob', 'legacy');
 const [ofAda, ofBob] = [await toolsOf(ada), await toolsOf(bob)];
 show('tools', [
   `Ada | ${ofAda.length} of all three servers`,
-  `Bob | ${ofBob.length} that only look: ${ofBob.join(', ')}`,
+  `Bob | ${ofBob.length} that are read-only: ${ofBob.join(', ')}`,
 ]);
 assert.ok(ofBob.length > 0 && ofBob.length < ofAda.length, 'Bob sees some of the tools that Ada sees');
 assert.deepEqual(
@@ -63,7 +63,7 @@ show(
   'metrics',
   Object.entries(metrics).map(([name, value]) => `${name} | ${value}`),
 );
-await served.stop(); // writes what the audit trail still holds
+await served.stop(); // flushes the audit trail
 
 const auditFile = join(scratch.path, 'audit.log');
 const trail = await auditTrail(auditFile);
@@ -85,13 +85,17 @@ assert.deepEqual(trail, [
   `Bob | memory_read_graph | ${LIMITED}`,
 ]);
 assert.doesNotMatch(await readFile(auditFile, 'utf8'), /eyJ/, 'no token is in the audit file');
-console.log('two-callers: two lists, ten calls, two denied, two limited, and all of it on record');
+console.log('two-callers: two lists, ten calls, two denied, two limited, all of them recorded');
 
-/** Nobody without a token gets in, and is told where to get one. */
-async function checkStranger(): Promise<void> {
+/** A request without a token is refused, and the challenge says where to get one. */
+async function checkWithoutToken(): Promise<void> {
   const answer = await fetch(served.endpoint, { method: 'POST', body: '{}' });
   assert.equal(answer.status, 401, 'a request without a token');
-  assert.match(answer.headers.get('www-authenticate') ?? '', /resource_metadata=/, 'it is told where to look');
+  assert.match(
+    answer.headers.get('www-authenticate') ?? '',
+    /resource_metadata=/,
+    'the challenge names the resource metadata',
+  );
 }
 
 async function connect(id: 'ada' | 'bob', mode: 'auto' | 'legacy'): Promise<Client> {
@@ -105,23 +109,23 @@ async function toolsOf(client: Client): Promise<string[]> {
   return (await client.listTools()).tools.map(({ name }) => name);
 }
 
-/** How a call ended, and the words for it. */
+/** How a call ended, and the text to print. */
 interface Ending {
   readonly end: 'done' | 'denied' | 'limited';
   readonly words: string;
 }
 
-/** What is neither done, denied nor limited throws. */
+/** @throws Error when the call was neither done, denied nor limited */
 async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Ending> {
   try {
     const result = await client.callTool({ name, arguments: args });
     if (result.isError !== true) return { end: 'done', words: textOf(result) };
-    return limited(result.structuredContent); // as 2025-11-25 hears of a limit
+    return limited(result.structuredContent); // the form of 2025-11-25
   } catch (cause) {
     if (!(cause instanceof Error) || !('data' in cause)) throw cause;
     const { message } = cause;
     if (message.includes('denied by authorization policy')) return { end: 'denied', words: 'HTTP 403' };
-    return limited({ ...cause, message }); // as 2026-07-28 hears of it
+    return limited({ ...cause, message }); // the form of 2026-07-28
   }
 }
 
@@ -129,7 +133,7 @@ function limited(error: unknown): Ending {
   const { code, data } = error as { readonly code?: unknown; readonly data?: { readonly retryAfterSeconds?: unknown } };
   const seconds = Number(data?.retryAfterSeconds);
   if (code !== 429) throw new Error(`neither done, denied nor limited: ${JSON.stringify(error)}`);
-  assert.ok(seconds >= 1 && seconds <= REFILL_SECONDS, `a limited call is told when to come again, got ${seconds}`);
+  assert.ok(seconds >= 1 && seconds <= REFILL_SECONDS, `a limited call says when to retry, got ${seconds}`);
   return { end: 'limited', words: `again in ${seconds} s` };
 }
 
@@ -138,7 +142,7 @@ function textOf({ content }: CallToolResult): string {
   return first?.type === 'text' ? first.text.replaceAll(/\s+/g, ' ') : '';
 }
 
-/** Calls are counted after they are answered: waits, not long, until all are. */
+/** Calls are counted after they are answered, so this waits until all are counted. */
 async function untilSettled(): Promise<Record<string, number>> {
   const [calls, refused] = ['toolmgr_mcp_tool_calls_total', 'toolmgr_mcp_calls_refused_total'];
   const expected = {
@@ -161,8 +165,8 @@ async function untilSettled(): Promise<Record<string, number>> {
   }
 }
 
-/** The vmcp file with the address of this provider and this folder in it. */
-async function settled(file: string): Promise<string> {
+/** Writes a copy of the vmcp file with the address of this provider and this folder. */
+async function localCopy(file: string): Promise<string> {
   const text = await readFile(file, 'utf8');
   const here = text.replaceAll('http://127.0.0.1:9400', provider.issuer).replaceAll('/tmp/two-callers', scratch.path);
   const served = join(scratch.path, 'vmcp.yaml');
@@ -175,7 +179,7 @@ async function scratchFolder(): Promise<AsyncDisposable & { readonly path: strin
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Prints rows whose cells are parted by ` | `, in columns. */
+/** Prints rows with cells separated by ` | ` as columns. */
 function show(title: string, rows: readonly string[]): void {
   const cells = rows.map((row) => row.split(' | '));
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];

@@ -9,7 +9,7 @@ const auditEvent = z.looseObject({
   metadata: z.looseObject({ extra: z.looseObject({ refusal: z.string().optional() }) }),
 });
 
-/** The audit file in few words, one entry per line of it: `who | what | how it ended`. */
+/** The audit file in short form, one entry per line: `caller | target | outcome`. */
 export async function auditTrail(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   return lines.map((line) => {
@@ -20,7 +20,7 @@ export async function auditTrail(file: string): Promise<string[]> {
   });
 }
 
-/** The samples of some counters that Prometheus would read now, by their labels: `name | label=value | …`. */
+/** Samples of some counters from the Prometheus page, by name and labels: `name | label=value | …`. */
 export async function counters(url: URL, names: readonly string[]): Promise<Record<string, number>> {
   const samples = (await (await fetch(url)).text()).split('\n').flatMap((line) => {
     const [, name = '', labels = '', value] = /^(\w+)\{(.*)\} (\d+)$/.exec(line) ?? [];

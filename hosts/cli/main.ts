@@ -15,8 +15,8 @@ import { addUpCommand } from './up/main.ts';
 /**
  * Runs one command line and resolves with its exit code.
  *
- * Shape: `argv` as in `process.argv`. Errors a person can mend print as one sentence on stderr; anything else prints
- * its causes too, so that a report is useful.
+ * Shape: `argv` as in `process.argv`. Errors that the user can correct print one sentence on stderr; other errors also
+ * print their stack for a bug report.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   prepareEngine();
@@ -36,8 +36,8 @@ export function createProgram(): Command {
     .description('Run MCP servers as workloads and serve many of them behind one fast MCP endpoint')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
-    .showHelpAfterError('(--help shows what there is)')
-    .enablePositionalOptions() // -v is the version here and a volume after run
+    .showHelpAfterError('(--help shows the commands and options)')
+    .enablePositionalOptions() // -v means version here and volume after `run`
     .exitOverride()
     .addHelpText('after', FIRST_STEPS);
   addUpCommand(program);
@@ -53,9 +53,9 @@ export function createProgram(): Command {
 }
 
 const FIRST_STEPS = `
-From nothing to a first call:
+First steps:
   toolmgr up .mcp.json                 serve the servers of a client configuration
-  toolmgr tools                        what is there
+  toolmgr tools                        list the tools
   toolmgr call everything_echo message=hello
 
 Exit codes:
@@ -64,7 +64,7 @@ ${Object.values(EXIT_CODES)
   .join('\n')}`;
 
 function report(cause: unknown): number {
-  // commander has printed already: help and version end with 0
+  // commander has already printed it; help and version end with 0
   if (cause instanceof CommanderError) return cause.exitCode;
   if (cause instanceof UsageError) {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
@@ -81,15 +81,15 @@ function report(cause: unknown): number {
   return EXIT_CODES.failed.code;
 }
 
-/** The causes of a fault, outermost first, without those that the sentences before them tell already. */
+/** The causes of a fault, outermost first, without those that an earlier message contains. */
 function reasonsOf(fault: GatewayFault): string[] {
   const [first = '', ...causes] = causesOf(fault);
-  const told = [first];
-  for (const cause of causes) if (!told.some((sentence) => sentence.includes(cause))) told.push(cause);
-  return told.slice(1);
+  const reasons = [first];
+  for (const cause of causes) if (!reasons.some((reason) => reason.includes(cause))) reasons.push(cause);
+  return reasons.slice(1);
 }
 
-// `toolmgr logs x | head` closes our output early: that is no error, and nobody reads what would follow
+// `toolmgr logs x | head` closes our output early, which is not an error
 process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
   if (cause.code === 'EPIPE') process.exit(EXIT_CODES.ok.code);
   throw cause;

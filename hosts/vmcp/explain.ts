@@ -1,10 +1,10 @@
 import { type Backend, type Gateway, inheritedEnvironment, nearest, type Plan, type ToolEntry } from '@toolmgr/core';
 
-/** Everything that decides about one tool. */
+/** Where a tool comes from and which plugins affect it. */
 export interface Explanation {
   readonly name: string;
   readonly found: boolean;
-  /** Near names, when it was not found. */
+  /** Similar names, when it was not found. */
   readonly suggestions: readonly string[];
   readonly backend?: {
     readonly name: string;
@@ -13,23 +13,23 @@ export interface Explanation {
     readonly cause?: string;
     readonly revision?: string;
     readonly outgoingAuth: string;
-    /** Variables that its program gets of the gateway's own environment, by name. */
+    /** Names of the variables that its program inherits from the gateway's environment. */
     readonly inherits?: readonly string[];
   };
-  /** Name that the backend knows it by. */
+  /** Its name at the backend. */
   readonly original?: string;
   readonly advertised?: boolean;
   /** Why clients do not see it. */
   readonly hiddenBy?: string;
-  /** The one door that it is served at, when there are two. */
+  /** The only path that serves it, when there are two. */
   readonly servedAt?: 'front' | 'direct';
-  /** What changed it, in order; overrides are among them. */
+  /** Plugins and overrides that changed it, in order. */
   readonly shapedBy?: readonly string[];
-  /** Plugins that may refuse a call of it, in the order they are asked, by what they decide. */
+  /** Plugins that may refuse a call, by hook and in order. */
   readonly mayRefuse: Readonly<Record<string, readonly string[]>>;
   /** Plugins that may change its calls or results. */
   readonly mayRewrite: Readonly<Record<string, readonly string[]>>;
-  /** Sentences of the catalogue that name it, e.g. why it was dropped. */
+  /** Warnings of the catalogue that name it, e.g. why it was dropped. */
   readonly warnings: readonly string[];
 }
 
@@ -75,20 +75,20 @@ export function explainTool(gateway: Gateway, plan: Plan, name: string): Explana
   };
 }
 
-/** What a program is given itself goes before what it would inherit. */
+/** Variables of the command override inherited ones. */
 function inheritedBy({ command }: Backend): readonly string[] {
   return Object.keys(inheritedEnvironment())
     .filter((name) => command?.env?.[name] === undefined)
     .sort();
 }
 
-/** The explanation as lines for a person. */
-export function explanationLines(told: Explanation): string[] {
-  if (!told.found) {
-    const near = told.suggestions.length === 0 ? [] : [`did you mean: ${told.suggestions.join(', ')}`];
-    return [`no tool is named ${told.name}`, ...near, ...told.warnings];
+/** The explanation as text lines. */
+export function explanationLines(explanation: Explanation): string[] {
+  if (!explanation.found) {
+    const near = explanation.suggestions.length === 0 ? [] : [`did you mean: ${explanation.suggestions.join(', ')}`];
+    return [`no tool is named ${explanation.name}`, ...near, ...explanation.warnings];
   }
-  const { backend } = told;
+  const { backend } = explanation;
   const place =
     backend === undefined
       ? ['answered by    the gateway itself']
@@ -99,20 +99,20 @@ export function explanationLines(told: Explanation): string[] {
           ...(backend.inherits === undefined ? [] : [`inherits       ${backend.inherits.join(', ')}`]),
         ];
   return [
-    `tool           ${told.name}`,
+    `tool           ${explanation.name}`,
     ...place,
-    `original name  ${told.original}`,
-    `shaped by      ${told.shapedBy?.length ? told.shapedBy.join(', ') : 'nothing: as the backend lists it'}`,
-    `clients see it ${whoSees(told)}`,
-    `may refuse     ${listed(told.mayRefuse)}`,
-    `may rewrite    ${listed(told.mayRewrite)}`,
-    ...told.warnings.map((warning) => `note           ${warning}`),
+    `original name  ${explanation.original}`,
+    `shaped by      ${explanation.shapedBy?.length ? explanation.shapedBy.join(', ') : 'nothing: as the backend lists it'}`,
+    `clients see it ${whoSees(explanation)}`,
+    `may refuse     ${listed(explanation.mayRefuse)}`,
+    `may rewrite    ${listed(explanation.mayRewrite)}`,
+    ...explanation.warnings.map((warning) => `note           ${warning}`),
   ];
 }
 
 function whoSees({ advertised, hiddenBy, servedAt }: Explanation): string {
   if (!advertised) return `no, hidden by ${hiddenBy}; calls inside the gateway reach it`;
-  return servedAt === 'direct' ? 'through tools that lead to it, and in the list of the direct path' : 'yes';
+  return servedAt === 'direct' ? 'through dispatcher tools, and in the list of the direct path' : 'yes';
 }
 
 function listed(taps: Readonly<Record<string, readonly string[]>>): string {
@@ -133,7 +133,7 @@ function names(warning: string, word: string): boolean {
   return warning.split(/[^A-Za-z0-9_./-]+/).includes(word);
 }
 
-/** Tools whose original name is exactly this, then those that contain it, then the nearest by spelling of both ways to name one. */
+/** Tools with exactly this original name, then names that contain it, then the most similar name. */
 function suggestionsFor(name: string, tools: readonly ToolEntry[]): string[] {
   const lower = name.toLowerCase();
   const same = tools.filter((tool) => tool.original === name);

@@ -1,23 +1,23 @@
 import { type PlanInput, readPlan } from '@toolmgr/core';
 import { stringify } from 'yaml';
-import { HIDDEN, shownArguments, shownText } from './shown-arguments.ts';
+import { HIDDEN, redactArguments, redactUrl } from './redact-arguments.ts';
 import type { StatusPagesConfig } from './status-pages-schema.ts';
 
-/** Keys whose value is a secret wherever they stand; the name of a variable (`…Env`) is none. */
+/** Keys whose value is a secret. The name of a variable (`…Env`) is not. */
 const SECRET_KEY =
   /^(headerValue|stateKey|authorization|cookie)$|(secret|password|passphrase|token|apiKey|credential)s?$/i;
 /** Maps whose values may be secrets under any key. */
 const SECRET_MAP = /^(env|headers|embeddingHeaders)$/;
 
-/** A plan with every default as YAML, secrets replaced, and what the host itself does with the file. */
+/** A plan with every default as YAML, with secrets replaced, and the settings of the host. */
 export function planAsYaml(input: PlanInput, statusPages?: StatusPagesConfig): string {
   const ofHost = statusPages === undefined ? {} : { statusPages };
   return stringify(withoutSecrets({ ...readPlan(input), ...ofHost }), { lineWidth: 0 });
 }
 
-/** A copy in which no secret is left, for printing. */
+/** A copy without secrets, for printing. */
 export function withoutSecrets(value: unknown, key = '', inSecretMap = false): unknown {
-  if (Array.isArray(value) && key === 'args') return shownArguments(value);
+  if (Array.isArray(value) && key === 'args') return redactArguments(value);
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, key, inSecretMap));
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
@@ -26,5 +26,5 @@ export function withoutSecrets(value: unknown, key = '', inSecretMap = false): u
   }
   const isSecret = inSecretMap || SECRET_KEY.test(key);
   if (typeof value !== 'string' || value === '') return value;
-  return isSecret ? HIDDEN : shownText(value);
+  return isSecret ? HIDDEN : redactUrl(value);
 }

@@ -3,7 +3,7 @@ import { type Document, isMap, type LineCounter, type Node } from 'yaml';
 import { z } from 'zod';
 import type { Problem } from './problem.ts';
 
-/** The problems of one zod reading, one per wrong place, in words a person can act on. */
+/** The problems of one zod error, one per path, with messages for the user. */
 export function problemsFrom(
   schema: z.ZodType,
   error: z.ZodError,
@@ -22,7 +22,7 @@ export function problemsFrom(
     if (issue.code === 'invalid_type' && given === undefined) {
       return [{ path, message: `missing, expected ${article(issue.expected)}` }];
     }
-    // a schema with words of its own keeps them
+    // a schema with its own message keeps it
     if (issue.code === 'invalid_type' && issue.message.startsWith(ZOD_WORDS)) {
       return [{ path, message: `expected ${article(issue.expected)}, got ${kindOf(given)}` }];
     }
@@ -34,7 +34,7 @@ export function problemsFrom(
   });
 }
 
-/** What a schema objects to in a value that stands at `prefix`. */
+/** Checks a value at path `prefix` against a schema. */
 export function check(schema: z.ZodType, value: unknown, prefix: Problem['path']): Problem[] {
   const read = schema.safeParse(value);
   return read.success ? [] : problemsFrom(schema, read.error, value, prefix);
@@ -53,7 +53,7 @@ export function problemLines(
     .map(({ line, place, message }) => `${file}:${line}: ${place === '' ? '' : `${place}: `}${message}`);
 }
 
-/** The line of the key at `path`, or of the nearest thing around it that is there. */
+/** The line of the key at `path`, or of its nearest existing parent. */
 function lineOf(document: Document, lines: LineCounter, path: Problem['path']): number {
   let offset = 0;
   let node: unknown = document.contents;
@@ -89,7 +89,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-/** `.path: sentence` of explainIssues without the place, which is said in file words instead. */
+/** The message of explainIssues without its path; the path is printed in the notation of the file. */
 function afterPlace(sentence: string): string {
   const end = sentence.indexOf(': ');
   return end === -1 ? sentence : sentence.slice(end + 2);
@@ -101,10 +101,10 @@ function unlisted(values: readonly unknown[], given: unknown): string {
   return `expected ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${hint === undefined ? '' : `, did you mean "${hint}"?`}`;
 }
 
-/** How zod begins when a schema says nothing itself. */
+/** Start of zod's default messages. */
 const ZOD_WORDS = 'Invalid input: expected';
 
-/** What stands there, without quoting it: it may be a secret. */
+/** The kind of a value. The value itself is not quoted, because it may be a secret. */
 function kindOf(given: unknown): string {
   if (given === null) return 'nothing';
   if (typeof given === 'number' && !Number.isInteger(given)) return 'a fraction';
@@ -116,7 +116,7 @@ function article(kind: string): string {
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
-/** zod's kinds in the words of a file; `nonoptional` is a section that a plugin reads. */
+/** zod's kinds in the terms of YAML; `nonoptional` is a section that a plugin reads. */
 const WORDS: Readonly<Record<string, string>> = {
   record: 'map',
   object: 'section',

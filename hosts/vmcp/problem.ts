@@ -1,4 +1,4 @@
-/** A sentence about one place of the file. */
+/** A message about one path of the file. */
 export interface Problem {
   readonly path: readonly (string | number)[];
   readonly message: string;

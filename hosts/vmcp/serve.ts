@@ -18,6 +18,7 @@ import { aborted, stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { watchText } from '../shared/watch-text.ts';
+import { createAdjustableLog } from './adjustable-log.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { groupConfig } from './group-config.ts';
 import { hostRoutes } from './host-routes.ts';
@@ -25,7 +26,6 @@ import { type PlanFlags, planFromConfig } from './plan.ts';
 import { type ReadConfig, readConfig, readConfigText } from './read-config.ts';
 import { checkStatusPages, createStatusPages } from './status-pages.ts';
 import type { StatusPagesConfig } from './status-pages-schema.ts';
-import { createTunableLog } from './tunable-log.ts';
 
 /** Flags of `vmcp serve`. */
 export interface ServeOptions {
@@ -46,7 +46,7 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const source = await sourceOf(options);
-  const log = createTunableLog((line) => process.stderr.write(line));
+  const log = createAdjustableLog((line) => process.stderr.write(line));
   log.setLevel(levelOf(options, source.config));
   using _ = logUnhandledRejections(log);
   const flags: PlanFlags = {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Section `statusPages` of a vmcp file: who reaches the pages that name backends and tools.
+ * Section `statusPages` of a vmcp file: protects the pages that name backends and tools.
  *
- * Shape: an address of their own, a token, or both.
+ * Shape: a separate address, a token, or both.
  */
 export const statusPagesSchema = z
   .strictObject({
@@ -12,7 +12,7 @@ export const statusPagesSchema = z
       .min(0)
       .max(65_535)
       .optional()
-      .describe('the pages leave the port of the endpoint and are served at this one; 0 takes any free port'),
+      .describe('serves the pages at this port instead of the port of the endpoint; 0 takes any free port'),
     host: z
       .string()
       .min(1, 'expected an address that is not empty')
@@ -27,15 +27,15 @@ export const statusPagesSchema = z
       ),
   })
   .refine(({ port, tokenEnv }) => port !== undefined || tokenEnv !== undefined, {
-    message: 'guards nothing, expected port, tokenEnv or both',
+    message: 'protects nothing, expected port, tokenEnv or both',
   })
   .refine(({ host, port }) => host === undefined || port !== undefined, {
     path: ['host'],
     message: 'has no effect without port; set port too, or remove it',
   });
 
-/** The section as it was read. */
+/** The parsed section. */
 export type StatusPagesConfig = z.output<typeof statusPagesSchema>;
 
-/** Where the pages go that have a port of their own and no host. */
+/** Default address of a separate port. */
 export const STATUS_PAGES_HOST = '127.0.0.1';

@@ -7,8 +7,8 @@ export function addPluginCommands(program: Command): void {
   plugin
     .command('new')
     .argument('<name>', 'folder and address of the plugin, e.g. business-hours')
-    .option('--into <dir>', 'folder to make it in', '.')
-    .description('write a plugin that works: typed configuration, test, README')
+    .option('--into <dir>', 'folder to create it in', '.')
+    .description('create a working plugin with typed configuration, test and README')
     .addHelpText(
       'after',
       '\nExample:\n  toolmgr plugin new business-hours && cd business-hours && npm install && npm test',
@@ -23,7 +23,7 @@ export function addPluginCommands(program: Command): void {
 function print(name: string, folder: string, files: readonly string[]): void {
   process.stdout.write(
     [
-      `made ${folder}: ${files.join(', ')}`,
+      `created ${folder}: ${files.join(', ')}`,
       `next: cd ${folder} && npm install && npm test`,
       `use it in a gateway file: plugins: [{ use: ./${name}/index.ts, with: { blocked: [] } }]`,
       '',

@@ -3,18 +3,18 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where a new plugin goes and what it is called. */
+/** Name and place of a new plugin. */
 export interface ScaffoldRequest {
   /** Folder name and address of the plugin, e.g. `business-hours`. */
   readonly name: string;
-  /** Folder to make it in. */
+  /** Folder to create it in. */
   readonly into: string;
 }
 
-/** Names that are fit for a folder, an npm package and a plugin address. */
+/** Names that are valid as a folder, an npm package and a plugin address. */
 export const PLUGIN_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 
-/** What a scaffold left behind. */
+/** The files that were written. */
 export interface Scaffolded {
   readonly folder: string;
   /** Paths written, relative to `folder`, sorted. */
@@ -22,13 +22,13 @@ export interface Scaffolded {
 }
 
 /**
- * Writes a plugin that already works: typed configuration, a test against a gateway in memory, and a README.
- * Fails as a sentence when the name does not fit or the folder is there: nothing is overwritten.
+ * Writes a working plugin: typed configuration, a test against a gateway in memory, and a README.
+ * Returns a problem when the name is invalid or the folder exists; overwrites nothing.
  */
 export async function scaffold({ name, into }: ScaffoldRequest): Promise<Scaffolded | { readonly problem: string }> {
   if (!PLUGIN_NAME.test(name)) {
     return {
-      problem: `${JSON.stringify(name)} is not a plugin name: lower-case words joined by "-", such as business-hours`,
+      problem: `${JSON.stringify(name)} is not a plugin name: expected lower-case words joined by "-", such as business-hours`,
     };
   }
   const folder = resolve(into, name);
@@ -39,7 +39,7 @@ export async function scaffold({ name, into }: ScaffoldRequest): Promise<Scaffol
   return { folder, files: Object.keys(files).sort() };
 }
 
-/** How the new plugin reaches the core: by version when this program is installed, by path when it runs from a clone. */
+/** How the new plugin depends on the core: by version when this program is installed, by path when it runs from a clone. */
 interface CoreDependency {
   readonly spec: string;
   readonly nodeFlags: string;
@@ -79,10 +79,10 @@ function packageOf(name: string, { spec, nodeFlags }: CoreDependency) {
   };
 }
 
-/** An older Node would only complain of the file ending or of the first type. Single quotes: it stands in the double ones of a shell. */
-const NODE_CHECK = `node -e "if (parseInt(process.versions.node) < 24) { console.error('Node ' + process.versions.node + ' is too old: this plugin is TypeScript, which Node runs as it is from 24 on (https://nodejs.org)'); process.exit(1) }"`;
+/** An older Node would only report a syntax error. Single quotes, because the shell text is in double quotes. */
+const NODE_CHECK = `node -e "if (parseInt(process.versions.node) < 24) { console.error('Node ' + process.versions.node + ' is too old: this plugin is TypeScript, which Node runs directly from 24 on (https://nodejs.org)'); process.exit(1) }"`;
 
-/** Types for the editor and `npm run types`; a clone has its sources read, since it may not be built. */
+/** For the editor and `npm run types`. In a clone the types come from the sources, because it may not be built. */
 function tsconfigOf({ nodeFlags }: CoreDependency) {
   return {
     compilerOptions: {
@@ -109,12 +109,12 @@ import { z } from 'zod';
 
 const ADDRESS = '${name}';
 
-/** One schema: it gives the type below, the checks at boot with paths and suggestions, and the defaults. */
+/** The schema gives the type below, the checks at boot with paths and suggestions, and the defaults. */
 const config = z.strictObject({
-  blocked: z.array(z.string()).default([]).describe('tools that nobody may call'),
+  blocked: z.array(z.string()).default([]).describe('tools that are hidden and cannot be called'),
 });
 
-/** Hides blocked tools and refuses their calls: one decision for both. No opinion is undefined. */
+/** Hides blocked tools and refuses their calls with the same decision; undefined means no opinion. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
@@ -138,7 +138,7 @@ import { test } from 'node:test';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import plugin from './index.ts';
 
-test('hides and refuses a blocked tool and lets others through', async () => {
+test('hides and refuses a blocked tool and allows other tools', async () => {
   const { address } = plugin;
   await using gateway = await testGateway({
     plugins: [plugin],
@@ -153,7 +153,7 @@ test('hides and refuses a blocked tool and lets others through', async () => {
   assert.equal(refused.status, 403);
 });
 
-test('does not start with a key it does not know', async () => {
+test('does not start with an unknown configuration key', async () => {
   const { address } = plugin;
   const started = testGateway({ plugins: [plugin], plan: { plugins: [{ use: address, with: { blokced: [] } }] } });
   await assert.rejects(started, /did you mean "blocked"/);
@@ -164,7 +164,7 @@ test('does not start with a key it does not know', async () => {
 function readmeText(name: string): string {
   return `# ${name}
 
-A plugin for toolmgr. It hides the tools that its configuration names and refuses their calls; make it do what you need.
+A plugin for toolmgr. It hides the tools that its configuration names and refuses their calls; change it to do what you need.
 
 \`\`\`yaml
 plugins:
@@ -175,8 +175,8 @@ plugins:
 
 \`npm install && npm test\` runs its tests against a gateway in memory: no sockets, no containers. \`npm run types\` checks the types.
 After \`npm install ../${name}\` in the folder of the gateway file, \`use: toolmgr-plugin-${name}\` finds it too. To publish it,
-compile it to JavaScript first: Node runs no TypeScript inside node_modules.
+compile it to JavaScript first, because Node runs no TypeScript inside node_modules.
 
-Stability: alpha. Trusts: nobody.
+Stability: alpha. Trusts: no other party.
 `;
 }

@@ -20,15 +20,15 @@ import { SERVER_NAMES, startPlan } from './plan.ts';
 
 const HOST = '127.0.0.1';
 const DEFAULT_PORT = 4483;
-/** All three servers have answered by then, or something is wrong. A first fetch from the registry fits in. */
+/** Time limit for all three servers, including a first download from the registry. */
 const READY_MS = DEFAULT_LIMITS.firstStartMs;
 const POLL_MS = 25;
 const PARENT_POLL_MS = 250;
 const CALL_TIMEOUT_MS = 30_000;
 
 /**
- * `npm start`: three published servers behind one endpoint, one call to show that it works, and what to do next.
- * Serves until Ctrl-C or SIGTERM, then leaves no process and no file behind.
+ * `npm start`: serves three published servers behind one endpoint, makes one call, and prints the next steps.
+ * Runs until Ctrl-C or SIGTERM, and leaves no process and no file behind.
  */
 async function start(argv: readonly string[]): Promise<void> {
   prepareEngine();
@@ -63,11 +63,11 @@ async function start(argv: readonly string[]): Promise<void> {
   }
   stdout.line('\nstopping …');
   await Promise.all([served.close(), gatewaySwitch.stop()]);
-  stdout.line('stopped, nothing is left running');
+  stdout.line('stopped; no process is left');
 }
 
 /**
- * Stops when the shell that npm put in between is gone: npm passes SIGTERM to it, and it dies without passing it on.
+ * Stops when the parent shell ends: npm sends SIGTERM only to that shell, which ends without forwarding it.
  */
 function endWithParent(): void {
   const parent = process.ppid;
@@ -78,10 +78,10 @@ function endWithParent(): void {
   }, PARENT_POLL_MS).unref();
 }
 
-/** The folder of the filesystem and memory servers; gone when disposed of. */
+/** Creates the folder of the filesystem and memory servers; disposing removes it. */
 async function scratchFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'toolmgr-start-'));
-  // a second Ctrl-C ends the process before anything is disposed of
+  // a second Ctrl-C ends the process without disposing anything
   process.once('exit', () => rmSync(path, { recursive: true, force: true }));
   await writeFile(join(path, 'hello.txt'), 'This folder belongs to the filesystem server of npm start.\n');
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
@@ -100,7 +100,7 @@ function portFrom(argv: readonly string[]): number {
   throw new UsageError(`port ${text} is not a number from 0 to 65535; try PORT=4484 npm start`);
 }
 
-/** Finds out before any server is started; the real listening checks again. */
+/** Checks the port before any server is started; the real listener checks it again. */
 async function expectFreePort(port: number): Promise<void> {
   try {
     await (await serveGateway({ handle: () => {} }, { host: HOST, port })).close(0);
@@ -112,7 +112,7 @@ async function expectFreePort(port: number): Promise<void> {
   }
 }
 
-/** Waits until the tools of every server are listed; false when somebody stopped it meanwhile. */
+/** Waits until the tools of every server are listed; false when `signal` aborted first. */
 async function ready(gateway: Gateway, signal: AbortSignal): Promise<boolean> {
   const deadlineMs = performance.now() + READY_MS;
   const missing = (): readonly string[] => {
@@ -132,11 +132,11 @@ function notReady(gateway: Gateway, missing: readonly string[]): UsageError {
     return `${name} (${state?.cause?.message ?? 'it did not start'})`;
   });
   return new UsageError(
-    `no answer from ${reasons.join(', ')} after ${READY_MS / 1000} s. Way out: npm ci, then npm start again; without a network, npm ci needs a registry it can reach (npm ping)`,
+    `no answer from ${reasons.join(', ')} after ${READY_MS / 1000} s. Run npm ci, then npm start again. npm ci needs a registry that it can reach (npm ping)`,
   );
 }
 
-/** The first call, then everything a person needs next. */
+/** Makes the first call and prints the next steps. */
 async function printSummary(gateway: Gateway, url: string, scratch: string, elapsedMs: number): Promise<void> {
   const seconds = (elapsedMs / 1000).toFixed(1);
   const called = await firstCall(url);

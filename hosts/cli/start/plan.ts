@@ -3,7 +3,7 @@ import type { PlanInput } from '@toolmgr/core';
 import { commandFromScheme } from '@toolmgr/plugins';
 import { UsageError } from '../../shared/usage-error.ts';
 
-/** The published servers of the first start. */
+/** The published servers of `npm start`. */
 const SERVERS = [
   { name: 'everything', package: '@modelcontextprotocol/server-everything', args: () => [], env: () => ({}) },
   {
@@ -20,19 +20,19 @@ const SERVERS = [
   },
 ] as const;
 
-/** Names of the servers, in the order they are told. */
+/** Names of the servers, in the order of the output. */
 export const SERVER_NAMES: readonly string[] = SERVERS.map(({ name }) => name);
 
 /**
- * The plan of `npm start`: three published servers as workloads, everybody on this machine may call them.
- * @throws UsageError when a server is not installed and cannot be fetched
+ * The plan of `npm start`: three published servers as workloads, which everyone on this machine may call.
+ * @throws UsageError when a server is not installed and cannot be downloaded
  */
 export async function startPlan(scratch: string, cwd: string): Promise<PlanInput> {
   const workloads = await Promise.all(
     SERVERS.map(async ({ name, package: pkg, args, env }) => {
       const outcome = await commandFromScheme(`npx://${pkg}`, args(scratch), { cwd });
       if (outcome === undefined || outcome.kind === 'refused') {
-        throw new UsageError(`${pkg} cannot be started: ${outcome?.reason ?? 'npx:// is not known'}. Way out: npm ci`);
+        throw new UsageError(`${pkg} cannot be started: ${outcome?.reason ?? 'npx:// is not known'}. Run npm ci`);
       }
       const { file, args: argv, env: needed } = outcome.command;
       return {

@@ -2,7 +2,7 @@ import type { BackendState } from '@toolmgr/core';
 import { countTools, secondsOf } from '../../shared/report-starts.ts';
 import { stderr } from '../../shared/terminal.ts';
 
-/** How one backend is, for a person. A program that failed and is started once more is away: the cause says what to mend. */
+/** One line about the state of a backend. A program that failed and is being restarted shows its cause. */
 export function backendLine(state: Omit<BackendState, 'backend'>, count: number): string {
   const { status, cause, startingSinceMs } = state;
   if (status === 'ready') return `${stderr.green('ready')}, ${countTools(count)}`;

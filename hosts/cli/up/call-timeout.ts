@@ -4,12 +4,12 @@ import { durationMs } from '@toolmgr/plugins';
 /** Clients that count in seconds (Cline, Roo Code) allow at most an hour; the others count in milliseconds. */
 const MOST_SECONDS = 3_600;
 
-/** Longest time that `up` gives one call, silent or not. */
+/** Upper limit of a call with `up`, with or without progress. */
 export const LONGEST_CALL_MS = 24 * 3_600_000;
 
 /**
- * Milliseconds that the `timeout` of a server in a client file means: a number is seconds up to 3600 and milliseconds
- * above, as the clients that write one mean it; text is a Go duration. `undefined` when it is none of them, or too long.
+ * Converts the `timeout` of a server in a client file to milliseconds. A number up to 3600 is seconds, a larger one
+ * milliseconds, as in the clients that write it; text is a Go duration. `undefined` when it is invalid or too long.
  */
 export function callTimeoutFrom(value: JsonValue): number | undefined {
   const ms =

@@ -4,22 +4,22 @@ import { parseEnv } from 'node:util';
 import { type Backend, type EraSetting, GatewayFault, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { callTimeoutFrom } from './call-timeout.ts';
 import { ERAS } from './eras.ts';
-import { expand, type Surroundings, Unfilled } from './expand.ts';
+import { type ExpansionContext, expand, UnusableServer } from './expand.ts';
 import { parseJsonWithComments } from './json-with-comments.ts';
 
-/** What a client configuration file asks for. */
+/** Content of a client configuration file. */
 export interface ClientFile {
   readonly backends: readonly Backend[];
-  /** Headers towards a remote, by backend name, lower-case header names. Values may be secret. */
+  /** Request headers for remote servers, by backend name; lower-case header names. Values may be secret. */
   readonly headers: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** Sentences about servers that are left out and settings that have no effect here. */
+  /** Notes about servers that are left out and settings that have no effect. */
   readonly notes: readonly string[];
 }
 
-/** Where the servers stand: Claude and Cursor write `mcpServers`, VS Code `servers` (in settings: below `mcp`). */
-const PLACES = [['mcpServers'], ['servers'], ['mcp', 'servers'], ['mcp', 'mcpServers']] as const;
+/** Where a file lists servers: Claude and Cursor use `mcpServers`, VS Code `servers` (in its settings below `mcp`). */
+const SERVER_PATHS = [['mcpServers'], ['servers'], ['mcp', 'servers'], ['mcp', 'mcpServers']] as const;
 
-/** Names of transports in the wild. */
+/** Names of transports that client files use. */
 const TRANSPORTS: Readonly<Record<string, Backend['transport']>> = {
   stdio: 'stdio',
   http: 'streamable-http',
@@ -47,21 +47,21 @@ const READ_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a client configuration file as it is: comments and trailing commas allowed, variables filled in.
+ * Reads a client configuration file. Comments and trailing commas are allowed; variables are expanded.
  *
- * A server that cannot be served (a variable is missing, a wrong shape) is left out with a note; the others are served.
- * @throws GatewayFault PLAN_INVALID when the text is no JSON, or has no servers at all
+ * A server with a missing variable or a wrong shape is left out with a note; the others are served.
+ * @throws GatewayFault PLAN_INVALID when the text is not JSON or has no list of servers
  */
-export async function readClientFile(text: string, file: string, around: Surroundings): Promise<ClientFile> {
+export async function readClientFile(text: string, file: string, context: ExpansionContext): Promise<ClientFile> {
   const servers = serversIn(parseJsonWithComments(text, file), file);
   const backends: Backend[] = [];
   const headers = new Map<string, Readonly<Record<string, string>>>();
   const notes: string[] = [];
   const taken = new Set<string>();
   for (const [given, server] of Object.entries(servers)) {
-    const name = workloadName(given, taken);
+    const name = uniqueName(given, taken);
     try {
-      const read = await readServer(name, server, around);
+      const read = await readServer(name, server, context);
       if (typeof read === 'string') {
         notes.push(`${given}: ${read}`);
         continue;
@@ -72,7 +72,7 @@ export async function readClientFile(text: string, file: string, around: Surroun
       backends.push(read.backend);
       if (Object.keys(read.headers).length > 0) headers.set(name, read.headers);
     } catch (cause) {
-      if (!(cause instanceof Unfilled)) throw cause;
+      if (!(cause instanceof UnusableServer)) throw cause;
       notes.push(`${given}: left out, ${cause.message}`);
     }
   }
@@ -80,7 +80,7 @@ export async function readClientFile(text: string, file: string, around: Surroun
 }
 
 function serversIn(value: JsonValue, file: string): JsonObject {
-  for (const path of PLACES) {
+  for (const path of SERVER_PATHS) {
     let at: JsonValue | undefined = value;
     for (const key of path) at = isObject(at) ? at[key] : undefined;
     if (isObject(at)) return at;
@@ -101,18 +101,18 @@ interface ReadServer {
 async function readServer(
   name: string,
   server: JsonValue | undefined,
-  around: Surroundings,
+  context: ExpansionContext,
 ): Promise<ReadServer | string> {
   if (!isObject(server)) return 'left out, expected an object';
   const { era } = server;
   if (era !== undefined && !isEra(era)) {
     return `left out, its "era" is ${JSON.stringify(era)}: expected ${ERAS.join(', ')}`;
   }
-  const read = await readKind(name, server, around);
+  const read = await readKind(name, server, context);
   return typeof read === 'string' || era === undefined ? read : { ...read, backend: { ...read.backend, era } };
 }
 
-async function readKind(name: string, server: JsonObject, around: Surroundings): Promise<ReadServer | string> {
+async function readKind(name: string, server: JsonObject, context: ExpansionContext): Promise<ReadServer | string> {
   if (server.disabled === true || server.enabled === false) return 'left out, it is disabled in the file';
   const notes = Object.keys(server)
     .filter((key) => !READ_KEYS.has(key))
@@ -124,17 +124,17 @@ async function readKind(name: string, server: JsonObject, around: Surroundings):
   const url = URL_KEYS.map((key) => server[key]).find((one) => one !== undefined);
   if (server.command !== undefined && transport !== 'sse' && transport !== 'streamable-http') {
     return {
-      backend: { ...(await commandBackend(name, server, around)), ...timeoutOf(server, notes) },
+      backend: { ...(await commandBackend(name, server, context)), ...timeoutOf(server, notes) },
       headers: {},
       notes,
     };
   }
   if (typeof url !== 'string') return 'left out, it has neither "command" nor "url"';
-  const { backend, headers } = remoteBackend(name, expand(url, around), transport, server, around);
+  const { backend, headers } = remoteBackend(name, expand(url, context), transport, server, context);
   return { backend: { ...backend, ...timeoutOf(server, notes) }, headers, notes };
 }
 
-/** The time for one answer of a server, when its file gives one; says how it was read where that could surprise. */
+/** The call timeout of a server. Adds a note when a number is read as seconds or is invalid. */
 function timeoutOf({ timeout }: JsonObject, notes: string[]): Pick<Backend, 'timeoutMs'> {
   if (timeout === undefined) return {};
   const timeoutMs = callTimeoutFrom(timeout);
@@ -151,16 +151,16 @@ function isEra(value: JsonValue): value is EraSetting {
   return ERAS.some((era) => era === value);
 }
 
-async function commandBackend(name: string, server: JsonObject, around: Surroundings): Promise<Backend> {
-  const file = expand(textAt(server.command, 'command'), around);
-  const args = listAt(server.args, 'args').map((arg) => expand(arg, around));
+async function commandBackend(name: string, server: JsonObject, context: ExpansionContext): Promise<Backend> {
+  const file = expand(textAt(server.command, 'command'), context);
+  const args = listAt(server.args, 'args').map((arg) => expand(arg, context));
   const cwd =
-    server.cwd === undefined ? around.folder : resolve(around.folder, expand(textAt(server.cwd, 'cwd'), around));
-  const env = { ...(await envFileOf(server.envFile, around)), ...mapAt(server.env, 'env', around) };
+    server.cwd === undefined ? context.folder : resolve(context.folder, expand(textAt(server.cwd, 'cwd'), context));
+  const env = { ...(await envFileOf(server.envFile, context)), ...mapAt(server.env, 'env', context) };
   return {
     name,
     transport: 'stdio',
-    // a path with a folder in it means the project's, a bare name is looked up on PATH
+    // a relative path is relative to the working folder; a bare name is looked up on PATH
     command: { file: file.includes('/') && !isAbsolute(file) ? resolve(cwd, file) : file, args, env, cwd },
   };
 }
@@ -170,14 +170,14 @@ function remoteBackend(
   url: string,
   transport: Backend['transport'] | undefined,
   server: JsonObject,
-  around: Surroundings,
+  context: ExpansionContext,
 ): { readonly backend: Backend; readonly headers: Readonly<Record<string, string>> } {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new Unfilled('its url is not an http(s) URL');
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UnusableServer('its url is not an http(s) URL');
   const headers = Object.fromEntries(
-    Object.entries(mapAt(server.headers, 'headers', around)).map(([header, value]) => [header.toLowerCase(), value]),
+    Object.entries(mapAt(server.headers, 'headers', context)).map(([header, value]) => [header.toLowerCase(), value]),
   );
   const wrong = Object.entries(headers).find(([header, value]) => !isHeader(header, value));
-  if (wrong !== undefined) throw new Unfilled(`its header ${JSON.stringify(wrong[0])} cannot be sent`);
+  if (wrong !== undefined) throw new UnusableServer(`its header ${JSON.stringify(wrong[0])} cannot be sent`);
   const guessed = new URL(url).pathname.endsWith('/sse') ? 'sse' : 'streamable-http';
   return { backend: { name, transport: transport ?? guessed, url, type: 'entry' }, headers };
 }
@@ -187,40 +187,40 @@ function isHeader(name: string, value: string): boolean {
   return /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) && !/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value);
 }
 
-async function envFileOf(path: JsonValue | undefined, around: Surroundings): Promise<Record<string, string>> {
+async function envFileOf(path: JsonValue | undefined, context: ExpansionContext): Promise<Record<string, string>> {
   if (path === undefined) return {};
-  const file = resolve(around.folder, expand(textAt(path, 'envFile'), around));
+  const file = resolve(context.folder, expand(textAt(path, 'envFile'), context));
   const text = await readFile(file, 'utf8').catch(() => {
-    throw new Unfilled(`its envFile ${file} cannot be read`);
+    throw new UnusableServer(`its envFile ${file} cannot be read`);
   });
   return parseEnv(text) as Record<string, string>;
 }
 
 function textAt(value: JsonValue | undefined, key: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw new Unfilled(`its "${key}" must be text`);
+  throw new UnusableServer(`its "${key}" must be text`);
 }
 
 function listAt(value: JsonValue | undefined, key: string): readonly string[] {
   if (value === undefined) return [];
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value as string[];
-  throw new Unfilled(`its "${key}" must be a list of texts`);
+  throw new UnusableServer(`its "${key}" must be a list of texts`);
 }
 
-function mapAt(value: JsonValue | undefined, key: string, around: Surroundings): Record<string, string> {
+function mapAt(value: JsonValue | undefined, key: string, context: ExpansionContext): Record<string, string> {
   if (value === undefined) return {};
-  if (!isObject(value)) throw new Unfilled(`its "${key}" must be an object`);
+  if (!isObject(value)) throw new UnusableServer(`its "${key}" must be an object`);
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
       if (typeof one === 'number' || typeof one === 'boolean') return [name, String(one)];
-      if (typeof one !== 'string') throw new Unfilled(`its "${key}.${name}" must be text`);
-      return [name, expand(one, around)];
+      if (typeof one !== 'string') throw new UnusableServer(`its "${key}.${name}" must be text`);
+      return [name, expand(one, context)];
     }),
   );
 }
 
-/** A name that can stand in front of tool names, not yet taken. */
-function workloadName(given: string, taken: ReadonlySet<string>): string {
+/** A unique name that is valid as a prefix of tool names. */
+function uniqueName(given: string, taken: ReadonlySet<string>): string {
   const plain = given.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '') || 'server';
   let name = plain;
   for (let count = 2; taken.has(name); count++) name = `${plain}-${count}`;

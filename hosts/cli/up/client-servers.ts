@@ -5,7 +5,7 @@ import type { ClientFile } from './client-file.ts';
 /** Address of the plugin, name of its source and of its strategy. */
 export const CLIENT_SERVERS = 'up/client-servers';
 
-/** The servers of a client file as a plugin, exchangeable while the gateway runs. */
+/** A plugin with the servers of a client file, which can be replaced while the gateway runs. */
 export interface ClientServers {
   readonly plugin: Plugin;
   current(): Pick<ClientFile, 'backends' | 'headers'>;
@@ -13,8 +13,8 @@ export interface ClientServers {
 }
 
 /**
- * Makes the source of backends and the strategy that sends their headers. Header values live only here: neither the
- * plan nor a backend's description has them.
+ * Creates a plugin with a backend source and an authentication strategy that sends the servers' headers. Only this plugin
+ * holds the header values; neither the plan nor the description of a backend has them.
  */
 export function createClientServers(first: Pick<ClientFile, 'backends' | 'headers'>): ClientServers {
   let current = first;

@@ -1,4 +1,4 @@
 import type { EraSetting } from '@toolmgr/core';
 
-/** How the MCP revision of a server is found: asked for, or said. */
+/** How the MCP revision of a server is chosen: detected (`auto`) or set. */
 export const ERAS = ['auto', 'legacy', 'modern'] as const satisfies readonly EraSetting[];

@@ -1,20 +1,20 @@
-/** What variables in a client file may stand for. */
-export interface Surroundings {
+/** Values for the variables of a client file. */
+export interface ExpansionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
-  /** The project folder: `${workspaceFolder}`, and where relative paths begin. */
+  /** The project folder: `${workspaceFolder}` and the base of relative paths. */
   readonly folder: string;
 }
 
-/** A variable that cannot be filled in; the message names it. */
-export class Unfilled extends Error {}
+/** A server of a client file cannot be served, e.g. because a variable is not set; the message says why. */
+export class UnusableServer extends Error {}
 
 /**
- * Fills in the variables that clients know: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`,
- * `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}` and `${/}`. What looks otherwise stays as it is.
- * @throws Unfilled when a variable is not set, or only an editor can ask for it (`${input:…}`)
+ * Expands the variables that clients know: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`,
+ * `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}` and `${/}`. Other text is unchanged.
+ * @throws Unfilled when a variable is not set, or needs input in an editor (`${input:…}`)
  */
-export function expand(text: string, { env, home, folder }: Surroundings): string {
+export function expand(text: string, { env, home, folder }: ExpansionContext): string {
   return text.replace(/\$\{([^${}]+)\}/g, (whole, inner: string) => {
     const known: Readonly<Record<string, string>> = {
       workspaceFolder: folder,
@@ -25,13 +25,15 @@ export function expand(text: string, { env, home, folder }: Surroundings): strin
     };
     if (Object.hasOwn(known, inner)) return known[inner] ?? '';
     if (inner.startsWith('input:')) {
-      throw new Unfilled(`${whole} is asked for by an editor; write \${env:NAME} instead and export NAME`);
+      throw new UnusableServer(
+        `${whole} needs an editor that prompts for it; write \${env:NAME} instead and export NAME`,
+      );
     }
     const [, name = '', fallback] = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/.exec(inner) ?? [];
     if (name === '') return whole;
     const value = env[name];
     if (value !== undefined && value !== '') return value;
     if (fallback !== undefined) return fallback;
-    throw new Unfilled(`the environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}`);
+    throw new UnusableServer(`the environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}`);
   });
 }

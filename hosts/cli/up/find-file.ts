@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where client configuration files lie, in the order they are looked for. */
-export function candidates(folder: string, home: string, env: NodeJS.ProcessEnv = process.env): readonly string[] {
+/** Paths of client configuration files, in search order. */
+export function clientFilePaths(folder: string, home: string, env: NodeJS.ProcessEnv = process.env): readonly string[] {
   return [
     join(folder, '.mcp.json'),
     join(folder, 'mcp.json'),
@@ -12,7 +12,7 @@ export function candidates(folder: string, home: string, env: NodeJS.ProcessEnv 
   ];
 }
 
-/** The first candidate that can be read, or `undefined`. */
+/** The first file that can be read, or `undefined`. */
 export async function findClientFile(files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
     if (await canRead(file)) return file;

@@ -2,8 +2,8 @@ import { GatewayFault, type JsonValue } from '@toolmgr/core';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
 /**
- * The value of a JSON text with comments and trailing commas: editors write their configuration files in this form.
- * @throws GatewayFault PLAN_INVALID with `file:line:column` of the first error, without the text, which may hold secrets
+ * Parses JSON with comments and trailing commas, the form of editors' configuration files.
+ * @throws GatewayFault PLAN_INVALID with `file:line:column` of the first error; the text is not quoted, because it may hold secrets
  */
 export function parseJsonWithComments(text: string, file: string): JsonValue {
   const plain = text.replace(/^\uFEFF/, '');

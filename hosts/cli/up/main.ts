@@ -10,24 +10,24 @@ export function addUpCommand(program: Command): void {
   program
     .command('up')
     .description('serve the servers of an existing client configuration (Claude, Cursor, VS Code) behind one endpoint')
-    .argument('[file]', 'file with mcpServers or servers; default: the first that is found in the usual places')
-    .option('--watch', 'follow edits of the file')
+    .argument('[file]', 'file with mcpServers or servers; default: the first file found in the usual places')
+    .option('--watch', 'reload the file when it changes')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
     .addOption(
       new Option(
         '--era <revision>',
-        'MCP revision of the servers: legacy (2025-11-25 and before), modern (2026-07-28), or auto: found for each server, and for each client the one that loses least; "era" in the entry of a server goes before',
+        'MCP revision of the servers: legacy (2025-11-25 and before), modern (2026-07-28), or auto: detected for each server, with the best match for each client; "era" in the entry of a server takes precedence',
       ).choices(ERAS),
     )
     .option(
       '--start-timeout <duration>',
-      'time for the first start of a program, its installation included (default: 5m)',
+      'time limit for the first start of a program, including its installation (default: 5m)',
       startTimeoutFrom,
     )
     .option(
       '--timeout <duration>',
-      'longest silence of a server that answers a call, where its entry has no timeout (default: 10m)',
+      'time limit of a call without progress, for servers whose entry has no timeout (default: 10m)',
       timeoutFrom,
     )
     .option('--debug', 'log more')

@@ -18,16 +18,16 @@ import { backendLine } from './backend-line.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
 import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
-import { candidates, findClientFile } from './find-file.ts';
+import { clientFilePaths, findClientFile } from './find-file.ts';
 
 /** Flags of `toolmgr up`. */
 export interface UpOptions {
   readonly host: string;
   readonly port: number;
   readonly watch?: boolean;
-  /** The era of servers whose entry in the file names none. */
+  /** Era of servers whose entry in the file has none. */
   readonly era?: EraSetting;
-  /** Milliseconds of silence that a server without a timeout of its own may take to answer a call. */
+  /** Milliseconds a call may take without progress, for servers without their own timeout. */
   readonly timeout?: number;
   readonly debug?: boolean;
   /** Milliseconds for the first start of a program. */
@@ -35,14 +35,14 @@ export interface UpOptions {
 }
 
 /**
- * Serves a client configuration file as it is until a signal stops it.
- * @throws UsageError and GatewayFault with sentences for a person, before anything is served
+ * Serves a client configuration file until a signal stops it.
+ * @throws UsageError and GatewayFault with a message for the user, before anything is served
  */
 export async function up(given: string | undefined, options: UpOptions): Promise<void> {
   const file = given ?? (await findFile());
   const text = await readText(file);
   const read = async (next: string): Promise<ClientFile> =>
-    withEra(await readClientFile(next, file, surroundings(file)), options.era);
+    withEra(await readClientFile(next, file, expansionContext(file)), options.era);
   const first = await read(text);
   for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
   if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
@@ -55,8 +55,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const isLoopback = isLoopbackHost(options.host);
   using stop = stopSignal();
   const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
-  await using door = createSwitch(gateway);
-  await using served = await serveGateway(door, {
+  await using gatewaySwitch = createSwitch(gateway);
+  await using served = await serveGateway(gatewaySwitch, {
     host: options.host,
     port: options.port,
     limits,
@@ -70,34 +70,34 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   });
   if (!isLoopback) {
     stderr.line(
-      `${stderr.yellow('warning')} everybody who can reach ${options.host}:${served.port} can call these tools`,
+      `${stderr.yellow('warning')} everyone who can reach ${options.host}:${served.port} can call these tools`,
     );
   }
   void gateway.settled().then(widenYoungGeneration);
-  void gateway.settled().then(() => tellServed(gateway, served.url, file, options.watch === true));
+  void gateway.settled().then(() => printServed(gateway, served.url, file, options.watch === true));
   reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (options.watch === true) {
     watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
   }
   await aborted(stop.signal);
   stderr.line('stopping');
-  await Promise.all([served.close(limits.stopMs), door.stop()]);
+  await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop()]);
 }
 
-/** The plan behind `up`: anonymous, names with the server in front, backends from the file. */
+/** The plan of `up`: anonymous callers, tool names prefixed by the server, backends from the file. */
 export function upPlan(loopback: boolean, { timeoutMs = CALL_TIMEOUT_MS, firstStartMs }: UpTimes = {}): PlanInput {
   return {
     name: 'toolmgr-up',
     plugins: [{ use: 'incoming-auth/anonymous' }, { use: CLIENT_SERVERS }, { use: 'aggregation', with: {} }],
     outgoingAuth: { default: { type: CLIENT_SERVERS } },
-    // the client in front has its own time limit; this hop must not be the shorter one
+    // the client has its own time limit, and that of this hop must not be shorter
     timeouts: { defaultMs: timeoutMs },
     limits: { callTotalMs: LONGEST_CALL_MS, ...(firstStartMs === undefined ? {} : { firstStartMs }) },
     endpoint: { loopback },
   };
 }
 
-/** Milliseconds that the flags of `up` set. */
+/** Times in milliseconds from the flags of `up`. */
 interface UpTimes {
   readonly timeoutMs?: number | undefined;
   readonly firstStartMs?: number | undefined;
@@ -117,7 +117,7 @@ async function follow(
     stderr.line(`changed: now ${next.backends.map(({ name }) => name).join(', ') || 'no server'}`);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    stderr.line(`${stderr.yellow('not used')} ${why}; the servers before the change stay`);
+    stderr.line(`${stderr.yellow('not used')} ${why}; the previous servers stay`);
   }
 }
 
@@ -127,7 +127,7 @@ function withEra(file: ClientFile, era: EraSetting | undefined): ClientFile {
 }
 
 async function findFile(): Promise<string> {
-  const files = candidates(process.cwd(), homedir());
+  const files = clientFilePaths(process.cwd(), homedir());
   const file = await findClientFile(files);
   if (file === undefined) {
     throw new UsageError(
@@ -145,14 +145,14 @@ async function readText(file: string): Promise<string> {
   });
 }
 
-/** Relative paths of a file in `.vscode` or `.cursor` mean the project, one folder up. */
-function surroundings(file: string): { env: NodeJS.ProcessEnv; home: string; folder: string } {
+/** Relative paths of a file in `.vscode` or `.cursor` are relative to the project, one folder up. */
+function expansionContext(file: string): { env: NodeJS.ProcessEnv; home: string; folder: string } {
   const folder = dirname(resolve(file));
   const isInside = /[\\/]\.(vscode|cursor)$/.test(folder);
   return { env: process.env, home: homedir(), folder: isInside ? dirname(folder) : folder };
 }
 
-function tellServed(gateway: Gateway, url: string, file: string, watched: boolean): void {
+function printServed(gateway: Gateway, url: string, file: string, watched: boolean): void {
   const tools = gateway.catalog().visible('tool');
   stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(`${url}/mcp`)}`);
   for (const state of gateway.backends()) {
@@ -161,7 +161,9 @@ function tellServed(gateway: Gateway, url: string, file: string, watched: boolea
   }
   stderr.line(`try it: toolmgr tools --url ${url}/mcp`);
   stderr.line(
-    watched ? 'edits of the file are followed; Ctrl-C stops' : 'Ctrl-C stops; --watch follows edits of the file',
+    watched
+      ? 'the file is reloaded when it changes; Ctrl-C stops'
+      : 'Ctrl-C stops; --watch reloads the file when it changes',
   );
 }
 

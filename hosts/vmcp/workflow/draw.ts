@@ -2,18 +2,18 @@ import type { JsonObject } from '@toolmgr/core';
 import { isObject } from '@toolmgr/core';
 import { printable } from '../../shared/terminal.ts';
 
-/** One step as it is drawn. */
-interface Drawn {
+/** One step of the graph. */
+interface GraphStep {
   readonly id: string;
   readonly shape: 'tool' | 'question' | 'list' | 'own';
-  readonly does: string;
+  readonly label: string;
   readonly after: readonly string[];
   readonly condition: string | undefined;
   readonly level: number;
 }
 
-/** The steps by level, one line each, for a terminal. */
-export function drawing(definition: JsonObject): string[] {
+/** The steps as text, one line per step, grouped by level. */
+export function stepTree(definition: JsonObject): string[] {
   const steps = stepsOf(definition);
   const width = Math.max(...steps.map(({ id }) => id.length));
   const levels = Math.max(...steps.map(({ level }) => level));
@@ -26,7 +26,7 @@ export function drawing(definition: JsonObject): string[] {
         ...(step.condition === undefined ? [] : [`if ${step.condition}`]),
       ];
       lines.push(
-        printable(`│  ${step.id.padEnd(width)}  ${step.does}${notes.length === 0 ? '' : `  (${notes.join('; ')})`}`),
+        printable(`│  ${step.id.padEnd(width)}  ${step.label}${notes.length === 0 ? '' : `  (${notes.join('; ')})`}`),
       );
     }
   }
@@ -40,9 +40,9 @@ export function mermaid(definition: JsonObject): string[] {
   const node = new Map(steps.map(({ id }, index) => [id, `s${index}`]));
   return [
     'flowchart TD',
-    ...steps.map(({ id, shape, does }) => {
+    ...steps.map(({ id, shape, label }) => {
       const [open, close] = SHAPES[shape];
-      return `  ${node.get(id)}${open}"${escaped(id)}<br/>${escaped(does)}"${close}`;
+      return `  ${node.get(id)}${open}"${escaped(id)}<br/>${escaped(label)}"${close}`;
     }),
     ...steps.flatMap(({ id, after, condition }) => {
       const label = condition === undefined ? '' : `|"${escaped(condition)}"|`;
@@ -53,14 +53,14 @@ export function mermaid(definition: JsonObject): string[] {
 
 const SHAPES = { tool: ['[', ']'], question: ['{{', '}}'], list: ['[[', ']]'], own: ['([', '])'] } as const;
 
-function stepsOf({ steps }: JsonObject): readonly Drawn[] {
+function stepsOf({ steps }: JsonObject): readonly GraphStep[] {
   const levels = new Map<string, number>();
   const given = (steps as readonly JsonObject[]).map((step) => ({
     step,
     id: String(step.id),
     after: (step.dependsOn ?? []) as readonly string[],
   }));
-  // no circles: the definition was checked
+  // the checked definition has no cycles
   const levelOf = (id: string): number => {
     const known = levels.get(id);
     if (known !== undefined) return known;
@@ -78,12 +78,12 @@ function stepsOf({ steps }: JsonObject): readonly Drawn[] {
   }));
 }
 
-function meaningOf(step: JsonObject): Pick<Drawn, 'shape' | 'does'> {
+function meaningOf(step: JsonObject): Pick<GraphStep, 'shape' | 'label'> {
   const type = step.type ?? 'tool';
-  if (type === 'tool') return { shape: 'tool', does: String(step.tool) };
-  if (type === 'elicitation') return { shape: 'question', does: `asks: ${firstLine(step.message)}` };
-  if (type !== 'forEach') return { shape: 'own', does: String(type) };
-  return { shape: 'list', does: `for each: ${isObject(step.step) ? String(step.step.tool) : ''}` };
+  if (type === 'tool') return { shape: 'tool', label: String(step.tool) };
+  if (type === 'elicitation') return { shape: 'question', label: `asks: ${firstLine(step.message)}` };
+  if (type !== 'forEach') return { shape: 'own', label: String(type) };
+  return { shape: 'list', label: `for each: ${isObject(step.step) ? String(step.step.tool) : ''}` };
 }
 
 function firstLine(text: unknown): string {

@@ -34,12 +34,12 @@ Examples:
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'mermaid']).default('text'))
     .addHelpText('after', '\nExample:\n  toolmgr vmcp workflow graph vmcp.yaml --name note_sum --format mermaid')
     .action(async (file: string, { name, format }: { name?: string; format: 'text' | 'mermaid' }) => {
-      const [{ readDefinition }, { drawing, mermaid }, { catalogue }] = await Promise.all([
+      const [{ readDefinition }, { stepTree, mermaid }, { catalogue }] = await Promise.all([
         import('./read-definition.ts'),
         import('./draw.ts'),
         import('@toolmgr/plugins'),
       ]);
       const { definition } = await readDefinition(file, name, catalogue);
-      for (const line of format === 'mermaid' ? mermaid(definition) : drawing(definition)) stdout.line(line);
+      for (const line of format === 'mermaid' ? mermaid(definition) : stepTree(definition)) stdout.line(line);
     });
 }

@@ -73,7 +73,7 @@ describe('toolmgr vmcp serve with the optimizer', () => {
       expect(vectors.requests.length).toBeGreaterThan(0);
       await Promise.all([client.close(), direct.close()]);
       const explained = await cli(['vmcp', 'explain', 'far_add', '-c', file]);
-      expect(explained.out).toMatch(/clients see it through tools that lead to it, and in the list of the direct path/);
+      expect(explained.out).toMatch(/clients see it through dispatcher tools, and in the list of the direct path/);
     },
     LONG,
   );

@@ -253,7 +253,7 @@ describe('status pages of a vmcp file', () => {
   });
 
   it.each([
-    [{}, 'guards nothing, expected port, tokenEnv or both'],
+    [{}, 'protects nothing, expected port, tokenEnv or both'],
     [{ host: '0.0.0.0', tokenEnv: 'X' }, 'statusPages.host: has no effect without port'],
     [{ tokenEnvv: 'X' }, 'did you mean "tokenEnv"'],
     [{ port: 70_000 }, 'statusPages.port'],

@@ -53,7 +53,7 @@ describe('npm start', () => {
       started.signal('SIGINT');
       expect(await started.finished).toMatchObject({
         code: 0,
-        out: expect.stringContaining('nothing is left running'),
+        out: expect.stringContaining('no process is left'),
       });
       await until(() => processesWith(scratch).length === 0);
     },

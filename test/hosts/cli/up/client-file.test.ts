@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readClientFile } from '../../../../hosts/cli/up/client-file.ts';
-import { candidates, findClientFile } from '../../../../hosts/cli/up/find-file.ts';
+import { clientFilePaths, findClientFile } from '../../../../hosts/cli/up/find-file.ts';
 import { parseJsonWithComments } from '../../../../hosts/cli/up/json-with-comments.ts';
 import { proves } from '../../../support/proves.ts';
 
@@ -120,7 +120,7 @@ describe('a client configuration file', () => {
     [
       'an input that only an editor asks for',
       { command: 'x', args: ['${input:key}'] },
-      /\$\{input:key\} is asked for by an editor/,
+      /\$\{input:key\} needs an editor that prompts for it/,
     ],
     ['neither command nor url', { args: [] }, /neither "command" nor "url"/],
     ['an unknown transport', { type: 'websocket', url: 'ws://x' }, /transport "websocket" is unknown/],
@@ -225,7 +225,7 @@ describe('JSON with comments', () => {
 describe('looking for the file', () => {
   it('takes the first of the usual places', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-find-'));
-    const files = candidates(folder, folder, {});
+    const files = clientFilePaths(folder, folder, {});
     expect(await findClientFile(files)).toBeUndefined();
     await writeFile(join(folder, 'mcp.json'), '{}');
     expect(await findClientFile(files)).toBe(join(folder, 'mcp.json'));

@@ -1,12 +1,12 @@
 import { createLog, type Log } from '@toolmgr/core';
 
-/** A log whose level follows the file while it is in use. */
-export interface TunableLog extends Log {
+/** A log whose level can be changed. */
+export interface AdjustableLog extends Log {
   setLevel(level: 'debug' | 'info'): void;
 }
 
-/** Begins at `info`. Gateways keep the log they were given, so the level changes behind it. */
-export function createTunableLog(write: (line: string) => void): TunableLog {
+/** Starts at `info`. A gateway keeps its log object, so a reload changes the level of that object. */
+export function createAdjustableLog(write: (line: string) => void): AdjustableLog {
   let current = createLog('info', write);
   return {
     setLevel(level) {

@@ -198,6 +198,7 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
   undici: ['plugins/shared', 'hosts/cli/client'],
+  '@modelcontextprotocol/client': ['hosts/cli/client'],
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http'],

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argumentsFrom } from '../../../../hosts/cli/client/arguments.ts';
 import { connect } from '../../../../hosts/cli/client/mcp-client.ts';
 import { headerValue, mirroredHeaders } from '../../../../hosts/cli/client/mirrored-headers.ts';
-import { createSseReader } from '../../../../hosts/cli/client/sse-messages.ts';
 import { cli } from '../../../support/cli.ts';
 import { proves } from '../../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../../support/recording-server.ts';
@@ -79,6 +78,8 @@ describe('toolmgr tools and toolmgr call', () => {
 });
 
 describe('the client behind them', () => {
+  const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  const DISCOVERED = { ...COMPLETE, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
   const servers: Server[] = [];
   afterAll(() => {
     for (const one of servers) one.close();
@@ -93,6 +94,9 @@ describe('the client behind them', () => {
       status?: number;
       body?: unknown;
       sse?: unknown[];
+      headers?: Record<string, string>;
+      /** Ends the connection before the answer is whole. */
+      cut?: boolean;
     },
   ): Promise<string> => {
     const http = createServer((request, response) => {
@@ -101,9 +105,11 @@ describe('the client behind them', () => {
         text += String(chunk);
       });
       request.on('end', () => {
-        const { status = 200, body, sse } = answer(JSON.parse(text), request.headers);
-        response.writeHead(status, { 'content-type': sse === undefined ? 'application/json' : 'text/event-stream' });
+        const { status = 200, body, sse, headers, cut } = answer(JSON.parse(text), request.headers);
+        const type = sse === undefined ? 'application/json' : 'text/event-stream';
+        response.writeHead(status, { 'content-type': type, ...headers });
         for (const event of sse ?? []) response.write(`event: message\r\ndata: ${JSON.stringify(event)}\r\n\r\n`);
+        if (cut === true) return void setTimeout(() => response.destroy(), 50);
         response.end(body === undefined ? undefined : JSON.stringify(body));
       });
     });
@@ -117,10 +123,10 @@ describe('the client behind them', () => {
     const limit = { code: 429, message: 'rate limit exceeded', data: { retryAfterSeconds: 7 } };
     const url = await answering(({ id, method, params }) => {
       const failing = { 'tools/list': list, 'tools/call': limit }[method as 'tools/list' | 'tools/call'];
-      if (params?.name === 'well') return { body: { jsonrpc: '2.0', id, result: { content: [] } } };
+      if (params?.name === 'well')
+        return { body: { jsonrpc: '2.0', id, result: { content: [], resultType: 'complete' } } };
       if (failing !== undefined) return { body: { jsonrpc: '2.0', id, error: failing } };
-      const result = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
-      return { body: { jsonrpc: '2.0', id, result } };
+      return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
     });
     const listed = await cli(['tools', '--url', url]);
     expect(listed).toMatchObject({ code: 1, out: '' });
@@ -150,15 +156,15 @@ describe('the client behind them', () => {
     const url = await answering((message, headers) => {
       seen.push({ method: message.method, params: message.params, headers });
       const reply = (result: object) => ({ jsonrpc: '2.0', id: message.id, result });
-      if (message.method === 'server/discover')
-        return { body: reply({ supportedVersions: ['2026-07-28'], capabilities: {} }) };
-      if (message.method === 'tools/list') return { body: reply({ tools: [tool] }) };
+      if (message.method === 'server/discover') return { body: reply(DISCOVERED) };
+      if (message.method === 'tools/list') return { body: reply({ ...COMPLETE, tools: [tool] }) };
+      const meta = message.params._meta as Record<string, unknown>;
       return {
         sse: [
           {
             jsonrpc: '2.0',
             method: 'notifications/progress',
-            params: { progressToken: 'toolmgr', progress: 1, total: 2 },
+            params: { progressToken: meta.progressToken, progress: 1, total: 2 },
           },
           reply({ content: [], resultType: 'complete' }),
         ],
@@ -177,7 +183,7 @@ describe('the client behind them', () => {
       'mcp-param-region': '=?base64?S8O2bG4=?=',
     });
     expect(seen.at(-1)?.params).toMatchObject({
-      _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', progressToken: 'toolmgr' },
+      _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' },
     });
   });
 
@@ -189,7 +195,7 @@ describe('the client behind them', () => {
       if (message.id === undefined) return { status: 202 };
       const cursor = message.params?.cursor;
       const result = {
-        initialize: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old' } },
+        initialize: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old', version: '1' } },
         'tools/list': {
           tools: [{ name: cursor ?? 'first' }],
           ...(cursor === undefined ? { nextCursor: 'second' } : {}),
@@ -198,10 +204,67 @@ describe('the client behind them', () => {
       return { body: { jsonrpc: '2.0', id: message.id, result } };
     });
     const client = await connect(url, { timeoutMs: 5_000 });
-    expect([client.revision, client.server]).toEqual(['2025-06-18', { name: 'old' }]);
+    expect([client.revision, client.server]).toEqual(['2025-06-18', { name: 'old', version: '1' }]);
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['first', 'second']);
     await client.close();
     expect(seen).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list', 'tools/list']);
+  });
+
+  it('opens a session when the discovery breaks an old server', async () => {
+    const url = await answering((message) => {
+      if (message.method === 'server/discover') return { status: 500, body: 'TypeError' };
+      if (message.id === undefined) return { status: 202 };
+      const initialized = {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        serverInfo: { name: 'old', version: '1' },
+      };
+      return { body: { jsonrpc: '2.0', id: message.id, result: initialized } };
+    });
+    const client = await connect(url, { timeoutMs: 5_000 });
+    expect(client.revision).toBe('2025-11-25');
+    await client.close();
+  });
+
+  it('gives results with all of their members, and says which results are none', async () => {
+    const result = { resultType: 'complete', content: [{ type: 'text', text: 'x', more: 1 }], more: { of: 'it' } };
+    const url = await answering(({ id, method, params }) => {
+      if (method === 'server/discover') return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
+      return { body: { jsonrpc: '2.0', id, result: params.name === 'well' ? result : { content: 'none' } } };
+    });
+    const client = await connect(url, { timeoutMs: 5_000 });
+    expect(await client.callTool({ name: 'well' }, {})).toEqual(result);
+    await expect(client.callTool({ name: 'badly' }, {})).rejects.toThrow(
+      /sent a result that MCP does not allow: Invalid result for tools\/call: missing required resultType/,
+    );
+    await client.close();
+  });
+
+  it('gives up a server whose stream ends without the answer, or breaks off', async () => {
+    const url = await answering(({ id, method, params }) => {
+      if (method === 'server/discover') return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
+      return { sse: [{ jsonrpc: '2.0', method: 'notifications/message', params: {} }], cut: params.name === 'breaks' };
+    });
+    const client = await connect(url, { timeoutMs: 500 });
+    await expect(client.callTool({ name: 'ends' }, {})).rejects.toThrow(/was silent for 0\.5 s/);
+    await expect(client.callTool({ name: 'breaks' }, {})).rejects.toThrow(/cannot be reached \(UND_ERR_SOCKET\)/);
+    await client.close();
+  });
+
+  it('tells a refused caller from a refused call', async () => {
+    const error = { code: -32001, message: 'denied by policy' };
+    const url = await answering(({ id, method, params }) => {
+      if (method === 'server/discover') return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
+      const challenge = 'Bearer error="invalid_token", error_description="the token \\"x\\" ended"';
+      if (params.name === 'late') return { status: 401, body: {}, headers: { 'www-authenticate': challenge } };
+      return { status: 403, body: { jsonrpc: '2.0', id, error } };
+    });
+    const client = await connect(url, { timeoutMs: 5_000 });
+    await expect(client.callTool({ name: 'x' }, {})).rejects.toMatchObject({ name: 'RpcError', ...error });
+    await expect(client.callTool({ name: 'late' }, {})).rejects.toThrow(
+      /refuses this caller \(HTTP 401: the token "x" ended\); pass credentials/,
+    );
+    await client.close();
   });
 
   it.each([
@@ -211,16 +274,6 @@ describe('the client behind them', () => {
   ])('says what is wrong with an endpoint that answers %d', async (status, sentence) => {
     const url = await answering(() => ({ status, body: 'hello' }));
     await expect(connect(url, { timeoutMs: 5_000 })).rejects.toThrow(sentence);
-  });
-
-  it('reads event streams however they are cut', () => {
-    const text = ': hi\r\nid: 1\r\ndata: {"a":\r\ndata: 1}\r\n\r\ndata:x\n\ndata: never ended\n';
-    for (let size = 1; size <= text.length; size++) {
-      const got: string[] = [];
-      const push = createSseReader((data) => got.push(data));
-      for (let at = 0; at < text.length; at += size) push(text.slice(at, at + size));
-      expect(got).toEqual(['{"a":\n1}', 'x']);
-    }
   });
 
   it.each([

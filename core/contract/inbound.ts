@@ -18,6 +18,8 @@ export interface Inbound {
 
 /** Sends the response: one whole body, or one event stream. */
 export interface Responder {
+  /** Called before a response that is a JSON-RPC error. Only the record of a request needs it. */
+  failed?(error: { readonly code: number; readonly message: string }): void;
   /** Sends a whole response; later calls are ignored. */
   send(status: number, headers: Readonly<Record<string, string>>, body?: Buffer | string | readonly Buffer[]): void;
   /** Starts a streamed response. */

@@ -19,32 +19,6 @@ export function errorBytes(id: RawJson, error: WireError): Buffer {
   return Buffer.concat([HEAD, id, ERROR, errorObject(error), END]);
 }
 
-/**
- * The JSON-RPC error that an answer of this gateway is, read from its bytes; `undefined` for a result.
- *
- * Shape: what {@link errorBytes} makes, alone or in an event; a message of more than 4 KiB is `''`.
- */
-export function errorFromBytes(bytes: Buffer): { readonly code: number; readonly message: string } | undefined {
-  const head = bytes.subarray(0, HEAD_WITHIN).indexOf(HEAD);
-  if (head === -1) return undefined;
-  const start = idEnd(bytes, head + HEAD.length);
-  const [, code, message] = ERROR_HEAD.exec(bytes.toString('utf8', start, start + ERROR_WITHIN)) ?? [];
-  if (code === undefined) return undefined;
-  return { code: Number(code), message: message === undefined ? '' : (JSON.parse(message) as string) };
-}
-
-/** Where the id ends, however long its client made it. */
-function idEnd(bytes: Buffer, start: number): number {
-  if (bytes[start] !== QUOTE) return bytes.indexOf(COMMA, start);
-  let at = start + 1;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at + 1;
-}
-
-const HEAD_WITHIN = 128; // an event has its own id before the message
-const ERROR_WITHIN = 4096;
-const ERROR_HEAD = /^,"error":\{"code":(-?\d{1,15})(?:,"message":("(?:[^"\\]|\\.)*"))?/;
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const ERROR = Buffer.from(',"error":');
 
 /** A JSON-RPC notification with raw params, as buffers. */

@@ -6,7 +6,7 @@ import type { RequestListener } from '../contract/request-record.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
-import { errorBytes, errorFromRefusal, INTERNAL, retryAfterSeconds } from '../mcp/envelope.ts';
+import { errorFromRefusal, INTERNAL, retryAfterSeconds } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { isJsonType } from '../mcp/media-types.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
@@ -20,6 +20,7 @@ import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
 import { RequestRecorder, recorderOf } from './http/request-recorder.ts';
 import { CONSUMED, type MountedRoutes, serveRoute } from './http/routes.ts';
+import { sendError } from './http/send-error.ts';
 import { withHeaders } from './http/with-headers.ts';
 import { createProtocolRouter } from './protocol-router.ts';
 import type { HttpExchange } from './protocol-server.ts';
@@ -247,7 +248,7 @@ function refuse(
   headers: Readonly<Record<string, string>> = {},
   id = NULL_ID,
 ): void {
-  responder.send(status, { 'content-type': 'application/json', ...headers }, errorBytes(id, error));
+  sendError(responder, status, { 'content-type': 'application/json', ...headers }, id, error);
 }
 
 function refuseBody(responder: Responder, fault: BodyFault): void {

@@ -1,6 +1,6 @@
-import { errorBytes } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { recorderOf } from '../http/request-recorder.ts';
+import { sendError } from '../http/send-error.ts';
 import type { HttpExchange } from '../protocol-server.ts';
 import { LEGACY_VERSIONS } from './initialize.ts';
 import { ANSWER_HEADERS } from './pending-response.ts';
@@ -46,7 +46,7 @@ function checked(
 export function refuseMissing(exchange: HttpExchange, id: Buffer, why: keyof typeof MISSING): void {
   const { status, code, text } = MISSING[why];
   const retry: Record<string, string> = status === 503 ? { 'retry-after': RETRY_AFTER_S } : {};
-  exchange.responder.send(status, { ...ANSWER_HEADERS, ...retry }, errorBytes(id, wireError(code, text)));
+  sendError(exchange.responder, status, { ...ANSWER_HEADERS, ...retry }, id, wireError(code, text));
 }
 
 /** Whether a version header names a revision of this era. */
@@ -56,7 +56,7 @@ export function isSpoken(version: string): boolean {
 
 /** Answers a request with a JSON-RPC error. */
 export function refuse({ responder }: HttpExchange, id: Buffer, status: number, code: number, message: string): void {
-  responder.send(status, ANSWER_HEADERS, errorBytes(id, wireError(code, message)));
+  sendError(responder, status, ANSWER_HEADERS, id, wireError(code, message));
 }
 
 /** Codes that the SDKs of this era use; clients look at the status. */

@@ -1,8 +1,8 @@
-import { errorBytes } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { NULL_ID } from '../../mcp/message.ts';
 import { EventWriter } from '../http/event-writer.ts';
+import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
 import { ANSWER_HEADERS } from './pending-response.ts';
 import type { Session } from './sessions/session.ts';
@@ -20,7 +20,7 @@ export function connectStream(
   session: Session,
 ): void {
   const refuse = (status: number, text: string): void =>
-    responder.send(status, ANSWER_HEADERS, errorBytes(NULL_ID, wireError(CODE.invalidRequest, text)));
+    sendError(responder, status, ANSWER_HEADERS, NULL_ID, wireError(CODE.invalidRequest, text));
   const lastEventId = inbound.headers['last-event-id'];
   const [, id, seq] = lastEventId === undefined ? [] : (EVENT_ID.exec(lastEventId) ?? []);
   if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID is not of this server');

@@ -74,6 +74,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
   }
 
   error(error: WireError, headers?: Readonly<Record<string, string>>): void {
+    if (!this.#isDone) this.#waiting.responder.failed?.(error);
     this.#finish(error.status ?? 200, [errorBytes(this.#waiting.message.id, error)], headers);
   }
 

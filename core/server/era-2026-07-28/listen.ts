@@ -2,7 +2,7 @@ import type { RawJson } from '../../contract/json.ts';
 import type { CatalogEntry } from '../../contract/tool.ts';
 import { explainCause } from '../../errors.ts';
 import { encode, RawObject } from '../../json/raw-json.ts';
-import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
+import { notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
@@ -11,6 +11,7 @@ import { shareOf } from '../../mcp/share.ts';
 import type { McpRequest } from '../../pipeline/mcp-request.ts';
 import type { HeartbeatListener } from '../../timing/heartbeat.ts';
 import { EventWriter, MUST, type Urgency } from '../http/event-writer.ts';
+import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
 import { acknowledged, deliverable, type ListKind, readFilter } from './listen-filter.ts';
 import type { Listener, ListenHub } from './listen-hub.ts';
@@ -34,7 +35,7 @@ export async function openListen(
   const { service, limits, hub } = parts;
   const { responder } = exchange;
   const refuse = (code: number, text: string, status = 200): void =>
-    responder.send(status, ANSWER_HEADERS, errorBytes(message.id, wireError(code, text)));
+    sendError(responder, status, ANSWER_HEADERS, message.id, wireError(code, text));
   const filter = readFilter(message.given.notifications);
   if ('wrong' in filter) return refuse(CODE.invalidParams, filter.wrong);
   const countKey = shareOf(exchange.caller, exchange.inbound.remoteAddress);

@@ -1,13 +1,14 @@
-import type { ClientContext } from '../../contract/call.ts';
+import type { ClientContext, WireError } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
 import { encode, isObject, RawObject } from '../../json/raw-json.ts';
-import { errorBytes, errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
+import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import type { Message, RequestMessage } from '../../mcp/message.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { cancellationOf } from '../../timing/cancel.ts';
 import { HOUSE_METHODS } from '../gateway-methods.ts';
+import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { mirrorMismatch, tooManyParams } from './check-mirrored-params.ts';
 import { openListen } from './listen.ts';
@@ -62,7 +63,7 @@ interface ServerContext extends ModernParts {
 function acknowledge({ responder }: HttpExchange, message: Exclude<Message, RequestMessage>): void {
   if (message.kind === 'notification') return responder.send(202, { 'cache-control': 'private, no-store' });
   const error = wireError(CODE.invalidRequest, 'clients of this version post requests and notifications only');
-  responder.send(400, ANSWER_HEADERS, errorBytes(encode(message.key), error));
+  sendError(responder, 400, ANSWER_HEADERS, encode(message.key), error);
 }
 
 async function answerRequest(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
@@ -173,13 +174,8 @@ function checkMirrored(
   return mirrored === undefined ? undefined : mirrorMismatch(mirrored, inbound.headers, message.given.arguments);
 }
 
-function refuse(
-  { responder }: HttpExchange,
-  { id }: RequestMessage,
-  status: number,
-  error: Parameters<typeof errorBytes>[1],
-) {
-  responder.send(status, ANSWER_HEADERS, errorBytes(id, error));
+function refuse({ responder }: HttpExchange, { id }: RequestMessage, status: number, error: WireError) {
+  sendError(responder, status, ANSWER_HEADERS, id, error);
 }
 
 function clientFrom(envelope: Envelope, owner: ClientContext['owner'], waiting: PendingResponse): ClientContext {

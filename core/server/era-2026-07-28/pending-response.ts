@@ -60,6 +60,7 @@ export class PendingResponse implements HeartbeatListener {
   }
 
   error(error: WireError, headers?: Readonly<Record<string, string>>): void {
+    if (!this.#isDone) this.#waiting.responder.failed?.(error);
     this.#finish(error.status ?? 200, [errorBytes(this.#waiting.id, error)], headers);
   }
 

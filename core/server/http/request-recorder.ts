@@ -7,7 +7,6 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
 import { isObject } from '../../json/raw-json.ts';
-import { errorFromBytes } from '../../mcp/envelope.ts';
 import { META } from '../../mcp/meta.ts';
 
 /** The record that is kept of the request a call came with; `undefined` for calls of code and when nobody listens. */
@@ -92,14 +91,17 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.session = session;
   }
 
+  failed({ code, message }: NonNullable<RequestRecord['error']>): void {
+    if (this.#isSettled) return;
+    this.error = { code, message: message.length > MAX_MESSAGE ? '' : message };
+  }
+
   send(status: number, headers: Readonly<Record<string, string>>, body?: RequestRecord['body']): void {
     if (this.status !== 0) return;
     this.#responder.send(status, headers, body);
     this.status = status;
     this.body = body;
     this.responseBytes = bytesOf(body);
-    const whole = Array.isArray(body) && body.length === 1 ? body[0] : body;
-    if (Buffer.isBuffer(whole)) this.error = errorFromBytes(whole);
     this.#settle();
   }
 
@@ -120,7 +122,6 @@ export class RequestRecorder implements RequestRecord, Responder {
   /** An event went out. */
   wrote(chunk: Buffer | string): void {
     this.responseBytes += chunk.length;
-    if (Buffer.isBuffer(chunk)) this.error = errorFromBytes(chunk) ?? this.error;
   }
 
   /** The answer is complete. */
@@ -143,6 +144,9 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.body = undefined; // a call that goes on keeps its request, and must not keep the answer too
   }
 }
+
+/** Characters of an error message that is kept. */
+const MAX_MESSAGE = 4_096;
 
 class WatchedStream implements ResponseStream {
   readonly #stream: ResponseStream;

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Sandbox, ScriptJob, ScriptLimits } from '../../core/index.ts';
 import { fakeServer, type TestClient, testGateway } from '../../core/testing/index.ts';
 import { quickjsConfig } from '../../plugins/code-mode/quickjs/config.ts';
-import { createPool, type Pool } from '../../plugins/code-mode/quickjs/pool.ts';
+import { createPool, type Pool } from '../../plugins/code-mode/quickjs/thread-pool.ts';
 import { catalogue } from '../../plugins/index.ts';
 
 // What a script costs: on a thread that must start first, on one that is ready, per tool call, and many at once.

@@ -7,7 +7,7 @@ import type {
   ScriptOutcome,
 } from '../../core/index.ts';
 import { quickjsConfig } from '../../plugins/code-mode/quickjs/config.ts';
-import { createPool, type Pool } from '../../plugins/code-mode/quickjs/pool.ts';
+import { createPool, type Pool } from '../../plugins/code-mode/quickjs/thread-pool.ts';
 
 /** Roomy for a loaded machine, tight enough for hostile scripts. */
 export const LIMITS: ScriptLimits = {

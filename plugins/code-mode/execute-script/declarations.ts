@@ -5,41 +5,41 @@ import type { BoundTool, Scope } from './scope.ts';
 /**
  * TypeScript declarations of the functions of a scope, at most `budget` characters.
  *
- * Each tool is declared in the richest of three forms that fits: by its parameters alone, with a short comment, or with
- * comments on parameters and its result. First all get the plainest, then those in front get better ones. Tools for
- * which there is no room are named, and those for which not even that fits are counted.
+ * A tool is declared in one of three forms: parameters only, with a short comment, or with comments on parameters and the
+ * result type. All tools get the first form; then tools in list order get longer forms while they fit. Tools that do not fit
+ * are listed by name, and further ones are counted.
  */
 export function declarationsOf({ functions }: Scope, budget: number): string {
-  const room = { chars: budget - REMAINDER_CHARS };
+  const remaining = { chars: budget - REMAINDER_CHARS };
   const chosen = new Map<BoundTool, string>();
   const groups = new Set<string>();
   for (const tool of functions) {
     const plain = declared(tool, 0);
     const group = tool.member?.group ?? '';
     const cost = plain.length + (groups.has(group) ? 0 : GROUP_CHARS + group.length);
-    if (cost > room.chars) break;
+    if (cost > remaining.chars) break;
     groups.add(group);
     chosen.set(tool, plain);
-    room.chars -= cost;
+    remaining.chars -= cost;
   }
-  if (chosen.size === functions.length) for (const level of [1, 2] as const) enrich(chosen, level, room);
+  if (chosen.size === functions.length) for (const level of [1, 2] as const) enrich(chosen, level, remaining);
   const rest = functions.slice(chosen.size);
-  return `${written(chosen)}${remainder(rest, room.chars + REMAINDER_CHARS)}`;
+  return `${written(chosen)}${omittedTools(rest, remaining.chars + REMAINDER_CHARS)}`;
 }
 
-const REMAINDER_CHARS = 400; // kept for the names of tools that do not fit
+const REMAINDER_CHARS = 400; // reserved for the names of tools that do not fit
 const GROUP_CHARS = 'declare const : {\n};\n'.length;
 
-function enrich(chosen: Map<BoundTool, string>, level: 1 | 2, room: { chars: number }): void {
+function enrich(chosen: Map<BoundTool, string>, level: 1 | 2, remaining: { chars: number }): void {
   for (const [tool, now] of chosen) {
     const better = declared(tool, level);
-    if (better.length - now.length > room.chars) continue;
-    room.chars -= better.length - now.length;
+    if (better.length - now.length > remaining.chars) continue;
+    remaining.chars -= better.length - now.length;
     chosen.set(tool, better);
   }
 }
 
-/** Groups in the order of their first tool, then what has no group. */
+/** Groups in the order of their first tool, then tools without a group. */
 function written(chosen: ReadonlyMap<BoundTool, string>): string {
   const groups = Map.groupBy(chosen.keys(), ({ member }) => member?.group);
   const lines: string[] = [];
@@ -50,7 +50,7 @@ function written(chosen: ReadonlyMap<BoundTool, string>): string {
   return lines.join('');
 }
 
-function remainder(rest: readonly BoundTool[], chars: number): string {
+function omittedTools(rest: readonly BoundTool[], chars: number): string {
   if (rest.length === 0) return '';
   let line = '// more, without their types:';
   let named = 0;
@@ -66,14 +66,15 @@ function remainder(rest: readonly BoundTool[], chars: number): string {
 
 const MORE_CHARS = 40;
 
-/** One tool in one of the three forms, its line break included. */
+/** One tool in one of the three forms, with its line break. */
 function declared({ entry, member, flat, tool }: BoundTool, level: 0 | 1 | 2): string {
-  const { comment, signature } = formsOf(entry.definition)[level];
+  const form = formsOf(entry.definition)[level];
+  const { signature } = form;
   const indent = member === undefined ? '' : '  ';
-  const said = comment === '' ? '' : `${indent}/** ${comment} */\n`;
-  if (member !== undefined) return `${said}  ${member.name}${signature}\n`;
-  if (flat !== undefined) return `${said}declare function ${flat}${signature}\n`;
-  return `${said}// callTool(${JSON.stringify(tool)}, args): args as in ${signature}\n`;
+  const comment = form.comment === '' ? '' : `${indent}/** ${form.comment} */\n`;
+  if (member !== undefined) return `${comment}  ${member.name}${signature}\n`;
+  if (flat !== undefined) return `${comment}declare function ${flat}${signature}\n`;
+  return `${comment}// callTool(${JSON.stringify(tool)}, args): args as in ${signature}\n`;
 }
 
 interface Form {
@@ -83,7 +84,7 @@ interface Form {
 
 const known = new WeakMap<RawJson, readonly [Form, Form, Form]>();
 
-/** Plain, brief and full; worked out once for each definition. */
+/** The three forms, computed once for each definition. */
 function formsOf(definition: RawJson): readonly [Form, Form, Form] {
   const found = known.get(definition);
   if (found !== undefined) return found;

@@ -1,15 +1,15 @@
-/** A name as a JavaScript identifier: other characters become `_`, a leading digit gets one before it. */
+/** A name as a JavaScript identifier: other characters become `_`, `_` is put before a leading digit. */
 export function identifier(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_]/g, '_');
   return /^[0-9]/.test(safe) || safe === '' ? `_${safe}` : safe;
 }
 
-/** Whether a name means something else already where scripts run. */
-export function isTaken(name: string): boolean {
-  return TAKEN.has(name);
+/** Whether a name is a JavaScript keyword, a global or a name of the bridge. */
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name);
 }
 
-const TAKEN: ReadonlySet<string> = new Set(
+const RESERVED: ReadonlySet<string> = new Set(
   [
     'await break case catch class const continue debugger default delete do else enum export extends false finally for',
     'function if implements import in instanceof interface let new null package private protected public return static',

@@ -1,11 +1,11 @@
 import { type Call, type CallResult, type CatalogDraft, definePlugin, STAGE } from '@toolmgr/core';
 import { codeModeConfig } from './config.ts';
 import { runTool } from './run-tool.ts';
-import { createDesk } from './scope-cache.ts';
+import { createScopeCache } from './scope-cache.ts';
 
 const ADDRESS = 'code-mode/execute-script';
 
-/** The tool `execute_tool_script`: a script that calls the tools of its caller, in one round trip. */
+/** The tool `execute_tool_script`: a script calls the tools of its caller, in one round trip. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
@@ -14,17 +14,17 @@ export default definePlugin({
   config: codeModeConfig,
   apply(core, config) {
     const run = (call: Call): Promise<CallResult> =>
-      runTool({ core, config, scope: async (asked) => desk.scope(await core.toolsFor(asked)) }, call);
-    const desk = createDesk(ADDRESS, config, run);
-    // late: the names that the list will have; last: what the policies of the plan leave of it
-    core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.late }, (draft) => withTool(draft, desk.entry()));
-    core.hooks.advertise.tap({ name: ADDRESS, stage: STAGE.last }, (entries) => desk.described(entries));
-    // a sandbox that nobody brings is said at the start
+      runTool({ core, config, scope: async (call) => scopes.scope(await core.toolsFor(call)) }, call);
+    const scopes = createScopeCache(ADDRESS, config, run);
+    // late: advertised names are final; last: authorization has filtered the list
+    core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.late }, (draft) => withTool(draft, scopes.entry()));
+    core.hooks.advertise.tap({ name: ADDRESS, stage: STAGE.last }, (entries) => scopes.described(entries));
+    // fails at the start when the sandbox is not registered
     core.hooks.starting.tap(ADDRESS, () => void core.slots.sandboxes.get(config.sandbox));
   },
 });
 
-/** A tool of a backend with this name makes way: the catalogue drops it with a warning. */
-function withTool(draft: CatalogDraft, entry: ReturnType<ReturnType<typeof createDesk>['entry']>): CatalogDraft {
+/** The catalogue drops a backend tool with the same name, with a warning. */
+function withTool(draft: CatalogDraft, entry: ReturnType<ReturnType<typeof createScopeCache>['entry']>): CatalogDraft {
   return { ...draft, tools: [...draft.tools, entry] };
 }

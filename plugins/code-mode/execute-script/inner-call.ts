@@ -12,11 +12,11 @@ import {
 import type { Scope } from './scope.ts';
 import type { UnknownNames } from './unknown-name.ts';
 
-/** Largest result that is handed to a script: it has to fit into its memory more than once. */
+/** Largest result that a script gets: its memory must hold several copies of it. */
 const MAX_RESULT_BYTES = 4_194_304;
 
-/** What a call from a script is made with. */
-export interface InnerCallParts {
+/** What {@link callFromScript} needs besides the call. */
+export interface InnerCallContext {
   readonly core: Pick<Core, 'perform'>;
   readonly scope: Scope;
   readonly unknown: UnknownNames;
@@ -25,12 +25,12 @@ export interface InnerCallParts {
 }
 
 /**
- * Makes one tool call of a script, under the tool's own name: decided, limited and recorded like any call of the caller.
- * Only what the caller's lists show is reached. Arguments are not decoded here: a policy that reads them
- * does. Never rejects; an answer that is late is a TimeoutError, and the call is cancelled.
+ * Makes one tool call of a script under the tool's own name: authorized, rate limited and recorded like any call of the
+ * caller. Only tools in the caller's list can be called. Arguments stay encoded unless a policy reads them. Never rejects;
+ * after the timeout the call is cancelled and the answer is a TimeoutError.
  */
-export function callInside(
-  { core, scope, unknown, parent, timeoutMs }: InnerCallParts,
+export function callFromScript(
+  { core, scope, unknown, parent, timeoutMs }: InnerCallContext,
   name: string,
   given: RawJson,
   signal: AbortSignal,
@@ -48,11 +48,11 @@ export function callInside(
       cancel.abort(signal.reason);
       end(failed('the script has ended'));
     };
-    const late = (): void => {
+    const onTimeout = (): void => {
       cancel.abort(new Error('toolCallTimeout'));
       end({ name: 'TimeoutError', error: `tool "${name}" did not answer within ${timeoutMs} ms` });
     };
-    const timer = setTimeout(late, timeoutMs);
+    const timer = setTimeout(onTimeout, timeoutMs);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) return onAbort();
     core
@@ -62,19 +62,21 @@ export function callInside(
   });
 }
 
-/** A refusal, an error and a tool's own failure are thrown in the script; a result becomes a plain value. */
+/** Refusals, errors and failed tools are thrown in the script; a result becomes a plain value. */
 export function answerFrom(reply: Reply): ScriptAnswer {
   if ('refusal' in reply) return failed(reply.refusal.reason);
   if ('error' in reply) return failed(reply.error.message);
   const { result } = reply;
-  if (result.resultType !== 'complete') return failed(`the tool answered "${result.resultType}", which is no result`);
+  if (result.resultType !== 'complete') return failed(`unsupported result type "${result.resultType}"`);
   if (result.bytes.length > MAX_RESULT_BYTES) {
-    return failed(`the result of ${result.bytes.length} bytes is larger than a script can take (${MAX_RESULT_BYTES})`);
+    return failed(
+      `the result of ${result.bytes.length} bytes is larger than the limit of a script (${MAX_RESULT_BYTES})`,
+    );
   }
   return result.isError ? failed(textOf(result) ?? 'the tool failed') : valueFrom(result);
 }
 
-/** Structured content, a lone `result` member unwrapped; else the first text; else null. */
+/** Structured content (a single `result` member is unwrapped), else the first text, else null. */
 function valueFrom(result: CallResult): ScriptAnswer {
   const structured = RawObject.parse(result.bytes).get('structuredContent');
   if (structured !== undefined && !structured.equals(NULL)) return { json: unwrapped(structured).toString('utf8') };

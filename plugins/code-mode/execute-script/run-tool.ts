@@ -11,29 +11,28 @@ import {
   toolFailure,
 } from '@toolmgr/core';
 import type { CodeModeConfig } from './config.ts';
-import { callInside } from './inner-call.ts';
+import { callFromScript } from './inner-call.ts';
 import type { Scope } from './scope.ts';
 import { TOOL_NAME } from './tool-definition.ts';
 import { createUnknownNames, type UnknownNames } from './unknown-name.ts';
 
-/** A script is read in one go, without a look at the clock: 1 MiB takes some 50 ms of its thread. */
+/** Parsing a script cannot be interrupted: 1 MiB takes about 50 ms of its thread. */
 const MAX_SCRIPT_BYTES = 1_048_576;
 
-/** What running the tool needs. */
-export interface RunParts {
+/** What {@link runTool} needs besides the call. */
+export interface RunContext {
   readonly core: Core;
   readonly config: CodeModeConfig;
   scope(call: Call): Promise<Scope>;
 }
 
 /**
- * Answers a call of the tool. What a script does wrong is a result with `isError`; only a call that nobody waits for
- * any more ends in a rejection.
+ * Answers a call of the tool. A script that fails is a result with `isError`. Rejects only when the call was cancelled.
  * Source: vmcp spec §2 codeMode, §7.7.
  */
-export async function runTool({ core, config, scope: scopeFor }: RunParts, call: Call): Promise<CallResult> {
-  const asked = read(call.arguments);
-  if ('problem' in asked) return toolFailure(asked.problem);
+export async function runTool({ core, config, scope: scopeFor }: RunContext, call: Call): Promise<CallResult> {
+  const input = parseInput(call.arguments);
+  if ('problem' in input) return toolFailure(input.problem);
   const scope = await scopeFor(call);
   const startedMs = core.now();
   const unknown = createUnknownNames(scope);
@@ -41,23 +40,23 @@ export async function runTool({ core, config, scope: scopeFor }: RunParts, call:
   const sandbox: Sandbox = core.slots.sandboxes.get(config.sandbox);
   const outcome = await sandbox.run(
     {
-      ...asked,
+      ...input,
       owner: call.caller.key,
       functions: scope.functions.map(({ tool, flat, member }) => ({
         tool,
         ...(flat === undefined ? {} : { flat }),
         ...(member === undefined ? {} : { member }),
       })),
-      call: (name, given, signal) => callInside(parts, name, given, signal),
+      call: (name, given, signal) => callFromScript(parts, name, given, signal),
     },
     limitsFrom(config),
     call.signal,
   );
-  // the text of a script may hold anything: it is not for the log
+  // the text of a script is not logged: it may contain secrets
   core.log.debug('a script ended', {
     call: call.id,
     caller: call.caller.subject,
-    scriptChars: asked.script.length,
+    scriptChars: input.script.length,
     calls: outcome.calls,
     outcome: 'failure' in outcome ? outcome.failure : 'ok',
     durationMs: core.now() - startedMs,
@@ -66,16 +65,16 @@ export async function runTool({ core, config, scope: scopeFor }: RunParts, call:
   return resultFrom(outcome, unknown);
 }
 
-type Asked = { readonly script: string; readonly data: JsonObject };
+type ScriptInput = { readonly script: string; readonly data: JsonObject };
 
-function read({ script, data, ...others }: JsonObject): Asked | { readonly problem: string } {
+function parseInput({ script, data, ...others }: JsonObject): ScriptInput | { readonly problem: string } {
   const [other] = Object.keys(others);
   if (other !== undefined) return { problem: `${TOOL_NAME} takes 'script' and 'data' only, got '${other}'` };
   if (typeof script !== 'string' || script.trim() === '') {
     return { problem: `${TOOL_NAME} needs a non-empty string 'script'` };
   }
   if (Buffer.byteLength(script) > MAX_SCRIPT_BYTES) {
-    return { problem: `'script' is larger than ${MAX_SCRIPT_BYTES} bytes: hand values over in 'data'` };
+    return { problem: `'script' is larger than ${MAX_SCRIPT_BYTES} bytes: pass values in 'data'` };
   }
   if (data === undefined || data === null) return { script, data: {} };
   return isObject(data) ? { script, data } : { problem: "'data' must be an object" };
@@ -93,7 +92,7 @@ function limitsFrom(config: CodeModeConfig): ScriptLimits {
   };
 }
 
-/** The value as JSON text, and as structured content when it is an object; then the logs. */
+/** The value as JSON text, also as structured content when it is an object; then the logs. */
 function resultFrom(outcome: ScriptOutcome, unknown: UnknownNames): CallResult {
   const logs = outcome.logs.length === 0 ? [] : [textBlock(`Script logs:\n${outcome.logs.join('\n')}`)];
   if ('failure' in outcome) {

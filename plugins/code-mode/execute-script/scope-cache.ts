@@ -3,41 +3,45 @@ import type { CodeModeConfig } from './config.ts';
 import { type Scope, scopeOf } from './scope.ts';
 import { TOOL_NAME, toolDefinition } from './tool-definition.ts';
 
-/** Keeps what lists and scripts of one kind of caller have in common: the same tools, the same scope. */
-export interface Desk {
-  /** The tool as it stands in the catalogue; lists get a description of their own. */
+/** Caches the scope and the tool description of callers that see the same tools. */
+export interface ScopeCache {
+  /** The catalogue entry of the tool; each list gets its own description. */
   entry(): ToolEntry;
-  /** The list with the description that fits it; any other list as it is. */
+  /** The list with the description for its tools; a list without the tool is unchanged. */
   described(entries: readonly CatalogEntry[]): readonly CatalogEntry[];
-  /** What scripts of somebody who sees this list may call. */
+  /** What the scripts of a caller with this list may call. */
   scope(entries: readonly ToolEntry[]): Scope;
 }
 
-const KEPT_PER_CATALOGUE = 64; // kinds of callers, by what they may use
+const MAX_SCOPES_PER_CATALOG = 64; // different lists of tools
 
-interface Made {
+interface CachedScope {
   readonly scope: Scope;
   readonly entry: CatalogEntry;
 }
 
-/** Makes the desk. What it keeps goes with the catalogue it was made for. */
-export function createDesk(address: string, config: CodeModeConfig, run: (call: Call) => Promise<CallResult>): Desk {
+/** Creates the cache. Cached scopes are released with the catalogue that they belong to. */
+export function createScopeCache(
+  address: string,
+  config: CodeModeConfig,
+  run: (call: Call) => Promise<CallResult>,
+): ScopeCache {
   const byList = new WeakMap<readonly CatalogEntry[], readonly CatalogEntry[]>();
-  const byCatalogue = new WeakMap<CatalogEntry, Map<string, Made>>();
-  const isOurs = (entry: CatalogEntry): boolean => entry.run === run;
+  const byCatalog = new WeakMap<CatalogEntry, Map<string, CachedScope>>();
+  const isScriptTool = (entry: CatalogEntry): boolean => entry.run === run;
 
-  const madeFor = (own: CatalogEntry, entries: readonly CatalogEntry[]): Made => {
-    const kept = byCatalogue.get(own) ?? new Map<string, Made>();
-    byCatalogue.set(own, kept);
-    const seen = entries.map(({ key }) => key).join('\n');
-    const found = kept.get(seen);
+  const cachedFor = (own: CatalogEntry, entries: readonly CatalogEntry[]): CachedScope => {
+    const cached = byCatalog.get(own) ?? new Map<string, CachedScope>();
+    byCatalog.set(own, cached);
+    const listedNames = entries.map(({ key }) => key).join('\n');
+    const found = cached.get(listedNames);
     if (found !== undefined) return found;
     const scope = scopeOf(entries as readonly ToolEntry[]);
     const entry: CatalogEntry = { ...own, definition: toolDefinition(scope, config) };
-    byCatalogue.set(entry, kept); // a list that was described already leads here too
+    byCatalog.set(entry, cached); // a list that is already described finds the same cache
     const made = { scope, entry };
-    kept.set(seen, made);
-    if (kept.size > KEPT_PER_CATALOGUE) kept.delete(kept.keys().next().value ?? '');
+    cached.set(listedNames, made);
+    if (cached.size > MAX_SCOPES_PER_CATALOG) cached.delete(cached.keys().next().value ?? '');
     return made;
   };
 
@@ -47,7 +51,7 @@ export function createDesk(address: string, config: CodeModeConfig, run: (call: 
       key: TOOL_NAME,
       backend: address,
       original: TOOL_NAME,
-      definition: toolDefinition(NOBODYS, config),
+      definition: toolDefinition(EMPTY_SCOPE, config),
       shapedBy: [address],
       isDispatcher: true,
       run,
@@ -55,18 +59,18 @@ export function createDesk(address: string, config: CodeModeConfig, run: (call: 
     described(entries) {
       const known = byList.get(entries);
       if (known !== undefined) return known;
-      const own = entries.find(isOurs);
+      const own = entries.find(isScriptTool);
       if (own === undefined) return entries;
-      const { entry } = madeFor(own, entries);
+      const { entry } = cachedFor(own, entries);
       const described = entries.map((each) => (each === own ? entry : each));
       byList.set(entries, described);
       return described;
     },
     scope(entries) {
-      const own = entries.find(isOurs);
-      return own === undefined ? scopeOf(entries) : madeFor(own, entries).scope;
+      const own = entries.find(isScriptTool);
+      return own === undefined ? scopeOf(entries) : cachedFor(own, entries).scope;
     },
   };
 }
 
-const NOBODYS: Scope = { functions: [], names: [], find: () => undefined };
+const EMPTY_SCOPE: Scope = { functions: [], names: [], find: () => undefined };

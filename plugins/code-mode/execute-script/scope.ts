@@ -1,25 +1,25 @@
 import type { ScriptFunction, ToolEntry } from '@toolmgr/core';
-import { identifier, isTaken } from './identifiers.ts';
+import { identifier, isReserved } from './identifiers.ts';
 
-/** What a caller's scripts may call, and by which names. */
+/** The tools that a caller's scripts may call, with their names. */
 export interface Scope {
   readonly functions: readonly BoundTool[];
-  /** The tool under an advertised name, or under `group.member`; `undefined` for every other. */
+  /** Finds a tool by its advertised name or by `group.member`. */
   find(name: string): ToolEntry | undefined;
   readonly names: readonly string[];
 }
 
-/** A tool with its places in the scope. */
+/** A tool with its names in the scope. */
 export interface BoundTool extends ScriptFunction {
   readonly entry: ToolEntry;
 }
 
-const MAX_FUNCTIONS = 2_000; // bound for each script anew; what comes after is reached by callTool
+const MAX_FUNCTIONS = 2_000; // bound again for each script; further tools are called with callTool
 
 /**
- * Gives the tools their places: `group.member`, the group being the backend, and a flat function of the advertised
- * name. Groups come before flat names, and among equals the first in the order of the list; who loses is reached by
- * `callTool`. Ways in (the script tool itself) are left out: a script does not run scripts.
+ * Names the tools for scripts: `group.member`, where the group is the backend, and a global function with the advertised
+ * name. On a conflict groups win over functions, and earlier tools over later ones; the others need `callTool`. Dispatchers
+ * (such as the script tool itself) are left out: a script does not run scripts.
  */
 export function scopeOf(entries: readonly ToolEntry[]): Scope {
   const tools = entries.filter(({ isDispatcher }) => isDispatcher !== true);
@@ -28,10 +28,10 @@ export function scopeOf(entries: readonly ToolEntry[]): Scope {
   const members = new Set<string>();
   const byName = new Map(tools.map((entry) => [entry.key, entry]));
   const functions = tools.slice(0, MAX_FUNCTIONS).map((entry): BoundTool => {
-    const flat = claimed(taken, identifier(entry.key));
+    const flat = claim(taken, identifier(entry.key));
     const group = entry.run === undefined ? groups.get(entry.backend) : undefined;
     const name = identifier(ownName(entry));
-    const isFirst = group !== undefined && claimed(members, `${group}.${name}`, false) !== undefined;
+    const isFirst = group !== undefined && claim(members, `${group}.${name}`, false) !== undefined;
     if (isFirst && !byName.has(`${group}.${name}`)) byName.set(`${group}.${name}`, entry);
     return {
       entry,
@@ -43,27 +43,27 @@ export function scopeOf(entries: readonly ToolEntry[]): Scope {
   return { functions, find: (name) => byName.get(name), names: tools.map(({ key }) => key) };
 }
 
-/** One group for each backend, unless two have the same name as an identifier. */
+/** One group per backend; of two backends with the same identifier only the first gets one. */
 function groupNames(tools: readonly ToolEntry[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
   for (const { backend, run } of tools) {
     if (run !== undefined || names.has(backend)) continue;
     const plain = identifier(backend);
-    const name = isTaken(plain) ? `${plain}_` : plain;
-    if (claimed(taken, name) !== undefined) names.set(backend, name);
+    const name = isReserved(plain) ? `${plain}_` : plain;
+    if (claim(taken, name) !== undefined) names.set(backend, name);
   }
   return names;
 }
 
-/** The name when nobody had it before. */
-function claimed(taken: Set<string>, name: string, isGlobal = true): string | undefined {
-  if (taken.has(name) || (isGlobal && isTaken(name))) return undefined;
+/** Reserves a name; `undefined` when it is taken. */
+function claim(taken: Set<string>, name: string, isGlobal = true): string | undefined {
+  if (taken.has(name) || (isGlobal && isReserved(name))) return undefined;
   taken.add(name);
   return name;
 }
 
-/** The name without its prefix, but never the one that an override replaced: that may be meant to stay unseen. */
+/** The name without its prefix, but never a name that an override replaced: it may be hidden on purpose. */
 function ownName({ key, original, aliases, shapedBy }: ToolEntry): string {
   return aliases?.at(-1) ?? (shapedBy.includes('override.name') ? key : original);
 }

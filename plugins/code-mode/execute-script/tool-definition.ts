@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts';
 /** The name of the tool in every gateway (vmcp spec §4). */
 export const TOOL_NAME = 'execute_tool_script';
 
-/** The list item of the tool, with what one caller's scripts can call. */
+/** The tool's definition, with declarations of the tools that one caller's scripts can call. */
 export function toolDefinition(scope: Scope, config: CodeModeConfig): RawJson {
   return encode({
     name: TOOL_NAME,

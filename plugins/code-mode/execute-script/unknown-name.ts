@@ -1,21 +1,21 @@
 import { nearest, type ScriptFunction } from '@toolmgr/core';
 import type { Scope } from './scope.ts';
 
-const MAX_NAME = 128; // of an unknown name that is repeated; longer ones are cut
-const MAX_COMPARED = 2_000; // names looked at for one hint
-const MAX_LISTED = 5; // functions of a group that are named when none is near
-/** Hints for one script: looking for near names takes time that belongs to the requests of others. */
+const MAX_NAME = 128; // characters of an unknown name in an error; longer ones are cut
+const MAX_COMPARED = 2_000; // names that are compared for one hint
+const MAX_LISTED = 5; // functions of a group that are listed when no name is similar
+/** Hints per script: the search for similar names takes time on the gateway's thread. */
 const MAX_HINTS = 10;
 
-/** Says what a script may have meant by names that mean nothing. Names only what its caller may use. */
+/** Error texts for unknown names, with suggestions. Suggests only tools that the caller may use. */
 export interface UnknownNames {
-  /** For `callTool(name)` and `group.member()`: the whole error. */
+  /** The error of `callTool(name)` and `group.member()`. */
   tool(name: string): string;
-  /** What to say after an error that ended a script; empty when there is nothing to add. */
+  /** A suggestion to append to the error that ended a script; empty when there is none. */
   afterError(message: string): string;
 }
 
-/** Makes it for one script. */
+/** Creates the error texts for one script. */
 export function createUnknownNames(scope: Scope): UnknownNames {
   let hints = 0;
   const hinted = (name: string, hint: () => string): string =>
@@ -30,15 +30,15 @@ export function createUnknownNames(scope: Scope): UnknownNames {
     },
     afterError(message) {
       const name = NOT_DEFINED.exec(message)?.[1];
-      return name === undefined ? '' : hinted(name, () => meant([nearest(name, globalsOf(scope))]));
+      return name === undefined ? '' : hinted(name, () => suggestion([nearest(name, globalsOf(scope))]));
     },
   };
 }
 
-/** What the engine says of a name that is not in scope. */
+/** The engine's error for a name that is not in scope. */
 const NOT_DEFINED = /^ReferenceError: '?([A-Za-z_$][\w$]*)'? is not defined/;
 
-/** `group.member` of a group that there is. */
+/** Splits `group.member` when the group exists. */
 function partsOf(name: string, { functions }: Scope) {
   const dot = name.indexOf('.');
   const group = name.slice(0, Math.max(dot, 0));
@@ -46,12 +46,12 @@ function partsOf(name: string, { functions }: Scope) {
   return isGroup ? { group, member: name.slice(dot + 1) } : undefined;
 }
 
-/** A near function of the group and one of that very name elsewhere, else what the group has. */
+/** A similar function of the group and one with the same name in another group, else the functions of the group. */
 function memberHint(group: string, name: string, scope: Scope): string {
   const own = scope.functions.flatMap(({ member }) => (member?.group === group ? [member.name] : []));
   const near = nearest(name, own.slice(0, MAX_COMPARED));
-  const other = elsewhere(name, scope) ?? byFullName(group, name, scope);
-  if (near !== undefined || other !== undefined) return meant([near && `${group}.${near}`, other]);
+  const other = inAnotherGroup(name, scope) ?? byFullName(group, name, scope);
+  if (near !== undefined || other !== undefined) return suggestion([near && `${group}.${near}`, other]);
   const listed = own.slice(0, MAX_LISTED).join(', ');
   return `; it has ${listed}${own.length > MAX_LISTED ? ` and ${own.length - MAX_LISTED} others` : ''}`;
 }
@@ -67,16 +67,16 @@ function toolHint(name: string, scope: Scope): string {
     return near === undefined ? undefined : `"${near}"`;
   };
   const near = name.includes('.') ? (byPlace() ?? byName()) : (byName() ?? byPlace());
-  return meant([near, elsewhere(name, scope)]);
+  return suggestion([near, inAnotherGroup(name, scope)]);
 }
 
-/** The first function of exactly this name, in any group. */
-function elsewhere(name: string, { functions }: Scope): string | undefined {
+/** The first function with exactly this name, in any group. */
+function inAnotherGroup(name: string, { functions }: Scope): string | undefined {
   const found = functions.find(({ member }) => member?.name === name);
   return found === undefined ? undefined : dotted(found);
 }
 
-/** A tool without a place in a group: one of the gateway itself, or one too many. */
+/** A tool without a group: one of the gateway itself, or one above MAX_FUNCTIONS. */
 function byFullName(group: string, name: string, { find }: Scope): string | undefined {
   const full = [`${group}_${name}`, name].find((each) => find(each) !== undefined);
   return full === undefined ? undefined : `callTool(${JSON.stringify(full)})`;
@@ -89,12 +89,12 @@ function dotted({ member }: ScriptFunction): string | undefined {
 function globalsOf({ functions }: Scope): string[] {
   const groups = functions.flatMap(({ member }) => (member === undefined ? [] : [member.group]));
   const flat = functions.flatMap((each) => (each.flat === undefined ? [] : [each.flat]));
-  return [...new Set([...OWN, ...groups, ...flat])].slice(0, MAX_COMPARED);
+  return [...new Set([...BUILT_IN_NAMES, ...groups, ...flat])].slice(0, MAX_COMPARED);
 }
 
-const OWN = ['callTool', 'parallel', 'console', 'data'];
+const BUILT_IN_NAMES = ['callTool', 'parallel', 'console', 'data'];
 
-function meant(names: readonly (string | undefined)[]): string {
+function suggestion(names: readonly (string | undefined)[]): string {
   const known = [...new Set(names.filter((name) => name !== undefined))];
   return known.length === 0 ? '' : `, did you mean ${known.join(' or ')}?`;
 }

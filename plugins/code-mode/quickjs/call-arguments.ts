@@ -1,18 +1,18 @@
 import { jsonSize } from './json-size.ts';
 
-/** Bounds of the arguments of one tool call: the gateway may have to decode them between the requests of others. */
+/** Bounds of the arguments of one tool call: the gateway may have to decode them on its own thread. */
 const MAX_BYTES = 1_048_576;
-const MAX_MEMBERS = 20_000; // at any depth; so many take the gateway some 20 ms
-const MAX_DEPTH = 200; // the gateway's own codec ends at 256
+const MAX_MEMBERS = 20_000; // at any depth; decoding so many takes about 20 ms
+const MAX_DEPTH = 200; // the gateway's codec has a limit of 256
 
-/** Arguments as they are sent to the gateway, or why they are not. */
+/** Encoded arguments for the gateway, or why they are invalid. */
 export type CallArguments = { readonly bytes: Uint8Array<ArrayBuffer> } | { readonly problem: string };
 
 /**
- * Checks the arguments of a tool call on the script's own thread, so that the gateway need not decode them to know that
- * they are one JSON object within bounds.
+ * Checks on the script's thread that the arguments of a tool call are one JSON object within bounds, so that the gateway
+ * need not decode them.
  *
- * Shape: the bytes are in a buffer of their own, which may be transferred; no object in them has a member twice.
+ * Shape: the bytes have their own buffer, which can be transferred; no object has duplicate members.
  */
 export function callArguments(text: string): CallArguments {
   if (Buffer.byteLength(text) > MAX_BYTES) return { problem: `the arguments are larger than ${MAX_BYTES} bytes` };
@@ -21,7 +21,7 @@ export function callArguments(text: string): CallArguments {
   if (members > MAX_MEMBERS) return { problem: `the arguments have more than ${MAX_MEMBERS} members` };
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { problem: 'the arguments are no JSON object' };
+    return { problem: 'the arguments are not a JSON object' };
   }
   return { bytes: encoder.encode(JSON.stringify(value)) };
 }

@@ -1,16 +1,16 @@
-/** What owners of scripts have computed lately. */
+/** Recent computing time per owner of scripts. */
 export interface CpuBudget {
-  /** Adds computing time; tells whether the owner is over the budget now. */
+  /** Adds computing time; returns whether the owner is over the budget. */
   use(owner: string, cpuMs: number): boolean;
-  /** Milliseconds until an owner is below the budget again; 0 when it is. */
+  /** Milliseconds until an owner is below the budget; 0 when it is below. */
   waitMs(owner: string): number;
   /** Computing time that counts against the owner now, in milliseconds. */
   used(owner: string): number;
 }
 
-const MAX_OWNERS = 10_000; // remembered; the one that computed longest ago is forgotten first
+const MAX_OWNERS = 10_000; // the least recent one is dropped first
 
-/** Makes a budget of `limitMs` in any `windowMs`: a bucket per owner that leaks evenly, so that waiting always helps. */
+/** Creates a budget of `limitMs` per `windowMs`: a leaky bucket per owner. */
 export function createCpuBudget(limitMs: number, windowMs: number, now: () => number): CpuBudget {
   const leakPerMs = limitMs / windowMs;
   const levels = new Map<string, { readonly ms: number; readonly atMs: number }>();
@@ -22,7 +22,7 @@ export function createCpuBudget(limitMs: number, windowMs: number, now: () => nu
     used,
     use(owner, cpuMs) {
       const ms = used(owner) + cpuMs;
-      levels.delete(owner); // last in the order of the map: it computed last
+      levels.delete(owner); // moves the owner to the end of the map, which is the most recent
       levels.set(owner, { ms, atMs: now() });
       if (levels.size > MAX_OWNERS) levels.delete(levels.keys().next().value ?? '');
       return ms >= limitMs;

@@ -1,13 +1,12 @@
 /**
- * The part of the bridge that lives inside the sandbox: an expression that is a function.
+ * The part of the bridge inside the sandbox: an expression that evaluates to a function.
  *
- * It is called before the script is read, so what it holds on to (`stringify`, `parse`, `Promise`) is the engine's own.
- * Nothing depends on a script leaving it alone: all that gets out are calls of `send` with texts and numbers, and the host
- * believes none of them.
+ * It runs before the script is parsed, so it keeps the engine's original `stringify`, `parse` and `Promise`. The gateway's
+ * security does not depend on it: a script can only cause calls of `send` with texts and numbers, and the host validates them.
  *
- * Shape: `(send, functions, data, concurrency, resultChars) => { start(body), answer(call, kind, json) }`; words of `send`:
- * `call` (number, tool, arguments), `log` (line), `done` (result), `fail` (kind, message). Texts cross as JSON: the engine ends
- * plain ones at a NUL and mends lone surrogates.
+ * Shape: `(send, functions, data, concurrency, resultChars) => { start(body), answer(call, kind, json) }`; messages of `send`:
+ * `call` (number, tool, arguments), `log` (line), `done` (result), `fail` (kind, message). Texts are passed as JSON: the engine
+ * cuts plain texts at a NUL and replaces lone surrogates.
  */
 export const GUEST = `(function (send, functionsText, dataText, concurrency, resultChars) {
   'use strict';
@@ -33,9 +32,9 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
       throw new OwnTypeError('tool "' + name + '" takes one object of arguments, got ' + (isArray(given) ? 'an array' : typeof given));
     }
     const args = stringify(given);
-    if (typeof args !== 'string' || args[0] !== '{') throw new OwnTypeError('the arguments of tool "' + name + '" are no JSON object');
+    if (typeof args !== 'string' || args[0] !== '{') throw new OwnTypeError('the arguments of tool "' + name + '" are not a JSON object');
     const call = ++calls;
-    const { stack } = new OwnError(); // of the line that calls, not of the one that hears
+    const { stack } = new OwnError(); // the stack of the calling line, not of the code that receives the answer
     const answered = new OwnPromise((resolve, reject) => { pending[call] = { resolve, reject, stack }; });
     const refused = send('call', call, stringify(name), args);
     if (typeof refused === 'string') {
@@ -45,13 +44,13 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
     return answered;
   };
 
-  const valueOf = (said) => {
+  const valueOf = (received) => {
     try {
-      const value = parse(said);
-      // a long number would lose digits
-      return typeof value === 'number' && text(value) !== said ? said : value;
+      const value = parse(received);
+      // keeps a number as text when parsing would lose digits
+      return typeof value === 'number' && text(value) !== received ? received : value;
     } catch {
-      return said;
+      return received;
     }
   };
 
@@ -59,15 +58,15 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
     const waiting = pending[call];
     if (waiting === undefined) return;
     delete pending[call];
-    let said;
+    let received;
     try {
-      said = parse(json);
+      received = parse(json);
     } catch (error) {
       return waiting.reject(error);
     }
-    if (kind === 'json') waiting.resolve(said);
-    else if (kind === 'text') waiting.resolve(valueOf(said));
-    else waiting.reject(failed(kind, said, waiting.stack));
+    if (kind === 'json') waiting.resolve(received);
+    else if (kind === 'text') waiting.resolve(valueOf(received));
+    else waiting.reject(failed(kind, received, waiting.stack));
   };
 
   const parallel = async (tasks) => {
@@ -93,7 +92,7 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
     return results;
   };
 
-  const shown = (value) => {
+  const display = (value) => {
     if (typeof value === 'string') return value;
     if (typeof value === 'symbol' || typeof value === 'function') return text(value);
     if (value instanceof OwnError) return describe(value);
@@ -107,13 +106,13 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
 
   const log = (...values) => {
     let line = '';
-    for (let n = 0; n < values.length && line.length < MAX_LINE; n++) line += (n > 0 ? ' ' : '') + shown(values[n]);
+    for (let n = 0; n < values.length && line.length < MAX_LINE; n++) line += (n > 0 ? ' ' : '') + display(values[n]);
     send('log', stringify(line.length > MAX_LINE ? line.slice(0, MAX_LINE) + '…' : line));
   };
 
   const describe = (thrown) => {
     try {
-      if (typeof thrown !== 'object' || thrown === null) return 'threw ' + text(shown(thrown));
+      if (typeof thrown !== 'object' || thrown === null) return 'threw ' + text(display(thrown));
       const { name, message, stack } = thrown;
       const line = typeof stack === 'string' ? stack.match(/script\\.js:(\\d+)/) : null;
       return (typeof name === 'string' ? name : 'Error') + ': ' + text(message) + (line ? ' (line ' + line[1] + ')' : '');
@@ -122,14 +121,14 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
     }
   };
 
-  const bind = (place, key, tool) => {
-    defineProperty(place, key, { value: (given) => callTool(tool, given), enumerable: true, writable: true, configurable: true });
+  const bind = (target, key, tool) => {
+    defineProperty(target, key, { value: (given) => callTool(tool, given), enumerable: true, writable: true, configurable: true });
   };
 
-  // Behind the functions of a group: a name that it lacks is a function that says so when it is called. What the language
-  // itself looks up (symbols, then, toJSON, members of Object.prototype) is as on any object; 'x' in group stays true to fact.
+  // The prototype of a group: an unknown name is a function that throws when it is called. Symbols, then, toJSON and members
+  // of Object.prototype behave as on any object; 'x' in group is true only for tools of the group.
   const unknownOf = (group) => new OwnProxy({}, {
-    __proto__: null, // a trap that a script puts on Object.prototype is none of ours
+    __proto__: null, // a trap that a script adds to Object.prototype has no effect
     get: (plain, key) => typeof key !== 'string' || key === 'then' || key === 'toJSON' || key in plain
       ? plain[key]
       : (given) => callTool(group + '.' + key, given),
@@ -158,10 +157,10 @@ export const GUEST = `(function (send, functionsText, dataText, concurrency, res
     try {
       const value = await body();
       json = value === undefined ? 'null' : stringify(value);
-      if (typeof json !== 'string') throw new OwnTypeError('the result is no JSON: ' + typeof value);
+      if (typeof json !== 'string') throw new OwnTypeError('the result is not JSON: ' + typeof value);
     } catch (thrown) {
-      const said = describe(thrown);
-      return send('fail', 'error', stringify(said.length > MAX_MESSAGE ? said.slice(0, MAX_MESSAGE) + '…' : said));
+      const received = describe(thrown);
+      return send('fail', 'error', stringify(received.length > MAX_MESSAGE ? received.slice(0, MAX_MESSAGE) + '…' : received));
     }
     if (json.length > resultChars) send('fail', 'result', text(json.length));
     else send('done', json);

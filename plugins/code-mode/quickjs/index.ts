@@ -1,14 +1,14 @@
 import { definePlugin } from '@toolmgr/core';
 import { quickjsConfig } from './config.ts';
-import { createPool } from './pool.ts';
+import { createPool } from './thread-pool.ts';
 
 const ADDRESS = 'code-mode/quickjs';
 
-/** Runs scripts of code mode in QuickJS: each in an engine, a memory and a thread of its own. */
+/** Runs scripts of code mode in QuickJS, each in its own engine, memory and thread. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
-  summary: 'runs scripts in QuickJS, each in an engine and a memory of its own, off the main thread',
+  summary: 'runs scripts in QuickJS, each in its own engine and memory, on worker threads',
   config: quickjsConfig,
   apply(core, config) {
     const pool = createPool(config, core.log);

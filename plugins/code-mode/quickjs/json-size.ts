@@ -1,4 +1,4 @@
-/** How deep a JSON text nests (0 for a scalar) and how many members its objects have, at any depth. */
+/** Nesting depth of a JSON text (0 for a scalar), and the number of members of all its objects. */
 export interface JsonSize {
   readonly depth: number;
   readonly members: number;
@@ -6,7 +6,7 @@ export interface JsonSize {
 
 /**
  * Measures a JSON text in one pass. Counting stops as soon as either number is above its maximum.
- * The text is JSON already; only its brackets and colons are looked at.
+ * The text must be valid JSON; only its brackets and colons are read.
  */
 export function jsonSize(json: string, max: JsonSize): JsonSize {
   let depth = 0;

@@ -1,47 +1,47 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createInstance, type Instance } from './instance.ts';
-import type { FromThread, ThreadData, ToThread } from './messages.ts';
+import { createInstance, type Instance } from './engine-instance.ts';
 import { runScript, type ScriptRun } from './run-script.ts';
+import type { FromThread, ThreadData, ToThread } from './thread-messages.ts';
 
-// One thread: runs one script at a time, each in a fresh instance that was made while nobody waited for it.
+// Thread entry: runs one script at a time, each in a fresh instance that was created in advance.
 
 const { engine, stop } = workerData as ThreadData;
 const stopped = new Int32Array(stop);
-const GIVES_WAY = 5; // niceness: requests of others come before scripts
+const NICENESS = 5; // lower priority than the gateway's thread
 const USUAL_MEMORY_BYTES = 67_108_864;
 
 let next: Promise<Instance> | undefined;
 let memoryBytes = USUAL_MEMORY_BYTES;
 let running: { readonly id: number; readonly script: ScriptRun | undefined } | undefined;
 
-giveWay();
+lowerPriority();
 next = createInstance(engine, memoryBytes);
 await next;
-parentPort?.on('message', (said: ToThread) => {
-  if (said.say === 'run') void begin(said);
-  else if (running?.id !== said.run) return;
-  else if (said.say === 'answer') running.script?.answer(said.call, said.answer);
+parentPort?.on('message', (message: ToThread) => {
+  if (message.type === 'run') void begin(message);
+  else if (running?.id !== message.run) return;
+  else if (message.type === 'answer') running.script?.answer(message.call, message.answer);
   else running.script?.stop();
 });
-tell({ say: 'ready', cpuUs: cpuUs() });
+post({ type: 'ready', cpuUs: cpuUs() });
 
-async function begin(said: Extract<ToThread, { say: 'run' }>): Promise<void> {
-  const { run, limits } = said;
+async function begin(message: Extract<ToThread, { type: 'run' }>): Promise<void> {
+  const { run, limits } = message;
   const prepared = limits.memoryBytes === memoryBytes ? next : undefined;
   next = undefined;
   memoryBytes = limits.memoryBytes;
   running = { id: run, script: undefined };
   const instance = await (prepared ?? createInstance(engine, memoryBytes));
-  const script = runScript(instance, said, {
-    call: (call, tool, given) => tell({ say: 'call', run, call, tool, given }, [given.buffer]),
-    log: (line) => tell({ say: 'log', run, line }),
-    waits: (answered) => tell({ say: 'waits', run, answered, cpuUs: cpuUs() }),
+  const script = runScript(instance, message, {
+    call: (call, tool, given) => post({ type: 'call', run, call, tool, given }, [given.buffer]),
+    log: (line) => post({ type: 'log', run, line }),
+    waits: (answered) => post({ type: 'waits', run, answered, cpuUs: cpuUs() }),
     cpuUs,
     isStopped: () => Atomics.load(stopped, 0) !== 0,
     end(outcome) {
       running = undefined;
-      tell({ say: 'done', run, cpuUs: cpuUs(), ...outcome });
+      post({ type: 'done', run, cpuUs: cpuUs(), ...outcome });
       next = createInstance(engine, memoryBytes);
     },
   });
@@ -53,17 +53,17 @@ function cpuUs(): number {
   return user + system;
 }
 
-/** `moved` leaves this thread: the gateway gets it without a copy. */
-function tell(said: FromThread, moved: readonly ArrayBuffer[] = []): void {
-  parentPort?.postMessage(said, moved);
+/** `moved` buffers are transferred without a copy. */
+function post(message: FromThread, moved: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, moved);
 }
 
 /** Only Linux has a niceness per thread; elsewhere this would slow the gateway itself. */
-function giveWay(): void {
+function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(0, GIVES_WAY);
+    setPriority(0, NICENESS);
   } catch {
-    // a system that forbids it shares its processors evenly
+    // not permitted: scripts keep the normal priority
   }
 }

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { type HostileCase, hostileCases } from '../../support/hostile.ts';
 
-/** Ways to wear out what lies behind the tools. */
+/** Scripts that try to overload the gateway through tool calls. */
 const CASES: readonly HostileCase[] = [
   [
     'floods calls',
@@ -9,19 +9,19 @@ const CASES: readonly HostileCase[] = [
     { value: [50, 'a script may make 50 tool calls'] },
   ],
   [
-    'floods calls of tools that there are not',
+    'floods calls of unknown tools',
     'const all = []; for (let i = 0; i < 10000; i++) all.push(far["nope" + i]().catch((e) => e.message)); const r = await Promise.all(all); return [r.filter((x) => x.startsWith("unknown tool")).length, r.at(-1)]',
     { value: [50, 'a script may make 50 tool calls'] },
   ],
   [
-    'keeps what stands for unknown tools',
+    'keeps functions of unknown tools',
     'const all = []; for (;;) all.push(far["nope" + all.length])',
     /more than|memory|longer than/,
   ],
   ['calls an unknown tool of a huge name', 'return await far["x".repeat(1e6)]()', /unknown tool "x{127}…"/],
   ['floods calls and returns before they end', 'for (let i = 0; i < 1000; i++) far.hangs(); return 1', { value: 1 }],
-  ['returns while one call is out', 'far.hangs(); return 2', { value: 2 }],
-  ['fails while calls are out', 'far.hangs(); far.hangs(); throw new Error("now")', /Error: now/],
+  ['returns while a call is in flight', 'far.hangs(); return 2', { value: 2 }],
+  ['fails while calls are in flight', 'far.hangs(); far.hangs(); throw new Error("now")', /Error: now/],
   [
     'bombs parallel',
     'return (await parallel(Array.from({ length: 5000 }, (_, i) => () => i))).length',
@@ -32,14 +32,14 @@ const CASES: readonly HostileCase[] = [
     'const deep = (n) => n === 0 ? 1 : parallel([() => deep(n - 1), () => deep(n - 1)]); return (await deep(8)).flat(Infinity).length',
     { value: 256 },
   ],
-  ['gives parallel no array', 'return await parallel(7)', /takes an array/],
+  ['passes parallel a value that is not an array', 'return await parallel(7)', /takes an array/],
   [
-    'gives parallel a lying length',
+    'passes parallel an array with a false length',
     'const a = [() => 1]; a.length = 2 ** 31; return await parallel(a)',
     /more than|memory|longer than/,
   ],
   [
-    'gives parallel a proxy',
+    'passes parallel a proxy',
     'return await parallel(new Proxy([() => 1], { get(t, k) { return k === "length" ? Infinity : t[0] } }))',
     /more than|memory|longer than/,
   ],
@@ -51,7 +51,7 @@ const CASES: readonly HostileCase[] = [
     { value: 1 },
   ],
   [
-    'logs what cannot be shown',
+    'logs values that cannot be printed',
     'console.log({ toJSON() { throw 1 }, toString() { throw 2 } }, Symbol("a"), () => 1, 10n, new Error("b")); return 1',
     { value: 1 },
   ],
@@ -70,10 +70,14 @@ const CASES: readonly HostileCase[] = [
   ['sends a BigInt', 'return await far.echo({ a: 1n })', /TypeError/],
   ['sends an array', 'return await far.echo([1])', /takes one object of arguments, got an array/],
   ['sends lone surrogates', 'return typeof await far.echo({ a: "\\ud800" })', { value: 'object' }],
-  ['sends toJSON that is no object', 'return await far.echo({ toJSON: () => 7 })', /are no JSON object/],
+  [
+    'sends toJSON that does not return an object',
+    'return await far.echo({ toJSON: () => 7 })',
+    /are not a JSON object/,
+  ],
   ['waits for a tool that hangs', 'await far.hangs()', /TimeoutError: tool "far_hangs" did not answer within 1500 ms/],
   ['waits again and again for a tool that hangs', 'for (;;) await far.hangs().catch(() => 0)', /longer than 5000 ms/],
 ];
 
-describe('a script that wears out what lies behind the tools', () =>
+describe('a script that tries to overload the gateway through the bridge', () =>
   hostileCases(CASES, { toolCallTimeout: '1500ms', scriptTimeout: '5s' }));

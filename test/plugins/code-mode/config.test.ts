@@ -15,7 +15,7 @@ describe('codeMode', () => {
 
   proves(
     ['vmcp.code-mode.step-limit', 'choice.code-mode.wall-clock', 'choice.code-mode.memory-limit'],
-    'bounds the scripts of the gateway that it is given to',
+    'limits the scripts of its own gateway',
     async () => {
       for (const [given, script, said] of [
         [{ stepLimit: 20_000 }, 'for (let i = 0; i < 90_000; i++);', 'the script took more than 20000 steps'],

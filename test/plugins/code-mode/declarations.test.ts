@@ -14,7 +14,7 @@ import { toolDefinition } from '../../../plugins/code-mode/execute-script/tool-d
 import { typeOfSchema } from '../../../plugins/shared/schema-type.ts';
 import { proves } from '../../support/proves.ts';
 
-const ROOMY = 100_000;
+const LARGE_BUDGET = 100_000;
 
 function tool(workload: string, original: string, more: JsonObject = {}, key = `${workload}_${original}`): ToolEntry {
   const definition = encode({ name: key, inputSchema: { type: 'object' }, ...more });
@@ -42,10 +42,10 @@ const SEARCH = tool('git-hub', 'search', {
 describe('the declarations of a scope', () => {
   proves(
     'choice.code-mode.declarations',
-    'are TypeScript: a compiler takes right calls and refuses wrong ones',
+    'are TypeScript: the compiler accepts correct calls and rejects wrong ones',
     async () => {
       const scope = scopeOf([SEARCH, tool('git-hub', 'delete'), tool('2nd', 'x-y'), tool('', 'a', {}, 'lone')]);
-      const declared = declarationsOf(scope, ROOMY);
+      const declared = declarationsOf(scope, LARGE_BUDGET);
       const right = `const { total } = await git_hub.search({ q: 'a', 'odd name': null, state: 'open', filter: true, tags: ['b'], rest: { c: 1 } });
         total.toFixed(); await git_hub.delete(); await _2nd.x_y({});`;
       expect(await compiled(`${declared}\nasync function script() { ${right} }`)).toEqual('');
@@ -64,23 +64,23 @@ describe('the declarations of a scope', () => {
     120_000,
   );
 
-  it('keep to their budget: comments go first, then nesting, then types, then names', () => {
+  it('fit their budget: first comments are dropped, then nesting, then types, then names', () => {
     const tools = Array.from({ length: 300 }, (_, n) => tool(`server${n % 7}`, `tool${n}`, about(n)));
     const scope = scopeOf(tools);
     let before = Number.POSITIVE_INFINITY;
-    for (const budget of [ROOMY * 2, 60_000, 30_000, 16_000, 4_000, 1_000]) {
+    for (const budget of [LARGE_BUDGET * 2, 60_000, 30_000, 16_000, 4_000, 1_000]) {
       const declared = declarationsOf(scope, budget);
       expect(declared.length).toBeLessThanOrEqual(budget);
       expect(declared.length).toBeLessThanOrEqual(before);
       before = declared.length;
     }
-    expect(declarationsOf(scope, ROOMY * 2)).toContain('/* the name of it */');
+    expect(declarationsOf(scope, LARGE_BUDGET * 2)).toContain('/* the name of it */');
     expect(declarationsOf(scope, 60_000)).toContain('tool299(');
     const little = declarationsOf(scope, 4_000);
     expect(little).toMatch(/\/\/ more, without their types: server\d\.tool\d+ .* … and \d+ others\n$/);
   });
 
-  it('fit into the description as a whole', () => {
+  it('fit into the description', () => {
     const config = codeModeConfig.parse({ descriptionChars: 6_000 });
     const scope = scopeOf(Array.from({ length: 2_500 }, (_, n) => tool('many', `tool${n}`, about(n))));
     const { description } = JSON.parse(toolDefinition(scope, config).toString()) as { description: string };
@@ -112,7 +112,7 @@ describe('the declarations of a scope', () => {
     expect(typeOfSchema(schema as JsonObject, { depth: 3, comments: 0 })).toBe(type);
   });
 
-  it('end for schemas that are endless, deep or huge', () => {
+  it('are finite for recursive, deep or huge schemas', () => {
     const loop = {
       $ref: '#/$defs/a',
       $defs: { a: { properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#/$defs/a' } } } },
@@ -126,8 +126,8 @@ describe('the declarations of a scope', () => {
   });
 });
 
-describe('the places of tools', () => {
-  it('never take a name of JavaScript or of the scope, and the first of equals has it', () => {
+describe('the names of tools in scripts', () => {
+  it('are never reserved words or globals; the first of two equal names wins', () => {
     const scope = scopeOf([
       tool('JSON', 'parse', {}, 'JSON_parse'),
       tool('a', 'x.y', {}, 'eval'),
@@ -152,7 +152,7 @@ describe('the places of tools', () => {
     ]);
   });
 
-  it('do not show the name that an override replaced', () => {
+  it('do not reveal a name that an override replaced', () => {
     const hidden = {
       ...tool('a', 'internal', {}, 'a_public'),
       aliases: ['public'],
@@ -162,7 +162,7 @@ describe('the places of tools', () => {
     expect(scopeOf([hidden, bare]).functions.map(({ member }) => member?.name)).toEqual(['public', 'plain']);
   });
 
-  it('leave out ways in, and give virtual tools no group', () => {
+  it('exclude dispatchers, and have no group for virtual tools', () => {
     const run = () => Promise.reject(new Error('not called'));
     const scope = scopeOf([
       { ...tool('code-mode/execute-script', 'x', {}, 'execute_tool_script'), isDispatcher: true, run },
@@ -187,7 +187,7 @@ function about(n: number): JsonObject {
   };
 }
 
-/** What the compiler says about a text; empty when it takes it. */
+/** The compiler's errors for a text; empty when it compiles. */
 async function compiled(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmgr-declarations-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

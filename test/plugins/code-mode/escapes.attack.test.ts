@@ -1,12 +1,12 @@
 import { describe } from 'vitest';
 import { type HostileCase, hostileCases } from '../../support/hostile.ts';
 
-/** Ways out of the sandbox: none leads anywhere. */
+/** Attempts to escape from the sandbox. */
 const NAMES =
   "['process','require','module','global','Buffer','fetch','WebAssembly','setTimeout','setInterval','setImmediate','queueMicrotask','performance','Atomics','SharedArrayBuffer','Worker','Deno','std','os','scriptArgs','print','send','gateway']";
 
 const CASES: readonly HostileCase[] = [
-  ['has no name of the host', `return ${NAMES}.filter((name) => name in globalThis)`, { value: [] }],
+  ['has no globals of the host', `return ${NAMES}.filter((name) => name in globalThis)`, { value: [] }],
   [
     'reaches only the guest through the constructor of a bound function',
     "return callTool.constructor('return typeof process + typeof require')()",
@@ -64,18 +64,18 @@ const CASES: readonly HostileCase[] = [
   ['has no static import', "import fs from 'fs'; return 1", /SyntaxError/],
   ['has no import.meta', 'return import.meta.url', /SyntaxError/],
   [
-    'cannot close its wrapper and go on outside',
+    'cannot close its wrapper and run code outside',
     'return 1 }); (async () => { return typeof process',
     { value: 'undefined' },
   ],
   ['cannot close its wrapper and open a class', '}}}}', /SyntaxError/],
   [
-    'finds no host in a stack',
+    'finds no host paths in a stack',
     'try { null.x } catch (e) { return /node|file:|plugins/.test(e.stack) }',
     { value: false },
   ],
   [
-    'finds no host by prepareStackTrace',
+    'finds no host paths with prepareStackTrace',
     "Error.prepareStackTrace = (_, s) => s; const s = new Error().stack; return typeof s === 'string' || s === undefined || !/node:|worker/.test(String(s))",
     { value: true },
   ],
@@ -85,7 +85,7 @@ const CASES: readonly HostileCase[] = [
     { value: true },
   ],
   [
-    'finds no host by arguments.callee',
+    'finds no host function with arguments.callee',
     'return (function () { return typeof arguments.callee.caller })() !== "function"',
     { value: true },
   ],
@@ -105,12 +105,12 @@ const CASES: readonly HostileCase[] = [
     { value: { a: 1, ['__proto__']: { polluted: true } } },
   ],
   [
-    'steals no promise of the bridge',
+    'cannot take over promises of the bridge',
     'Promise.prototype.then = () => 7; return await far.echo({ a: 1 })',
-    /waits for something/,
+    /waits for a promise/,
   ],
   [
-    'steals nothing by a thenable',
+    'gets nothing with a thenable',
     'const seen = []; const t = { then(ok) { seen.push(typeof ok); ok(1) } }; return [await t, seen]',
     { value: [1, ['function']] },
   ],
@@ -135,27 +135,27 @@ const CASES: readonly HostileCase[] = [
     { value: true },
   ],
   [
-    'loses only its own tools',
+    'can only break its own tools',
     'globalThis.callTool = null; delete far.echo; far.echo = () => 3; return far.echo()',
     { value: 3 },
   ],
   [
-    'calls no tool by a name that is no string',
+    'calls no tool with a name that is not a string',
     "return await callTool({ toString: () => 'far_echo' })",
     /name must be a string/,
   ],
   [
-    'calls no tool by a proxy',
+    'calls no tool with a proxy as the name',
     "return await callTool(new Proxy({}, { get: () => () => 'far_echo' }))",
     /name must be a string/,
   ],
-  ['calls not itself', "return await callTool('execute_tool_script', { script: 'return 1' })", /unknown tool/],
+  ['cannot call itself', "return await callTool('execute_tool_script', { script: 'return 1' })", /unknown tool/],
   ['calls no method of the gateway', "return await callTool('tools/list')", /unknown tool/],
   ['calls no name with a NUL', "return await callTool('far_echo\\0')", /unknown tool/],
   ['calls no inherited name', "return await callTool('__proto__')", /unknown tool/],
   ['calls no constructor', "return await callTool('constructor')", /unknown tool/],
   [
-    'reaches only the guest through what stands for an unknown tool',
+    'reaches only the guest through the function of an unknown tool',
     "const f = far.nope; return [typeof f.constructor('return process'), f.constructor('return typeof process + typeof require')(), Object.getOwnPropertyNames(f).sort().join()]",
     { value: ['function', 'undefinedundefined', 'length,name'] },
   ],
@@ -165,17 +165,17 @@ const CASES: readonly HostileCase[] = [
     { value: [0, true, true] },
   ],
   [
-    'puts traps on Object.prototype',
+    'adds traps to Object.prototype',
     'const seen = []; for (const k of ["get", "has", "set", "ownKeys", "getPrototypeOf", "apply"]) Object.prototype[k] = (...a) => { seen.push(k); return a[0] }; try { await far.nope() } catch (e) { seen.push(e.name) } return seen',
     { value: ['ToolError'] },
   ],
   [
-    'replaces what unknown tools are made with',
+    'replaces the globals that unknown tools are built with',
     'globalThis.Proxy = null; globalThis.callTool = () => 7; Reflect.get = () => 7; return await far.nope()',
     /unknown tool "nope" of backend "far"/,
   ],
   [
-    'puts functions behind a group',
+    'adds functions to the prototype of a group',
     'Object.getPrototypeOf(far).nope = () => 3; Object.setPrototypeOf(Object.getPrototypeOf(far), { deep: 4 }); return [far.nope(), far.deep, far.toString === undefined || typeof far.toString]',
     { value: [3, 4, 'function'] },
   ],
@@ -184,7 +184,11 @@ const CASES: readonly HostileCase[] = [
     'Object.setPrototypeOf(Object.getPrototypeOf(far), far); return far.nope',
     /TypeError|InternalError|RangeError/,
   ],
-  ['reads a name that throws when written', 'return far[{ toString() { throw new Error("mine") } }]', /Error: mine/],
+  [
+    'reads a property whose name throws in toString',
+    'return far[{ toString() { throw new Error("mine") } }]',
+    /Error: mine/,
+  ],
   ['calls an unknown tool with a NUL', 'return await far["ec\\0ho"]()', /unknown tool "ec/],
   [
     'calls another backend through a group',
@@ -192,20 +196,24 @@ const CASES: readonly HostileCase[] = [
     /unknown tool "echo.far_echo" of backend "far"/,
   ],
   ['throws a group', 'throw far', /Error/],
-  ['throws what stands for an unknown tool', 'throw far.nope', /threw/],
-  ['returns what stands for an unknown tool', 'return far.nope', /is no JSON: function/],
+  ['throws the function of an unknown tool', 'throw far.nope', /threw/],
+  ['returns the function of an unknown tool', 'return far.nope', /is not JSON: function/],
   [
-    'words an error like one of the engine',
+    'imitates an error of the engine',
     'throw new ReferenceError("\'far_hangz\' is not defined")',
     /did you mean far_hangs\?$/,
   ],
   ['shares no global with the next script', 'globalThis.polluted = 1; Object.polluted = 1; return 1', { value: 1 }],
-  ['sees no finer clock', 'return [typeof performance, Number.isInteger(Date.now())]', { value: ['undefined', true] }],
   [
-    'keeps nothing alive',
+    'has no high-resolution clock',
+    'return [typeof performance, Number.isInteger(Date.now())]',
+    { value: ['undefined', true] },
+  ],
+  [
+    'keeps nothing alive after its end',
     'new FinalizationRegistry(() => { throw 1 }).register({}, 1); new WeakRef({}); return 1',
     { value: 1 },
   ],
 ];
 
-describe('a script that wants out', () => hostileCases(CASES));
+describe('a script that tries to escape', () => hostileCases(CASES));

@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const LONG = 60_000;
 
-/** Calls that were settled, and a policy: nobody may use what is called `secret`. */
+/** Records settled calls, and denies the tool `secret` for all callers. */
 function observer(settled: CallRecord[]) {
   return definePlugin({
     address: 'testing/observer',
@@ -109,7 +109,7 @@ describe('execute_tool_script', () => {
     expect((await runScript(client, 'return [1]')).structured).toBe(undefined);
   });
 
-  proves('choice.code-mode.places', 'binds each tool by group, by its full name and by callTool', async () => {
+  proves('choice.code-mode.places', 'offers each tool by group, by its full name and by callTool', async () => {
     const script = `return [
         await far.echo({ n: 1 }), await far_echo({ n: 2 }), await callTool('far_echo', { n: 3 }),
         await callTool('near.echo'), await near.delete(), typeof execute_tool_script];`;
@@ -123,14 +123,14 @@ describe('execute_tool_script', () => {
     ]);
   });
 
-  proves('choice.code-mode.values', 'hands results over as plain values', async () => {
+  proves('choice.code-mode.values', 'returns results as plain values', async () => {
     const script = `return [await far.wrapped(), await far.json(), await far.number(), await far.long(),
       await far.prose(), await far.nothing()];`;
     const { value } = await runScript(client, script);
     expect(value).toEqual([[1, 2, 3], { a: [1, 2] }, 42, '12345678901234567890', 'so it goes', null]);
   });
 
-  proves('choice.code-mode.failures', "throws a tool's failure in the script, and a limit's words", async () => {
+  proves('choice.code-mode.failures', "throws tool failures in the script, also a rate limit's message", async () => {
     const caught = (call: string) =>
       `try { await ${call}; return 'no error' } catch (e) { return [e.name, e.message] }`;
     expect((await runScript(client, caught('far.fails()'))).value).toEqual(['ToolError', 'no such file']);
@@ -150,7 +150,7 @@ describe('execute_tool_script', () => {
     });
   });
 
-  proves('choice.code-mode.failure-text', 'says which line of a script is wrong', async () => {
+  proves('choice.code-mode.failure-text', 'names the line of an error', async () => {
     const { failure } = await runScript(client, 'const a = 1;\nconst b = a.c.d;\nreturn b;');
     expect(failure).toMatch(/^script execution failed: TypeError: .* \(line 2\)$/);
     expect((await runScript(client, 'return 1;\nconst = 2;')).failure).toMatch(
@@ -158,7 +158,7 @@ describe('execute_tool_script', () => {
     );
   });
 
-  proves('choice.code-mode.logs', 'brings logs back beside the value, and beside a failure', async () => {
+  proves('choice.code-mode.logs', 'returns logs with the value and with a failure', async () => {
     const { value, logs } = await runScript(
       client,
       'console.log("a", { b: 1 }, [2]); console.error(undefined); return 1',
@@ -170,7 +170,7 @@ describe('execute_tool_script', () => {
 
   proves(
     ['vmcp.code-mode.tool-call-timeout-raises'],
-    'cancels a call past toolCallTimeout and raises a timeout error in the script',
+    'cancels a call after toolCallTimeout and throws a timeout error in the script',
     async () => {
       const before = state.aborted;
       const script = `try { await far.hangs(); } catch (e) { return [e instanceof Error, e.name, e.message, await far.echo({ n: 1 })]; }`;
@@ -186,7 +186,7 @@ describe('execute_tool_script', () => {
 
   proves(
     'vmcp.code-mode.parallel-max-concurrency-caps',
-    'has at most parallelMaxConcurrency calls in flight, also past parallel(), and keeps their order',
+    'has at most parallelMaxConcurrency calls in flight, also without parallel(), in order',
     async () => {
       state.most = 0;
       const calls = '[0,1,2,3,4,5,6,7,8].map((n) => () => far.slow({ n }))';
@@ -198,7 +198,7 @@ describe('execute_tool_script', () => {
     },
   );
 
-  proves('choice.code-mode.parallel-fails', 'lets siblings end before parallel() fails', async () => {
+  proves('choice.code-mode.parallel-fails', 'waits for the other tasks before parallel() fails', async () => {
     const script = `let ended = 0;
       try { await parallel([() => far.fails(), async () => { await far.slow({ n: 1 }); ended++; }, 7]); }
       catch (e) { return [e.message, ended]; }`;
@@ -207,7 +207,7 @@ describe('execute_tool_script', () => {
 
   proves(
     ['vmcp.code-mode.inner-calls-authorised', 'choice.code-mode.inner-names'],
-    'decides, limits and records each inner call under the real name, as a child of the script',
+    'authorizes, limits and records each inner call under its own name, as a child of the script',
     async () => {
       settled.length = 0;
       await runScript(client, 'await far.echo(); try { await far.rare(); } catch {} return 1');
@@ -221,7 +221,7 @@ describe('execute_tool_script', () => {
     },
   );
 
-  proves('choice.code-mode.only-permitted', 'knows no tool that its caller may not use', async () => {
+  proves('choice.code-mode.only-permitted', 'cannot find tools that its caller may not use', async () => {
     const description = String((await listed(client)).description);
     expect(description).toContain('echo(args');
     expect(description).not.toContain('secret');
@@ -239,13 +239,13 @@ describe('execute_tool_script', () => {
       'unknown tool "secret"',
       'unknown tool "secret" of backend "far"; it has add, broken, echo, fails, hangs and 8 others',
     ]);
-    // nor do words that are near to its name lead to it
+    // a similar name does not suggest it either
     for (const near of ['far.secrte()', 'callTool("far_secrt")', 'callTool("far.secre")', 'far_secre()', 'secre()']) {
       expect((await runScript(client, `await ${near}`)).failure).not.toMatch(/secret\b/);
     }
   });
 
-  proves('choice.code-mode.unknown-names', 'says which tool a wrong name may have meant', async () => {
+  proves('choice.code-mode.unknown-names', 'suggests tools for a wrong name', async () => {
     for (const [script, said] of [
       ['await far.ecco({})', 'ToolError: unknown tool "ecco" of backend "far", did you mean far.echo? (line 1)'],
       ['await far.delete({})', 'ToolError: unknown tool "delete" of backend "far", did you mean near.delete? (line 1)'],
@@ -268,7 +268,7 @@ describe('execute_tool_script', () => {
     ]);
   });
 
-  it('leaves a group an object like others: what it has, what it lacks, awaited, written out, written to', async () => {
+  it('treats a group as a normal object: known and unknown members, await, JSON, assignment', async () => {
     const script = `far.own = 1;
       return {
         keys: Object.keys(near), has: ['echo' in near, 'ecco' in near, Object.hasOwn(near, 'ecco')],
@@ -290,14 +290,14 @@ describe('execute_tool_script', () => {
     });
   });
 
-  it('looks for near names a few times per script: the time it takes is that of others', async () => {
+  it('searches for similar names only a few times per script', async () => {
     const script = `const said = [];
       for (let n = 0; n < 12; n++) await far.ecco().catch((e) => said.push(e.message.endsWith('far.echo?')));
       return said.filter(Boolean).length;`;
     expect((await runScript(client, script)).value).toBe(10);
   });
 
-  proves('choice.code-mode.arguments', 'refuses what is no script', async () => {
+  proves('choice.code-mode.arguments', 'refuses invalid arguments', async () => {
     for (const [given, problem] of [
       [{}, /needs a non-empty string 'script'/],
       [{ script: ' ' }, /needs a non-empty string 'script'/],
@@ -312,7 +312,7 @@ describe('execute_tool_script', () => {
     }
   });
 
-  proves('choice.code-mode.cancelled', 'stops with its client, and its calls with it', async () => {
+  proves('choice.code-mode.cancelled', 'stops, with its calls, when the client disconnects', async () => {
     const before = state.aborted;
     const stop = new AbortController();
     settled.length = 0;
@@ -327,13 +327,13 @@ describe('execute_tool_script', () => {
     expect(settled.find(({ call }) => call.name === 'execute_tool_script')?.outcome).toBe('cancelled');
   });
 
-  it('serves clients of 2025-11-25 alike', async () => {
+  it('works for clients of 2025-11-25', async () => {
     const legacy = await kit.client({ era: '2025-11-25' });
     expect((await runScript(legacy, 'return far.echo({ n: 5 })')).value).toEqual({ n: 5 });
   });
 });
 
-describe('the place of execute_tool_script', () => {
+describe('execute_tool_script in the list', () => {
   proves(
     ['vmcp.code-mode.enabled', 'vmcp.code-mode.disabled-not-advertised'],
     'is not listed without the plugin',
@@ -347,7 +347,7 @@ describe('the place of execute_tool_script', () => {
 
   proves(
     'choice.code-mode.reserved-name',
-    'is not taken by a tool of a backend, which is dropped with a warning',
+    'wins over a backend tool of the same name, which is dropped with a warning',
     async () => {
       const far = fakeServer().tool('execute_tool_script', 'mine').tool('delete').tool('JSON').tool('data');
       await using kit = await scriptedGateway(
@@ -364,7 +364,7 @@ describe('the place of execute_tool_script', () => {
     },
   );
 
-  it('follows the lists: a tool that comes is declared and bound', async () => {
+  it('follows list changes: a new tool is declared and callable', async () => {
     const far = fakeServer().tool('echo');
     await using kit = await scriptedGateway({ far });
     const client = await kit.client();
@@ -375,7 +375,7 @@ describe('the place of execute_tool_script', () => {
     expect((await runScript(client, 'return far.fresh()')).value).toBe('new');
   });
 
-  it('asks for a sandbox that somebody brings, at the start', async () => {
+  it('needs a registered sandbox at the start', async () => {
     const plan = { plugins: [{ use: 'code-mode/execute-script', with: { sandbox: 'none' } }] };
     await expect(testGateway({ catalogue, plan })).rejects.toThrow(/none/);
   });

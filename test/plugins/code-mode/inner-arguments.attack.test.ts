@@ -13,7 +13,7 @@ const BIG = 'const big = {}; for (let i = 0; i < 9000; i++) big["k" + i] = "x".r
 describe('large arguments of inner calls', () => {
   proves(
     'choice.code-mode.arguments-undecoded',
-    'are decoded nowhere in the gateway when no tool has the name',
+    'are not decoded by the gateway for an unknown tool',
     async () => {
       await using kit = await scriptedGateway({ far: fakeServer().tool('echo') });
       const client = await kit.client();
@@ -27,7 +27,7 @@ describe('large arguments of inner calls', () => {
   );
 
   it(
-    'reach a tool as they are, undecoded where no policy reads them',
+    'reach a tool unchanged, without decoding when no policy reads them',
     async () => {
       let seen: unknown;
       const far = fakeServer().tool('counts', ({ arguments: given }) => {
@@ -43,7 +43,7 @@ describe('large arguments of inner calls', () => {
   );
 
   it(
-    'are not kept without bound while they wait for the calls in flight',
+    'are bounded while they wait for calls in flight',
     async () => {
       await using sandbox = await openSandbox();
       const script = `const a = "x".repeat(1e6); let said;
@@ -51,18 +51,18 @@ describe('large arguments of inner calls', () => {
         for (let i = 0; i < 100; i++) await null;
         return said`;
       const outcome = await sandbox.run(script, { call: () => new Promise(() => {}) }, { wallClockMs: LONG });
-      expect(resultOf(outcome)).toBe('the arguments of the calls that wait are larger than 33554432 bytes');
+      expect(resultOf(outcome)).toBe('the arguments of queued calls are larger than 33554432 bytes');
     },
     LONG,
   );
 });
 
-/** The half of the bridge inside the sandbox is as good as the script: it may send any text. */
-describe('arguments as a script that broke out of its half of the bridge sends them', () => {
+/** The bridge code inside the sandbox is not trusted: a script may send any text. */
+describe('arguments from a script that bypasses the bridge code', () => {
   it.each([
-    ['no JSON', '{"a":', { problem: 'the arguments are no JSON object' }],
-    ['an array', '[1]', { problem: 'the arguments are no JSON object' }],
-    ['null', 'null', { problem: 'the arguments are no JSON object' }],
+    ['no JSON', '{"a":', { problem: 'the arguments are not a JSON object' }],
+    ['an array', '[1]', { problem: 'the arguments are not a JSON object' }],
+    ['null', 'null', { problem: 'the arguments are not a JSON object' }],
     ['a member twice', '{"a":1,"a":2}', '{"a":2}'],
     ['__proto__', '{"__proto__":{"a":1}}', '{"__proto__":{"a":1}}'],
     ['brackets in a string', `{"a":"${'['.repeat(500)}"}`, `{"a":"${'['.repeat(500)}"}`],
@@ -72,7 +72,7 @@ describe('arguments as a script that broke out of its half of the bridge sends t
   });
 });
 
-/** How many large texts this thread decodes meanwhile; scripts have threads of their own. */
+/** Counts large texts that this thread decodes during `run`; scripts run on other threads. */
 async function largeDecoded(run: () => Promise<void>): Promise<number> {
   let count = 0;
   const parse = JSON.parse;

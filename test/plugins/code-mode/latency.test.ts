@@ -3,10 +3,10 @@ import { fakeServer } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { runScript, scriptedGateway } from '../../support/scripted-gateway.ts';
 
-describe('ten scripts that spin', () => {
+describe('ten scripts in endless loops', () => {
   proves(
     'choice.code-mode.event-loop',
-    'hold up no call of others: each is answered long before they end',
+    'do not delay calls of other clients',
     async () => {
       await using kit = await scriptedGateway(
         { far: fakeServer().tool('echo') },
@@ -25,7 +25,7 @@ describe('ten scripts that spin', () => {
         times.push(performance.now() - startedAt);
         await new Promise((resolve) => setImmediate(resolve));
       }
-      // on the thread of the gateway one script alone would have held up the first call for six seconds
+      // on the gateway's thread a single script would delay the first call by six seconds
       times.sort((a, b) => a - b);
       expect(times.length).toBeGreaterThan(20);
       expect(times[Math.floor(times.length / 2)]).toBeLessThan(100);

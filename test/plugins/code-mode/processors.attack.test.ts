@@ -11,8 +11,8 @@ const LONG = 60_000;
 const ENDLESS = 1_000_000_000_000;
 const IN_STEPS = { steps: 100_000, wallClockMs: LONG };
 
-/** Some seconds in one built-in that hears nothing. */
-const DEAF = 'let n = 3n; for (let i = 0; i < 19; i++) n = n * n; return n.toString().length';
+/** Several seconds in one built-in that cannot be interrupted. */
+const ONE_LONG_BUILT_IN = 'let n = 3n; for (let i = 0; i < 19; i++) n = n * n; return n.toString().length';
 
 const failureOf = (outcome: ScriptOutcome) =>
   'failure' in outcome ? [outcome.failure, outcome.message] : ['none', outcome.json];
@@ -20,7 +20,7 @@ const failureOf = (outcome: ScriptOutcome) =>
 describe('work inside one built-in', () => {
   proves(
     'choice.code-mode.native-steps',
-    'counts as steps by the time it takes, whether the engine looks up meanwhile or not',
+    'counts as steps by its time, whether the engine can interrupt it or not',
     async () => {
       await using sandbox = await openSandbox();
       const loops = {
@@ -28,7 +28,7 @@ describe('work inside one built-in', () => {
         repeat: 'for (;;) "x".repeat(1e6).split("");',
         json: 'const a = new Array(20000).fill({ a: [1] }); for (;;) JSON.parse(JSON.stringify(a));',
         bigint: 'let n = 3n; for (;;) n = (n * n) % (2n ** 20000n);',
-        deaf: DEAF,
+        deaf: ONE_LONG_BUILT_IN,
         regexp: 'return /^(a+)+$/.test("a".repeat(40) + "b")',
         microtasks: 'for (;;) { await null; "x".repeat(1e6).split("") }',
       };
@@ -42,15 +42,15 @@ describe('work inside one built-in', () => {
   );
 });
 
-describe('the processors of scripts', () => {
-  proves('choice.code-mode.processors', 'are those of the machine less one, at least one', () => {
+describe('the compute slots of scripts', () => {
+  proves('choice.code-mode.processors', 'are the number of processors minus one, at least one', () => {
     expect(processorsFor(quickjsConfig.parse({}))).toBe(Math.max(1, availableParallelism() - 1));
     expect(processorsFor(quickjsConfig.parse({ processors: 7 }))).toBe(7);
   });
 
   proves(
     'choice.code-mode.processors',
-    'are taken by scripts that compute, one after the other when there is one',
+    'are taken by scripts that compute; with one slot they compute one after the other',
     async () => {
       await using sandbox = await openSandbox({ processors: 1, warm: 4 });
       const seen: string[] = [];
@@ -69,7 +69,7 @@ describe('the processors of scripts', () => {
   );
 
   it(
-    'are not held by scripts that wait for their tools, and given back to them when answers come',
+    'are released while scripts wait for tools, and taken again for answers',
     async () => {
       await using sandbox = await openSandbox({ processors: 1, workers: 8 });
       const gate = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ describe('the processors of scripts', () => {
   );
 
   it(
-    'come back when scripts that held them are cancelled, time out or lose their thread',
+    'are released when scripts are cancelled, time out or lose their thread',
     async () => {
       await using sandbox = await openSandbox({ processors: 1, workers: 2, cpuPerCaller: '10m' });
       for (let n = 0; n < 3; n++) {
@@ -101,7 +101,7 @@ describe('the processors of scripts', () => {
         expect(failureOf(await cancelled)[0]).toBe('cancelled');
         const late = sandbox.run('await echo(); for (;;);', {}, { steps: ENDLESS, wallClockMs: 300 });
         expect(failureOf(await late)[0]).toBe('time');
-        const deaf = sandbox.run(DEAF, {}, { steps: ENDLESS, wallClockMs: 300 });
+        const deaf = sandbox.run(ONE_LONG_BUILT_IN, {}, { steps: ENDLESS, wallClockMs: 300 });
         expect(failureOf(await deaf)[0]).toBe('time');
         expect(resultOf(await sandbox.run('return echo({ n: 1 })'))).toEqual({ n: 1 });
       }
@@ -111,7 +111,7 @@ describe('the processors of scripts', () => {
 
   proves(
     'choice.code-mode.cpu-budget',
-    'are taken from a caller who has computed too long, and from no other',
+    'are denied only to a caller that has used too much computing time',
     async () => {
       await using sandbox = await openSandbox({ cpuPerCaller: '400ms', cpuWindow: '1h', processors: 4, workers: 4 });
       const run = (script: string, owner: string) =>
@@ -120,7 +120,7 @@ describe('the processors of scripts', () => {
       for (const outcome of await Promise.all(spinning.map((script) => run(script, 'ada')))) {
         expect(failureOf(outcome)).toEqual([
           'time',
-          expect.stringMatching(/computed for more than 400 ms in 3600000 ms/),
+          expect.stringMatching(/more than 400 ms of processor time in 3600000 ms/),
         ]);
       }
       expect(failureOf(await run('return 1', 'ada'))).toEqual([
@@ -134,7 +134,7 @@ describe('the processors of scripts', () => {
 });
 
 describe('a budget of computing time', () => {
-  it('leaks evenly, is kept per owner, and for a bounded number of them', () => {
+  it('leaks evenly, is counted per owner, and for a bounded number of owners', () => {
     let nowMs = 0;
     const budget = createCpuBudget(1_000, 10_000, () => nowMs);
     expect(budget.use('ada', 900)).toBe(false);

@@ -6,8 +6,8 @@ import { until } from '../../support/until.ts';
 const LONG = 60_000;
 const LEAKS =
   'globalThis.kept = []; for (let i = 0; i < 100; i++) kept.push({ i, f: () => kept, p: new Promise(() => {}) }); return kept.length';
-/** Work inside one built-in: the engine never looks at its limits meanwhile. */
-const DEAF = 'let n = 3n; for (let i = 0; i < 19; i++) n = n * n; return n.toString().length';
+/** Work inside one built-in, which the engine cannot interrupt. */
+const ONE_LONG_BUILT_IN = 'let n = 3n; for (let i = 0; i < 19; i++) n = n * n; return n.toString().length';
 
 const failureOf = (outcome: object) => ('failure' in outcome ? outcome.failure : undefined);
 
@@ -20,7 +20,7 @@ describe('a script in QuickJS', () => {
 
   proves(
     'choice.code-mode.memory-limit',
-    'has a memory that many small allocations cannot outgrow',
+    'has a memory limit that many small allocations cannot exceed',
     async () => {
       const before = process.memoryUsage.rss();
       const outcome = await sandbox.run(
@@ -35,7 +35,7 @@ describe('a script in QuickJS', () => {
     LONG,
   );
 
-  proves('choice.code-mode.recursion', 'recurses into an error of its own, not into the host', async () => {
+  proves('choice.code-mode.recursion', 'gets an error for deep recursion, which does not reach the host', async () => {
     for (const script of [
       'const f = () => f() + 1; f()',
       'JSON.parse("[".repeat(1e5))',
@@ -51,7 +51,7 @@ describe('a script in QuickJS', () => {
 
   proves(
     'choice.code-mode.step-unit',
-    'is stopped by steps in units of ten thousand, a turn of a simple loop being two',
+    'is stopped by its step limit, in units of ten thousand; an iteration of a simple loop is two steps',
     async () => {
       const loop = (turns: number) => `for (let i = 0; i < ${turns}; i++); return 1`;
       expect(resultOf(await sandbox.run(loop(1_000), {}, { steps: 1 }))).toBe(1);
@@ -68,11 +68,11 @@ describe('a script in QuickJS', () => {
 
   proves(
     'choice.code-mode.wall-clock',
-    'ends at its time: while it spins, while it waits, and in a built-in that hears nothing',
+    'ends at its timeout: in a loop, while it waits, and inside a built-in',
     async () => {
       const limits = { steps: 1e12, wallClockMs: 400 };
       const hangs = () => new Promise<never>(() => {});
-      for (const [script, call] of [['for (;;);'], ['await far.echo()', hangs], [DEAF]] as const) {
+      for (const [script, call] of [['for (;;);'], ['await far.echo()', hangs], [ONE_LONG_BUILT_IN]] as const) {
         const startedAt = performance.now();
         const outcome = await sandbox.run(script, call === undefined ? {} : { call }, limits);
         expect([script, failureOf(outcome)]).toEqual([script, 'time']);
@@ -86,7 +86,7 @@ describe('a script in QuickJS', () => {
 
   proves(
     'choice.code-mode.instance-per-script',
-    'leaves nothing to the next, and no memory behind',
+    'leaves no state to the next script and leaks no memory',
     async () => {
       for (let n = 0; n < 20; n++) await sandbox.run(LEAKS);
       const before = process.memoryUsage.rss();
@@ -98,7 +98,7 @@ describe('a script in QuickJS', () => {
     LONG,
   );
 
-  it('waits for several calls at once, and gets each its own answer', async () => {
+  it('makes several calls in parallel and gets the right answers', async () => {
     const script = 'return Promise.all([1, 2, 3, 4, 5].map((n) => far.echo({ n })))';
     const call = async (_: string, given: Buffer) => {
       const { n } = JSON.parse(given.toString('utf8')) as { readonly n: number };
@@ -108,7 +108,7 @@ describe('a script in QuickJS', () => {
     expect(resultOf(await sandbox.run(script, { call }))).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('gets and gives texts as they are: NUL, lone surrogates, other planes', async () => {
+  it('exchanges texts unchanged: NUL, lone surrogates, astral characters', async () => {
     const odd = 'a\0b\ud800c😀\u2028';
     const outcome = await sandbox.run('console.log(data.odd); return [data.odd, await far.echo(), data.odd.length]', {
       data: { odd },
@@ -120,7 +120,7 @@ describe('a script in QuickJS', () => {
     expect(resultOf(named)).toBe('a\0b');
   });
 
-  it('stops with its signal, and so do its calls', async () => {
+  it('stops with its signal, together with its calls', async () => {
     const stop = new AbortController();
     let stopped = 0;
     const call = (_: string, __: object, signal: AbortSignal) => {
@@ -133,7 +133,7 @@ describe('a script in QuickJS', () => {
     expect(failureOf(await sandbox.run('return 1', {}, {}, stop.signal))).toBe('cancelled');
   });
 
-  it('is told which memory is too little', async () => {
+  it('names the minimum memory in the error', async () => {
     expect(await sandbox.run('return 1', {}, { memoryBytes: 1_000_000 })).toMatchObject({
       failure: 'memory',
       message: 'the engine needs 16777216 bytes of memory, the limit is 1000000',
@@ -149,7 +149,7 @@ describe('the threads of scripts', () => {
 
   proves(
     'choice.code-mode.queue',
-    'are bounded, and so is the queue: one more is refused, of the owner who fills it',
+    'are bounded, like the queue: the owner with the most queued scripts is refused',
     async () => {
       const gate = Promise.withResolvers<void>();
       await using sandbox = await openSandbox({ workers: 1, queue: 2 });
@@ -170,7 +170,7 @@ describe('the threads of scripts', () => {
 
   proves(
     'choice.code-mode.queue',
-    'give those a turn who have fewer scripts running: no owner has all threads',
+    'prefer owners with fewer running scripts: no owner uses all threads',
     async () => {
       await using sandbox = await openSandbox({ workers: 4, warm: 4 });
       const gate = Promise.withResolvers<void>();
@@ -191,7 +191,7 @@ describe('the threads of scripts', () => {
   );
 
   it(
-    'come when they are needed and go when they idle',
+    'start on demand and end when they are idle',
     async () => {
       await using sandbox = await openSandbox({ workers: 3, warm: 1, idleTimeout: '50ms' });
       expect(sandbox.pool.counts().threads).toBe(1);
@@ -208,7 +208,7 @@ describe('the threads of scripts', () => {
   );
 
   it(
-    'refuse who waited too long',
+    'refuse a script that waited too long',
     async () => {
       const gate = Promise.withResolvers<void>();
       await using sandbox = await openSandbox({ workers: 1, queueTimeout: '50ms' });
@@ -222,11 +222,11 @@ describe('the threads of scripts', () => {
   );
 
   it(
-    'are replaced when a script deafens them, again and again',
+    'are replaced when a script blocks them, also repeatedly',
     async () => {
       await using sandbox = await openSandbox({ workers: 1 });
       for (let n = 0; n < 3; n++) {
-        expect(failureOf(await sandbox.run(DEAF, {}, { wallClockMs: 100 }))).toBe('time');
+        expect(failureOf(await sandbox.run(ONE_LONG_BUILT_IN, {}, { wallClockMs: 100 }))).toBe('time');
         expect(resultOf(await sandbox.run('return 1'))).toBe(1);
       }
       expect(sandbox.pool.counts()).toEqual({ threads: 1, running: 0, waiting: 0 });
@@ -235,7 +235,7 @@ describe('the threads of scripts', () => {
   );
 
   it(
-    'end with the gateway: who runs and who waits hears so',
+    'end with the gateway; running and queued scripts are cancelled',
     async () => {
       const sandbox = await openSandbox({ workers: 1 });
       const call = () => new Promise<never>(() => {});

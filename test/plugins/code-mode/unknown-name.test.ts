@@ -8,8 +8,8 @@ import { toolEntry } from '../../support/tool-entries.ts';
 const tools = (...names: string[]): ToolEntry[] =>
   names.map((name) => ({ ...toolEntry({ name: `far_${name}`, backend: 'far' }), original: name }));
 
-describe('what a script is told about a name that means nothing', () => {
-  it('leads to tools that have no place in the group: one too many, or one of the gateway itself', () => {
+describe('the error for an unknown name in a script', () => {
+  it('suggests tools that have no group: above the maximum, or of the gateway itself', () => {
     const many = tools(...Array.from({ length: 2_100 }, (_, n) => `thing_${String(n).padStart(6, '0')}`));
     const flow: ToolEntry = { ...toolEntry({ name: 'pack', backend: 'composite/engine' }), run: async () => never() };
     const { tool } = createUnknownNames(scopeOf([...many, flow]));
@@ -17,7 +17,7 @@ describe('what a script is told about a name that means nothing', () => {
     expect(tool('far.pack')).toBe('unknown tool "pack" of backend "far", did you mean callTool("pack")?');
   });
 
-  it('repeats no more of a name than fits into a line, and looks for nothing near to a long one', () => {
+  it('cuts a long name, and searches for no similar one', () => {
     const { tool, afterError } = createUnknownNames(scopeOf(tools('echo')));
     expect(tool(`far.${'x'.repeat(1_000)}`)).toBe(`unknown tool "${'x'.repeat(127)}…" of backend "far"`);
     expect(tool('y'.repeat(1_000))).toBe(`unknown tool "${'y'.repeat(127)}…"`);

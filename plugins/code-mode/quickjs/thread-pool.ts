@@ -7,26 +7,26 @@ import {
   type ScriptLimits,
   type ScriptOutcome,
 } from '@toolmgr/core';
-import { ComputePlaces } from './compute-places.ts';
+import { ComputeSlots } from './compute-slots.ts';
 import { processorsFor, type QuickjsConfig } from './config.ts';
 import { type CpuBudget, createCpuBudget } from './cpu-budget.ts';
 import { compileEngine } from './engine.ts';
-import { MIN_MEMORY_BYTES } from './instance.ts';
+import { MIN_MEMORY_BYTES } from './engine-instance.ts';
 import { Thread } from './thread.ts';
 
-/** Of all threads, what one owner's scripts may hold while others wait or may come. */
+/** The share of all threads that one owner's scripts may use. */
 const OWNER_SHARE = 0.75;
-/** How often scripts that compute are looked at from outside. */
+/** Interval in which the processor time of running scripts is measured. */
 const WATCH_MS = 100;
 
-/** What a pool says about itself. */
+/** Numbers of threads and scripts of a pool. */
 export interface PoolCounts {
   readonly threads: number;
   readonly running: number;
   readonly waiting: number;
 }
 
-/** A sandbox that opens and closes. */
+/** A sandbox with a life cycle. */
 export interface Pool extends Sandbox {
   /** @throws GatewayFault PLUGIN_FAILED when the engine cannot be loaded or no thread starts */
   start(): Promise<void>;
@@ -34,12 +34,12 @@ export interface Pool extends Sandbox {
   counts(): PoolCounts;
 }
 
-/** Makes a pool of threads. Threads come when they are needed, and go when they have been idle for a while. */
+/** Creates a pool of threads. Threads start on demand and end when they are idle. */
 export function createPool(config: QuickjsConfig, log: Pick<Log, 'warn' | 'debug'>): Pool {
   return new ThreadPool(config, log);
 }
 
-interface Waiting {
+interface QueuedScript {
   readonly job: ScriptJob;
   readonly limits: ScriptLimits;
   readonly signal: AbortSignal;
@@ -52,10 +52,10 @@ class ThreadPool implements Pool {
   readonly #log: Pick<Log, 'warn' | 'debug'>;
   readonly #threads = new Set<Thread>();
   readonly #idle = new Map<Thread, NodeJS.Timeout>();
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedScript[] = [];
   readonly #running = new Map<string, number>();
   readonly #budget: CpuBudget;
-  readonly #places: ComputePlaces;
+  readonly #slots: ComputeSlots;
   #watch: NodeJS.Timeout | undefined;
   #engine: WebAssembly.Module | undefined;
   #starting = 0;
@@ -65,7 +65,7 @@ class ThreadPool implements Pool {
     this.#config = config;
     this.#log = log;
     this.#budget = createCpuBudget(config.cpuPerCaller, config.cpuWindow, () => performance.now());
-    this.#places = new ComputePlaces(processorsFor(config), this.#budget);
+    this.#slots = new ComputeSlots(processorsFor(config), this.#budget);
   }
 
   async start(): Promise<void> {
@@ -75,9 +75,9 @@ class ThreadPool implements Pool {
     }, WATCH_MS);
     this.#watch.unref();
     const { warm, workers } = this.#config;
-    // one at least, so that what keeps threads from starting is said now and not to the first caller
-    const first = Array.from({ length: Math.max(1, Math.min(warm, workers)) }, () => this.#open());
-    for (const end of await Promise.allSettled(first)) {
+    // starts at least one, so that a problem is reported at the start and not to the first caller
+    const nextQueued = Array.from({ length: Math.max(1, Math.min(warm, workers)) }, () => this.#open());
+    for (const end of await Promise.allSettled(nextQueued)) {
       if (end.status === 'fulfilled') continue;
       await this.stop();
       throw new GatewayFault('PLUGIN_FAILED', 'code-mode/quickjs cannot start a thread', { cause: end.reason });
@@ -109,53 +109,54 @@ class ThreadPool implements Pool {
     }
     const waitMs = this.#budget.waitMs(job.owner);
     if (waitMs > 0)
-      return Promise.resolve(refusal('busy', `${this.#spent()}: try again in ${Math.ceil(waitMs / 1000)} s`));
-    return this.#enqueued(job, limits, signal);
+      return Promise.resolve(refusal('busy', `${this.#budgetExceeded()}: try again in ${Math.ceil(waitMs / 1000)} s`));
+    return this.#enqueue(job, limits, signal);
   }
 
-  #enqueued(job: ScriptJob, limits: ScriptLimits, signal: AbortSignal): Promise<ScriptOutcome> {
+  #enqueue(job: ScriptJob, limits: ScriptLimits, signal: AbortSignal): Promise<ScriptOutcome> {
     return new Promise((resolve) => {
-      const leave = (): void => {
+      const dequeue = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
         const at = this.#queue.indexOf(waiting);
         if (at !== -1) this.#queue.splice(at, 1);
       };
       const refuse = (outcome: ScriptOutcome): void => {
-        leave();
+        dequeue();
         resolve(outcome);
       };
       const onAbort = (): void => refuse(refusal('cancelled', 'the script was cancelled'));
       const { queueTimeout } = this.#config;
       const timer = setTimeout(() => refuse(refusal('busy', BUSY)), queueTimeout);
       const begin = (thread: Thread): void => {
-        leave();
+        dequeue();
         this.#count(job.owner, 1);
-        this.#places.take(job.owner);
+        this.#slots.take(job.owner);
         void thread.run(job, limits, signal).then((outcome) => {
           this.#count(job.owner, -1);
           resolve(outcome);
           this.#next();
         });
       };
-      const waiting: Waiting = { job, limits, signal, refuse, begin };
+      const waiting: QueuedScript = { job, limits, signal, refuse, begin };
       signal.addEventListener('abort', onAbort, { once: true });
       this.#queue.push(waiting);
       this.#next();
-      this.#bound();
+      this.#enforceQueueLimit();
     });
   }
 
-  /** Brings those who wait and threads that are free together, and starts threads for those who are left. */
+  /** Assigns queued scripts to idle threads, resumes scripts, and starts threads for the remaining ones. */
   #next(): void {
     if (this.#isStopped) return;
     for (;;) {
       const [thread, timer] = this.#idle.entries().next().value ?? [];
-      const waiting = thread === undefined ? undefined : this.#first();
-      const resuming = this.#places.next();
-      const goesOn = waiting === undefined || (resuming && !this.#places.isBefore(waiting.job.owner, resuming.owner));
-      if (resuming !== undefined && goesOn) {
-        resuming.resume();
+      const waiting = thread === undefined ? undefined : this.#nextQueued();
+      const request = this.#slots.next();
+      const resumesFirst =
+        waiting === undefined || (request && !this.#slots.isBefore(waiting.job.owner, request.owner));
+      if (request !== undefined && resumesFirst) {
+        request.resume();
         continue;
       }
       if (thread === undefined || waiting === undefined) break;
@@ -163,28 +164,28 @@ class ThreadPool implements Pool {
       this.#idle.delete(thread);
       waiting.begin(thread);
     }
-    const wanted = this.#queue.filter((waiting) => this.#mayRun(waiting)).length;
+    const wanted = this.#queue.filter((waiting) => this.#canRun(waiting)).length;
     const room = this.#config.workers - this.#threads.size - this.#starting;
     const more = Math.min(room, wanted - this.#starting - this.#idle.size);
     for (let count = 0; count < more; count++) void this.#open().catch((cause: unknown) => this.#failed(cause));
   }
 
-  /** Who has the fewest scripts running comes first; among equals who came first. */
-  #first(): Waiting | undefined {
-    let best: Waiting | undefined;
+  /** The owner with the fewest running scripts comes first; with equal numbers, the oldest script. */
+  #nextQueued(): QueuedScript | undefined {
+    let best: QueuedScript | undefined;
     for (const waiting of this.#queue) {
-      if (!this.#mayRun(waiting)) continue;
+      if (!this.#canRun(waiting)) continue;
       if (best === undefined || this.#runningOf(waiting) < this.#runningOf(best)) best = waiting;
     }
     return best;
   }
 
-  #mayRun(waiting: Waiting): boolean {
-    if (!this.#places.mayTake(waiting.job.owner)) return false;
+  #canRun(waiting: QueuedScript): boolean {
+    if (!this.#slots.canTake(waiting.job.owner)) return false;
     return this.#runningOf(waiting) < Math.max(1, Math.ceil(this.#config.workers * OWNER_SHARE));
   }
 
-  #runningOf({ job }: Waiting): number {
+  #runningOf({ job }: QueuedScript): number {
     return this.#running.get(job.owner) ?? 0;
   }
 
@@ -194,8 +195,8 @@ class ThreadPool implements Pool {
     else this.#running.delete(owner);
   }
 
-  /** One too many: the last of the owner who has most of them waiting is refused, so that nobody fills the queue. */
-  #bound(): void {
+  /** When the queue is too long, refuses the last script of the owner with the most queued ones. */
+  #enforceQueueLimit(): void {
     if (this.#queue.length <= this.#config.queue + this.#starting) return;
     const byOwner = Map.groupBy(this.#queue, ({ job }) => job.owner);
     const longest = [...byOwner.values()].reduce((most, each) => (each.length >= most.length ? each : most));
@@ -210,9 +211,9 @@ class ThreadPool implements Pool {
       const thread = await Thread.start(engine, {
         free: (free) => this.#freed(free),
         gone: (gone, cause) => this.#gone(gone, cause),
-        wantsPlace: (resumed, owner) => this.#wantsPlace(resumed, owner),
-        leavesPlace: (owner) => this.#leavesPlace(owner),
-        computed: (owner, cpuMs) => (this.#budget.use(owner, cpuMs) ? this.#spent() : undefined),
+        wantsSlot: (resumed, owner) => this.#wantsSlot(resumed, owner),
+        releasesSlot: (owner) => this.#releasesSlot(owner),
+        computed: (owner, cpuMs) => (this.#budget.use(owner, cpuMs) ? this.#budgetExceeded() : undefined),
       });
       this.#threads.add(thread);
       this.#starting--;
@@ -224,38 +225,38 @@ class ThreadPool implements Pool {
     }
   }
 
-  #wantsPlace(thread: Thread, owner: string): void {
-    const resuming = {
+  #wantsSlot(thread: Thread, owner: string): void {
+    const request = {
       owner,
       resume: (): void => {
-        this.#places.leave(resuming);
-        this.#places.take(owner);
-        if (!thread.resume(owner)) this.#places.release(owner); // it has ended meanwhile
+        this.#slots.cancel(request);
+        this.#slots.take(owner);
+        if (!thread.resume(owner)) this.#slots.release(owner); // the script has ended in the meantime
       },
     };
-    this.#places.wait(resuming);
+    this.#slots.wait(request);
     this.#next();
   }
 
-  #leavesPlace(owner: string): void {
-    this.#places.release(owner);
+  #releasesSlot(owner: string): void {
+    this.#slots.release(owner);
     this.#next();
   }
 
-  #spent(): string {
+  #budgetExceeded(): string {
     const { cpuPerCaller, cpuWindow } = this.#config;
-    return `the scripts of this caller have computed for more than ${cpuPerCaller} ms in ${cpuWindow} ms`;
+    return `the scripts of this caller have used more than ${cpuPerCaller} ms of processor time in ${cpuWindow} ms`;
   }
 
   #freed(thread: Thread): void {
     if (this.#isStopped || !this.#threads.has(thread)) return;
-    const timer = setTimeout(() => this.#tooIdle(thread), this.#config.idleTimeout);
+    const timer = setTimeout(() => this.#idleTimedOut(thread), this.#config.idleTimeout);
     timer.unref();
     this.#idle.set(thread, timer);
     this.#next();
   }
 
-  #tooIdle(thread: Thread): void {
+  #idleTimedOut(thread: Thread): void {
     if (this.#idle.size <= this.#config.warm || this.#threads.size <= 1) {
       this.#idle.get(thread)?.refresh();
       return;
@@ -268,20 +269,19 @@ class ThreadPool implements Pool {
   #gone(thread: Thread, cause: unknown): void {
     clearTimeout(this.#idle.get(thread));
     this.#idle.delete(thread);
-    const wasOurs = this.#threads.delete(thread);
-    if (this.#isStopped || !wasOurs) return;
+    const wasRegistered = this.#threads.delete(thread);
+    if (this.#isStopped || !wasRegistered) return;
     this.#log.debug('a script thread was replaced', { cause: explainCause(cause) });
     const isNeeded = this.#threads.size + this.#starting < Math.max(1, this.#config.warm);
     if (isNeeded) void this.#open().catch((failed: unknown) => this.#failed(failed));
     this.#next();
   }
 
-  /** Without any thread nobody is served: who waits hears so instead of waiting for the time to pass. */
+  /** When no thread is left, refuses queued scripts at once instead of letting them time out. */
   #failed(cause: unknown): void {
     this.#log.warn('a script thread did not start', { cause: explainCause(cause) });
     if (this.#threads.size + this.#starting > 0) return;
-    for (const waiting of this.#queue.splice(0))
-      waiting.refuse(refusal('engine', 'no script can be run at the moment'));
+    for (const waiting of this.#queue.splice(0)) waiting.refuse(refusal('engine', 'no script can run at the moment'));
   }
 }
 

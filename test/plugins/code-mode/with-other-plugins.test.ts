@@ -17,7 +17,7 @@ const CODE_MODE = [
 describe('scripts beside other plugins', () => {
   proves(
     ['vmcp.code-mode.inner-calls-authorised', 'choice.code-mode.only-permitted'],
-    'are taken without a policy of their own, and policies decide what they call, by arguments too',
+    'need no policy of their own; policies apply to the tools they call, also by arguments',
     async () => {
       const policies = [
         'permit(principal, action == Action::"call_tool", resource == Tool::"read");',
@@ -45,7 +45,7 @@ describe('scripts beside other plugins', () => {
   );
 
   it.each(['2025-11-25', '2026-07-28'] as const)(
-    'let a tool ask the user of a %s client in the middle',
+    'let a tool elicit input from the user of a %s client during the script',
     async (era) => {
       const far = fakeServer(['2025-11-25']).tool('ask', async ({ ask }) => {
         const { content } = await ask('elicitation/create', {
@@ -67,7 +67,7 @@ describe('scripts beside other plugins', () => {
     },
   );
 
-  it('put the question of a 2026-07-28 backend to the user of the script', async () => {
+  it('forward the elicitation of a 2026-07-28 backend to the user', async () => {
     const question = {
       method: 'elicitation/create',
       params: { message: 'which?', requestedSchema: { type: 'object', properties: {} } },
@@ -84,7 +84,7 @@ describe('scripts beside other plugins', () => {
     expect((await runScript(client, 'return await far.ask()')).value).toBe('the user said decline');
   });
 
-  it('leave an audit line for each call, without the text of the script', async () => {
+  it('write an audit event for each call, without the text of the script', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-scripts-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const logFile = join(folder, 'audit.log');

@@ -1,24 +1,23 @@
 import type { CpuBudget } from './cpu-budget.ts';
 
-/** Of all places, what one owner's scripts may hold while others may come. */
+/** The share of all slots that one owner's scripts may use. */
 const OWNER_SHARE = 0.75;
 
-/** A script that has its answers and waits for a place to go on. */
-export interface Resuming {
+/** A script that has received answers and waits for a slot to continue. */
+export interface ResumeRequest {
   readonly owner: string;
   resume(): void;
 }
 
 /**
- * The places for scripts that compute, as many as scripts may compute at the same time. A script that waits for its
- * tools holds none.
+ * Concurrency slots for scripts that compute. A script that waits for tools holds none.
  */
-export class ComputePlaces {
+export class ComputeSlots {
   readonly #total: number;
   readonly #perOwner: number;
   readonly #budget: Pick<CpuBudget, 'used'>;
   readonly #held = new Map<string, number>();
-  readonly #resuming: Resuming[] = [];
+  readonly #request: ResumeRequest[] = [];
   #taken = 0;
 
   constructor(total: number, budget: Pick<CpuBudget, 'used'>) {
@@ -27,7 +26,7 @@ export class ComputePlaces {
     this.#budget = budget;
   }
 
-  mayTake(owner: string): boolean {
+  canTake(owner: string): boolean {
     return this.#taken < this.#total && (this.#held.get(owner) ?? 0) < this.#perOwner;
   }
 
@@ -43,25 +42,25 @@ export class ComputePlaces {
     else this.#held.delete(owner);
   }
 
-  wait(resuming: Resuming): void {
-    this.#resuming.push(resuming);
+  wait(request: ResumeRequest): void {
+    this.#request.push(request);
   }
 
-  /** Who goes on next; `undefined` when nobody may. */
-  next(): Resuming | undefined {
-    let best: Resuming | undefined;
-    for (const each of this.#resuming) {
-      if (this.mayTake(each.owner) && (best === undefined || this.isBefore(each.owner, best.owner))) best = each;
+  /** The script that continues next; `undefined` when none may. */
+  next(): ResumeRequest | undefined {
+    let best: ResumeRequest | undefined;
+    for (const each of this.#request) {
+      if (this.canTake(each.owner) && (best === undefined || this.isBefore(each.owner, best.owner))) best = each;
     }
     return best;
   }
 
-  leave(resuming: Resuming): void {
-    const at = this.#resuming.indexOf(resuming);
-    if (at !== -1) this.#resuming.splice(at, 1);
+  cancel(request: ResumeRequest): void {
+    const at = this.#request.indexOf(request);
+    if (at !== -1) this.#request.splice(at, 1);
   }
 
-  /** Whether one owner comes before another: by fewer places, then by less computing time lately. */
+  /** Whether one owner comes before another: fewer slots first, then less recent computing time. */
   isBefore(owner: string, other: string): boolean {
     const more = (this.#held.get(owner) ?? 0) - (this.#held.get(other) ?? 0);
     return more === 0 ? this.#budget.used(owner) < this.#budget.used(other) : more < 0;

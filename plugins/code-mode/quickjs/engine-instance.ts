@@ -7,10 +7,10 @@ import {
 } from 'quickjs-emscripten-core';
 import './web-assembly.ts';
 
-// the package types its ES module as if it were CommonJS
+// the package's types describe its ES module as CommonJS
 const stock = variant as unknown as QuickJSSyncVariant;
 
-/** An engine that has seen no script yet, in a memory of its own. */
+/** A fresh engine with its own memory. */
 export interface Instance {
   readonly module: QuickJSWASMModule;
   readonly memory: WebAssembly.Memory;
@@ -18,17 +18,17 @@ export interface Instance {
 }
 
 const PAGE_BYTES = 65_536;
-const INITIAL_PAGES = 256; // what the engine is built with; it does not start with less
+const INITIAL_PAGES = 256; // the minimum that the engine was built with
 
-/** The least memory that an instance starts with. */
+/** The minimum memory of an instance. */
 export const MIN_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
 
 /**
- * Makes an instance for one script. It is never disposed of but dropped as a whole: one handle that leaked would make
- * disposing abort, and after a full memory nothing inside can be trusted.
+ * Creates an instance for one script. It is dropped as a whole and never disposed: disposing aborts when a handle leaked,
+ * and the engine's state is unreliable after it ran out of memory.
  *
- * The memory's own maximum is the limit. The engine's `setMemoryLimit` only refuses single allocations above it, so that many small
- * ones grow to 2 GB.
+ * The limit is the maximum of the WebAssembly memory. The engine's `setMemoryLimit` checks only single allocations, so many
+ * small ones could grow to 2 GB.
  */
 export async function createInstance(engine: WebAssembly.Module, memoryBytes: number): Promise<Instance> {
   const pages = Math.max(INITIAL_PAGES, Math.floor(memoryBytes / PAGE_BYTES));
@@ -37,9 +37,9 @@ export async function createInstance(engine: WebAssembly.Module, memoryBytes: nu
   return { module: await newQuickJSWASMModuleFromVariant(fresh), memory, memoryBytes: pages * PAGE_BYTES };
 }
 
-/** The memory has grown to its end: whatever went wrong, that is why. */
+/** Whether the memory has grown to its maximum, which is then the cause of any failure. */
 export function isFull({ memory, memoryBytes }: Instance): boolean {
   return memory.buffer.byteLength > memoryBytes * FULL_SHARE;
 }
 
-const FULL_SHARE = 0.93; // it grows by a twentieth at least, so a last step that does not fit is not taken
+const FULL_SHARE = 0.93; // memory grows in steps of at least 5 %, so the last step may not fit

@@ -6,8 +6,8 @@ export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
 export { isAmbiguousUri } from './catalog/ambiguous-uri.ts';
 export type { Catalog, CatalogConflict } from './catalog/catalog.ts';
-export { itemBytes, renamed } from './catalog/definition.ts';
-export { insideNames } from './catalog/inside-names.ts';
+export { itemBytes, renamed } from './catalog/entry-definition.ts';
+export { innerCallNames as insideNames } from './catalog/inner-call-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {
   AuthContext,

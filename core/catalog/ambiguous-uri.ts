@@ -1,11 +1,11 @@
 /**
- * Whether a URI has another spelling that some server takes for the same: dot segments (`.`, `..`) and empty segments
- * (`//`) of the path, or percent-encoded characters that need no encoding (letters, digits, `-._~`), also behind encoded
- * slashes, back slashes, encodings of encodings, path parameters (`..;`); control characters, which URL parsers drop; and
- * for http, https, ws, wss, ftp and file an authority that a URL parser spells otherwise.
+ * Whether servers may treat another spelling of the URI as the same URI: dot segments (`.`, `..`) and empty segments
+ * (`//`) of the path; percent-encoded characters that need no encoding (letters, digits, `-._~`), also after encoded
+ * slashes, back slashes, double encodings or path parameters (`..;`); control characters, which URL parsers drop; and
+ * for http, https, ws, wss, ftp and file an authority that a URL parser rewrites.
  *
- * For a policy such a URI is another one than for the server that resolves it: `docs://open/../secret`, `docs://%73ecret`,
- * `docs://sec\tret`, `https://HOST/`.
+ * A policy compares such a URI as text, but a server may resolve it to another resource: `docs://open/../secret`,
+ * `docs://%73ecret`, `docs://sec\tret`, `https://HOST/`.
  * Source: RFC 3986 §5.2.4 and §6.2.2; WHATWG URL, basic parser.
  */
 export function isAmbiguousUri(uri: string): boolean {
@@ -19,15 +19,18 @@ export function isAmbiguousUri(uri: string): boolean {
 }
 
 const SUSPECT = /[.%]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for
 const DROPPED = /[\0-\x1f\x7f]|^ | $/;
-/** RFC 3986 §2.3: `-` `.` `_` `~`, digits and letters; then a dot as UTF-8 that is longer than it may be. */
+/** RFC 3986 §2.3: `-` `.` `_` `~`, digits and letters; then a dot as overlong UTF-8. */
 const ENCODED_UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])|%c0%ae|%e0%80%ae/i;
 const ENCODED_SLASH = /%2f|%5c/gi;
 const DOT_SEGMENT = /(?:^|[:/\\?#&=])\.{1,2}(?:$|[/\\?#&;])/;
 const MAX_ENCODINGS = 4;
 
-/** File systems and many servers take `a//b` for `a/b`. A URI in a path keeps its slashes: `proxy://get/https://a/b`. */
+/**
+ * File systems and many servers treat `a//b` as `a/b`. A URI inside a path keeps its slashes:
+ * `proxy://get/https://a/b`.
+ */
 function hasEmptySegment(uri: string): boolean {
   const start = BEFORE_PATH.exec(uri)?.[0].length ?? 0;
   const length = uri.slice(start).search(BEHIND_PATH);
@@ -39,18 +42,18 @@ const BEFORE_PATH = /^[^:/?#]*:(?:\/\/[^/?#]*)?/;
 const BEHIND_PATH = /[?#]/;
 const EMPTY_SEGMENT = /(?<!:)\/\//;
 
-/** Schemes of whose authority URL parsers know more than its characters: case, default ports, host names of Unicode. */
+/** For these schemes URL parsers rewrite the authority: upper case, default ports, Unicode host names. */
 function hasOtherAuthority(uri: string): boolean {
   if (FILE.test(uri)) return !FILE_PATH.test(uri);
   if (!SPECIAL.test(uri)) return false;
-  if (!URL.canParse(uri)) return false; // nobody can fetch it
+  if (!URL.canParse(uri)) return false; // no server can fetch it
   const { origin } = new URL(uri);
   return !uri.startsWith(origin) || !/^(?:$|[/?#])/.test(uri.slice(origin.length)) || BACK_SLASH.test(uri);
 }
 
 const FILE = /^file:/i;
-/** `file:/a`, `file://localhost/a` and `FILE:///a` are `file:///a`; another host is one. */
+/** `file:/a`, `file://localhost/a` and `FILE:///a` equal `file:///a`; other hosts are kept. */
 const FILE_PATH = /^file:\/\/(?!localhost(?:$|[/?#]))[^/?#A-Z\\]*(?:$|[/?#])/;
 const SPECIAL = /^(?:https?|wss?|ftp):/i;
-/** Of the path: a slash for these schemes. */
+/** A back slash in the path counts as a slash for these schemes. */
 const BACK_SLASH = /^[^?#]*\\/;

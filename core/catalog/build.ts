@@ -2,16 +2,16 @@ import type { BackendListing } from '../backend/backend-manager.ts';
 import type { CatalogDraft, CatalogEntry, CatalogInputs, EntryKind, ToolEntry } from '../contract/tool.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import type { Catalog } from './catalog.ts';
-import { settleCollisions } from './collisions.ts';
-import { definitionNamed } from './definition.ts';
-import { draftFromListings } from './discovered.ts';
-import { insideNames } from './inside-names.ts';
+import { resolveCollisions } from './collisions.ts';
+import { draftFromListings } from './draft-from-listings.ts';
+import { definitionNamed } from './entry-definition.ts';
+import { innerCallNames } from './inner-call-names.ts';
 import { createPageStore, type PageParts } from './pages.ts';
 import { boundNames } from './short-names.ts';
-import { type FindUnlisted, unlistedFinder } from './unlisted.ts';
+import { type FindUnlisted, unlistedFinder } from './unlisted-resources.ts';
 import { readUriClaims, type UriClaims, withoutContested } from './uri-claims.ts';
 
-/** What a catalogue is built with, the same for every class. */
+/** What a catalogue is built with, the same for every capability class. */
 export interface BuildParts extends PageParts {
   /** Names of all configured backends. */
   backends(): readonly string[];
@@ -20,26 +20,26 @@ export interface BuildParts extends PageParts {
   readonly maxToolNameLength?: number;
 }
 
-/** A catalogue, and those of its warnings that are errors. */
-export interface Built {
+/** A catalogue, and the warnings that are errors. */
+export interface BuiltCatalog {
   readonly catalog: Catalog;
   readonly errors: readonly string[];
 }
 
 /**
- * Listings to catalogue: discover, shape, settle collisions, bound names, index.
+ * Builds a catalogue from listings: discover, shape, resolve collisions, shorten names, index.
  *
- * Pure but for what `shape` does: the same listings give the same catalogue, whatever the order they came in.
+ * Pure except for `shape`: the same listings give the same catalogue, in any order.
  * @throws whatever `shape` throws; RawJsonError when a plugin made a definition that is not a JSON object
  */
 export function buildCatalog(
   capabilityClass: string,
   listings: ReadonlyMap<string, BackendListing>,
   parts: BuildParts,
-): Built {
+): BuiltCatalog {
   const backends = [...parts.backends()].sort();
   const shaped = parts.shape(draftFromListings(listings), { backends });
-  const { draft, errors: collisions, conflicts: named } = settleCollisions(shaped);
+  const { draft, errors: collisions, conflicts: named } = resolveCollisions(shaped);
   const claims = readUriClaims(shaped);
   const contested: string[] = [];
   const conflicts = [...named];
@@ -60,7 +60,7 @@ export function buildCatalog(
   };
 }
 
-/** How URIs find their backends, the same at both doors. */
+/** How URIs are mapped to backends; the same at both paths. */
 interface Routing {
   readonly claims: UriClaims;
   unlisted(shown: readonly CatalogEntry[]): FindUnlisted;
@@ -77,12 +77,12 @@ interface Lists {
 function catalogFrom(
   capabilityClass: string,
   lists: Lists,
-  told: Pick<Catalog, 'warnings' | 'conflicts'>,
+  notes: Pick<Catalog, 'warnings' | 'conflicts'>,
   parts: PageParts,
   routing: Routing,
-  door: Door = 'front',
+  path: EndpointPath = 'front',
 ): Catalog {
-  const isShown = (entry: CatalogEntry): boolean => isVisible(entry) && (entry.servedAt ?? door) === door;
+  const isShown = (entry: CatalogEntry): boolean => isVisible(entry) && (entry.servedAt ?? path) === path;
   const visible: Readonly<Record<EntryKind, readonly CatalogEntry[]>> = {
     tool: lists.tool.filter(isShown),
     prompt: lists.prompt.filter(isShown),
@@ -103,8 +103,8 @@ function catalogFrom(
   const catalog: Catalog = {
     capabilityClass,
     find: (kind, name) => byKey[kind].get(name),
-    findInside(name) {
-      inside ??= insideNames(lists.tool);
+    findForInnerCall(name) {
+      inside ??= innerCallNames(lists.tool);
       return inside.get(name);
     },
     findResource(uri) {
@@ -120,22 +120,22 @@ function catalogFrom(
     visible: (kind) => visible[kind],
     direct() {
       direct ??=
-        door === 'front' && hasDoors(lists)
-          ? catalogFrom(capabilityClass, lists, told, parts, routing, 'direct')
+        path === 'front' && hasTwoPaths(lists)
+          ? catalogFrom(capabilityClass, lists, notes, parts, routing, 'direct')
           : catalog;
       return direct;
     },
     allTools: () => lists.tool,
-    ...told,
+    ...notes,
     page: pages.page,
   };
   return catalog;
 }
 
-type Door = NonNullable<CatalogEntry['servedAt']>;
+type EndpointPath = NonNullable<CatalogEntry['servedAt']>;
 
-/** Whether the doors show different things. */
-function hasDoors(lists: Lists): boolean {
+/** Whether some entry is served at one path only. */
+function hasTwoPaths(lists: Lists): boolean {
   return Object.values(lists).some((entries: readonly CatalogEntry[]) =>
     entries.some(({ servedAt }) => servedAt !== undefined),
   );
@@ -149,13 +149,16 @@ function keyed(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEnt
   return new Map(entries.map((entry) => [entry.key, entry]));
 }
 
-/** A plugin that gave an entry another key need not have rewritten its definition: clients must read the name they call. */
+/** Sets `name` in the definition of an entry whose key a plugin changed: clients must see the name that they call. */
 function withOwnName<E extends CatalogEntry>(entry: E): E {
   const definition = definitionNamed(entry.definition, entry.key);
   return definition === entry.definition ? entry : { ...entry, definition };
 }
 
-/** By key; hidden entries may share one, then the workload decides. Code units, not a locale: the same everywhere. */
+/**
+ * By key, then by backend, because hidden entries may share a key. By code units, so that every locale gives the same
+ * order.
+ */
 function sorted<E extends CatalogEntry>(entries: readonly E[]): E[] {
   return [...entries].sort((a, b) => compare(a.key, b.key) || compare(a.backend, b.backend));
 }

@@ -1,72 +1,72 @@
 import type { Era } from '../contract/era.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { CatalogEntry, EntryKind, ToolEntry } from '../contract/tool.ts';
-import type { FindUnlisted } from './unlisted.ts';
+import type { FindUnlisted } from './unlisted-resources.ts';
 
 /** What one capability class may call and see at the endpoint's own path. Immutable; replaced as a whole on change. */
 export interface Catalog {
   readonly capabilityClass: string;
-  /** A visible entry by its advertised name: what clients may reach. One Map.get. */
+  /** A visible entry by its advertised name. One Map.get. */
   find(kind: 'tool' | 'prompt', name: string): CatalogEntry | undefined;
   /**
-   * A tool for inner calls, hidden ones included: by its advertised name, then `backend.original`, then
-   * `backend.advertised`, then as `workload.` and a name it had in between (an override without its prefix).
+   * A tool for inner calls, hidden tools included: by its advertised name, then `backend.original`, then
+   * `backend.advertised`, then `backend.` and one of its aliases (e.g. an override without the prefix).
    */
-  findInside(name: string): ToolEntry | undefined;
+  findForInnerCall(name: string): ToolEntry | undefined;
   /**
-   * The entry that answers for a URI: the resource itself, else a template of that backend that matches (RFC 6570);
-   * `undefined` too for what several backends claim and no priority decides, and for dot segments behind a template.
+   * The entry of a URI: the resource itself, else a matching template of the same backend (RFC 6570). `undefined` also
+   * when several backends claim the URI and no priority decides, and for dot segments matched by a template.
    */
   findResource(uri: string): CatalogEntry | undefined;
-  /** The backend of a URI that no list names, or the backends that may have it; see `unlistedFinder`. */
+  /** The backend of a URI that no list contains, or the backends that may have it; see `unlistedFinder`. */
   readonly findUnlisted: FindUnlisted;
-  /** The template whose text is exactly this, for completion refs. */
+  /** The template with exactly this text, for completion references. */
   findTemplate(uriTemplate: string): CatalogEntry | undefined;
   /** Visible entries of a kind, sorted by key. */
   visible(kind: EntryKind): readonly CatalogEntry[];
-  /** The same lists as the second path serves them; the same catalogue when no entry is bound to a path. */
+  /** The lists of the second path; the same catalogue when no entry is limited to one path. */
   direct(): Catalog;
-  /** Every tool, hidden ones too, sorted by key; for `explain` and virtual tools. */
+  /** Every tool, hidden ones included, sorted by key; for `explain` and virtual tools. */
   allTools(): readonly ToolEntry[];
   /** Sentences for the operator about what was dropped. */
   readonly warnings: readonly string[];
-  /** What several backends claim and nobody gets. */
+  /** Names that several backends claim and that are therefore dropped. */
   readonly conflicts: readonly CatalogConflict[];
   /**
-   * One page of a list as a whole result object of the era, serialised once and kept.
-   * `undefined` for a cursor that is malformed or of another list.
+   * One page of a list as a whole result object of the era, serialised once and cached. `undefined` for a malformed
+   * cursor or a cursor of another list.
    */
   page(kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
 }
 
-/** A name or URI that several backends claim, so that none of them gets it. */
+/** A name or URI that several backends claim and that is therefore dropped. */
 export interface CatalogConflict {
   readonly kind: EntryKind;
-  /** As clients would call it: the advertised name, the URI, the text of the template. */
+  /** As clients would call it: the advertised name, the URI, or the text of the template. */
   readonly name: string;
-  /** Sorted, each once. */
+  /** Sorted, without duplicates. */
   readonly backends: readonly string[];
 }
 
 /** The catalogues of all capability classes. */
 export interface Catalogs {
   /**
-   * The catalogue of a class, built on first use from what is known then. A caller's class without lists of its own is
-   * served that of its capability class.
-   * @throws GatewayFault when it could not be built and there is no older one to keep, e.g. CATALOG_CONFLICT
+   * The catalogue of a class, built on first use from the lists known by then. A caller's class without lists of its
+   * own gets the catalogue of its capability class.
+   * @throws GatewayFault when it cannot be built and there is no older one, e.g. CATALOG_CONFLICT
    */
   of(capabilityClass: string): Catalog;
-  /** A backend's lists changed for one class (`''` = for every class): rebuild, compare, tell, coalesced. */
+  /** A backend's lists changed for one class (`''` = for every class): rebuilds, compares and notifies, coalesced. */
   changed(backend: string, capabilityClass: string): void;
-  /** Rebuilds what has changed now, without waiting for more changes. */
+  /** Rebuilds pending changes now, without waiting for more changes. */
   catchUp(): void;
   onChanged(listener: (change: CatalogChange) => void): () => void;
-  /** Classes that were asked for. */
+  /** The classes in use. */
   classes(): readonly string[];
   stop(): void;
 }
 
-/** Lists of a class that differ from those before. */
+/** The lists of a class that differ from the previous ones. */
 export interface CatalogChange {
   readonly capabilityClass: string;
   readonly kinds: readonly ('tools' | 'prompts' | 'resources')[];

@@ -1,8 +1,8 @@
 import type { CatalogDraft, CatalogEntry } from '../contract/tool.ts';
 import type { CatalogConflict } from './catalog.ts';
 
-/** The draft with one visible entry per key, and what had to go. `errors` are for the operator's eyes at once. */
-export interface Settled {
+/** The draft with one visible entry per key, and what was dropped. `errors` are logged as errors. */
+export interface ResolvedDraft {
   readonly draft: CatalogDraft;
   readonly errors: readonly string[];
   /** The errors as data. */
@@ -10,21 +10,21 @@ export interface Settled {
 }
 
 /**
- * Leaves one visible entry per key, whatever plugins and backends did.
+ * Keeps one visible entry per key.
  *
- * A virtual entry goes before those of backends, so that no backend can stand in for a curated tool. Between backends an
- * explicit order of priority decides; without one nobody gets what several claim, since clients and policies know an
- * entry by its name alone: a backend must not take the place of another by listing its names, or by sorting earlier.
- * Hidden entries keep their keys: only inner calls see them.
+ * A virtual entry wins over entries of backends, so that no backend can replace a curated tool. Between backends an
+ * explicit priority order decides. Without one all of them are dropped: clients and policies identify an entry by its
+ * name alone, so a backend must not take over a name of another one by listing it, or by sorting before it.
+ * Hidden entries keep their keys, because only inner calls see them.
  */
-export function settleCollisions(draft: CatalogDraft): Settled {
+export function resolveCollisions(draft: CatalogDraft): ResolvedDraft {
   const warnings: string[] = [];
   const conflicts: CatalogConflict[] = [];
   const settled: CatalogDraft = {
-    tools: settle(draft.tools, warnings, conflicts),
-    prompts: settle(draft.prompts, warnings, conflicts),
-    resources: settle(draft.resources, warnings, conflicts),
-    templates: settle(draft.templates, warnings, conflicts),
+    tools: resolveKind(draft.tools, warnings, conflicts),
+    prompts: resolveKind(draft.prompts, warnings, conflicts),
+    resources: resolveKind(draft.resources, warnings, conflicts),
+    templates: resolveKind(draft.templates, warnings, conflicts),
     warnings: [],
   };
   const errors = conflicts.map(contested);
@@ -32,10 +32,10 @@ export function settleCollisions(draft: CatalogDraft): Settled {
 }
 
 /**
- * The one of several claims on a name that counts: a virtual entry; what one backend alone claims, the first time; what
- * the backend claims that stands first in an explicit order. `undefined` when that decides nothing.
+ * The winner of several claims on a name: a virtual entry; the first entry when only one backend claims the name; the
+ * entry of the backend with the highest priority. `undefined` when none of these decides.
  */
-export function decidedClaim<E extends CatalogEntry>(claims: readonly E[]): E | undefined {
+export function winningClaim<E extends CatalogEntry>(claims: readonly E[]): E | undefined {
   const virtual = claims.find(({ run }) => run !== undefined);
   const [first] = claims;
   if (virtual !== undefined || first === undefined) return virtual;
@@ -49,11 +49,15 @@ function rankOf({ rank }: CatalogEntry): number {
   return rank ?? Number.POSITIVE_INFINITY;
 }
 
-function settle<E extends CatalogEntry>(entries: readonly E[], warnings: string[], conflicts: CatalogConflict[]): E[] {
+function resolveKind<E extends CatalogEntry>(
+  entries: readonly E[],
+  warnings: string[],
+  conflicts: CatalogConflict[],
+): E[] {
   const ranked = inOrder(entries);
   const dropped = new Set<E>();
-  for (const [key, claims] of contestedKeys(ranked)) {
-    const winner = decidedClaim(claims);
+  for (const [key, claims] of conflictSentence(ranked)) {
+    const winner = winningClaim(claims);
     const [first] = claims;
     if (winner === undefined && first !== undefined) {
       conflicts.push({ kind: first.kind, name: key, backends: [...new Set(claims.map(({ backend }) => backend))] });
@@ -63,14 +67,14 @@ function settle<E extends CatalogEntry>(entries: readonly E[], warnings: string[
       dropped.add(claim);
       const { kind, backend } = claim;
       if (winner !== undefined)
-        warnings.push(`${kind} "${key}" of ${backend} is dropped: ${winner.backend} has that name`);
+        warnings.push(`${kind} "${key}" of ${backend} is dropped: ${winner.backend} has the name too`);
     }
   }
   return dropped.size === 0 ? ranked : ranked.filter((entry) => !dropped.has(entry));
 }
 
-/** Keys that more than one visible entry has, with those entries. */
-function contestedKeys<E extends CatalogEntry>(entries: readonly E[]): ReadonlyMap<string, readonly E[]> {
+/** Keys with more than one visible entry, with these entries. */
+function conflictSentence<E extends CatalogEntry>(entries: readonly E[]): ReadonlyMap<string, readonly E[]> {
   const first = new Map<string, E>();
   const contenders = new Map<string, E[]>();
   for (const entry of entries) {

@@ -5,27 +5,30 @@ import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { sharedClass } from '../mcp/capabilities.ts';
-import { type BuildParts, type Built, buildCatalog } from './build.ts';
+import { type BuildParts, type BuiltCatalog, buildCatalog } from './build.ts';
 import type { Catalog, CatalogChange, Catalogs } from './catalog.ts';
 
-/** What the catalogues are made of and whom they tell. */
+/** What the catalogues are made of, and their listener. */
 export interface CatalogsParts extends BuildParts {
   readonly manager: Pick<BackendManager, 'listings'> & Partial<Pick<BackendManager, 'hasLists'>>;
   readonly limits: Pick<Limits, 'pageSize' | 'coalesceMs'>;
   now(): number;
   readonly log: Log;
-  /** The `catalogRebuilt` hook: the first build of a class, and every one that differs from the one before. */
+  /**
+   * The `catalogRebuilt` hook: called for the first build of a class and for every build that differs from the previous
+   * one.
+   */
   onRebuilt(event: CatalogRebuilt): void;
 }
 
-/** A class that was asked for: its catalogue, or why there is none. */
+/** A class in use: its catalogue, or why there is none. */
 type State = { readonly catalog: Catalog } | { readonly fault: GatewayFault };
 
 /**
- * Catalogues by capability class, each built when first asked for and again when lists it is made of change.
+ * Catalogues by capability class. Each is built on first use and rebuilt when its lists change.
  *
- * A rebuild that fails leaves the old catalogue in place and says why in the log. Where there is nothing to keep (no
- * catalogue yet, or one without entries) `of` throws the fault until a change repairs it: an empty list would be a lie.
+ * A failed rebuild keeps the old catalogue and logs the reason. Without an old catalogue, or with an empty one, `of`
+ * throws the fault until a change repairs it: an empty list would be wrong.
  */
 export function createCatalogs(parts: CatalogsParts): Catalogs {
   const { log, limits } = parts;
@@ -35,7 +38,9 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
-  /** The class whose catalogue serves a class: callers without lists of their own see those of their capability class. */
+  /**
+   * The class whose catalogue serves a class: callers without lists of their own see those of their capability class.
+   */
   const servedBy = (listClass: string): string =>
     parts.manager.hasLists === undefined || parts.manager.hasLists(listClass) ? listClass : sharedClass(listClass);
 
@@ -57,10 +62,10 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     log.debug('catalogue built', { capabilityClass, tools, durationMs: parts.now() - startedMs });
     if (before !== undefined && kinds.length === 0 && sameTexts(old?.warnings, catalog.warnings)) return;
     parts.onRebuilt({ capabilityClass, kinds, tools, reachable, warnings: catalog.warnings });
-    if (before !== undefined && kinds.length > 0) tell({ capabilityClass, kinds });
+    if (before !== undefined && kinds.length > 0) notify({ capabilityClass, kinds });
   };
 
-  const tell = (change: CatalogChange): void => {
+  const notify = (change: CatalogChange): void => {
     for (const listener of listeners) {
       try {
         listener(change);
@@ -73,9 +78,9 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   const rebuildPending = (): void => {
     timer = undefined;
     const asked = [...states.keys()];
-    const isDue = (name: string): boolean => pending.has(name) || pending.has(sharedClass(name));
-    const due = pending.has(EVERY_CLASS) ? asked : asked.filter(isDue);
-    // Lists of single callers come and go: before and after they see those of their capability class.
+    const needsRebuild = (name: string): boolean => pending.has(name) || pending.has(sharedClass(name));
+    const due = pending.has(EVERY_CLASS) ? asked : asked.filter(needsRebuild);
+    // Lists of single callers appear and disappear; without them callers see those of their capability class.
     const come = [...pending].filter((name) => !states.has(name) && states.has(sharedClass(name)));
     pending.clear();
     for (const name of due) {
@@ -91,7 +96,7 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     const served = states.get(sharedClass(name));
     if (old === undefined || served === undefined || !('catalog' in old) || !('catalog' in served)) return;
     const kinds = kindsThatDiffer(old.catalog, served.catalog);
-    if (kinds.length > 0) tell({ capabilityClass: name, kinds });
+    if (kinds.length > 0) notify({ capabilityClass: name, kinds });
   };
 
   return {
@@ -105,7 +110,8 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     changed(_workload, capabilityClass) {
       if (isStopped) return;
       pending.add(capabilityClass);
-      // Not started again by later changes: a backend that changes all the time must not keep others' changes back.
+      // The timer is not restarted by later changes: a backend that changes all the time must not delay others'
+      // changes.
       timer ??= setTimeout(rebuildPending, limits.coalesceMs).unref();
     },
     catchUp() {
@@ -127,11 +133,13 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   };
 }
 
-/** `changed` with the base class means every class: those without lists of their own are served the base's. */
+/**
+ * `changed` with the base class affects every class, because classes without lists of their own use the base's lists.
+ */
 const EVERY_CLASS = '';
 
-/** The new state of a class; `undefined` when the build failed and the old catalogue stays. */
-function stateFrom(build: () => Built, old: Catalog | undefined, log: Log): State | undefined {
+/** The new state of a class; `undefined` when the build failed and the old catalogue is kept. */
+function stateFrom(build: () => BuiltCatalog, old: Catalog | undefined, log: Log): State | undefined {
   try {
     const { catalog, errors } = build();
     report(catalog, errors, old, log);
@@ -141,7 +149,7 @@ function stateFrom(build: () => Built, old: Catalog | undefined, log: Log): Stat
     const keepsOld = old !== undefined && KINDS.some((kind) => old.visible(kind).length > 0);
     const { code } = fault;
     log.error(
-      keepsOld ? 'the catalogue stays as it was: building it again failed' : 'no catalogue: building it failed',
+      keepsOld ? 'the old catalogue is kept: rebuilding it failed' : 'there is no catalogue: building it failed',
       {
         code,
         cause: explainCause(fault),
@@ -151,28 +159,29 @@ function stateFrom(build: () => Built, old: Catalog | undefined, log: Log): Stat
   }
 }
 
-/** Logs what the old catalogue did not warn of already. */
+/** Logs the warnings that the old catalogue did not have. */
 function report(catalog: Catalog, errors: readonly string[], old: Catalog | undefined, log: Log): void {
   const { capabilityClass } = catalog;
-  const told = new Set(old?.warnings);
-  const grave = new Set(errors);
+  const known = new Set(old?.warnings);
+  const serious = new Set(errors);
   let lines = 0;
   for (const warning of catalog.warnings) {
-    if (told.has(warning) || ++lines > MAX_TOLD) continue;
-    if (grave.has(warning)) log.error('the catalogue is incomplete', { capabilityClass, warning });
-    else log.warn('the catalogue is not quite what the configuration speaks of', { capabilityClass, warning });
+    if (known.has(warning) || ++lines > MAX_TOLD) continue;
+    if (serious.has(warning)) log.error('the catalogue is incomplete', { capabilityClass, warning });
+    else log.warn('the configuration names unknown entries', { capabilityClass, warning });
   }
-  if (lines > MAX_TOLD)
-    log.error('the catalogue is incomplete in more ways', { capabilityClass, more: lines - MAX_TOLD });
+  if (lines > MAX_TOLD) log.error('the catalogue has more errors', { capabilityClass, more: lines - MAX_TOLD });
 }
 
-/** Lines about one catalogue: a backend may list 50,000 names of another, and others with each change. */
+/**
+ * Limits the lines about one catalogue: a backend may list 50,000 names of another one, and change them all the time.
+ */
 const MAX_TOLD = 100;
 
 const KINDS = ['tool', 'prompt', 'resource', 'template'] as const satisfies readonly EntryKind[];
 const TOLD_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', template: 'resources' } as const;
 
-/** Which lists clients would see differ; without an old catalogue, which have something in them. */
+/** The lists that changed for clients; without an old catalogue, the non-empty ones. */
 export function kindsThatDiffer(old: Catalog | undefined, catalog: Catalog | undefined): CatalogChange['kinds'] {
   const direct = [old?.direct(), catalog?.direct()] as const;
   const hasDoors = direct[0] !== old || direct[1] !== catalog;

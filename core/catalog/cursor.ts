@@ -1,11 +1,11 @@
 import type { EntryKind } from '../contract/tool.ts';
 import { isObject } from '../json/raw-json.ts';
 
-/** Where a page begins: after `skip` entries whose key starts with `after`, or after `after` itself. */
+/** Where a page starts: after `skip` entries whose keys start with `after`, or after the key `after`. */
 export interface Position {
-  /** The last key delivered, or its start when the key is too long for a cursor. */
+  /** The last key sent, or its start when the key is too long for a cursor. */
   readonly after: string;
-  /** Set when `after` is only the start of a key: how many entries that begin so were delivered. */
+  /** Set when `after` is only the start of a key: the number of entries with this start that were sent. */
   readonly skip?: number;
 }
 
@@ -13,8 +13,8 @@ export interface Position {
 type Keyed = readonly { readonly key: string }[];
 
 /**
- * The cursor for the page that follows entry `last`: base64url of a small JSON, at most 512 characters. It holds keys,
- * not positions, so it stays good when the list is built again.
+ * The cursor of the page that follows entry `last`: base64url of a small JSON, at most 512 characters. It contains keys
+ * instead of positions, so it stays valid when the list is rebuilt.
  */
 export function cursorAfter(kind: EntryKind, entries: Keyed, last: number): string {
   const key = entries[last]?.key ?? '';
@@ -24,7 +24,7 @@ export function cursorAfter(kind: EntryKind, entries: Keyed, last: number): stri
   return encodeCursor(kind, { after, skip: last + 1 - firstFrom(entries, after) });
 }
 
-/** The index of the first entry of the page, `undefined` for a cursor that is malformed or of another list. */
+/** The index of the first entry of the page; `undefined` for a malformed cursor or a cursor of another list. */
 export function startOf(cursor: string, kind: EntryKind, entries: Keyed): number | undefined {
   const position = decodeCursor(cursor, kind);
   if (position === undefined) return undefined;
@@ -52,7 +52,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // not ours
+    return undefined; // not a cursor of the gateway
   }
 }
 
@@ -69,5 +69,5 @@ function firstFrom(entries: Keyed, key: string): number {
 }
 
 const MAX_CURSOR = 512;
-const LONG_KEY_START = 50; // 6 bytes each at worst (\udXXX escapes), and base64 adds a third: 464 characters with the rest
+const LONG_KEY_START = 50; // at most 6 bytes per character (\udXXX escapes), plus a third for base64: 464 characters with the rest
 const BASE64URL = /^[A-Za-z0-9_-]+$/;

@@ -5,22 +5,22 @@ import { encode } from '../json/raw-json.ts';
 import type { Limits } from '../limits.ts';
 import { META } from '../mcp/meta.ts';
 import { cursorAfter, startOf } from './cursor.ts';
-import { itemBytes } from './definition.ts';
+import { itemBytes } from './entry-definition.ts';
 
 /** What a page needs besides its entries. */
 export interface PageParts {
   readonly serverInfo: JsonObject;
   readonly limits: Pick<Limits, 'pageSize'>;
-  /** Further members of the page's `_meta`. */
+  /** More members of the page's `_meta`. */
   readonly meta?: JsonObject;
 }
 
 /**
- * One page of a list as a whole result object of the era; `undefined` for a cursor that is malformed or of another
- * list. The bytes of the entries are joined, never encoded again.
+ * One page of a list as a whole result object of the era; `undefined` for a malformed cursor or a cursor of another
+ * list. The bytes of the entries are joined without encoding them again.
  *
- * Shape: `entries` are of one kind and sorted by key. Modern pages carry `resultType`, `ttlMs: 0`,
- * `cacheScope: "private"` and `_meta` with the server's info; legacy ones are plain and ten times as long.
+ * Shape: `entries` are of one kind and sorted by key. Modern pages have `resultType`, `ttlMs: 0`, `cacheScope:
+ * "private"` and `_meta` with the server's info; legacy pages have none of these and ten times as many entries.
  * Source: MCP 2025-11-25 pagination; MCP 2026-07-28 caching and results.
  */
 export function pageOf(
@@ -58,18 +58,18 @@ function pageFrom(
   return Buffer.concat(parts);
 }
 
-/** Pages of one catalogue, serialised once: first pages for good, later ones while they fit in a bound. */
+/** Pages of one catalogue, serialised once: first pages are kept for ever, later ones within a size limit. */
 export interface PageStore {
   page(kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
 }
 
-/** Makes the pages of lists that never change. */
+/** Caches the pages of lists that never change. */
 export function createPageStore(visible: (kind: EntryKind) => readonly CatalogEntry[], parts: PageParts): PageStore {
   const first = new Map<string, RawJson>();
   const later = new Map<string, RawJson>();
   let laterBytes = 0;
   const keep = (key: string, page: RawJson): void => {
-    if (!later.delete(key)) laterBytes += page.length; // one that is asked for again becomes the youngest
+    if (!later.delete(key)) laterBytes += page.length; // a requested page becomes the most recently used
     later.set(key, page);
     for (const [oldest, { length }] of later) {
       if (laterBytes <= MAX_LATER_BYTES) return;
@@ -88,7 +88,7 @@ export function createPageStore(visible: (kind: EntryKind) => readonly CatalogEn
       }
       const start = startOf(cursor, kind, entries);
       if (start === undefined) return undefined;
-      const key = `${list} ${start}`; // not the cursor: many cursors of a stranger's making lead to one place
+      const key = `${list} ${start}`; // not the cursor: clients can make many cursors for the same position
       const page = later.get(key) ?? pageFrom(entries, kind, era, start, parts);
       keep(key, page);
       return page;
@@ -97,7 +97,7 @@ export function createPageStore(visible: (kind: EntryKind) => readonly CatalogEn
 }
 
 const MAX_LATER_BYTES = 16_777_216;
-const LEGACY_PAGE_FACTOR = 10; // legacy clients often read one page only
+const LEGACY_PAGE_FACTOR = 10; // many legacy clients read only one page
 const LISTED_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', template: 'resourceTemplates' } as const;
 const COMMA = Buffer.from(',');
 const LIST_END = Buffer.from(']');

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { ToolEntry } from '../contract/tool.ts';
-import { renamed } from './definition.ts';
+import { renamed } from './entry-definition.ts';
 
 /**
- * Gives tools with names over `maxLength` a short one: the start of the name, `_`, and 8 hex digits of the SHA-256 of
- * the whole name, so that names that differ only at their end stay apart.
+ * Shortens tool names over `maxLength` to the start of the name, `_`, and 8 hex digits of the SHA-256 of the whole
+ * name, so that names that differ only at their end stay different.
  *
- * Shape: the short form follows from the full name alone; only when it is taken by another tool does the hash grow.
- * Units: `maxLength` in UTF-16 code units. A name that cannot be shortened stays (never seen: every hash is taken).
+ * Shape: the short form depends only on the full name; more hex digits are used only when another tool has the same
+ * short name.
+ * Units: `maxLength` in UTF-16 code units. A name that cannot be shortened is kept (all digits would have to collide).
  */
 export function boundNames(tools: readonly ToolEntry[], maxLength: number): ToolEntry[] {
   const long = tools.filter(({ key }) => key.length > maxLength);
@@ -35,7 +36,7 @@ function freeName(key: string, maxLength: number, taken: ReadonlySet<string>): s
   return key;
 }
 
-/** At most `length` code units, never half a surrogate pair. */
+/** At most `length` code units, without splitting a surrogate pair. */
 function startOf(key: string, length: number): string {
   return key.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }

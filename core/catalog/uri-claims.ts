@@ -1,27 +1,29 @@
 import type { CatalogDraft, CatalogEntry, ResourceEntry } from '../contract/tool.ts';
 import type { CatalogConflict } from './catalog.ts';
-import { decidedClaim } from './collisions.ts';
+import { winningClaim } from './collisions.ts';
 import { type UriMatcher, uriMatcher } from './uri-template.ts';
 import { readTemplate } from './uri-template-parts.ts';
 
-/** Which backend a URI belongs to, by all that backends list. */
+/** Which backend a URI belongs to, according to all lists. */
 export interface UriClaims {
-  /** The entry that answers for a URI; `undefined` when nobody claims it, or several do and nothing decides. */
+  /** The entry of a URI; `undefined` when no backend claims it, or several do and no priority decides. */
   find(uri: string): CatalogEntry | undefined;
-  /** Backends that all claim a URI which therefore none of them gets. */
+  /** Backends that claim a URI together; it is given to none of them. */
   contenders(uri: string): readonly string[];
-  /** The most steps that looking a URI up can take. */
+  /** The maximum number of steps of a look-up of the URI. */
   steps(uri: string): number;
-  /** Sentences about templates that no URI is matched against. */
+  /** Sentences about templates that are not matched against URIs. */
   readonly unmatchable: readonly string[];
 }
 
 /**
- * Reads the claims of visible resources and templates, those included that a list leaves out because several claim them.
+ * Reads the claims of visible resources and templates, including those that are not listed because several backends
+ * claim them.
  *
- * A backend's own resource goes before its templates, which go in the order of their texts. A template that does not fix
- * a scheme claims only what nobody else does. Of what backends claim together see {@link decidedClaim}.
- * Time of a look-up: linear in the URI for each part of the templates that begin like it, which are bounded per backend.
+ * A backend's own resource wins over its templates, which are tried in the order of their texts. A template without a
+ * fixed scheme claims only URIs that nothing else claims. Between backends see {@link winningClaim}.
+ * Time of a look-up: linear in the URI for each part of the templates with a matching prefix; their number is limited
+ * per backend.
  */
 export function readUriClaims({ resources, templates }: Pick<CatalogDraft, 'resources' | 'templates'>): UriClaims {
   const exact = Map.groupBy(resources.filter(isVisible), ({ key }) => key);
@@ -34,10 +36,10 @@ export function readUriClaims({ resources, templates }: Pick<CatalogDraft, 'reso
     return claims.length > 0 ? claims : matching.map(({ entry }) => entry);
   };
   return {
-    find: (uri) => decidedClaim(claimsOn(uri)),
+    find: (uri) => winningClaim(claimsOn(uri)),
     contenders(uri) {
       const claims = claimsOn(uri);
-      return decidedClaim(claims) === undefined ? [...new Set(claims.map(({ backend }) => backend))].sort() : [];
+      return winningClaim(claims) === undefined ? [...new Set(claims.map(({ backend }) => backend))].sort() : [];
     },
     steps: (uri) =>
       matchers.reduce((sum, { prefix, parts }) => sum + (uri.startsWith(prefix) ? parts * uri.length : 1), 1),
@@ -46,8 +48,8 @@ export function readUriClaims({ resources, templates }: Pick<CatalogDraft, 'reso
 }
 
 /**
- * The resources without those that a template of another backend claims too, with a sentence for each. Takes a
- * bounded number of steps: what is left is listed, and not readable all the same.
+ * The resources without those that a template of another backend also claims, with a sentence for each. The number of
+ * steps is limited: contested resources beyond the limit are listed, but cannot be read.
  */
 export function withoutContested(
   resources: readonly ResourceEntry[],
@@ -65,25 +67,25 @@ export function withoutContested(
     if (found === resource) return true;
     const { key, backend } = resource;
     if (found !== undefined) {
-      errors.push(`resource "${key}" of ${backend} is dropped: a template of ${found.backend} goes first`);
+      errors.push(`resource "${key}" of ${backend} is dropped: a template of ${found.backend} has priority`);
       return false;
     }
     const backends = claims.contenders(key);
-    errors.push(`resource "${key}" is dropped: ${backends.join(', ')} all claim that URI, by a list or a template`);
+    errors.push(`resource "${key}" is dropped: ${backends.join(', ')} all claim that URI in their lists or templates`);
     conflicts.push({ kind: 'resource', name: key, backends });
     return false;
   });
 }
 
-const MAX_STEPS = 5_000_000; // of one build, some 10 ms: most templates are let go at their first characters
+const MAX_STEPS = 5_000_000; // per build, about 10 ms: most templates fail at their first characters
 
 interface Matcher {
   readonly matches: UriMatcher;
-  /** What every URI of it begins with. */
+  /** The literal prefix of all its URIs. */
   readonly prefix: string;
   readonly parts: number;
   readonly entry: CatalogEntry;
-  /** It fixes a scheme. */
+  /** It has a fixed scheme. */
   readonly isFirm: boolean;
 }
 
@@ -110,7 +112,7 @@ function compile(templates: readonly CatalogEntry[]) {
   return { matchers, unmatchable };
 }
 
-/** With the longest URI that is matched it bounds what the templates of one backend cost everybody who reads. */
+/** Together with the longest matched URI it limits what the templates of one backend cost every reader. */
 const MAX_PARTS_PER_BACKEND = 1024;
 
 function isVisible({ hiddenBy }: CatalogEntry): boolean {

@@ -1,11 +1,11 @@
-/** One part of a template, as matching sees it. */
+/** One part of a template, for matching. */
 export type Part =
   | { readonly kind: 'literal'; readonly text: string }
-  /** One or more characters, none of `without`. */
+  /** One or more characters, except those in `without`. */
   | { readonly kind: 'run'; readonly without: string }
-  /** Nothing, or `first` and any characters but `without`. */
+  /** Empty, or `first` and any characters except those in `without`. */
   | { readonly kind: 'optional'; readonly first: string; readonly without: string }
-  /** Nothing, or `first` and pairs of the names, joined by `separator`; any names when `names` is absent. */
+  /** Empty, or `first` and pairs of the names, joined by `separator`; any names when `names` is absent. */
   | {
       readonly kind: 'pairs';
       readonly first: string;
@@ -14,7 +14,7 @@ export type Part =
       readonly without: string;
     };
 
-/** Reads a template; `undefined` when it is malformed or over a bound. Source: RFC 6570 §2. */
+/** Parses a template; `undefined` when it is malformed or exceeds a limit. Source: RFC 6570 §2. */
 export function readTemplate(template: string): readonly Part[] | undefined {
   if (template.length > MAX_TEMPLATE) return undefined;
   const parts: Part[] = [];
@@ -37,7 +37,7 @@ export function readTemplate(template: string): readonly Part[] | undefined {
 
 /** Templates longer than this are listed, but no URI is matched against them. */
 export const MAX_TEMPLATE = 2048;
-const MAX_PARTS = 64; // with MAX_MATCHED_URI it bounds what one match costs
+const MAX_PARTS = 64; // with MAX_MATCHED_URI it limits the cost of one match
 
 interface Variable {
   readonly name: string;
@@ -57,7 +57,7 @@ function readVariable(text: string): Variable | undefined {
   return { name: read.groups.name, isExploded: read.groups.explode !== undefined };
 }
 
-/** RFC 6570 §2.3, and dashes, which many servers use. Linear: every alternative begins with another character. */
+/** RFC 6570 §2.3, and dashes, which many servers use. Linear: every alternative starts with another character. */
 const VARIABLE = /^(?<name>(?:[A-Za-z0-9_.-]|%[0-9A-Fa-f]{2})+)(?:(?<explode>\*)|:[1-9][0-9]{0,3})?$/;
 
 type Operator = (variables: readonly Variable[]) => readonly Part[];

@@ -4,13 +4,13 @@ import { type Part, readTemplate } from './uri-template-parts.ts';
 export type UriMatcher = (uri: string) => boolean;
 
 /**
- * Compiles an RFC 6570 template for matching; `undefined` when it cannot be matched: malformed, or over a bound.
+ * Compiles an RFC 6570 template for matching; `undefined` when it is malformed or exceeds a limit.
  *
- * Time: linear in the URI for each part of the template, whatever the URI: instead of trying one split after the other,
- * every part turns the set of positions where it may begin into the set where it may end.
- * Lenient where servers are: a value may hold any character but those that delimit its kind of expression, encoded or
- * not. `{x}` and `{+x}` need at least one character; what brings its own first character (`/x`, `?x`, `#x` …) may be
- * absent. Query parameters come in any order.
+ * Time: linear in the URI for each part of the template, for every URI: instead of trying one split after another, each
+ * part maps the set of positions where it may start to the set where it may end.
+ * As lenient as servers: a value may contain any character except the delimiters of its kind of expression, encoded or
+ * not. `{x}` and `{+x}` need at least one character; expressions with a prefix character (`/x`, `?x`, `#x` …) may be
+ * absent. Query parameters may come in any order.
  * Source: RFC 6570 §3.2 (levels 1-3 and explode; a prefix length `:n` is not checked).
  */
 export function compileUriTemplate(template: string): UriMatcher | undefined {
@@ -18,7 +18,7 @@ export function compileUriTemplate(template: string): UriMatcher | undefined {
   return parts && uriMatcher(parts);
 }
 
-/** As {@link compileUriTemplate}, of a template that was read. */
+/** Like {@link compileUriTemplate}, for a parsed template. */
 export function uriMatcher(parts: readonly Part[]): UriMatcher {
   const [first] = parts;
   const prefix = first?.kind === 'literal' ? first.text : '';
@@ -35,10 +35,10 @@ export function uriMatcher(parts: readonly Part[]): UriMatcher {
   };
 }
 
-/** URIs longer than this are found by their exact text only. */
+/** Longer URIs are found only by their exact text. */
 export const MAX_MATCHED_URI = 8192;
 
-/** 1 at every index of the URI that can be reached, its end included. */
+/** 1 at every index of the URI that can be reached, including its end. */
 type Positions = Uint8Array;
 type Step = (uri: string, from: Positions) => Positions;
 
@@ -49,7 +49,7 @@ function stepFrom(part: Part): Step {
   return pairsStep(part.first, part.separator, part.names, tableOf(part.without));
 }
 
-/** Knuth-Morris-Pratt: ends of the text, where its start is reached. */
+/** Knuth-Morris-Pratt: the ends of all occurrences of the text that start at a reached position. */
 function literalStep(text: string): Step {
   const borders = bordersOf(text);
   return (uri, from) => {
@@ -66,7 +66,7 @@ function literalStep(text: string): Step {
   };
 }
 
-/** For each prefix of the text, the length of its longest proper prefix that is also its suffix. */
+/** For each prefix of the text, the length of its longest proper prefix that is also a suffix. */
 function bordersOf(text: string): Uint16Array {
   const borders = new Uint16Array(text.length);
   let matched = 0;
@@ -91,7 +91,7 @@ function runStep(delimits: Uint8Array): Step {
   };
 }
 
-/** Nothing, or `first` and any number of allowed characters. */
+/** Empty, or `first` and any number of allowed characters. */
 function optionalStep(first: string, delimits: Uint8Array): Step {
   return (uri, from) => {
     const to = Uint8Array.from(from);
@@ -105,7 +105,7 @@ function optionalStep(first: string, delimits: Uint8Array): Step {
   };
 }
 
-/** Nothing, or `first` and `name` or `name=value` pairs in any order; `names` undefined allows any name. One sweep. */
+/** Empty, or `first` and `name` or `name=value` pairs in any order; `names` undefined allows any name. One pass. */
 function pairsStep(first: string, separator: string, names: readonly string[] | undefined, delimits: Uint8Array): Step {
   return (uri, from) => {
     const to = Uint8Array.from(from);
@@ -126,7 +126,7 @@ function pairsStep(first: string, separator: string, names: readonly string[] | 
   };
 }
 
-/** Marks where the value of a known name begins, or where the name ends when it has none. */
+/** Marks where the value of a known name starts, or where the name ends when it has no value. */
 function readName(
   uri: string,
   at: number,
@@ -135,7 +135,7 @@ function readName(
   values: Positions,
 ): void {
   if (names === undefined) {
-    values[at] = 1; // any name is as good as a value
+    values[at] = 1; // any name matches like a value
     return;
   }
   const name = names.find((known) => uri.startsWith(known, at) && isNameEnd(uri[at + known.length]));
@@ -151,7 +151,7 @@ function isNameEnd(character: string | undefined): boolean {
 
 /** 1 for each of the characters, by UTF-16 code. */
 function tableOf(characters: string): Uint8Array {
-  const table = new Uint8Array(128); // beyond ASCII nothing delimits: an index past the end reads as undefined
+  const table = new Uint8Array(128); // no delimiter is beyond ASCII: an index past the end reads as undefined
   for (const character of characters) table[character.charCodeAt(0)] = 1;
   return table;
 }

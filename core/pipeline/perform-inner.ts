@@ -50,7 +50,7 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
       }
       const client: ClientContext = { ...parent.client, progressToken: undefined, notify: parent.client.notify };
       const catalog = catalogs.of(listClassOf(client.owner));
-      const found = isChosen ? catalog.direct().find('tool', name) : catalog.findInside(name);
+      const found = isChosen ? catalog.direct().find('tool', name) : catalog.findForInnerCall(name);
       const target = found ?? missingEntry('tool', name);
       const fields = toolCall(target, given, limits);
       if ('error' in fields) return fields;

@@ -38,7 +38,7 @@ const MAX_SUGGESTIONS = 5;
 /** Explains one tool of a running gateway: by its advertised name, or `workload.original`. */
 export function explainTool(gateway: Gateway, plan: Plan, name: string): Explanation {
   const catalog = gateway.catalog();
-  const entry = catalog.findInside(name);
+  const entry = catalog.findForInnerCall(name);
   const taps = gateway.taps();
   const decided = {
     mayRefuse: tapped(taps, ['authenticate', 'authorize', 'limit']),

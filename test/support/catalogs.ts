@@ -1,5 +1,5 @@
 import type { BackendListing } from '../../core/backend/backend-manager.ts';
-import { type BuildParts, type Built, buildCatalog } from '../../core/catalog/build.ts';
+import { type BuildParts, type BuiltCatalog, buildCatalog } from '../../core/catalog/build.ts';
 import type { Catalog } from '../../core/catalog/catalog.ts';
 import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
@@ -7,7 +7,7 @@ import type { EntryKind } from '../../core/contract/tool.ts';
 import { decodeObject } from '../../core/json/raw-json.ts';
 
 /** Builds a catalogue of the base class as the gateway does, without plugins unless `shape` is given. */
-export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): Built {
+export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): BuiltCatalog {
   return buildCatalog('', listings, {
     backends: () => [...listings.keys()],
     shape: (draft) => draft,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Built } from '../../core/catalog/build.ts';
+import type { BuiltCatalog } from '../../core/catalog/build.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 import type { CatalogEntry } from '../../core/contract/tool.ts';
 import { explainIssues } from '../../core/extension/explain-issues.ts';
@@ -58,7 +58,7 @@ export function refusalsOf(golden: Golden): string[] {
 }
 
 /** Builds the case through the real hook, backends discovered in the given order. */
-export function buildGolden(golden: Golden, order: readonly string[] = Object.keys(golden.backends)): Built {
+export function buildGolden(golden: Golden, order: readonly string[] = Object.keys(golden.backends)): BuiltCatalog {
   const core = pluginCore();
   if (golden.aggregation !== undefined) aggregation.apply(core, aggregation.config.parse(golden.aggregation));
   const listings = listingsOf(
@@ -73,7 +73,7 @@ export function buildGolden(golden: Golden, order: readonly string[] = Object.ke
 }
 
 /** What came out, in the form of `expect`; the parts given for some names only are asked for those names. */
-export function outcomeOf({ catalog }: Built, wanted: NonNullable<Golden['expect']>) {
+export function outcomeOf({ catalog }: BuiltCatalog, wanted: NonNullable<Golden['expect']>) {
   const origin = (entry: CatalogEntry | undefined) => entry && `${entry.backend}.${entry.original}`;
   const visible = (kind: 'tool' | 'prompt') => catalog.visible(kind).map((entry) => [entry.key, origin(entry)]);
   const owners = (kind: 'resource' | 'template') =>
@@ -88,7 +88,7 @@ export function outcomeOf({ catalog }: Built, wanted: NonNullable<Golden['expect
     templates: owners('template'),
     hidden: catalog.allTools().flatMap(({ key, hiddenBy }) => (hiddenBy === undefined ? [] : [[key, hiddenBy]])),
     warnings: catalog.warnings,
-    inside: asked(wanted.inside, (name) => origin(catalog.findInside(name)) ?? null),
+    inside: asked(wanted.inside, (name) => origin(catalog.findForInnerCall(name)) ?? null),
     reads: asked(wanted.reads, (uri) => catalog.findResource(uri)?.backend ?? null),
     shapedBy: asked(wanted.shapedBy, (key) => tool(key)?.shapedBy),
     definitions: asked(wanted.definitions, (key) => JSON.parse(String(tool(key)?.definition)) as JsonObject),

@@ -1,4 +1,4 @@
-import { needsWrapping } from '../../catalog/definition.ts';
+import { needsWrapping } from '../../catalog/entry-definition.ts';
 import type { Call, CallResult } from '../../contract/call.ts';
 import type { RawMembers } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renamed } from '../../../core/catalog/definition.ts';
+import { renamed } from '../../../core/catalog/entry-definition.ts';
 import type { CatalogDraft, ToolEntry } from '../../../core/contract/tool.ts';
 import { built, keysOf } from '../../support/catalogs.ts';
 import { listingOf, listingsOf, rawItem } from '../../support/listings.ts';
@@ -30,7 +30,7 @@ describe('the catalogue without plugins', () => {
     const { catalog, errors } = built(listingsOf({ b: { tools: ['t', 'u'] }, a: { tools: ['t'] } }));
     expect(keysOf(catalog, 'tool')).toEqual(['u']);
     expect(catalog.find('tool', 't')).toBeUndefined();
-    expect(catalog.findInside('t')).toBeUndefined();
+    expect(catalog.findForInnerCall('t')).toBeUndefined();
     expect(errors).toEqual(['tool "t" is dropped: a, b all claim that name']);
     expect(catalog.warnings).toEqual(errors);
   });
@@ -39,7 +39,7 @@ describe('the catalogue without plugins', () => {
     const shape = (draft: CatalogDraft) => ({ ...draft, tools: [...draft.tools, virtualTool('t')] });
     const { catalog } = built(listingsOf({ a: { tools: ['t'] } }), { shape });
     expect(catalog.find('tool', 't')?.backend).toBe('zz/virtual');
-    expect(catalog.warnings).toEqual(['tool "t" of a is dropped: zz/virtual has that name']);
+    expect(catalog.warnings).toEqual(['tool "t" of a is dropped: zz/virtual has the name too']);
   });
 
   proves('choice.aggregation.prompt-ambiguity-dropped', 'drops a prompt for all who claim its name', () => {
@@ -92,7 +92,7 @@ describe('the catalogue without plugins', () => {
       expect(keysOf(catalog, 'resource')).toEqual(['db2://own']);
       expect(catalog.findResource('db://users')).toBeUndefined();
       expect(catalog.findResource('db://orders')).toMatchObject({ backend: 'b' });
-      expect(errors).toEqual(['resource "db://users" is dropped: a, b all claim that URI, by a list or a template']);
+      expect(errors).toEqual(['resource "db://users" is dropped: a, b all claim that URI in their lists or templates']);
       expect(catalog.conflicts).toEqual([{ kind: 'resource', name: 'db://users', backends: ['a', 'b'] }]);
     });
 
@@ -138,7 +138,7 @@ describe('the catalogue without plugins', () => {
 
   proves('choice.aggregation.dot-alias-inside-only', 'resolves workload.tool inside and never for a client', () => {
     const { catalog } = built(listingsOf({ a: { tools: ['t'] } }));
-    expect(catalog.findInside('a.t')?.key).toBe('t');
+    expect(catalog.findForInnerCall('a.t')?.key).toBe('t');
     expect(catalog.find('tool', 'a.t')).toBeUndefined();
   });
 
@@ -148,11 +148,11 @@ describe('the catalogue without plugins', () => {
       tools: draft.tools.map((tool) => (tool.original === 'old' ? renamed(tool, 'new', 'test') : tool)),
     });
     const { catalog } = built(listingsOf({ a: { tools: ['old', 'b.old'] }, b: { tools: ['old2'] } }), { shape });
-    expect(catalog.findInside('new')?.original).toBe('old');
-    expect(catalog.findInside('a.old')?.original).toBe('old');
-    expect(catalog.findInside('a.new')?.original).toBe('old');
-    expect(catalog.findInside('old')).toBeUndefined();
-    expect(catalog.findInside('b.old')?.backend).toBe('a');
+    expect(catalog.findForInnerCall('new')?.original).toBe('old');
+    expect(catalog.findForInnerCall('a.old')?.original).toBe('old');
+    expect(catalog.findForInnerCall('a.new')?.original).toBe('old');
+    expect(catalog.findForInnerCall('old')).toBeUndefined();
+    expect(catalog.findForInnerCall('b.old')?.backend).toBe('a');
   });
 
   proves('choice.aggregation.inside-claims', 'lets no backend take a name that inner calls use for another', () => {
@@ -165,15 +165,15 @@ describe('the catalogue without plugins', () => {
       }),
     );
     expect(catalog.find('tool', 'b.t')?.backend).toBe('a');
-    expect(catalog.findInside('b.t')?.backend).toBe('b');
-    expect(catalog.findInside('a.b.t')?.backend).toBe('a');
+    expect(catalog.findForInnerCall('b.t')?.backend).toBe('b');
+    expect(catalog.findForInnerCall('a.b.t')?.backend).toBe('a');
     const shape = (draft: CatalogDraft) => ({
       ...draft,
       tools: draft.tools.map((tool): ToolEntry => ({ ...tool, hiddenBy: 'filter' })),
     });
     const hidden = built(listingsOf({ a: { tools: ['t'] }, b: { tools: ['t'] } }), { shape }).catalog;
-    expect(hidden.findInside('t')).toBeUndefined();
-    expect([hidden.findInside('a.t')?.backend, hidden.findInside('b.t')?.backend]).toEqual(['a', 'b']);
+    expect(hidden.findForInnerCall('t')).toBeUndefined();
+    expect([hidden.findForInnerCall('a.t')?.backend, hidden.findForInnerCall('b.t')?.backend]).toEqual(['a', 'b']);
   });
 
   it('keeps a hidden tool for inner calls, also behind a visible one of its name', () => {
@@ -182,17 +182,17 @@ describe('the catalogue without plugins', () => {
     const { catalog } = built(listingsOf({ a: { tools: ['t', 'u'] }, b: { tools: ['t'] } }), { shape });
     expect(keysOf(catalog, 'tool')).toEqual(['t']);
     expect(catalog.find('tool', 't')?.backend).toBe('b');
-    expect(catalog.findInside('t')?.backend).toBe('b');
-    expect(catalog.findInside('a.t')?.backend).toBe('a');
+    expect(catalog.findForInnerCall('t')?.backend).toBe('b');
+    expect(catalog.findForInnerCall('a.t')?.backend).toBe('a');
     expect(catalog.find('tool', 'u')).toBeUndefined();
-    expect(catalog.findInside('u')?.backend).toBe('a');
+    expect(catalog.findForInnerCall('u')?.backend).toBe('a');
     expect(catalog.allTools()).toHaveLength(3);
   });
 
   it('counts a name that one backend lists twice once', () => {
     const { catalog } = built(listingsOf({ a: { prompts: ['p', { name: 'p', title: 'second' }] } }));
     expect(catalog.find('prompt', 'p')?.definition.toString()).toBe('{"name":"p"}');
-    expect(catalog.warnings).toEqual(['backend a lists prompt "p" more than once: the first counts']);
+    expect(catalog.warnings).toEqual(['backend a lists prompt "p" more than once: the first one is used']);
   });
 
   it.each(['[]', '"t"', '{"name":"t"', '{"name":"t","x":truu}', '{"name":"t","x":01}', ''])(
@@ -202,7 +202,7 @@ describe('the catalogue without plugins', () => {
       const { catalog } = built(new Map([['a', listing]]));
       expect(catalog.visible('resource')).toEqual([]);
       expect(keysOf(catalog, 'tool')).toEqual(['ok']);
-      expect(catalog.warnings).toEqual(['backend a lists resource "t" as no JSON object']);
+      expect(catalog.warnings).toEqual(['backend a lists resource "t" with a definition that is not a JSON object']);
     },
   );
 

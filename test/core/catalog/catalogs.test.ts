@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { CatalogChange, Catalogs } from '../../../core/catalog/catalog.ts';
 import { type CatalogsParts, createCatalogs } from '../../../core/catalog/create-catalogs.ts';
-import { renamed } from '../../../core/catalog/definition.ts';
+import { renamed } from '../../../core/catalog/entry-definition.ts';
 import type { CatalogRebuilt } from '../../../core/contract/event.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { keysOf } from '../../support/catalogs.ts';
@@ -131,7 +131,7 @@ describe('the catalogues of a gateway', () => {
         { capabilityClass: '', warning: 'prompt "p" is dropped: a, b all claim that name' },
       ]);
       expect(world.lines('warn')).toEqual([
-        { capabilityClass: '', warning: 'backend a lists tool "u" more than once: the first counts' },
+        { capabilityClass: '', warning: 'backend a lists tool "u" more than once: the first one is used' },
       ]);
       world.offer({ a: { ...listsTwice, resources: ['x://1'] }, b: both });
       world.catalogs.changed('a', '');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../../core/catalog/catalog.ts';
-import { itemBytes, needsWrapping } from '../../../core/catalog/definition.ts';
+import { itemBytes, needsWrapping } from '../../../core/catalog/entry-definition.ts';
 import { pageOf } from '../../../core/catalog/pages.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';

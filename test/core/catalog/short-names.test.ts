@@ -25,7 +25,7 @@ describe('a bound on tool names', () => {
     expect(catalog.find('tool', entry?.key ?? '')).toMatchObject({ backend: 'a', original: LONG });
     expect(JSON.parse(String(entry?.definition)).name).toBe(entry?.key);
     expect(catalog.find('tool', LONG)).toBeUndefined();
-    expect(catalog.findInside(`a.${LONG}`)).toBe(entry);
+    expect(catalog.findForInnerCall(`a.${LONG}`)).toBe(entry);
   });
 
   it('leaves a name of exactly the bound as it is', () => {

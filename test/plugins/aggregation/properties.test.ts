@@ -64,11 +64,11 @@ describe('whatever backends offer and however it is configured', () => {
             expect(decodeObject(entry.definition)?.name).toBe(entry.key);
           }
         }
-        for (const entry of catalog.visible('tool')) expect(catalog.findInside(entry.key)).toBe(entry);
+        for (const entry of catalog.visible('tool')) expect(catalog.findForInnerCall(entry.key)).toBe(entry);
         for (const entry of catalog.allTools().filter(({ hiddenBy }) => hiddenBy !== undefined)) {
           hiddenOnes++;
           expect(catalog.find('tool', entry.key)).not.toBe(entry);
-          expect(catalog.findInside(`${entry.backend}.${entry.original}`)).toBe(entry);
+          expect(catalog.findForInnerCall(`${entry.backend}.${entry.original}`)).toBe(entry);
         }
       });
       expect(hiddenOnes).toBeGreaterThan(100); // the property is about something

@@ -4,10 +4,10 @@ import type { CatalogEntry } from '../contract/tool.ts';
 import { decode, encode, isObject, RawObject } from '../json/raw-json.ts';
 
 /**
- * A copy of a tool or prompt under another key; of its definition only `name` changes, all other bytes stay.
+ * A copy of a tool or prompt with another key; only `name` of its definition changes, all other bytes are kept.
  *
- * Shape: `by` is appended to `shapedBy`. The same question gives the same definition bytes again, so that what is kept
- * per definition (serialised items) survives a rebuild.
+ * Shape: `by` is appended to `shapedBy`. The same arguments return the same definition bytes, so that data cached per
+ * definition (serialised items) survives a rebuild.
  */
 export function renamed<E extends CatalogEntry>(entry: E, key: string, by: string): E {
   const definition = definitionNamed(entry.definition, key);
@@ -16,7 +16,7 @@ export function renamed<E extends CatalogEntry>(entry: E, key: string, by: strin
   return { ...entry, key, definition, shapedBy, aliases: [...(entry.aliases ?? []), entry.key] };
 }
 
-/** The definition with `name` set, the very same bytes when it has that name already. */
+/** The definition with `name` set; the same buffer when the name is already set. */
 export function definitionNamed(definition: RawJson, name: string): RawJson {
   const facts = factsOf(definition);
   if (facts.name === name) return definition;
@@ -26,7 +26,7 @@ export function definitionNamed(definition: RawJson, name: string): RawJson {
   return changed;
 }
 
-/** The list item as clients of an era get it. Made once per definition. */
+/** The list item for clients of an era. Made once per definition. */
 export function itemBytes(entry: CatalogEntry, era: Era): RawJson {
   if (entry.kind !== 'tool') return entry.definition;
   const facts = factsOf(entry.definition);
@@ -36,7 +36,7 @@ export function itemBytes(entry: CatalogEntry, era: Era): RawJson {
   return facts.wrapped;
 }
 
-/** Without how it runs as a task: tasks are not served to anyone. */
+/** Without `execution`: the gateway serves no tasks. */
 function plainItem(definition: RawJson): RawJson {
   const members = RawObject.parse(definition);
   return members.has('execution') ? members.without('execution').toBytes() : definition;
@@ -48,9 +48,9 @@ function wrappedItem(definition: RawJson): RawJson {
 }
 
 /**
- * Whether legacy clients see this tool's output under `result`: its schema is not an object schema, and 2025-11-25
- * knows no other. Whoever answers its call wraps `structuredContent` the same way. A legacy backend's own schema is
- * passed on as it is.
+ * Whether legacy clients get this tool's output wrapped in `result`: its schema is not an object schema, and 2025-11-25
+ * allows no other. The answer of its call wraps `structuredContent` in the same way. Schemas of legacy backends are
+ * forwarded unchanged.
  */
 export function needsWrapping(entry: Pick<CatalogEntry, 'definition' | 'era'>): boolean {
   if (entry.era === '2025-11-25') return false;
@@ -60,8 +60,8 @@ export function needsWrapping(entry: Pick<CatalogEntry, 'definition' | 'era'>): 
 }
 
 /**
- * What was found out about one definition; kept as long as the definition is. Not its members: they are looked at when
- * lists change, and thousands of tools would keep them for the rest of the time.
+ * Facts about one definition, cached as long as the definition exists. The parsed members are not cached: they are read
+ * only when lists change, and thousands of tools would keep them in memory.
  */
 interface Facts {
   readonly name: string | undefined;
@@ -86,7 +86,7 @@ function hasOtherRoot(members: RawObject): boolean {
   return members.has('outputSchema') && members.object('outputSchema')?.string('type') !== 'object';
 }
 
-/** `{type: object, properties: {result: schema}, required: [result]}`, pointers inside moved along with the schema. */
+/** `{type: object, properties: {result: schema}, required: [result]}`, with the pointers inside adapted. */
 function wrappedSchema(schema: RawJson = TRUE): RawJson {
   const natural = decode(schema);
   const dialect = isObject(natural) && typeof natural.$schema === 'string' ? { $schema: natural.$schema } : {};
@@ -96,7 +96,7 @@ function wrappedSchema(schema: RawJson = TRUE): RawJson {
     .toBytes();
 }
 
-/** Same-document pointers start at the wrapper now; a part with an `$id` of its own keeps its own root. */
+/** Same-document pointers now start at the wrapper; a part with its own `$id` keeps its own root. */
 function withMovedRefs(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return schema.map(withMovedRefs);
   if (!isObject(schema)) return schema;
@@ -119,9 +119,9 @@ function movedPointer(pointer: string): string {
 
 const TRUE = Buffer.from('true');
 const POINTERS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef']);
-/** Keywords whose value is data, not a schema. */
+/** Keywords whose value is data and not a schema. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
-/** Keywords whose keys are names that an author chose, so that a name like `default` is no keyword. */
+/** Keywords whose keys are names chosen by an author, so that a name like `default` is not a keyword. */
 const NAME_MAPS: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',

@@ -1,13 +1,13 @@
 import type { ToolEntry } from '../contract/tool.ts';
 
 /**
- * Names for inner calls, best first: advertised, `backend.original`, `backend.advertised`, and names between the two;
+ * Names of tools for inner calls, in this order: advertised, `backend.original`, `backend.advertised`, and aliases;
  * visible tools before hidden ones.
  *
- * No backend takes a name from another: `backend.original` is that workload's, whatever another one lists, and a name
- * that hidden tools or aliases of several backends have is nobody's.
+ * No backend can take over a name of another one: `backend.original` always means that backend, and a name of hidden
+ * tools or aliases of several backends is left out.
  */
-export function insideNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
+export function innerCallNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
   const names = new Map<string, ToolEntry>();
   const visible = tools.filter(({ hiddenBy }) => hiddenBy === undefined);
   const hidden = tools.filter(({ hiddenBy }) => hiddenBy !== undefined);
@@ -38,7 +38,7 @@ function add(names: Map<string, ToolEntry>, more: ReadonlyMap<string, ToolEntry>
   for (const [name, tool] of more) if (!names.has(name)) names.set(name, tool);
 }
 
-/** The first tool of each name, but of no name that tools of several workloads have. */
+/** The first tool of each name, without names that tools of several backends have. */
 function unambiguous(
   tools: readonly ToolEntry[],
   namesOf: (tool: ToolEntry) => readonly string[],

@@ -5,10 +5,10 @@ import type { CatalogDraft, CatalogEntry, EntryKind } from '../contract/tool.ts'
 import { decodeObject, RawJsonError } from '../json/raw-json.ts';
 
 /**
- * Everything that backends listed, under their own names: workloads sorted, items in backend order.
+ * Everything that backends listed, under the original names: backends sorted, items in the order of the backend.
  *
- * A name that one backend lists twice counts once, an item that is not a JSON object not at all; both give a warning.
- * Reserved `_meta` of an item stays: a definition is data about the tool, not an envelope of the hop it came over.
+ * A name that one backend lists twice is used once, an item that is not a JSON object is dropped; both give a warning.
+ * Reserved `_meta` of an item is kept: it is data about the tool, not metadata of a message.
  */
 export function draftFromListings(listings: ReadonlyMap<string, BackendListing>): CatalogDraft {
   const warnings: string[] = [];
@@ -28,11 +28,14 @@ function entriesOf<K extends EntryKind>(kind: K, listing: BackendListing, warnin
   const byKey = new Map<string, CatalogEntry<K>>();
   for (const item of itemsOf(kind, listing)) {
     if (byKey.has(item.key)) {
-      warnings.push(`backend ${listing.backend} lists ${kind} "${item.key}" more than once: the first counts`);
+      warnings.push(`backend ${listing.backend} lists ${kind} "${item.key}" more than once: the first one is used`);
       continue;
     }
     const entry = entryFrom(kind, listing, item);
-    if (entry === undefined) warnings.push(`backend ${listing.backend} lists ${kind} "${item.key}" as no JSON object`);
+    if (entry === undefined)
+      warnings.push(
+        `backend ${listing.backend} lists ${kind} "${item.key}" with a definition that is not a JSON object`,
+      );
     else byKey.set(item.key, entry);
   }
   return [...byKey.values()];
@@ -44,7 +47,7 @@ function itemsOf(kind: EntryKind, listing: BackendListing): readonly ListedItem[
   ];
 }
 
-/** Entries of items seen before: a listing that did not change costs nothing in a rebuild. */
+/** Cache of entries by item: an unchanged listing costs nothing in a rebuild. */
 const known = new WeakMap<ListedItem, CatalogEntry>();
 
 function entryFrom<K extends EntryKind>(
@@ -70,7 +73,7 @@ function entryFrom<K extends EntryKind>(
   return entry;
 }
 
-/** An item is decoded once to be sure: one torn item in a page would cost clients the lists of all backends. */
+/** Every item is decoded once: one malformed item on a page would break the lists of all backends. */
 function isJsonObject(definition: RawJson): boolean {
   try {
     return isUtf8(definition) && decodeObject(definition) !== undefined;

@@ -4,20 +4,20 @@ import { encode, isObject } from '../json/raw-json.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import { compileUriTemplate, MAX_MATCHED_URI, type UriMatcher } from './uri-template.ts';
 
-/** Where a URI leads that no list names: to one backend, or nowhere because any of several might have it. */
+/** The target of a URI that no list contains: one backend, or none because several backends may have it. */
 export type Unlisted = { readonly entry: CatalogEntry } | { readonly among: readonly string[] };
 
-/** Finds the backend of a URI that no list names. */
+/** Finds the backend of a URI that no list contains. */
 export type FindUnlisted = (uri: string) => Unlisted;
 
 /**
- * Routes resources that backends serve without listing them (MCP resources: a list need not name them all).
+ * Routes resources that backends serve without listing them (MCP resources: a list need not contain them all).
  *
- * A URI leads to the backend that alone lists resources or templates of its authority, else of its scheme; else to the
- * only backend that serves resources at all. Nothing is asked of several backends: one that answers for what is another's
- * would be believed. What a backend does list and the catalogue does not show stays hidden, and so does a URI with
- * dot segments, which policies and servers may read differently.
- * `shown`: the resources and templates of the catalogue. `workloads`: all configured backends, by name.
+ * A URI is routed to the only backend that lists resources or templates with its authority, else with its scheme; else
+ * to the only backend that serves resources at all. It is never sent to several backends: a backend that answers for a
+ * resource of another one would be believed. Resources that a backend lists but the catalogue hides stay hidden, and so
+ * do URIs with dot segments, which policies and servers may read differently.
+ * `shown`: the resources and templates of the catalogue. `backends`: the names of all configured backends.
  */
 export function unlistedFinder(
   listings: ReadonlyMap<string, BackendListing>,
@@ -34,18 +34,18 @@ export function unlistedFinder(
 
 const NOWHERE: Unlisted = { among: [] };
 
-/** RFC 3986 §3.1, with something after the scheme, which is lower-case: a policy that names it would not match another case. */
+/** RFC 3986 §3.1: a scheme and a rest. The scheme must be lower-case, because policies compare it as text. */
 const URI = /^[a-z][a-z0-9+.-]*:./;
 
-/** Schemes that are everybody's: what counts there is the authority. */
+/** Schemes that many backends use: for these the authority decides. */
 const COMMON_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:']);
 
 interface Known {
-  /** Backends that may be asked. */
+  /** Backends that may get the request. */
   readonly able: ReadonlyMap<string, CatalogEntry>;
-  /** Backends that may have it, those among them that have not answered yet. */
+  /** Backends that may have the resource, including those that have not answered yet. */
   readonly possible: readonly string[];
-  /** Scheme, or scheme and authority, to the backends that list something there. */
+  /** Scheme, or scheme and authority, to the backends that list something with it. */
   readonly owners: ReadonlyMap<string, ReadonlySet<string>>;
   isWithheld(uri: string): boolean;
 }
@@ -58,7 +58,7 @@ function find(uri: string, known: Known): Unlisted {
     const [only = ''] = owners;
     const entry = owners.size === 1 ? known.able.get(only) : undefined;
     if (entry !== undefined) return { entry };
-    if (owners.size === 1) return NOWHERE; // its owner shows nothing here
+    if (owners.size === 1) return NOWHERE; // the catalogue hides all resources of its backend
   }
   const [sole] = known.able.values();
   if (known.possible.length === 1 && sole !== undefined) return { entry: sole };
@@ -100,7 +100,10 @@ function never(): boolean {
   return false;
 }
 
-/** Where a URI or a template lies, the narrowest first: its authority when it is no variable, then its scheme. */
+/**
+ * The parts of a URI or template that decide, narrowest first: its authority unless it contains a variable, then its
+ * scheme.
+ */
 function placesOf(uri: string): readonly string[] {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(uri)?.[0].toLowerCase();
   if (scheme === undefined) return [];
@@ -110,8 +113,8 @@ function placesOf(uri: string): readonly string[] {
 }
 
 /**
- * One entry for all such resources of a backend, as a template is: clients choose their URIs, and what is kept or counted
- * by entry must not grow with them.
+ * One entry for all such resources of a backend, like that of a template: clients choose the URIs, so the number of
+ * entries must not grow with them.
  */
 function entryFor({ backend, era }: BackendListing): CatalogEntry {
   return {

@@ -1,4 +1,4 @@
-// Installs what is missing or outdated before a script runs. Plain CommonJS: it must work on the machine's own Node.
+// Installs missing or outdated packages before a script runs. CommonJS, because an old Node may run this file.
 const { execSync } = require('node:child_process');
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { createHash } = require('node:crypto');
@@ -6,7 +6,7 @@ const { join } = require('node:path');
 
 const root = join(__dirname, '..');
 const mark = join(root, 'node_modules', '.toolmgr-lock-hash');
-const NOT_FOUND = process.platform === 'win32' ? 9009 : 127; // what a shell answers for an unknown command
+const NOT_FOUND = process.platform === 'win32' ? 9009 : 127; // exit code of a shell for an unknown command
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 20) {
   console.error(`toolmgr: Node ${process.versions.node} is too old to start the installation; 20 or newer is needed`);
@@ -20,7 +20,7 @@ if (installed !== hash) {
   console.log('toolmgr: installing packages; only the first time and after updates');
   try {
     // Not `npm ci`: it refuses a lock file when a registry mirror lacks optional packages of other platforms.
-    // What the lock file names is installed as it says, integrity hashes included; the file itself stays as it is.
+    // The packages of the lock file are installed with their integrity hashes; the file itself is not changed.
     execSync('npm install --no-save --no-audit --no-fund --loglevel=error', { cwd: root, stdio: 'inherit' });
   } catch (cause) {
     if (cause.status === NOT_FOUND) {

@@ -1,10 +1,10 @@
-// Runs every examples/*/story.ts with this Node, prints one line per story, and ends with 1 when one of them failed.
+// Runs every examples/*/story.ts with this Node, prints one line per story, and exits with 1 when one of them failed.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const STORY_MS = 120_000; // a story that takes longer hangs
-const OUTPUT_BYTES = 65_536; // of a failed story, the last of it
+const OUTPUT_BYTES = 65_536; // at the end of the output of a failed story
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'examples');
 const wanted = process.argv.slice(2);
@@ -14,7 +14,7 @@ const stories = readdirSync(folder)
   .filter((name) => wanted.length === 0 || wanted.includes(name))
   .sort();
 if (stories.length === 0) {
-  console.error('examples: no story of that name; they are the folders of examples/');
+  console.error('examples: no story has this name; stories are the folders of examples/');
   process.exit(1);
 }
 

@@ -1,5 +1,5 @@
-// `npm run rigs [-- NAME…]`: builds the foreign servers that tests stand the gateway before, and keeps them in the cache
-// of the user. What is built already is left as it is.
+// `npm run rigs [-- NAME…]`: builds the third-party servers that tests connect the gateway to, and keeps them in the user's
+// cache. Existing builds are kept.
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { RECIPES, type Recipe, RIG_NAMES, type RigName } from './rigs/recipes.ts';
@@ -28,20 +28,20 @@ function isRig(name: string): name is RigName {
   return Object.hasOwn(RECIPES, name);
 }
 
-/** Builds a rig unless it is there; says which of both, or what the machine lacks. */
+/** Builds a rig unless it exists; returns the outcome as text. */
 async function ensureRig(name: RigName): Promise<string> {
   const folder = rigFolder(name);
-  if (existsSync(folder)) return `is there, ${folder}`;
+  if (existsSync(folder)) return `exists, ${folder}`;
   const { needs, build }: Recipe = RECIPES[name];
   const missing = needs.find((program) => !isInstalled(program));
-  if (missing === 'cargo') return 'left out, there is no cargo on this machine';
-  if (missing !== undefined) throw new Error(`there is no ${missing} on this machine`);
+  if (missing === 'cargo') return 'skipped, this machine has no cargo';
+  if (missing !== undefined) throw new Error(`this machine has no ${missing}`);
   mkdirSync(rigCache(), { recursive: true });
   const unfinished = join(rigCache(), `.unfinished-${process.pid}-${basename(folder)}`);
   mkdirSync(unfinished);
   try {
     await build(rigSource(name), unfinished);
-    // a half built rig never gets the name that tests look for; another run may have been faster
+    // an incomplete build never has the name that tests use; another process may have built it first
     if (!existsSync(folder)) renameSync(unfinished, folder);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// `npm test`: types, lint, then every test with the real parts; ends with the runner's summary in one line.
+// `npm test`: types, lint, then all tests; prints a summary in one line at the end.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ for (const { name, argv } of steps) {
 
 ensureDebianPackages();
 
-// Elsewhere than in CI what is not built is skipped by name: a build takes minutes. Only test/proof uses rigs.
+// Only in CI, because a build takes minutes; elsewhere tests without their rig are skipped. Only test/proof uses rigs.
 if (process.env.CI && (filters.length === 0 || filters.some((filter) => filter.includes('proof')))) {
   const rigs = spawnSync(join(bin, 'node'), [join(root, 'scripts', 'rigs.ts')], { cwd: root, env, stdio: 'inherit' });
   if (rigs.status !== 0) failed += 1;
@@ -52,12 +52,12 @@ try {
   passed = summary.numPassedTests;
   failed += summary.numFailedTests;
   skipped = summary.numPendingTests + summary.numTodoTests;
-  if (run.status !== 0 && summary.numFailedTests === 0) failed += 1; // a file that could not be loaded, an unhandled error
+  if (run.status !== 0 && summary.numFailedTests === 0) failed += 1; // a file that could not be loaded, or an unhandled error
 } catch (cause) {
   console.error(`no report of the test run: ${cause.message}`);
   failed += 1;
 }
-// A line of the ledger whose proofs were all skipped is not proven.
+// A requirement whose proofs were all skipped is not proven.
 if (filters.length === 0 && passed > 0) {
   const args = ['--conditions=development', join(root, 'test', 'proven.ts'), report];
   const check = spawnSync(join(bin, 'node'), args, { cwd: root, env, stdio: 'inherit' });
@@ -67,7 +67,7 @@ if (filters.length === 0 && passed > 0) {
 }
 rmSync(scratch, { recursive: true, force: true });
 
-// Last, when nothing else runs: the whole-gateway row. Only with all tests, and where a process can be bound to a core.
+// The whole-gateway benchmark runs last, alone. Only with all tests, and where a process can be bound to a core.
 if (filters.length === 0) {
   if (spawnSync('taskset', ['-V']).error !== undefined) {
     console.log('skipped: the ratio to the bare forwarder (no taskset on this machine; Debian: util-linux)');

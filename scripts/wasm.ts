@@ -9,7 +9,7 @@ const SOURCE = join(FOLDER, 'dots-kernel.wat');
 export const BYTES_FILE = join(FOLDER, 'dots-kernel-bytes.ts');
 const MAX_VECTORS = 9;
 
-/** The text of `dots-kernel-bytes.ts`, built from `dots-kernel.wat`. @throws Error the text is no WebAssembly */
+/** The text of `dots-kernel-bytes.ts`, built from `dots-kernel.wat`. @throws Error when the text is not valid WebAssembly */
 export async function bytesFileText(): Promise<string> {
   const { parseWat } = await wabt();
   const source = readFileSync(SOURCE, 'utf8');

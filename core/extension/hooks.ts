@@ -39,7 +39,7 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     requestSettled: guard('requestSettled', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     streamOpened: guard('streamOpened', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     workflowAdvanced: guard('workflowAdvanced', new SyncHook<[WorkflowAdvanced]>(['advanced']), 'tap', report),
-    toolSearched: guard('toolSearched', new SyncHook<[ToolSearched]>(['sought']), 'tap', report),
+    toolSearched: guard('toolSearched', new SyncHook<[ToolSearched]>(['search']), 'tap', report),
     limitSkipped: guard('limitSkipped', new SyncHook<[LimitSkipped]>(['skipped']), 'tap', report),
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),

@@ -4,14 +4,14 @@ import { pathToFileURL } from 'node:url';
 import { page } from './markdown.ts';
 import { ROOT } from './sources.ts';
 
-/** As much of commander's `Command` as the page reads. */
+/** The members of commander's `Command` that the page needs. */
 interface CommandHelp {
   name(): string;
   readonly commands: readonly CommandHelp[];
   helpInformation(): string;
 }
 
-/** docs/reference/commands.md; `undefined` until the command line exists. */
+/** docs/reference/commands.md; `undefined` when the command line cannot be loaded. */
 export async function commandsPage(): Promise<string | undefined> {
   const program = await loadProgram();
   if (program === undefined) return undefined;
@@ -23,7 +23,7 @@ export async function commandsPage(): Promise<string | undefined> {
 
 const SOURCE = 'hosts/cli/main.ts';
 
-/** A page that stands already is not lost silently: it counts as an orphan when its source does not load. */
+/** When the source does not load, an existing page is reported as stale instead of being lost. */
 async function loadProgram(): Promise<CommandHelp | undefined> {
   if (!existsSync(join(ROOT, SOURCE))) return undefined;
   try {

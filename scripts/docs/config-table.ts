@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { code, table } from './markdown.ts';
 
-/** The part of JSON Schema 2020-12 that the tables read. */
+/** The keywords of JSON Schema 2020-12 that the tables use. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -27,13 +27,13 @@ export function configRows(schema: z.ZodType): readonly (readonly string[])[] {
   return rowsOf(root, '', 0);
 }
 
-/** The table itself, or a sentence when there is nothing to set. */
+/** The table, or a sentence when there are no keys. */
 export function configTable(schema: z.ZodType): string {
   const rows = configRows(schema);
   return rows.length === 0 ? 'No configuration.' : table(['key', 'type', 'default', 'meaning'], rows);
 }
 
-const MAX_DEPTH = 6; // a recursive schema ends here
+const MAX_DEPTH = 6; // stops recursive schemas
 
 function rowsOf(schema: Schema, prefix: string, depth: number): readonly (readonly string[])[] {
   if (depth > MAX_DEPTH) return [];
@@ -46,7 +46,7 @@ function rowsOf(schema: Schema, prefix: string, depth: number): readonly (readon
   return distinct([...own, ...alternatives.flatMap((inner) => rowsOf(inner, prefix, depth + 1))]);
 }
 
-/** Keys of what a member holds: of an object, of the items of a list, of the values of a map. */
+/** Keys inside a member: of an object, of list items, of map values. */
 function inside(member: Schema, path: string, depth: number): readonly (readonly string[])[] {
   const values = typeof member.additionalProperties === 'object' ? member.additionalProperties : undefined;
   return [
@@ -78,7 +78,7 @@ function mapOrObject({ properties, additionalProperties }: Schema): string {
   return `map of ${typeOf(additionalProperties)}`;
 }
 
-/** zod gives every integer the bounds of a safe one; those say nothing. */
+/** Leaves out the bounds of safe integers, which zod gives every integer. */
 function range({ minimum, maximum }: Schema): string {
   const low = minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? undefined : minimum;
   const high = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;

@@ -2,15 +2,15 @@ import { FAULTS } from '@toolmgr/core';
 import { CODE } from '../../core/mcp/errors.ts';
 import { code, page, sentence, table } from './markdown.ts';
 
-/** What each JSON-RPC code means here. */
+/** Meaning of each JSON-RPC code. */
 export const CODE_PROSE = {
   parseError: 'the body is not JSON',
   invalidRequest: 'the body is not one JSON-RPC request, or is over a limit',
-  methodNotFound: 'the method is not served in this era, or nobody can be asked what a backend asks',
+  methodNotFound: 'the method is not served in this era, or no client can answer the request of a backend',
   invalidParams: 'params have a wrong shape, a name or cursor is unknown, or a `requestState` does not open',
   internalError: 'a plugin or a backend failed; the text names no internals of the gateway',
   legacyResourceNotFound: 'unknown resource, towards 2025-11-25 clients only',
-  legacyUrlElicitationRequired: 'read from 2025-11-25 backends; relayed as it is to clients of that era only',
+  legacyUrlElicitationRequired: 'from 2025-11-25 backends; relayed unchanged to clients of that era only',
   headerMismatch: 'a mirrored header is missing or differs from the body (2026-07-28)',
   missingCapability: 'the call needs a capability that the client did not declare (2026-07-28)',
   unsupportedVersion: 'the protocol version is not served (2026-07-28)',
@@ -19,15 +19,15 @@ export const CODE_PROSE = {
 /** docs/reference/errors.md */
 export function errorsPage(): string {
   return page('Errors', '`core/errors.ts` and `core/mcp/errors.ts`', [
-    'Three different things are kept apart. A **refusal** is an expected no of a plugin: a value with status 401, 403 or 429. A **tool failure** is a result with `isError: true`: the model reads it. A **fault** is something broken: an exception with a code of the first table.',
+    'There are three kinds of failure. A **refusal** is the expected decision of a plugin: a value with status 401, 403 or 429. A **tool failure** is a result with `isError: true`, which the model reads. A **fault** is an error of the gateway, its configuration or a backend: an exception with a code of the first table.',
     '## Faults',
-    'Faults at boot stop the start and name path, value and fix. The HTTP status is what a client sees where the fault decides a whole HTTP request; inside a JSON-RPC conversation a `BACKEND_*` fault is a tool failure that carries the code (for `tools/call`) or error -32603 (for every other method), and everything else is -32603 without internals. The cause goes to the log.',
+    'A fault at boot stops the start; its message names path, value and fix. When a fault fails a whole HTTP request, the client gets the HTTP status. In a JSON-RPC response, a `BACKEND_*` fault is a tool failure with the code (for `tools/call`) or error -32603 (for other methods); every other fault is -32603 without internals. The cause is logged.',
     table(
       ['code', 'HTTP', 'means'],
       Object.entries(FAULTS).map(([name, { status, means }]) => [code(name), String(status), sentence(means)]),
     ),
     '## JSON-RPC codes',
-    'Codes that the gateway itself answers. The JSON-RPC error of a backend travels to the client with its own code, message, data and other members, but for the codes that speak of the gateway’s own hop ([protocol](protocol.md#errors)).',
+    'Codes of the gateway itself. The JSON-RPC error of a backend is forwarded with its code, message, data and other members, except codes about the connection between gateway and backend ([protocol](protocol.md#errors)).',
     table(
       ['code', 'name', 'means'],
       Object.entries(CODE).map(([name, number]) => [

@@ -4,12 +4,12 @@ import { ROOT } from './sources.ts';
 
 const BIOME = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
 
-/** Texts that were formatted already, by what they were: several checks in one process cost one run each. */
+/** Formatted texts by their input, so that several checks in one process run the formatter once. */
 const done = new Map<string, string>();
 
 /**
- * The page as the formatter of this repository leaves it, so that generating and formatting agree.
- * @throws Error with the formatter's words when it fails
+ * Formats a page with the formatter of this repository, so that a generated page passes the format check.
+ * @throws Error with the formatter's output when it fails
  */
 export function formatted(path: string, text: string): string {
   const known = done.get(text);

@@ -2,12 +2,12 @@ import { createHooks, type Hooks } from '../../core/extension/hooks.ts';
 import { STAGE } from '../../core/extension/stages.ts';
 import { code, page, table } from './markdown.ts';
 
-/** What the page says about a hook that its object cannot say. */
+/** Text about a hook. */
 export interface HookProse {
-  /** Arguments and answer, in the words of the types. */
+  /** Arguments and result as types. */
   readonly signature: string;
   readonly purpose: string;
-  /** What it means that nobody tapped, or that every tap answered `undefined`. */
+  /** Meaning when no plugin taps it, or when every tap returns `undefined`. */
   readonly empty: string;
   readonly thrown: string;
   readonly when: string;
@@ -17,128 +17,128 @@ export interface HookProse {
 export const HOOK_PROSE = {
   authenticate: {
     signature: '(inbound: Inbound) → Caller | Refusal | undefined',
-    purpose: 'says who asks',
-    empty: 'nobody tapped: the gateway does not start (`PLAN_INCOMPLETE`); nobody answered: 401',
-    thrown: 'the request is refused with 500; nobody gets in',
-    when: 'once per HTTP request on the endpoint, before its body is looked at',
+    purpose: 'authenticates the caller',
+    empty: 'without a tap the gateway does not start (`PLAN_INCOMPLETE`); if no tap answers: 401',
+    thrown: 'the request is refused with 500',
+    when: 'once per HTTP request on the endpoint, before its body is read',
   },
   rewriteCall: {
     signature: '(call: Call) → Call',
     purpose: 'changes a call: arguments, name, metadata',
-    empty: 'the call stays as it is',
+    empty: 'the call is unchanged',
     thrown: 'the call fails with -32603; it is not sent',
     when: 'per call, first; a new name is looked up again and authorized under that name',
   },
   authorize: {
     signature: '(call: Call) → Refusal | undefined',
-    purpose: 'decides whether the caller may make this call; the first objection wins',
+    purpose: 'decides whether the caller may make this call; the first refusal wins',
     empty: 'allowed',
     thrown: 'the call fails with -32603; it is not sent',
-    when: 'per call and per round, after rewriteCall; inner calls and resource subscriptions too. A name that nobody has is decided as well (`target.isMissing`), so that a call tells no more than the lists',
+    when: 'per call and per round, after rewriteCall; inner calls and resource subscriptions too. Unknown names are authorized too (`target.isMissing`), so that a refusal does not reveal which names exist',
   },
   limit: {
     signature: '(call: Call) → Refusal | undefined',
-    purpose: 'decides whether the caller has calls left',
+    purpose: 'limits the rate of calls',
     empty: 'no limit',
     thrown: 'the call fails with -32603; it is not sent',
-    when: 'once per call, after authorize: a denied call and a further round of the same call spend nothing',
+    when: 'once per call, after authorize: a denied call and a further round of the same call use no token',
   },
   wrapDispatch: {
     signature: '(dispatch: Dispatch) → Dispatch',
-    purpose: 'puts a layer around the sending of calls: spans, deadlines, breakers',
+    purpose: 'wraps the sending of calls: spans, deadlines, breakers',
     empty: 'no layer',
     thrown: 'the gateway does not start',
-    when: 'the hook once, at boot; the layer it returns once per sending',
+    when: 'the hook once, at boot; the returned function once per sending',
   },
   rewriteResult: {
     signature: '(result: CallResult, call: Call) → CallResult',
     purpose: 'changes a result',
-    empty: "the backend's bytes go to the client undecoded",
+    empty: "the backend's bytes are forwarded without decoding",
     thrown: 'the call fails with -32603; the result is not sent',
     when: 'per call, after the target answered; not for refusals and errors',
   },
   advertise: {
     signature: '(entries: readonly CatalogEntry[], caller: Caller) → readonly CatalogEntry[]',
-    purpose: 'leaves out of a list what this caller may not see',
-    empty: 'everybody of one capability class gets the same list, serialised once',
+    purpose: 'removes entries that this caller may not see from a list',
+    empty: 'all callers of one capability class get the same list, serialised once',
     thrown: 'the list fails with -32603',
     when: 'per list request of each kind: tools, prompts, resources, templates',
   },
   shapeCatalog: {
     signature: '(draft: CatalogDraft, inputs: CatalogInputs) → CatalogDraft',
     purpose: 'names, filters and overrides what backends offer; a pure function',
-    empty: 'everything under the name that its backend gave it',
-    thrown: 'the catalogue stays as it was',
-    when: 'whenever the lists of a backend changed, never in the middle of a call',
+    empty: 'all entries keep the names of their backends',
+    thrown: 'the previous catalogue stays',
+    when: 'when the lists of a backend change; never during a call',
   },
   callSettled: {
     signature: '(record: CallRecord) → void',
-    purpose: 'hears how a call ended; must only enqueue',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
-    when: 'once per call, all its rounds together, when the reply is decided; also for refused, failed and abandoned calls',
+    purpose: 'receives the record of a finished call; must only enqueue',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
+    when: 'once per call with all its rounds, when the reply is decided; also for refused, failed and abandoned calls',
   },
   requestSettled: {
     signature: '(record: RequestRecord) → void',
     purpose:
-      'hears of every HTTP request, whether it was MCP or not, served or refused, and how it was answered; must only enqueue',
-    empty: 'nobody hears it, and no record is kept',
-    thrown: 'logged; the other listeners still run',
-    when: 'once per request, after its answer was handed to the connection; of an event stream after its end',
+      'receives the record of every HTTP request, MCP or not, served or refused, with its response; must only enqueue',
+    empty: 'no effect; no record is made',
+    thrown: 'logged; the other taps still run',
+    when: 'once per request, after its response was written to the connection; for an event stream after its end',
   },
   streamOpened: {
     signature: '(record: RequestRecord) → void',
-    purpose: 'hears that the answer to a request has become an event stream, which may last for days',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
+    purpose: 'reports that the response to a request has become an event stream, which may last for days',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
     when: 'when the stream begins; `requestSettled` follows when it ends',
   },
   workflowAdvanced: {
     signature: '(advanced: WorkflowAdvanced) → void',
-    purpose: 'hears that a workflow or a step of one has begun, ended, or was passed over; must only enqueue',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
-    when: 'told by the plugin that runs the workflow; without one, never',
+    purpose: 'reports that a workflow or one of its steps has begun, ended, or was skipped; must only enqueue',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
+    when: 'called by the plugin that runs the workflow',
   },
   toolSearched: {
-    signature: '(sought: ToolSearched) → void',
+    signature: '(search: ToolSearched) → void',
     purpose:
-      'hears that a caller searched for a tool, or called one by way of a search, and what came of it; must only enqueue',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
-    when: 'told by the plugin that hides tools behind a search; without one, never',
+      'reports that a caller searched for a tool, or called one through the search, and the result; must only enqueue',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
+    when: 'called by the plugin that provides the search',
   },
   limitSkipped: {
     signature: '(skipped: LimitSkipped) → void',
-    purpose: 'hears that a call passed unlimited because its limits could not be checked; must only enqueue',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
-    when: 'told by the plugin that limits calls, per call',
+    purpose: 'reports that a call was not limited because its limits could not be checked; must only enqueue',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
+    when: 'called by the plugin that limits calls, per call',
   },
   sessionEnded: {
     signature: '(ended: SessionEnded) → void',
-    purpose: 'hears that a legacy client session ended, and why',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
+    purpose: 'reports that a legacy client session ended, and why',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
     when: 'on DELETE, expiry, use by another caller, and shutdown',
   },
   backendChanged: {
     signature: '(changed: BackendChanged) → void',
-    purpose: 'hears that a backend came, left, or changed its status',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
+    purpose: 'reports that a backend was added, removed, or changed its status',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
     when: 'on change',
   },
   catalogRebuilt: {
     signature: '(rebuilt: CatalogRebuilt) → void',
-    purpose: 'hears that a catalogue differs from the one before',
-    empty: 'nobody hears it',
-    thrown: 'logged; the other listeners still run',
+    purpose: 'reports that a catalogue has changed',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
     when: 'on change, per capability class',
   },
   mount: {
     signature: '(routes: RouteTable) → void',
-    purpose: 'adds HTTP routes beside the endpoint; exact paths',
+    purpose: 'adds HTTP routes with exact paths',
     empty: 'no further routes: other paths give 404',
     thrown: 'the gateway does not start',
     when: 'once, at boot',
@@ -159,7 +159,7 @@ export const HOOK_PROSE = {
   },
 } as const satisfies Record<keyof Hooks, HookProse>;
 
-/** A hook as its live object shows it. */
+/** A hook, read from its live object. */
 export interface LiveHook {
   readonly name: string;
   /** tapable's class, e.g. `AsyncSeriesBailHook`. */
@@ -181,7 +181,7 @@ export function hooksPage(): string {
   const kinds = new Map(liveHooks().map(({ name, kind }) => [name, kind]));
   const entries = Object.entries(HOOK_PROSE) as [keyof Hooks, HookProse][];
   return page('Hooks', '`core/extension/hooks.ts`, read from the live table', [
-    'A hook is for stages where many plugins may have something to say. An imperative name (`authorize`) uses the answer; a past participle (`callSettled`) ignores it. `undefined` means "no opinion". A refusal is a value; a thrown exception is a fault, and a fault never lets anything through.',
+    'A hook is for stages where several plugins may decide or react. A hook with an imperative name (`authorize`) uses the result; one with a past participle (`callSettled`) ignores it. `undefined` means "no opinion". A refusal is a value; a thrown exception is a fault, and a call with a fault is never forwarded.',
     table(
       ['hook', 'kind', 'signature'],
       entries.map(([name, { signature }]) => [
@@ -206,13 +206,13 @@ export function hooksPage(): string {
   ]);
 }
 
-/** tapable's classes in a reader's words; also what a test asks for. */
+/** Meaning of tapable's classes. */
 export const KINDS: Readonly<Record<string, string>> = {
-  AsyncSeriesBailHook: 'asked one after the other, the first answer wins (`tap` or `tapPromise`)',
-  AsyncSeriesWaterfallHook: 'each answer feeds the next (`tap` or `tapPromise`)',
-  SyncWaterfallHook: 'each answer feeds the next, without waiting (`tap`)',
-  SyncHook: 'told, without waiting (`tap`)',
-  AsyncSeriesHook: 'run one after the other (`tap` or `tapPromise`)',
+  AsyncSeriesBailHook: 'taps run in order, the first result wins (`tap` or `tapPromise`)',
+  AsyncSeriesWaterfallHook: 'each result is the argument of the next tap (`tap` or `tapPromise`)',
+  SyncWaterfallHook: 'each result is the argument of the next tap, synchronous (`tap`)',
+  SyncHook: 'all taps run, synchronous (`tap`)',
+  AsyncSeriesHook: 'taps run one after the other (`tap` or `tapPromise`)',
 };
 
 const ORDER = [

@@ -15,19 +15,19 @@ import { telemetryPage } from './telemetry-page.ts';
 
 export { ROOT };
 
-/** Pages as they should be, by path from the root, and sentences about what could not be made. */
+/** Expected pages by path from the root, and messages about pages that could not be made. */
 export interface Generated {
   readonly pages: ReadonlyMap<string, string>;
   readonly skipped: readonly string[];
 }
 
-/** Makes every generated page in memory. The same tree gives the same bytes. */
+/** Generates every page in memory. The same tree gives the same bytes. */
 export async function generatedPages(): Promise<Generated> {
   const pages = new Map<string, string>();
   const skipped: string[] = [];
   for (const [name, make] of Object.entries(PAGES)) {
     const made = await make();
-    if (made === undefined) skipped.push(`${REFERENCE}/${name} is skipped, its source is not there yet`);
+    if (made === undefined) skipped.push(`${REFERENCE}/${name} is skipped, its source cannot be loaded`);
     else pages.set(`${REFERENCE}/${name}`, formatted(`${REFERENCE}/${name}`, made));
   }
   for (const path of PAGES_WITH_SNIPPETS) {
@@ -37,7 +37,7 @@ export async function generatedPages(): Promise<Generated> {
   return { pages, skipped };
 }
 
-/** Paths whose file differs from what it should be, and generated files that nothing makes any more. */
+/** Paths of pages that differ from the expected text, and of generated pages that are no longer made. */
 export function stalePages(pages: ReadonlyMap<string, string>): readonly string[] {
   const differing = [...pages].filter(([path, text]) => onDisk(path) !== text).map(([path]) => path);
   const reference = existsSync(join(ROOT, REFERENCE)) ? readdirSync(join(ROOT, REFERENCE)) : [];

@@ -16,7 +16,7 @@ export function requirementsPage(): string {
     ({ deferred = '' }) => deferred,
   );
   return page('Requirements', 'the ledger `test/requirements.ts` and the list `test/requirements/pending.ts`', [
-    'Every line that can be checked has an id; a test that proves it cites the id, and another test fails when a line is neither cited nor deferred. *Open* lines belong to what is being built now and are not cited yet; *deferred* lines wait for a part that is not built.',
+    'Every requirement that can be checked has an id. A test that proves it cites the id, and another test fails when an id is neither cited nor deferred. *Open* requirements are not cited yet; *deferred* ones need a part that is not built.',
     table(
       ['area', 'about', 'lines', 'proven', 'open', 'deferred'],
       [
@@ -26,7 +26,7 @@ export function requirementsPage(): string {
         ['**all**', '', ...counts(requirements).map(String)],
       ],
     ),
-    '## What deferred lines wait for',
+    '## Reasons of deferred requirements',
     table(
       ['reason', 'lines'],
       Object.entries(reasons)
@@ -38,8 +38,8 @@ export function requirementsPage(): string {
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
-  ask: 'what this repository promises beyond the documents: commands, core, plugins, embedding',
-  choice: 'where the documents leave room: what was chosen',
+  ask: 'requirements beyond the contract documents: commands, core, plugins, embedding',
+  choice: 'choices where the contract documents leave more than one option',
   manager: 'the HTTP API of the workload manager',
   run: 'the `run` command',
   vmcp: 'the aggregated endpoint and its configuration',

@@ -6,7 +6,7 @@ import { page, table } from './markdown.ts';
 /** docs/reference/limits.md */
 export function limitsPage(): string {
   return page('Limits', '`core/limits.ts`', [
-    'Every bound of the gateway by name. A plan sets them under `limits`; an unknown name is refused. Sizes end in `Bytes`, times in `Ms` (milliseconds), the rest are counts.',
+    'All limits of the gateway. A plan sets them under `limits`; an unknown name is refused. Names of sizes end in `Bytes`, names of times in `Ms` (milliseconds); all others are counts.',
     table(['limit', 'type', 'default', 'meaning'], configRows(limitsSchema)),
   ]);
 }
@@ -15,10 +15,10 @@ export function limitsPage(): string {
 export function planPage(): string {
   const rows = configRows(planSchema).filter(([path = '']) => !path.startsWith('`limits.'));
   return page('Plan', '`core/gateway/plan.ts`', [
-    'What a gateway is made of. Hosts make a plan from flags or files (`toolmgr vmcp plan -c FILE` prints it); an embedder writes it as an object for `createGateway(plan, { catalogue })`. Unknown keys are refused with the nearest known one. The members of `limits` stand on [a page of their own](limits.md).',
+    'The configuration of a gateway. Hosts create a plan from flags or files (`toolmgr vmcp plan -c FILE` prints it); an embedder passes it as an object to `createGateway(plan, { catalogue })`. Unknown keys are refused with a suggestion. The members of `limits` have [their own page](limits.md).',
     table(['key', 'type', 'default', 'meaning'], rows),
     '## Status pages of a vmcp file',
-    "The section `statusPages` of a vmcp file is the host's (`hosts/vmcp/status-pages-schema.ts`); [what it does](../observability.md#status-pages).",
+    'The host reads the section `statusPages` of a vmcp file (`hosts/vmcp/status-pages-schema.ts`); see [observability](../observability.md#status-pages).',
     configTable(statusPagesSchema),
   ]);
 }

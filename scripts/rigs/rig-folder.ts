@@ -6,12 +6,12 @@ import type { RigName } from './recipes.ts';
 
 const SOURCES = join(import.meta.dirname, '../../test/rigs');
 
-/** Where the pinned versions and the sources of a rig are. */
+/** Folder with the pinned versions and sources of a rig. */
 export function rigSource(name: RigName): string {
   return join(SOURCES, name);
 }
 
-/** Where built rigs are kept, outside the checkout: `$XDG_CACHE_HOME/toolmgr/rigs`. */
+/** Folder of built rigs, outside the checkout: `$XDG_CACHE_HOME/toolmgr/rigs`. */
 export function rigCache(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'toolmgr', 'rigs');
 }

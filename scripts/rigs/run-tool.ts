@@ -2,10 +2,10 @@ import { execFile, spawnSync } from 'node:child_process';
 
 const BUILD_MS = 900_000; // a cold Rust build on a busy machine takes minutes
 const MAX_OUTPUT = 16 * 1024 * 1024; // bytes
-const SHOWN = 2_000; // characters of what a failed tool printed last
+const SHOWN = 2_000; // last characters of the output of a failed tool
 
 /**
- * Runs a tool of a build to its end and gives what it printed.
+ * Runs a build tool and resolves with its output.
  * @throws Error with the end of its output when it fails or takes longer than 15 minutes
  */
 export function runTool(

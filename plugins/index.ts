@@ -26,15 +26,18 @@ export const catalogue: Readonly<Record<string, () => Promise<{ readonly default
   'optimizer/embed-openai': () => import('./optimizer/embed-openai/index.ts'),
   'optimizer/embed-tei': () => import('./optimizer/embed-tei/index.ts'),
   'optimizer/tools': () => import('./optimizer/tools/index.ts'),
+  'secrets/environment': () => import('./secrets/environment/index.ts'),
   telemetry: () => import('./telemetry/index.ts'),
   'optimizer/search': () => import('./optimizer/search/index.ts'),
   'stores/memory': () => import('./stores/memory/index.ts'),
   'stores/redis': () => import('./stores/redis/index.ts'),
 };
 
+export { environmentSecrets } from './secrets/environment/environment-secrets.ts';
 // What hosts share with plugins: what reads the same settings, and starts the same workloads.
 export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
+export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
 export { redactedText } from './shared/redact.ts';
 export {
   commandFromScheme,

@@ -30,6 +30,7 @@ export function planFromRun(config: WorkloadConfig, { runId, logFile, restartsPr
   return {
     name,
     plugins: [
+      { use: 'secrets/environment' },
       { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },
       isRemote

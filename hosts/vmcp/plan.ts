@@ -40,6 +40,7 @@ export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanI
 /** In the order of one request: who asks, what is decided, how backends are reached, where they come from, names, state, trail. */
 function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
   return [
+    { use: 'secrets/environment' },
     ...incomingAuthOf(config),
     ...authorizationOf(config),
     ...strategyPlugins(config).map((use) => ({ use })),

@@ -8,7 +8,7 @@ import {
   readPlan,
   type ToolEntry,
 } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
+import { catalogue, environmentSecrets, readOptionalSecretFrom } from '@toolmgr/plugins';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
@@ -49,10 +49,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   const log = createAdjustableLog((line) => process.stderr.write(line));
   log.setLevel(levelOf(options, source.config));
   using _ = logUnhandledRejections(log);
+  const secrets = environmentSecrets(process.env);
+  const stateKey = (await readOptionalSecretFrom(secrets, 'TOOLMGR_STATE_KEY'))?.reveal();
   const flags: PlanFlags = {
     loopback: isLoopbackHost(options.host),
     ...(options.enableAudit ? { audit: true } : {}),
-    ...(process.env.TOOLMGR_STATE_KEY ? { stateKey: process.env.TOOLMGR_STATE_KEY } : {}),
+    ...(stateKey === undefined ? {} : { stateKey }),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
   const open = async (config: VmcpConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {
@@ -62,7 +64,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     return { gateway, plan: readPlan(input) };
   };
   await refuseTakenPort(options);
-  await checkStatusPages(statusPagesOf(options, source.config), process.env);
+  await checkStatusPages(statusPagesOf(options, source.config), secrets);
   for (const warning of exposure(options, source.config)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
   const first = await open(source.config);
@@ -75,7 +77,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   await using statusPages = createStatusPages({
     pages: (access) => hostRoutes(door, now, access, isGuarded).pages,
     limits,
-    environment: process.env,
+    secrets,
   });
   (await statusPages.prepare(statusPagesOf(options, source.config))).take();
   const atMain = hostRoutes(door, now, statusPages.access, isGuarded);

@@ -1,4 +1,5 @@
-import { GatewayFault, type Limits } from '@toolmgr/core';
+import { GatewayFault, type Limits, type SecretSource } from '@toolmgr/core';
+import { readSecretFrom } from '@toolmgr/plugins';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, type Served, serveGateway } from '../http/listen.ts';
 import type { HostRoute } from '../http/mount.ts';
 import { type PageAccess, pageAccess } from '../http/page-access.ts';
@@ -9,7 +10,8 @@ export interface StatusPagesOptions {
   /** The pages as `access` lets them be read. */
   pages(access: () => PageAccess | undefined): readonly HostRoute[];
   readonly limits: Limits;
-  readonly environment: NodeJS.ProcessEnv;
+  /** Where the token is read. */
+  readonly secrets: SecretSource;
 }
 
 /** Who reaches the pages that name backends, and where. Disposed of, their own listener is closed. */
@@ -20,7 +22,7 @@ export interface StatusPages extends AsyncDisposable {
   told(): string | undefined;
   /**
    * Gets ready for what the file says now, without changing anything yet.
-   * @throws GatewayFault PLAN_INVALID or LISTEN_FAILED naming what is unavailable
+   * @throws GatewayFault PLAN_INVALID, SECRET_MISSING or LISTEN_FAILED naming what is unavailable
    */
   prepare(section: StatusPagesConfig | undefined): Promise<PreparedPages>;
 }
@@ -33,20 +35,17 @@ export interface PreparedPages {
 
 /**
  * Looks whether the pages can be had as the file says, before anything is started for them.
- * @throws GatewayFault PLAN_INVALID or LISTEN_FAILED naming what is unavailable
+ * @throws GatewayFault PLAN_INVALID, SECRET_MISSING or LISTEN_FAILED naming what is unavailable
  */
-export async function checkStatusPages(
-  section: StatusPagesConfig | undefined,
-  environment: NodeJS.ProcessEnv,
-): Promise<void> {
+export async function checkStatusPages(section: StatusPagesConfig | undefined, secrets: SecretSource): Promise<void> {
   if (section === undefined) return;
-  tokenOf(section, environment);
+  await tokenOf(section, secrets);
   if (section.port === undefined) return;
   await refuseTakenPort({ host: section.host ?? STATUS_PAGES_HOST, port: section.port, settings: SETTINGS });
 }
 
 /** Makes the pages; they are unguarded until something prepared is taken. */
-export function createStatusPages({ pages, limits, environment }: StatusPagesOptions): StatusPages {
+export function createStatusPages({ pages, limits, secrets }: StatusPagesOptions): StatusPages {
   let section: StatusPagesConfig | undefined;
   let atMain: PageAccess | undefined;
   let own: OwnListener | undefined;
@@ -71,7 +70,7 @@ export function createStatusPages({ pages, limits, environment }: StatusPagesOpt
       return `the status pages are ${where}${section.tokenEnv === undefined ? '' : `, for who brings the token of ${section.tokenEnv}`}`;
     },
     async prepare(next) {
-      const access = next && pageAccess(tokenOf(next, environment));
+      const access = next && pageAccess(await tokenOf(next, secrets));
       const { port, host = STATUS_PAGES_HOST } = next ?? {};
       const stays = own !== undefined && own.port === port && own.host === host ? own : undefined;
       if (stays === undefined && own !== undefined && port !== 0 && own.port === port) {
@@ -102,20 +101,18 @@ interface OwnListener {
   readonly port: number;
 }
 
-/** @throws GatewayFault PLAN_INVALID naming the variable, never what it holds */
-function tokenOf({ tokenEnv }: StatusPagesConfig, environment: NodeJS.ProcessEnv): string | undefined {
+/** @throws GatewayFault SECRET_MISSING or PLAN_INVALID with the name of the variable, never its value */
+async function tokenOf({ tokenEnv }: StatusPagesConfig, secrets: SecretSource): Promise<string | undefined> {
   if (tokenEnv === undefined) return undefined;
-  const token = environment[tokenEnv];
-  const refuse = (why: string): never => {
-    throw new GatewayFault('PLAN_INVALID', `statusPages.tokenEnv: the environment variable ${tokenEnv} ${why}`);
-  };
-  if (token === undefined) return refuse('is not set, expected the token of the status pages');
-  if (token === '') return refuse('is empty, expected the token of the status pages');
-  if (!SENDABLE.test(token))
-    return refuse('holds no bearer token, expected letters, digits and -._~+/ with = at the end');
-  return token;
+  const token = (await readSecretFrom(secrets, tokenEnv, TOKEN)).reveal();
+  if (SENDABLE.test(token)) return token;
+  throw new GatewayFault(
+    'PLAN_INVALID',
+    `${TOKEN}: the environment variable ${tokenEnv} holds no bearer token, expected letters, digits and -._~+/ with = at the end`,
+  );
 }
 
+const TOKEN = 'statusPages.tokenEnv';
 const SENDABLE = /^[A-Za-z0-9\-._~+/]+=*$/; // RFC 6750 §2.1 b64token
 const SETTINGS = { host: 'statusPages.host:', port: 'statusPages.port:' };
 

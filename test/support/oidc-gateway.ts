@@ -7,6 +7,7 @@ import { fakeServer } from '../../core/testing/fake-server.ts';
 import { type TestGateway, testGateway } from '../../core/testing/test-gateway.ts';
 import type { oidcConfig } from '../../plugins/incoming-auth/oidc/config.ts';
 import oidc from '../../plugins/incoming-auth/oidc/index.ts';
+import secrets from '../../plugins/secrets/environment/index.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { postModern, type Reply } from './open-endpoint.ts';
 
@@ -58,9 +59,10 @@ export async function oidcGateway(
     ...(typeof config === 'function' ? config(url) : config),
   };
   const opened = await testGateway({
-    plugins: [oidc, watching, ...more],
+    plugins: [secrets, oidc, watching, ...more],
     plan: {
       plugins: [
+        { use: secrets.address },
         { use: oidc.address, with: given },
         { use: watching.address },
         ...more.map(({ address }) => ({ use: address })),

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/contract/json.ts';
 import { createHooks } from '../../core/extension/hooks.ts';
 import type { Core, Plugin } from '../../core/extension/plugin.ts';
 import { createSlots } from '../../core/extension/slots.ts';
+import { environmentSecrets } from '../../plugins/secrets/environment/environment-secrets.ts';
 
 /** One line that a plugin logged. */
 export interface LoggedLine {
@@ -25,8 +26,8 @@ export async function bootPlugin<S extends z.ZodType>(plugin: Plugin<S>, config:
   return core;
 }
 
-/** Makes the core alone. */
-export function pluginCore(): PluginCore {
+/** Makes the core alone, with the secrets of an environment as every host has it. */
+export function pluginCore(environment: NodeJS.ProcessEnv = process.env): PluginCore {
   const lines: LoggedLine[] = [];
   const clock = { nowMs: 1_800_000_000_000 };
   const log =
@@ -34,9 +35,11 @@ export function pluginCore(): PluginCore {
     (message: string, fields: JsonObject = {}) => {
       lines.push({ level, message, fields });
     };
+  const slots = createSlots();
+  slots.secretSources.register('environment', environmentSecrets(environment));
   return {
     hooks: createHooks((fault) => lines.push({ level: 'error', message: fault.message, fields: {} })),
-    slots: createSlots(),
+    slots,
     perform: async () => {
       throw new Error('this core has no gateway behind it');
     },

@@ -48,6 +48,7 @@ export async function startPlan(scratch: string, cwd: string): Promise<PlanInput
   return {
     name: 'toolmgr-start',
     plugins: [
+      { use: 'secrets/environment' },
       { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },
       { use: 'workloads/process' },

@@ -88,7 +88,12 @@ export async function up(given: string | undefined, options: UpOptions): Promise
 export function upPlan(loopback: boolean, { timeoutMs = CALL_TIMEOUT_MS, firstStartMs }: UpTimes = {}): PlanInput {
   return {
     name: 'toolmgr-up',
-    plugins: [{ use: 'incoming-auth/anonymous' }, { use: CLIENT_SERVERS }, { use: 'aggregation', with: {} }],
+    plugins: [
+      { use: 'secrets/environment' },
+      { use: 'incoming-auth/anonymous' },
+      { use: CLIENT_SERVERS },
+      { use: 'aggregation', with: {} },
+    ],
     outgoingAuth: { default: { type: CLIENT_SERVERS } },
     // the client has its own time limit, and that of this hop must not be shorter
     timeouts: { defaultMs: timeoutMs },

@@ -1,7 +1,7 @@
 import { type Core, createOutageLog, GatewayFault, type RouteTable, type Secret } from '@toolmgr/core';
+import { readSecret } from '../../shared/read-secret.ts';
 import { readCaBundle } from '../../shared/safe-http/ca-bundle.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import { secretOf } from '../../shared/secret.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
 import { createKeyRing } from './key-ring.ts';
@@ -33,7 +33,7 @@ const MAX_WAITING_FOR_KEYS = 1_024; // one fetch serves them all
 const MAX_WAITING_FOR_KEYS_PER_NETWORK = 512;
 
 /** Joins the parts of `incoming-auth/oidc`. */
-export function createDoor(core: Pick<Core, 'log' | 'now'>, config: OidcConfig, env: NodeJS.ProcessEnv): Door {
+export function createDoor(core: Pick<Core, 'log' | 'now' | 'slots'>, config: OidcConfig): Door {
   const face = createResourceFace(config);
   let opened: Opened | undefined;
   const verifier = (): TokenVerifier => {
@@ -44,7 +44,8 @@ export function createDoor(core: Pick<Core, 'log' | 'now'>, config: OidcConfig, 
   return {
     mount: (routes) => face.mount(routes),
     async open() {
-      const secret = secretFrom(env, config.clientSecretEnv);
+      const { clientSecretEnv: name } = config;
+      const secret = name === undefined ? undefined : await readSecret(core.slots, name, PLACE_OF_SECRET);
       const ca = config.caBundlePath === undefined ? undefined : await readCaBundle(config.caBundlePath, PLACE_OF_CA);
       opened = openDesk(core, config, face.challenge, secret, ca);
     },
@@ -56,6 +57,7 @@ export function createDoor(core: Pick<Core, 'log' | 'now'>, config: OidcConfig, 
   };
 }
 
+const PLACE_OF_SECRET = 'incomingAuth.oidc.clientSecretEnv';
 const PLACE_OF_CA = 'incomingAuth.oidc.caBundlePath';
 
 interface Opened {
@@ -130,14 +132,4 @@ function openDesk(
       await Promise.all([keysHttp.close(), http.close()]);
     },
   };
-}
-
-function secretFrom(env: NodeJS.ProcessEnv, variable: string | undefined): Secret | undefined {
-  if (variable === undefined) return undefined;
-  const value = env[variable];
-  if (value !== undefined && value !== '') return secretOf(value);
-  throw new GatewayFault(
-    'SECRET_MISSING',
-    `incomingAuth.oidc.clientSecretEnv: the environment variable ${variable} is ${value === undefined ? 'not set' : 'empty'}; export it before the start`,
-  );
 }

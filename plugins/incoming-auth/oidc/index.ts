@@ -12,7 +12,7 @@ export default definePlugin({
   contractKey: 'incomingAuth.oidc',
   config: oidcConfig,
   apply(core, config) {
-    const door = createDoor(core, config, process.env);
+    const door = createDoor(core, config);
     core.hooks.mount.tap(ADDRESS, (routes) => door.mount(routes));
     core.hooks.starting.tapPromise(ADDRESS, async () => door.open());
     core.hooks.stopping.tapPromise(ADDRESS, async () => door.close());

@@ -1,5 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { readOptionalSecret } from '../../shared/read-secret.ts';
 import { openEmbeddingsApi } from './embeddings-api.ts';
 
 /** Source: vmcp spec §2 optimizer. */
@@ -13,7 +14,10 @@ export default definePlugin({
   config: z.strictObject({}),
   apply(core) {
     core.slots.embedders.register('openai', {
-      open: async (settings) => openEmbeddingsApi(settings, process.env[KEY]?.trim() ?? ''),
+      async open(settings) {
+        const key = await readOptionalSecret(core.slots, KEY);
+        return openEmbeddingsApi(settings, key?.reveal().trim() ?? '');
+      },
     });
   },
 });

@@ -11,6 +11,6 @@ export default definePlugin({
   config: z.strictObject({}),
   slotOptions: { header_injection: headerInjectionOptions },
   apply(core) {
-    core.slots.authStrategies.register('header_injection', createHeaderInjection(process.env));
+    core.slots.authStrategies.register('header_injection', createHeaderInjection(core.slots));
   },
 });

@@ -1,5 +1,6 @@
 import { type AuthStrategy, explainIssues, GatewayFault } from '@toolmgr/core';
 import { z } from 'zod';
+import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/; // RFC 9110 §5.6.2 token
 const ALLOWED_IN_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/; // RFC 9110 §5.5, one byte each
@@ -63,8 +64,8 @@ export const headerInjectionOptions = z
     message: 'set exactly one of headerValue and headerValueEnv',
   });
 
-/** Makes the strategy over an environment. */
-export function createHeaderInjection(environment: NodeJS.ProcessEnv): AuthStrategy {
+/** Makes the strategy. */
+export function createHeaderInjection(secrets: SecretSlots): AuthStrategy {
   return {
     async prepare(given, where) {
       const read = headerInjectionOptions.safeParse(given);
@@ -72,8 +73,9 @@ export function createHeaderInjection(environment: NodeJS.ProcessEnv): AuthStrat
         const problems = explainIssues(where, headerInjectionOptions, read.error);
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
-      const name = read.data.headerName.toLowerCase();
-      const value = read.data.headerValue ?? valueFromEnvironment(environment, read.data.headerValueEnv ?? '', where);
+      const { headerName, headerValue, headerValueEnv = '' } = read.data;
+      const name = headerName.toLowerCase();
+      const value = headerValue ?? (await readValue(secrets, headerValueEnv, `${where}.headerValueEnv`));
       return {
         headerNames: [name],
         apply(outbound) {
@@ -84,17 +86,11 @@ export function createHeaderInjection(environment: NodeJS.ProcessEnv): AuthStrat
   };
 }
 
-function valueFromEnvironment(environment: NodeJS.ProcessEnv, variable: string, where: string): string {
-  const value = environment[variable];
-  if (value === undefined || value === '') {
-    throw new GatewayFault(
-      'SECRET_MISSING',
-      `${where}.headerValueEnv: the environment variable ${variable} is ${value === undefined ? 'not set' : 'empty'}; export it before the start`,
-    );
-  }
+async function readValue(secrets: SecretSlots, name: string, setting: string): Promise<string> {
+  const value = (await readSecret(secrets, name, setting)).reveal();
   if (ALLOWED_IN_VALUE.test(value) && value.length <= MAX_VALUE_LENGTH) return value;
   throw new GatewayFault(
     'AUTH_STRATEGY_INVALID',
-    `${where}.headerValueEnv: the value of ${variable} is nothing a header can carry; expected one ${SENDABLE}, at most ${MAX_VALUE_LENGTH} characters`,
+    `${setting}: the value of ${name} is nothing a header can carry; expected one ${SENDABLE}, at most ${MAX_VALUE_LENGTH} characters`,
   );
 }

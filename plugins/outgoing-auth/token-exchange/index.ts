@@ -14,7 +14,7 @@ export default definePlugin({
   config: z.strictObject({}),
   slotOptions: { token_exchange: tokenExchangeOptions },
   apply(core) {
-    const strategy = createTokenExchange({ environment: process.env, log: core.log, now: () => core.now() });
+    const strategy = createTokenExchange(core);
     core.slots.authStrategies.register('token_exchange', strategy);
     core.hooks.stopping.tapPromise(ADDRESS, () => strategy.close());
   },

@@ -8,13 +8,14 @@ import {
   GatewayFault,
   type Log,
 } from '@toolmgr/core';
+import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
 import { tokenExchangeOptions } from './config.ts';
 import { createTokenCache, type KeptToken, type TokenCache, type Wanted } from './token-cache.ts';
 import { createTokenRequests, type TokenRequests } from './token-request.ts';
 
 /** What the strategy works with. */
 export interface TokenExchangeParts {
-  readonly environment: NodeJS.ProcessEnv;
+  readonly slots: SecretSlots;
   readonly log: Log;
   now(): number;
 }
@@ -40,7 +41,11 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
       const { clientSecret, clientSecretEnv } = read.data;
-      const secret = clientSecret ?? fromEnvironment(parts.environment, clientSecretEnv, where);
+      const named =
+        clientSecretEnv === undefined
+          ? undefined
+          : await readSecret(parts.slots, clientSecretEnv, `${where}.clientSecretEnv`);
+      const secret = clientSecret ?? named?.reveal();
       const requests = createTokenRequests(read.data, secret);
       opened.push(requests);
       return createAuthorizer(requests, createTokenCache(parts.now), parts.log);
@@ -120,19 +125,5 @@ function withoutToken(backend: string): GatewayFault {
   return new GatewayFault(
     'AUTH_STRATEGY_REFUSED',
     `backend "${backend}" is reached with the caller's token exchanged, and this caller came without one`,
-  );
-}
-
-function fromEnvironment(
-  environment: NodeJS.ProcessEnv,
-  variable: string | undefined,
-  where: string,
-): string | undefined {
-  if (variable === undefined) return undefined;
-  const value = environment[variable];
-  if (value !== undefined && value !== '') return value;
-  throw new GatewayFault(
-    'SECRET_MISSING',
-    `${where}.clientSecretEnv: the environment variable ${variable} is ${value === undefined ? 'not set' : 'empty'}; export it before the start`,
   );
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type BackOff, backOffMs, type Core, createOutageLog, GatewayFault, within } from '@toolmgr/core';
+import { type BackOff, backOffMs, type Core, createOutageLog, GatewayFault, type Secret, within } from '@toolmgr/core';
 import type { Redis, RedisOptions } from 'ioredis';
 import { type RedisConfig, redisAddress } from './config.ts';
 
@@ -17,7 +17,7 @@ export type Scripts = NonNullable<RedisOptions['scripts']>;
 /** One connection to one server, made anew as long as it is wanted. */
 export interface Connection {
   /** Resolves when the server answered, or did not within its time; rejects only when it refused what it was told. */
-  open(): Promise<void>;
+  open(password?: Secret): Promise<void>;
   /**
    * Sends commands, which are never sent twice.
    * @throws GatewayFault STORE_UNAVAILABLE at once when the server is away, after `commandTimeoutMs` when it is silent
@@ -27,11 +27,7 @@ export interface Connection {
 }
 
 /** Makes a connection; nothing is opened before `open`. */
-export function createConnection(
-  core: Pick<Core, 'log' | 'now'>,
-  config: RedisConfig,
-  { scripts, password }: { readonly scripts: Scripts; readonly password: string | undefined },
-): Connection {
+export function createConnection(core: Pick<Core, 'log' | 'now'>, config: RedisConfig, scripts: Scripts): Connection {
   const { address } = config;
   let redis: Redis | undefined;
   let inFlight = 0;
@@ -67,9 +63,13 @@ export function createConnection(
   };
 
   return {
-    async open() {
+    async open(password) {
       const { Redis } = await import('ioredis');
-      const client = new Redis({ ...optionsOf(config), scripts, ...(password ? { password } : {}) });
+      const client = new Redis({
+        ...optionsOf(config),
+        scripts,
+        ...(password === undefined ? {} : { password: password.reveal() }),
+      });
       redis = client;
       watch(client);
       // The connection is tried again after this: the start of a gateway does not wait for a server that is away.

@@ -1,4 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
+import { readOptionalSecret } from '../../shared/read-secret.ts';
 import { redisConfig } from './config.ts';
 import { createConnection } from './connection.ts';
 import { keysOf } from './keys.ts';
@@ -16,10 +17,12 @@ export default definePlugin({
   contractKey: 'sessionStorage',
   config: redisConfig,
   apply(core, config) {
-    const connection = createConnection(core, config, { scripts: storeScripts(), password: process.env[PASSWORD] });
+    const connection = createConnection(core, config, storeScripts());
     const store = createRedisStore(connection, keysOf(core.server.name, config.keyPrefix));
     core.slots.stores.register('redis', store);
-    core.hooks.starting.tapPromise(ADDRESS, () => connection.open());
+    core.hooks.starting.tapPromise(ADDRESS, async () => {
+      await connection.open(await readOptionalSecret(core.slots, PASSWORD));
+    });
     core.hooks.stopping.tapPromise(ADDRESS, () => store.close());
   },
 });

@@ -110,6 +110,7 @@ describe('the plan of a workload', () => {
     ).toEqual({
       name: 'one',
       plugins: [
+        { use: 'secrets/environment' },
         { use: 'incoming-auth/anonymous' },
         { use: 'outgoing-auth/unauthenticated' },
         { use: 'workloads/process', with: { firstStartTimeoutMs: 300_000 } },

@@ -28,7 +28,8 @@ describe('incomingAuth.authz of a vmcp file', () => {
     async () => {
       const policies = ['permit(principal, action, resource);'];
       const plugins = await uses(`type: cedar\nroleClaimName: role\npolicies: ${JSON.stringify(policies)}`);
-      expect(plugins.slice(0, 2)).toEqual([
+      expect(plugins.slice(0, 3)).toEqual([
+        { use: 'secrets/environment' },
         { use: 'incoming-auth/anonymous' },
         { use: 'authorization/cedar', with: { policies, roleClaimName: 'role' } },
       ]);

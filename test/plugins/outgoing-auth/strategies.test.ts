@@ -3,7 +3,7 @@ import type { AuthContext, BackendRequest } from '../../../core/contract/backend
 import headerInjection from '../../../plugins/outgoing-auth/header-injection/index.ts';
 import { createHeaderInjection } from '../../../plugins/outgoing-auth/header-injection/strategy.ts';
 import unauthenticated from '../../../plugins/outgoing-auth/unauthenticated/index.ts';
-import { bootPlugin } from '../../support/plugin-core.ts';
+import { bootPlugin, pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 
 const outbound = (): BackendRequest => ({
@@ -39,7 +39,7 @@ describe('outgoing-auth/unauthenticated', () => {
 
 describe('outgoing-auth/header-injection', () => {
   const prepare = (options: unknown, environment: NodeJS.ProcessEnv = {}) =>
-    createHeaderInjection(environment).prepare(options, 'outgoingAuth.backends.github');
+    createHeaderInjection(pluginCore(environment).slots).prepare(options, 'outgoingAuth.backends.github');
 
   proves(
     ['ask.plugin.header-injection', 'vmcp.config-outgoing.header-value'],

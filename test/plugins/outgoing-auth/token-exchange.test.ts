@@ -30,8 +30,8 @@ function authContextOf(
 async function prepared(endpoint: TokenEndpoint, options: Record<string, unknown> = {}) {
   endpoint.subjects.set('token-of-ada', 'ada').set('token-of-bob', 'bob');
   const clock = fakeClock();
-  const core = pluginCore();
-  const strategy = createTokenExchange({ environment: { SECRET: 's3cret:+&ü' }, log: core.log, now: clock.now });
+  const core = pluginCore({ SECRET: 's3cret:+&ü' });
+  const strategy = createTokenExchange({ ...core, now: clock.now });
   const authorizer = await strategy.prepare({ tokenUrl: endpoint.url, ...options }, 'outgoingAuth.default');
   const send = async (authContext: AuthContext, backend = 'github'): Promise<string | undefined> => {
     const outbound: BackendRequest = { backend: { name: backend, transport: 'streamable-http' }, headers: {} };
@@ -368,7 +368,7 @@ describe('a token endpoint that says no', () => {
 });
 
 describe('the options of token_exchange', () => {
-  const strategy = createTokenExchange({ environment: {}, log: pluginCore().log, now: () => 0 });
+  const strategy = createTokenExchange(pluginCore({}));
   const tokenUrl = 'https://idp.example.com/token';
 
   it('come with the plugin', async () => {

@@ -55,7 +55,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     await turn();
     const config = redisConfig.parse({ address: server.address });
     const scripts = storeScripts(`redis.call('HMGET', '${clockKey}', 's', 'us')`);
-    const connection = createConnection(pluginCore(), config, { scripts, password: undefined });
+    const connection = createConnection(pluginCore(), config, scripts);
     await connection.open();
     return {
       store: createRedisStore(connection, keysOf(name, undefined)),

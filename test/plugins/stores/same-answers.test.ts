@@ -36,7 +36,7 @@ describe.skipIf(redisMissing)('the stores in memory and in Redis', () => {
     admin = new Redis({ port: server.port });
     const config = redisConfig.parse({ address: server.address });
     const scripts = storeScripts("redis.call('HMGET', 'clock', 's', 'us')");
-    const connection = createConnection(pluginCore(), config, { scripts, password: undefined });
+    const connection = createConnection(pluginCore(), config, scripts);
     await connection.open();
     store = createRedisStore(connection, keysOf('same', undefined));
   });

@@ -1,0 +1,14 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { environmentSecrets } from './environment-secrets.ts';
+
+/** Secret source `environment`: the variables of this process. */
+export default definePlugin({
+  address: 'secrets/environment',
+  stability: 'stable',
+  summary: 'reads secrets from the environment variables of this process',
+  config: z.strictObject({}),
+  apply(core) {
+    core.slots.secretSources.register('environment', environmentSecrets(process.env));
+  },
+});

@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSlots } from '../../../core/extension/slots.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { environmentSecrets } from '../../../plugins/secrets/environment/environment-secrets.ts';
+import environment from '../../../plugins/secrets/environment/index.ts';
+import { readOptionalSecret, readSecret } from '../../../plugins/shared/read-secret.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
+
+const NAME = 'TOOLMGR_TEST_SECRET';
+const { signal } = new AbortController();
+
+describe('secrets/environment', () => {
+  afterEach(() => {
+    delete process.env[NAME];
+  });
+
+  it('fills the slot when it is applied, before any plugin reads', async () => {
+    const core = { ...pluginCore(), slots: createSlots() };
+    process.env[NAME] = 'v1';
+    environment.apply(core, environment.config.parse({}));
+    expect(await core.slots.secretSources.get('environment').read(NAME, signal)).toBe('v1');
+  });
+
+  it('is in the catalogue', async () => {
+    expect((await catalogue['secrets/environment']?.())?.default.address).toBe('secrets/environment');
+  });
+
+  it.each([
+    [{}, 'the environment variable DB is not set; export it before the start'],
+    [{ DB: '' }, 'the environment variable DB is empty; export it before the start'],
+  ])('names the missing variable of %j', async (variables, message) => {
+    await expect(environmentSecrets(variables).read('DB', signal)).rejects.toMatchObject({
+      code: 'SECRET_MISSING',
+      message,
+    });
+  });
+});
+
+describe('a secret of a setting', () => {
+  const { slots } = pluginCore({ DB: 'hunter2', EMPTY: '' });
+
+  it('is shown nowhere but where it is sent', async () => {
+    const secret = await readSecret(slots, 'DB', 'db.passwordEnv');
+    expect([secret.reveal(), `${secret}`, JSON.stringify({ secret })]).toEqual([
+      'hunter2',
+      '[secret]',
+      '{"secret":"[secret]"}',
+    ]);
+  });
+
+  it('that is missing is a fault with the setting and the name', async () => {
+    await expect(readSecret(slots, 'EMPTY', 'db.passwordEnv')).rejects.toMatchObject({
+      code: 'SECRET_MISSING',
+      message: 'db.passwordEnv: the environment variable EMPTY is empty; export it before the start',
+    });
+  });
+
+  it('that is optional and missing is none', async () => {
+    expect((await readOptionalSecret(slots, 'DB'))?.reveal()).toBe('hunter2');
+    expect([await readOptionalSecret(slots, 'EMPTY'), await readOptionalSecret(slots, 'NONE')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('cannot be read without a source in the plan, which the fault says', async () => {
+    const none = createSlots();
+    await expect(readSecret(none, 'DB', 'db.passwordEnv')).rejects.toMatchObject({
+      code: 'PLAN_INCOMPLETE',
+      message: expect.stringContaining('add secrets/environment to the plan'),
+    });
+    expect(await readOptionalSecret(none, 'DB')).toBeUndefined();
+  });
+
+  it('is not missing when its source fails', async () => {
+    const failing = createSlots();
+    failing.secretSources.register('environment', { read: () => Promise.reject(new Error('vault is away')) });
+    await expect(readOptionalSecret(failing, 'DB')).rejects.toThrow('vault is away');
+  });
+});

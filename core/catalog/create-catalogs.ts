@@ -38,11 +38,12 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
-  /**
-   * The class whose catalogue serves a class: callers without lists of their own see those of their capability class.
-   */
-  const servedBy = (listClass: string): string =>
-    parts.manager.hasLists === undefined || parts.manager.hasLists(listClass) ? listClass : sharedClass(listClass);
+  /** The class whose catalogue serves a class: callers without lists of their own see those of their capability class. */
+  const servedBy = (listClass: string): string => {
+    const shared = sharedClass(listClass);
+    if (shared === listClass || parts.manager.hasLists === undefined) return listClass;
+    return parts.manager.hasLists(listClass) ? listClass : shared;
+  };
 
   const build = (capabilityClass: string, before = states.get(capabilityClass)): void => {
     const old = before !== undefined && 'catalog' in before ? before.catalog : undefined;

@@ -1,6 +1,6 @@
 import type { RawJson } from '../contract/json.ts';
 import { foldCase } from '../json/fold-case.ts';
-import { type Names, RawObject } from '../json/raw-json.ts';
+import { RawObject } from '../json/raw-json.ts';
 
 /** The per-hop keys of `_meta` (MCP 2026-07-28, request envelope and results). */
 export const META = {
@@ -38,7 +38,6 @@ function isPerHop(key: string): boolean {
   return !END_TO_END.has(key);
 }
 
-const PER_HOP: Names = { has: isPerHop };
 const PROGRESS_TOKEN = foldCase(META.progressToken);
 const RESERVED: ReadonlySet<string> = new Set(['modelcontextprotocol', 'mcp'].map(foldCase));
 
@@ -51,6 +50,7 @@ export function endToEndMeta(meta: RawJson | undefined): RawJson | undefined {
 /** As {@link endToEndMeta}, of a `_meta` whose members are known already. */
 export function endToEndMembers(meta: RawObject | undefined): RawJson | undefined {
   if (meta === undefined) return undefined;
-  const kept = meta.omit(PER_HOP);
-  return kept.size === 0 ? undefined : kept.toBytes();
+  const keys = meta.keys();
+  const perHop = keys.filter(isPerHop);
+  return perHop.length === keys.length ? undefined : meta.without(...perHop).toBytes();
 }

@@ -26,7 +26,7 @@ export interface PipelineContext extends CatalogParts {
  */
 export async function perform(context: PipelineContext, asked: Call, curated = false): Promise<Reply> {
   const { pipeline, rounds } = context;
-  const resumed = rounds.resume(asked);
+  const resumed = asked.round === 1 ? undefined : rounds.resume(asked);
   const startedMs = resumed?.startedMs ?? pipeline.now();
   let call = asked;
   let outcome: CallRecord['outcome'] = 'fault';

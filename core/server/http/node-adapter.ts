@@ -21,22 +21,18 @@ export class NodeInbound implements Inbound {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly #request: IncomingMessage;
+  readonly remoteAddress: string | undefined;
   readonly #responder: Responder;
   #cancel: Cancel | undefined;
 
   /** `mountPath`: see {@link HandleOptions}. */
   constructor(request: IncomingMessage, responder: Responder, mountPath = baseUrlOf(request)) {
-    this.#request = request;
     this.#responder = responder;
     this.method = request.method ?? 'GET';
     const path = pathOf(request.url ?? '/');
     this.path = mountPath === '' ? path : mounted(mountPath, path);
     this.headers = headersOf(request);
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.#request.socket.remoteAddress;
+    this.remoteAddress = request.socket.remoteAddress; // Node forgets the address of a closed socket that nobody asked before
   }
 
   get cancel(): Cancel {

@@ -46,7 +46,7 @@ export class RequestRecorder implements RequestRecord, Responder {
 
   constructor(inbound: Inbound, responder: Responder, listener: RequestListener) {
     this.inbound = inbound;
-    this.remoteAddress = inbound.remoteAddress; // Node forgets the address of a closed socket that nobody asked before
+    this.remoteAddress = inbound.remoteAddress;
     this.startedMs = listener.now();
     this.#responder = responder;
     this.#listener = listener;

@@ -1,6 +1,7 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import { faultFrom, GatewayFault } from '../errors.ts';
 import type { Slots } from '../extension/slots.ts';
+import { isPromise } from '../timing/is-promise.ts';
 
 /** The authorizers of all backends, prepared once. */
 export interface Authorizers {
@@ -66,7 +67,7 @@ function guarded(where: string, authorizer: Authorizer): Authorizer {
     apply(outbound, authContext) {
       try {
         const applied = authorizer.apply(outbound, authContext);
-        return applied instanceof Promise ? applied.catch(fail) : applied;
+        return isPromise(applied) ? applied.then(undefined, fail) : applied;
       } catch (cause) {
         return fail(cause);
       }

@@ -5,6 +5,7 @@ import type { Limits } from '../limits.ts';
 import { BackendError, CODE } from '../mcp/errors.ts';
 import { BytesResult } from '../mcp/result.ts';
 import { shareOfCall } from '../mcp/share.ts';
+import { isPromise } from '../timing/is-promise.ts';
 import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';
 import { LinkFailure } from './failure.ts';
@@ -46,7 +47,7 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
   const { call, controller, timeoutMs, limits } = sending;
   const { owner } = call.client;
   const found = controller.linkFor(owner);
-  const shared = found instanceof Promise ? await opened(sending, found) : found;
+  const shared = isPromise(found) ? await opened(sending, found) : found;
   const { era } = shared;
   const isMixed = era === '2025-11-25' && call.client.era === '2026-07-28';
   const own = isMixed
@@ -73,7 +74,7 @@ async function levelled(sending: Sending, link: JsonRpcConnection, own?: OwnSess
   if (logLevel === undefined) return link;
   sending.controller.setLogLevel(owner, logLevel, true, number);
   const found = sending.controller.linkFor(owner, number);
-  return found instanceof Promise ? opened(sending, found) : found;
+  return isPromise(found) ? opened(sending, found) : found;
 }
 
 async function opened(

@@ -2,6 +2,7 @@ import type { Call, CallRecord, CallResult, Reply, WireError } from '../contract
 import type { Refusal } from '../contract/refusal.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+import { isPromise } from '../timing/is-promise.ts';
 import { callWith } from './call-value.ts';
 import { ambiguousArguments } from './declared-arguments.ts';
 import { denialOf, denialOfMissing } from './denial.ts';
@@ -37,9 +38,9 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
   try {
     // Awaiting what is there already costs a turn of the microtask queue each.
     const given = pipeline.rewriteCall(asked);
-    call = rewritten(context, asked, given instanceof Promise ? await given : given);
+    call = rewritten(context, asked, isPromise(given) ? await given : given);
     const decided = curated ? undefined : decide(pipeline, call, resumed === undefined);
-    refusal = decided instanceof Promise ? await decided : decided;
+    refusal = isPromise(decided) ? await decided : decided;
     if (refusal !== undefined) {
       outcome = 'refused';
       return await denialOf(pipeline, call, refusal);
@@ -47,7 +48,7 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
     const ambiguous = ambiguousArguments(call); // after authorize: it tells the names that the tool declares
     if (ambiguous !== undefined) throw new CallError(ambiguous);
     const answered = pipeline.rewriteResult(await pipeline.dispatch(call), call);
-    result = answered instanceof Promise ? await answered : answered;
+    result = isPromise(answered) ? await answered : answered;
     outcome = result.isError ? 'toolError' : 'ok';
     return { result };
   } catch (thrown) {
@@ -79,8 +80,7 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
 /** Authorize, then limit; a later round of a call was counted with its first. */
 function decide(pipeline: Pipeline, call: Call, counts: boolean): ReturnType<Pipeline['authorize']> {
   const decided = pipeline.authorize(call);
-  if (decided instanceof Promise)
-    return decided.then((refusal) => refusal ?? (counts ? pipeline.limit(call) : undefined));
+  if (isPromise(decided)) return decided.then((refusal) => refusal ?? (counts ? pipeline.limit(call) : undefined));
   return decided ?? (counts ? pipeline.limit(call) : undefined);
 }
 

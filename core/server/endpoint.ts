@@ -12,6 +12,7 @@ import { isJsonType } from '../mcp/media-types.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
 import type { GatewayService, ListsChanged } from '../pipeline/gateway-service.ts';
 import { createInFlight, type InFlight } from '../timing/in-flight.ts';
+import { isPromise } from '../timing/is-promise.ts';
 import { exchangeable, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
 import { type BodyFault, type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
 import { openWebExchange } from './http/fetch-adapter.ts';
@@ -156,7 +157,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), router.allow());
     }
     const found = service.identify(inbound);
-    const caller = found instanceof Promise ? await found : found;
+    const caller = isPromise(found) ? await found : found;
     if (caller === undefined) {
       recorderOf(inbound)?.refused(UNAUTHENTICATED.message);
       return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });

@@ -61,11 +61,8 @@ export function createProtocolRouter({
       return { allow: ['POST', ...more].join(', ') };
     },
     counts() {
-      const all = servers.map((server) => server.counts());
-      return {
-        sessions: all.reduce((sum, { sessions }) => sum + sessions, 0),
-        streams: all.reduce((sum, { streams }) => sum + streams, 0),
-      };
+      const sessions = servers.reduce((sum, server) => sum + server.sessions(), 0);
+      return { sessions, streams: heartbeat.streams.size };
     },
     close: () => servers.forEach((server) => void server.close()),
     async stop() {

@@ -23,7 +23,8 @@ export interface ProtocolServer {
   post(exchange: HttpExchange, message: Message): void | Promise<void>;
   /** Other HTTP methods of the era. */
   readonly methods: Readonly<Partial<Record<'GET' | 'DELETE', (exchange: HttpExchange) => void | Promise<void>>>>;
-  counts(): { readonly sessions: number; readonly streams: number };
+  /** How many sessions are open. */
+  sessions(): number;
   /** Ends streams gracefully and takes no new ones. */
   close(): void;
   /** Aborts the calls that are still running and frees everything. */

@@ -1,22 +1,28 @@
 import { InFlightMap } from './in-flight-map.ts';
 
-/** Something that wants to be reminded from time to time: an open stream, a call that takes long. */
+/** What is called from time to time: an open stream, a call that takes long. */
 export interface HeartbeatListener {
   beat(): void;
 }
 
 /** One timer for all open streams and waiting calls, instead of one each. */
 export interface Heartbeat {
-  add(listener: HeartbeatListener): void;
-  delete(listener: HeartbeatListener): void;
+  /** Open event streams. */
+  readonly streams: Set<HeartbeatListener>;
+  /** Calls that wait for their result. Each request adds and deletes one, so this is no Set: see {@link InFlightMap}. */
+  readonly calls: {
+    add(listener: HeartbeatListener): void;
+    delete(listener: HeartbeatListener): void;
+  };
   stop(): void;
 }
 
-/** Reminds everything added once per `intervalMs`. What throws is reported and does not keep others from their beat. */
+/** Calls everything added once per `intervalMs`. What throws is reported and does not keep the others from their beat. */
 export function createHeartbeat(intervalMs: number, report: (cause: unknown) => void): Heartbeat {
-  const listeners = new InFlightMap<HeartbeatListener, HeartbeatListener>();
+  const streams = new Set<HeartbeatListener>();
+  const calls = new InFlightMap<HeartbeatListener, HeartbeatListener>();
   const beat = (): void => {
-    for (const each of listeners.values()) {
+    for (const each of [...calls.values(), ...streams]) {
       try {
         each.beat();
       } catch (cause) {
@@ -27,8 +33,11 @@ export function createHeartbeat(intervalMs: number, report: (cause: unknown) => 
   const timer = setInterval(beat, intervalMs);
   timer.unref();
   return {
-    add: (listener) => listeners.set(listener, listener),
-    delete: (listener) => void listeners.delete(listener),
+    streams,
+    calls: {
+      add: (listener) => calls.set(listener, listener),
+      delete: (listener) => void calls.delete(listener),
+    },
     stop: () => clearInterval(timer),
   };
 }

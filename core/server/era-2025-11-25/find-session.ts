@@ -1,4 +1,5 @@
 import { CODE, wireError } from '../../mcp/errors.ts';
+import { isPromise } from '../../timing/is-promise.ts';
 import { recorderOf } from '../http/request-recorder.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange } from '../protocol-server.ts';
@@ -20,7 +21,7 @@ export function findSession(
     return undefined;
   }
   const found = sessions.use(sessionId, exchange.caller, exchange.inbound);
-  if (found instanceof Promise) return found.then((session) => checked(session, exchange, id, version));
+  if (isPromise(found)) return found.then((session) => checked(session, exchange, id, version));
   return checked(found, exchange, id, version);
 }
 

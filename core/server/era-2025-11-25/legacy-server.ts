@@ -13,6 +13,7 @@ import { META } from '../../mcp/meta.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
 import type { GatewayService, ListsChanged } from '../../pipeline/gateway-service.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
+import { isPromise } from '../../timing/is-promise.ts';
 import { HOUSE_METHODS } from '../gateway-methods.ts';
 import { recorderOf } from '../http/request-recorder.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
@@ -44,12 +45,10 @@ export interface LegacyServer extends ProtocolServer {
 /** Serves the revisions with sessions: 2025-11-25 and the three before it. */
 export function createLegacyServer(parts: LegacyParts): LegacyServer {
   const { service, limits } = parts;
-  const streams = { open: 0 };
   const displaced = throttledLine(parts, 'sessions made room for others of a caller with many');
   const sessions = createSessions({
     limits,
     heartbeat: parts.heartbeat,
-    streams,
     sharedSessions: parts.sharedSessions,
     now: parts.now,
     ownerOf: (session) => ownerOf(session, limits.askTimeoutMs, service),
@@ -75,7 +74,7 @@ export function createLegacyServer(parts: LegacyParts): LegacyServer {
       GET: (exchange) => get(context, exchange),
       DELETE: (exchange) => remove(context, exchange),
     },
-    counts: () => ({ sessions: sessions.size, streams: streams.open }),
+    sessions: () => sessions.size,
     close() {
       for (const session of sessions.all()) session.endStandalone();
     },
@@ -93,7 +92,7 @@ interface ServerContext extends LegacyParts {
 function post(context: ServerContext, exchange: HttpExchange, message: Message): void | Promise<void> {
   if (message.kind === 'request' && message.method === 'initialize') return initialize(context, exchange, message);
   const session = findSession(context, exchange, message.kind === 'request' ? message.id : NULL_ID);
-  if (session instanceof Promise) return session.then((found) => found && take(context, exchange, found, message));
+  if (isPromise(session)) return session.then((found) => found && take(context, exchange, found, message));
   return session && take(context, exchange, session, message);
 }
 
@@ -125,7 +124,7 @@ function get(context: ServerContext, exchange: HttpExchange): void | Promise<voi
     return refuse(exchange, NULL_ID, 406, CODE.invalidRequest, 'Accept must name text/event-stream');
   }
   const session = findSession(context, exchange, NULL_ID);
-  if (session instanceof Promise) return session.then((found) => found && connectStream(context, exchange, found));
+  if (isPromise(session)) return session.then((found) => found && connectStream(context, exchange, found));
   if (session !== undefined) connectStream(context, exchange, session);
 }
 
@@ -140,7 +139,7 @@ async function initialize(context: ServerContext, exchange: HttpExchange, messag
   const hello = readHello(message.given);
   if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
   const opened = context.sessions.open(exchange.caller, hello, exchange.inbound);
-  const session = opened instanceof Promise ? await opened : opened;
+  const session = isPromise(opened) ? await opened : opened;
   if (typeof session === 'string') return refuseMissing(exchange, message.id, session);
   recorderOf(exchange.inbound)?.belongsTo(session);
   const client = sessionClient(session);

@@ -49,7 +49,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
   constructor(waiting: Waiting) {
     this.#waiting = waiting;
     this.mayStream = acceptsStream(waiting.accept);
-    if (this.mayStream) waiting.heartbeat.add(this);
+    if (this.mayStream) waiting.heartbeat.calls.add(this);
   }
 
   tell(method: string, params: RawJson): void {
@@ -95,7 +95,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
     this.#isDone = true;
     const { session, message, responder, heartbeat, now } = this.#waiting;
     session.calls.delete(message.key);
-    if (this.mayStream) heartbeat.delete(this);
+    if (this.mayStream) heartbeat.calls.delete(this);
     if (this.#stream === undefined) {
       const all = headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers };
       responder.send(status, parts.length === 0 ? {} : all, parts);
@@ -112,7 +112,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
       this.#isLost = this.#stream === undefined;
     });
     if (this.#isLost) return undefined;
-    heartbeat.delete(this); // from here on the stream has the beats
+    heartbeat.calls.delete(this); // from here on the stream has the beats
     const stream = session.openStream();
     this.#stream = stream;
     const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);

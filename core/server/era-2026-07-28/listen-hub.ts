@@ -25,14 +25,12 @@ export interface ListenHub {
   /** The sink of every owner of this key: stateless, so owners may be made again at any time. */
   sinkOf(ownerKey: string): SessionListener;
   listsChanged(change: ListsChanged): void;
-  readonly size: number;
   finishAll(): void;
 }
 
 export function createListenHub(): ListenHub {
   const byOwner = new Map<string, Set<Listener>>();
   const counts = new Map<string, number>();
-  let size = 0;
   const all = function* (): Iterable<Listener> {
     for (const listeners of byOwner.values()) yield* listeners;
   };
@@ -42,7 +40,6 @@ export function createListenHub(): ListenHub {
       listeners.add(listener);
       byOwner.set(listener.ownerKey, listeners);
       counts.set(countKey, (counts.get(countKey) ?? 0) + 1);
-      size++;
     },
     delete(listener, countKey) {
       const listeners = byOwner.get(listener.ownerKey);
@@ -51,7 +48,6 @@ export function createListenHub(): ListenHub {
       const left = (counts.get(countKey) ?? 1) - 1;
       if (left === 0) counts.delete(countKey);
       else counts.set(countKey, left);
-      size--;
     },
     openOf: (countKey) => counts.get(countKey) ?? 0,
     sinkOf: (ownerKey) => ({
@@ -73,9 +69,6 @@ export function createListenHub(): ListenHub {
         const sees = each.capabilityClass === capabilityClass || each.listClass === capabilityClass;
         if (sees) for (const kind of kinds) each.listChanged(kind);
       }
-    },
-    get size() {
-      return size;
     },
     finishAll() {
       for (const each of [...all()]) each.finish();

@@ -109,7 +109,7 @@ class Listen implements Listener, HeartbeatListener {
 
   start(writer: EventWriter): void {
     this.#writer = writer;
-    this.#parts.heartbeat.add(this);
+    this.#parts.heartbeat.streams.add(this);
     const notifications = encode(acknowledged([...this.kinds], [...this.uris.keys()]));
     const params = RawObject.empty().with('notifications', notifications);
     this.#notify(MUST, 'notifications/subscriptions/acknowledged', params);
@@ -140,7 +140,7 @@ class Listen implements Listener, HeartbeatListener {
     this.hasEnded = true;
     const { hub, heartbeat } = this.#parts;
     hub.delete(this, this.#countKey);
-    heartbeat.delete(this);
+    heartbeat.streams.delete(this);
     this.#writer?.end();
     this.unwatchAll();
   }

@@ -33,8 +33,7 @@ export interface ModernParts extends ProtocolServerParts {
 export function createModernServer(parts: ModernParts): ProtocolServer {
   const hub = createListenHub();
   const owners = createOwners(hub.sinkOf, parts.service.listClass);
-  const streams = { open: 0 };
-  const context: ServerContext = { ...parts, hub, owners, streams };
+  const context: ServerContext = { ...parts, hub, owners };
   const unsubscribe = parts.service.onListsChanged((change) => hub.listsChanged(change));
   return {
     era: '2026-07-28',
@@ -44,7 +43,7 @@ export function createModernServer(parts: ModernParts): ProtocolServer {
       if (message.kind === 'request') return answerRequest(context, exchange, message);
       return acknowledge(exchange, message);
     },
-    counts: () => ({ sessions: 0, streams: streams.open + hub.size }),
+    sessions: () => 0,
     close: () => hub.finishAll(),
     async stop() {
       hub.finishAll();
@@ -56,7 +55,6 @@ export function createModernServer(parts: ModernParts): ProtocolServer {
 interface ServerContext extends ModernParts {
   readonly hub: ListenHub;
   readonly owners: Owners;
-  readonly streams: { open: number };
 }
 
 /** A modern client has nothing to answer, and core defines no notification of it over HTTP: both are taken and ignored. */
@@ -85,7 +83,6 @@ async function answerRequest(context: ServerContext, exchange: HttpExchange, mes
     hasProgressToken: envelope.progressToken !== undefined,
     bufferBytes: context.limits.streamBufferBytes,
     heartbeat: context.heartbeat,
-    streams: context.streams,
   });
   const client = clientFrom(envelope, owner, waiting);
   const { method, params, given } = message;

@@ -24,8 +24,6 @@ export interface Waiting {
   readonly hasProgressToken: boolean;
   readonly bufferBytes: number;
   readonly heartbeat: Heartbeat;
-  /** Told when the answer becomes an event stream, and when that has ended. */
-  readonly streams: { open: number };
 }
 
 /**
@@ -42,7 +40,7 @@ export class PendingResponse implements HeartbeatListener {
   constructor(waiting: Waiting) {
     this.#waiting = waiting;
     this.#mayStream = acceptsStream(waiting.accept);
-    if (this.#mayStream) waiting.heartbeat.add(this);
+    if (this.#mayStream) waiting.heartbeat.calls.add(this);
   }
 
   /** Passes one notification of the call on, when the client asked for its kind. */
@@ -74,8 +72,8 @@ export class PendingResponse implements HeartbeatListener {
     if (this.#isDone) return;
     this.#isDone = true;
     const { heartbeat, responder } = this.#waiting;
-    if (this.#mayStream) heartbeat.delete(this);
     if (this.#writer === undefined) {
+      if (this.#mayStream) heartbeat.calls.delete(this);
       responder.send(status, headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers }, parts);
       return;
     }
@@ -84,13 +82,13 @@ export class PendingResponse implements HeartbeatListener {
   }
 
   #upgrade(): EventWriter {
-    const { responder, bufferBytes, streams } = this.#waiting;
+    const { responder, bufferBytes, heartbeat } = this.#waiting;
     const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
     this.#writer = writer;
-    streams.open++;
+    heartbeat.calls.delete(this);
+    heartbeat.streams.add(this);
     responder.onDisconnect(() => {
       this.#isDone = true;
-      this.#waiting.heartbeat.delete(this);
       this.#endStream();
     });
     return writer;
@@ -99,7 +97,7 @@ export class PendingResponse implements HeartbeatListener {
   #endStream(): void {
     if (this.#writer?.isOpen !== true) return;
     this.#writer.end();
-    this.#waiting.streams.open--;
+    this.#waiting.heartbeat.streams.delete(this);
   }
 }
 

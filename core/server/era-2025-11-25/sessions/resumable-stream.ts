@@ -11,8 +11,6 @@ export interface StreamParts {
   /** The client understands a first event without a message (2025-11-25). */
   readonly isPrimed: boolean;
   readonly heartbeat: Heartbeat;
-  /** Connected streams of the endpoint. */
-  readonly streams: { open: number };
 }
 
 interface StoredEvent {
@@ -56,8 +54,7 @@ export class ResumableStream implements HeartbeatListener {
   attach(writer: EventWriter, after: number = this.#sentSeq): void {
     this.#release();
     this.#writer = writer;
-    this.#parts.streams.open++;
-    this.#parts.heartbeat.add(this);
+    this.#parts.heartbeat.streams.add(this);
     if (this.#parts.isPrimed) writer.write(MUST, () => primingFrame(`${this.id}-${after}`, RETRY_MS));
     for (const { seq, frame } of this.#events) if (seq > after) writer.write(MUST, () => frame);
     this.#sentSeq = this.#lastSeq;
@@ -108,8 +105,7 @@ export class ResumableStream implements HeartbeatListener {
     if (this.#writer === undefined) return;
     this.#writer.end();
     this.#writer = undefined;
-    this.#parts.streams.open--;
-    this.#parts.heartbeat.delete(this);
+    this.#parts.heartbeat.streams.delete(this);
   }
 
   #frame(seq: number, parts: readonly RawJson[]): Buffer {

@@ -24,7 +24,6 @@ export interface SessionsParts {
     'sessions' | 'sessionsPerCaller' | 'sessionIdleMs' | 'sessionCheckMs' | 'replayEvents' | 'replayBytes'
   >;
   readonly heartbeat: StreamParts['heartbeat'];
-  readonly streams: StreamParts['streams'];
   /** The sessions of all replicas; without it those of this gateway are all there are. */
   readonly sharedSessions?: SharedSessions | undefined;
   now(): number;
@@ -67,9 +66,9 @@ export function createSessions(parts: SessionsParts): Sessions {
   const shares = new Shares<Session>(limits.sessions, limits.sessionsPerCaller);
   let sweptAtMs = Number.NEGATIVE_INFINITY;
   const looks = new Map<string, ReturnType<SharedSessions['look']>>();
-  const { heartbeat, streams } = parts;
+  const { heartbeat } = parts;
   const { replayEvents, replayBytes } = limits;
-  const primed: StreamParts = { replayEvents, replayBytes, heartbeat, streams, isPrimed: true };
+  const primed: StreamParts = { replayEvents, replayBytes, heartbeat, isPrimed: true };
   const unprimed: StreamParts = { ...primed, isPrimed: false };
   const checkMs = Math.min(limits.sessionCheckMs, limits.sessionIdleMs / 4);
   const add = (id: string, caller: Caller, hello: ClientHello, openedAtMs: number, share: string): Session => {

@@ -4,8 +4,6 @@ import { ResumableStream } from '../../../../core/server/era-2025-11-25/sessions
 import { DROPPABLE, EventWriter, MUST } from '../../../../core/server/http/event-writer.ts';
 import type { Heartbeat } from '../../../../core/timing/heartbeat.ts';
 
-const PULSE: Heartbeat = { add: () => {}, delete: () => {}, stop: () => {} };
-
 /** A connection whose reader may fall behind. */
 function connection() {
   const written: string[] = [];
@@ -31,8 +29,9 @@ function connection() {
 }
 
 function createStream({ events = 10, bytes = 10_000, isPrimed = false } = {}) {
-  const streams = { open: 0 };
-  const parts = { replayEvents: events, replayBytes: bytes, isPrimed, heartbeat: PULSE, streams };
+  const streams: Heartbeat['streams'] = new Set();
+  const heartbeat: Heartbeat = { streams, calls: { add: () => {}, delete: () => {} }, stop: () => {} };
+  const parts = { replayEvents: events, replayBytes: bytes, isPrimed, heartbeat };
   return { stream: new ResumableStream('s', parts), streams };
 }
 
@@ -70,12 +69,12 @@ describe('a stream of a session', () => {
     const two = connection();
     stream.attach(one.writer);
     stream.attach(two.writer);
-    expect([streams.open, one.state.ended]).toEqual([1, true]);
+    expect([streams.size, one.state.ended]).toEqual([1, true]);
     stream.detach(one.writer);
-    expect(streams.open).toBe(1);
+    expect(streams.size).toBe(1);
     stream.end();
     stream.detach(two.writer);
-    expect(streams.open).toBe(0);
+    expect(streams.size).toBe(0);
   });
 
   it('keeps news that nobody fetched once per kind', () => {

@@ -15,7 +15,11 @@ import { proves } from '../../../support/proves.ts';
 const [ADA, BOB, EVE] = ['ada', 'bob', 'eve'].map(callerNamed) as [Caller, Caller, Caller];
 
 const HELLO = { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'x', version: '1' } };
-const PULSE: Heartbeat = { add: () => {}, delete: () => {}, stop: () => {} };
+const HEARTBEAT: Heartbeat = {
+  streams: new Set(),
+  calls: { add: () => {}, delete: () => {} },
+  stop: () => {},
+};
 
 function openTable(most = 10, idleMs = 60_000, perCaller = most) {
   const clock = { now: 1000 };
@@ -37,8 +41,7 @@ function openTable(most = 10, idleMs = 60_000, perCaller = most) {
       replayEvents: 10,
       replayBytes: 1000,
     },
-    heartbeat: PULSE,
-    streams: { open: 0 },
+    heartbeat: HEARTBEAT,
     now: () => clock.now,
     ownerOf,
     ended: ({ id }, reason) => void ended.push({ id, reason }),

@@ -1,0 +1,9 @@
+/**
+ * Whether a value comes later: a promise, or another object with a `then`.
+ *
+ * Use: `isPromise(found) ? await found : found`. `await` alone takes a turn of the microtask queue for a value that is
+ * there already, and a request passes many such places.
+ */
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return value instanceof Promise || typeof (value as PromiseLike<T> | undefined | null)?.then === 'function';
+}

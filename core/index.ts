@@ -27,16 +27,24 @@ export type {
   CallMethod,
   CallRecord,
   CallResult,
+  CatalogEntry,
+  Dispatch,
+  PromptEntry,
+  Reply,
+  ResourceEntry,
+  TemplateEntry,
+  ToolEntry,
+} from './contract/call.ts';
+export type { Caller } from './contract/caller.ts';
+export type { CatalogDraft, CatalogInputs } from './contract/catalog-draft.ts';
+export type { EntryKind, HiddenBy, MirroredParam } from './contract/catalog-entry.ts';
+export type {
   ClientContext,
   ClientRequester as Ask,
   ClientResponse as AskAnswer,
-  Dispatch,
-  Reply,
   SessionListener as LinkSink,
   SessionOwner,
-  WireError,
-} from './contract/call.ts';
-export type { Caller } from './contract/caller.ts';
+} from './contract/client-context.ts';
 export type { Era, EraSetting } from './contract/era.ts';
 export type {
   BackendChanged,
@@ -84,18 +92,7 @@ export type {
   StepType,
 } from './contract/step.ts';
 export type { Bucket, Store } from './contract/store.ts';
-export type {
-  CatalogDraft,
-  CatalogEntry,
-  CatalogInputs,
-  EntryKind,
-  HiddenBy,
-  MirroredParam,
-  PromptEntry,
-  ResourceEntry,
-  TemplateEntry,
-  ToolEntry,
-} from './contract/tool.ts';
+export type { WireError } from './contract/wire-error.ts';
 export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } from './contract/workload-runtime.ts';
 export { causesOf, explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
 export { type Decision, tapDecision } from './extension/decision.ts';

@@ -1,9 +1,10 @@
 import type { Backend, BackendHealth, BackendHello, BackendState } from '../contract/backend.ts';
-import type { Call, CallResult, SessionOwner } from '../contract/call.ts';
+import type { Call, CallResult } from '../contract/call.ts';
+import type { MirroredParam } from '../contract/catalog-entry.ts';
+import type { SessionOwner } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { BackendChanged } from '../contract/event.ts';
 import type { RawJson } from '../contract/json.ts';
-import type { MirroredParam } from '../contract/tool.ts';
 
 /** One item of a backend's list, as it came. */
 export interface ListedItem {

@@ -1,7 +1,7 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend, BackendHealth, BackendState } from '../contract/backend.ts';
-import type { ClientContext, SessionOwner } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { ClientContext, SessionOwner } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { explainCause } from '../errors.ts';

@@ -1,5 +1,5 @@
 import type { Call, CallResult } from '../contract/call.ts';
-import type { MirroredParam } from '../contract/tool.ts';
+import type { MirroredParam } from '../contract/catalog-entry.ts';
 import type { RawObject } from '../json/raw-json.ts';
 import type { Limits } from '../limits.ts';
 import { BackendError, CODE } from '../mcp/errors.ts';

@@ -1,5 +1,7 @@
 import type { BackendListing } from '../backend/backend-manager.ts';
-import type { CatalogDraft, CatalogEntry, CatalogInputs, EntryKind, ToolEntry } from '../contract/tool.ts';
+import type { CatalogEntry, ToolEntry } from '../contract/call.ts';
+import type { CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import type { Catalog } from './catalog.ts';
 import { resolveCollisions } from './collisions.ts';

@@ -1,6 +1,7 @@
+import type { CatalogEntry, ToolEntry } from '../contract/call.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { Era } from '../contract/era.ts';
 import type { RawJson } from '../contract/json.ts';
-import type { CatalogEntry, EntryKind, ToolEntry } from '../contract/tool.ts';
 import type { FindUnlisted } from './unlisted-resources.ts';
 
 /** What one capability class may call and see at the endpoint's own path. Immutable; replaced as a whole on change. */

@@ -1,4 +1,5 @@
-import type { CatalogDraft, CatalogEntry } from '../contract/tool.ts';
+import type { CatalogEntry } from '../contract/call.ts';
+import type { CatalogDraft } from '../contract/catalog-draft.ts';
 import type { CatalogConflict } from './catalog.ts';
 
 /** The draft with one visible entry per key, and what was dropped. `errors` are logged as errors. */

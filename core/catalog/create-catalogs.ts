@@ -1,6 +1,7 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
+import type { ToolEntry } from '../contract/call.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { CatalogRebuilt } from '../contract/event.ts';
-import type { EntryKind, ToolEntry } from '../contract/tool.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';

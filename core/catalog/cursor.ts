@@ -1,4 +1,4 @@
-import type { EntryKind } from '../contract/tool.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import { isObject } from '../json/raw-json.ts';
 
 /** Where a page starts: after `skip` entries whose keys start with `after`, or after the key `after`. */

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { BackendListing, ListedItem } from '../backend/backend-manager.ts';
+import type { CatalogEntry } from '../contract/call.ts';
+import type { CatalogDraft } from '../contract/catalog-draft.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { RawJson } from '../contract/json.ts';
-import type { CatalogDraft, CatalogEntry, EntryKind } from '../contract/tool.ts';
 import { decodeObject, RawJsonError } from '../json/raw-json.ts';
 
 /**

@@ -1,6 +1,6 @@
+import type { CatalogEntry } from '../contract/call.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
 import { decode, encode, isObject, RawObject } from '../json/raw-json.ts';
 
 /**

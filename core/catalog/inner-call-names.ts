@@ -1,4 +1,4 @@
-import type { ToolEntry } from '../contract/tool.ts';
+import type { ToolEntry } from '../contract/call.ts';
 
 /**
  * Names of tools for inner calls, in this order: advertised, `backend.original`, `backend.advertised`, and aliases;

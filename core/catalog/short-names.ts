@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ToolEntry } from '../contract/tool.ts';
+import type { ToolEntry } from '../contract/call.ts';
 import { renamed } from './entry-definition.ts';
 
 /**

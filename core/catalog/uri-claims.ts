@@ -1,4 +1,5 @@
-import type { CatalogDraft, CatalogEntry, ResourceEntry } from '../contract/tool.ts';
+import type { CatalogEntry, ResourceEntry } from '../contract/call.ts';
+import type { CatalogDraft } from '../contract/catalog-draft.ts';
 import type { CatalogConflict } from './catalog.ts';
 import { winningClaim } from './collisions.ts';
 import { type UriMatcher, uriMatcher } from './uri-template.ts';

@@ -1,4 +1,4 @@
-import type { ToolEntry } from './tool.ts';
+import type { ToolEntry } from './call.ts';
 
 /**
  * Slot `searchers`: finds tools by words or by meaning. A searcher uses no embedder: its callers provide the vectors.

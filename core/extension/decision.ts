@@ -1,6 +1,6 @@
+import type { CatalogEntry } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Refusal } from '../contract/refusal.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
 import type { Hooks } from './hooks.ts';
 
 /** Whether a caller may see and use an entry; `undefined` = allowed. */

@@ -1,7 +1,8 @@
 import type { FullTap } from 'tapable';
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
-import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
+import type { Call, CallRecord, CallResult, CatalogEntry, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
 import type {
   BackendChanged,
   CatalogRebuilt,
@@ -14,7 +15,6 @@ import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { RequestRecord } from '../contract/request-record.ts';
 import type { RouteTable } from '../contract/route.ts';
-import type { CatalogDraft, CatalogEntry, CatalogInputs } from '../contract/tool.ts';
 import type { GatewayFault } from '../errors.ts';
 import { guard } from './guard.ts';
 

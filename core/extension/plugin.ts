@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import type { BackendHealth, BackendState } from '../contract/backend.ts';
-import type { Call, Reply } from '../contract/call.ts';
+import type { Call, Reply, ToolEntry } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import type { ToolEntry } from '../contract/tool.ts';
 import type { Hooks } from './hooks.ts';
 import type { Slots } from './slots.ts';
 

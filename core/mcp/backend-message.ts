@@ -1,4 +1,4 @@
-import type { ClientResponse } from '../contract/call.ts';
+import type { ClientResponse } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import { joinParts, type Part } from '../json/join-parts.ts';
 import { decode, type RawObject } from '../json/raw-json.ts';

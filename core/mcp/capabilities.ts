@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SessionOwner } from '../contract/call.ts';
+import type { SessionOwner } from '../contract/client-context.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from '../json/raw-json.ts';
 

@@ -1,5 +1,5 @@
-import type { WireError } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { foldCase } from '../json/fold-case.ts';
 import { joinParts, type Part } from '../json/join-parts.ts';
 import type { RawObject } from '../json/raw-json.ts';

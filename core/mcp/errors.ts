@@ -1,5 +1,5 @@
-import type { WireError } from '../contract/call.ts';
 import type { JsonValue, RawJson } from '../contract/json.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { encode } from '../json/raw-json.ts';
 
 /** JSON-RPC 2.0 §5.1 and the codes that MCP 2026-07-28 owns; -32002 is read from legacy backends, never sent on modern. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { WireError } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { checkStructure, decode, isObject, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
 import { hasRepeatedMembers } from '../json/repeated-members.ts';
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts';

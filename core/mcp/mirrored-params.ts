@@ -1,5 +1,5 @@
+import type { MirroredParam } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import type { MirroredParam } from '../contract/tool.ts';
 import { decodeObject, isObject, RawObject, rawElements } from '../json/raw-json.ts';
 import { encodeHeaderValue } from './header-value.ts';
 

@@ -1,9 +1,9 @@
-import type { Call, CallMethod, ClientContext } from '../contract/call.ts';
+import type { Call, CallMethod, CatalogEntry } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Cancellation } from '../contract/cancellation.ts';
+import type { ClientContext } from '../contract/client-context.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { JsonObject, RawJson, RawMembers } from '../contract/json.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
 import { decodeObject, encode } from '../json/raw-json.ts';
 import { cancellationOf } from '../timing/cancel.ts';
 

@@ -1,6 +1,6 @@
-import type { Call, WireError } from '../contract/call.ts';
+import type { Call, CatalogEntry } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { type DeclaredNames, declaredNames, lookAlikeIn } from '../json/look-alikes.ts';
 import { decodeObject, isObject } from '../json/raw-json.ts';
 import { CODE, wireError } from '../mcp/errors.ts';

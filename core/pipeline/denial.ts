@@ -1,6 +1,6 @@
-import type { Call, Reply } from '../contract/call.ts';
+import type { Call, CatalogEntry, Reply } from '../contract/call.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { Refusal } from '../contract/refusal.ts';
-import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
 import { encode } from '../json/raw-json.ts';
 import { callWith } from './call-value.ts';
 import { challenged } from './challenged.ts';

@@ -1,10 +1,11 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
-import type { Call, CallMethod, ClientContext, Reply } from '../contract/call.ts';
+import type { Call, CallMethod, CatalogEntry, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { MirroredParam } from '../contract/catalog-entry.ts';
+import type { ClientContext } from '../contract/client-context.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { OpenRequestRecord } from '../contract/request-record.ts';
-import type { CatalogEntry, MirroredParam } from '../contract/tool.ts';
 import { explainCause } from '../errors.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { listClassOf } from '../mcp/capabilities.ts';

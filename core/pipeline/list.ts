@@ -1,6 +1,6 @@
 import { pageOf } from '../catalog/pages.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import type { EntryKind } from '../contract/tool.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';

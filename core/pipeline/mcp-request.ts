@@ -1,6 +1,7 @@
-import type { ClientContext, Reply } from '../contract/call.ts';
+import type { Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Cancellation } from '../contract/cancellation.ts';
+import type { ClientContext } from '../contract/client-context.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { RawObject } from '../json/raw-json.ts';

@@ -1,5 +1,5 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
-import type { SessionOwner } from '../contract/call.ts';
+import type { SessionOwner } from '../contract/client-context.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { BackendManager } from '../backend/backend-manager.ts';
-import type { Call, ClientContext, Reply, WireError } from '../contract/call.ts';
+import type { Call, CatalogEntry, Reply, ToolEntry } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { ClientContext } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import type { CatalogEntry, ToolEntry } from '../contract/tool.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import type { InnerCall } from '../extension/plugin.ts';
 import { decodeObject, encode, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
 import { hasRepeatedMembers } from '../json/repeated-members.ts';

@@ -1,5 +1,6 @@
-import type { Call, CallRecord, CallResult, Reply, WireError } from '../contract/call.ts';
+import type { Call, CallRecord, CallResult, Reply } from '../contract/call.ts';
 import type { Refusal } from '../contract/refusal.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import { isPromise } from '../timing/is-promise.ts';

@@ -1,10 +1,9 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
-import type { Call, CallRecord, CallResult, Dispatch } from '../contract/call.ts';
+import type { Call, CallRecord, CallResult, CatalogEntry, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { RequestListener } from '../contract/request-record.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
 import type { Guarded } from '../extension/guard.ts';
 import type { Hooks } from '../extension/hooks.ts';
 

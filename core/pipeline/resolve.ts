@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isAmbiguousUri } from '../catalog/ambiguous-uri.ts';
 import type { Catalog, Catalogs } from '../catalog/catalog.ts';
-import type { Call, CallMethod, WireError } from '../contract/call.ts';
+import type { Call, CallMethod, CatalogEntry } from '../contract/call.ts';
+import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { RawJson } from '../contract/json.ts';
-import type { CatalogEntry, EntryKind } from '../contract/tool.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { decodeObject, isObject, type RawObject } from '../json/raw-json.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';

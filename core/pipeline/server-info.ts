@@ -1,5 +1,5 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
-import type { ClientContext } from '../contract/call.ts';
+import type { ClientContext } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from '../json/raw-json.ts';

@@ -1,5 +1,6 @@
-import type { Call, CallRecord, CallResult, WireError } from '../contract/call.ts';
+import type { Call, CallRecord, CallResult } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { FAULTS, GatewayFault } from '../errors.ts';
 import { decodeObject, RawJsonError } from '../json/raw-json.ts';
 import { BackendError, CODE, wireError } from '../mcp/errors.ts';

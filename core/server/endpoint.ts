@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WireError } from '../contract/call.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
 import type { RequestListener } from '../contract/request-record.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';

@@ -1,7 +1,8 @@
-import type { ClientContext, WireError } from '../contract/call.ts';
+import type { ClientContext } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
 import { encode } from '../json/raw-json.ts';
 import type { Message } from '../mcp/message.ts';

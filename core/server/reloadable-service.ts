@@ -1,6 +1,6 @@
-import type { ClientContext } from '../contract/call.ts';
+import type { CatalogEntry } from '../contract/call.ts';
+import type { ClientContext } from '../contract/client-context.ts';
 import type { Inbound } from '../contract/inbound.ts';
-import type { CatalogEntry } from '../contract/tool.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import { encode, RawObject } from '../json/raw-json.ts';

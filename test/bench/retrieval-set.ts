@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ToolEntry } from '../../core/contract/call.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
-import type { ToolEntry } from '../../core/contract/tool.ts';
 
 /** A tool as the sets write it down. */
 export interface SetTool {

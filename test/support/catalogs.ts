@@ -1,9 +1,9 @@
 import type { BackendListing } from '../../core/backend/backend-manager.ts';
 import { type BuildParts, type BuiltCatalog, buildCatalog } from '../../core/catalog/build.ts';
 import type { Catalog } from '../../core/catalog/catalog.ts';
+import type { EntryKind } from '../../core/contract/catalog-entry.ts';
 import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
-import type { EntryKind } from '../../core/contract/tool.ts';
 import { decodeObject } from '../../core/json/raw-json.ts';
 
 /** Builds a catalogue of the base class as the gateway does, without plugins unless `shape` is given. */

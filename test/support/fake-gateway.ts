@@ -1,9 +1,10 @@
-import type { ClientContext } from '../../core/contract/call.ts';
+import type { CatalogEntry } from '../../core/contract/call.ts';
 import type { Caller } from '../../core/contract/caller.ts';
+import type { MirroredParam } from '../../core/contract/catalog-entry.ts';
+import type { ClientContext } from '../../core/contract/client-context.ts';
 import type { Inbound } from '../../core/contract/inbound.ts';
 import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
 import type { Refusal } from '../../core/contract/refusal.ts';
-import type { CatalogEntry, MirroredParam } from '../../core/contract/tool.ts';
 import { GatewayFault } from '../../core/errors.ts';
 import { encode } from '../../core/json/raw-json.ts';
 import { CODE, wireError } from '../../core/mcp/errors.ts';

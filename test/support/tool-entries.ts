@@ -1,5 +1,5 @@
+import type { ToolEntry } from '../../core/contract/call.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
-import type { ToolEntry } from '../../core/contract/tool.ts';
 
 /** What a test says about a tool. */
 export interface WrittenTool {

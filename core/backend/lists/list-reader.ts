@@ -1,6 +1,6 @@
 import type { Backend } from '../../contract/backend.ts';
-import type { SessionOwner } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import type { BackendListing } from '../backend-manager.ts';

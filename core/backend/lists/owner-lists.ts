@@ -1,4 +1,4 @@
-import type { SessionOwner } from '../../contract/call.ts';
+import type { SessionOwner } from '../../contract/client-context.ts';
 import { listClassOf } from '../../mcp/capabilities.ts';
 import type { Availability } from '../availability.ts';
 import type { CallerLists } from '../backend-manager.ts';

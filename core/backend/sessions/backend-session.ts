@@ -1,7 +1,7 @@
 import type { AuthContext, BackendHello } from '../../contract/backend.ts';
-import type { ClientRequester } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Cancellation } from '../../contract/cancellation.ts';
+import type { ClientRequester } from '../../contract/client-context.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Part } from '../../json/join-parts.ts';

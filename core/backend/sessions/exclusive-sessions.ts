@@ -1,5 +1,5 @@
-import type { SessionOwner } from '../../contract/call.ts';
 import type { Cancellation } from '../../contract/cancellation.ts';
+import type { SessionOwner } from '../../contract/client-context.ts';
 import { LinkFailure } from '../failure.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 

@@ -1,6 +1,6 @@
 import type { Call } from '../../contract/call.ts';
+import type { MirroredParam } from '../../contract/catalog-entry.ts';
 import type { Era } from '../../contract/era.ts';
-import type { MirroredParam } from '../../contract/tool.ts';
 import type { Part } from '../../json/join-parts.ts';
 import { encodeHeaderValue } from '../../mcp/header-value.ts';
 import { FORWARDED } from '../../mcp/known-params.ts';

@@ -1,5 +1,5 @@
-import type { ClientRequester } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { ClientRequester } from '../../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { joinParts } from '../../json/join-parts.ts';

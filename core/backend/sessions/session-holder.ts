@@ -1,5 +1,5 @@
-import type { SessionOwner } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { SessionOwner } from '../../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { RawObject } from '../../json/raw-json.ts';

@@ -1,5 +1,5 @@
 import type { Backend } from '../../contract/backend.ts';
-import type { SessionOwner } from '../../contract/call.ts';
+import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { listClassOf } from '../../mcp/capabilities.ts';

@@ -1,4 +1,4 @@
-import type { SessionOwner } from '../../contract/call.ts';
+import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { withoutHopMeta } from '../../mcp/backend-message.ts';

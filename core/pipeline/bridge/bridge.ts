@@ -1,5 +1,6 @@
 import type { BackendManager } from '../../backend/backend-manager.ts';
-import type { Call, CallResult, ClientContext, Dispatch } from '../../contract/call.ts';
+import type { Call, CallResult, Dispatch } from '../../contract/call.ts';
+import type { ClientContext } from '../../contract/client-context.ts';
 import type { JsonValue } from '../../contract/json.ts';
 import { decode, encode, isObject } from '../../json/raw-json.ts';
 import { BackendError, CODE, wireError } from '../../mcp/errors.ts';

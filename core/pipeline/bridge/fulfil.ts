@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { CallResult, ClientRequester, ClientResponse } from '../../contract/call.ts';
+import type { CallResult } from '../../contract/call.ts';
+import type { ClientRequester, ClientResponse } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { membersOf } from '../../mcp/result.ts';
 import { inputResponses, type Question, questionsOf, withElicitationId } from '../../mcp/server-requests.ts';

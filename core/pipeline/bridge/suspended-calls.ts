@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { CallResult, ClientContext, ClientResponse } from '../../contract/call.ts';
+import type { CallResult } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { ClientContext, ClientResponse } from '../../contract/client-context.ts';
 import type { Inbound } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';

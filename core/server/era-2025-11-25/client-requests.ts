@@ -1,4 +1,4 @@
-import type { ClientContext, ClientResponse, SessionListener } from '../../contract/call.ts';
+import type { ClientContext, ClientResponse, SessionListener } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { encode, RawObject } from '../../json/raw-json.ts';
 import { notificationParts } from '../../mcp/envelope.ts';

@@ -1,4 +1,4 @@
-import type { ClientContext, ClientResponse, SessionOwner } from '../../contract/call.ts';
+import type { ClientContext, ClientResponse, SessionOwner } from '../../contract/client-context.ts';
 import type { SessionEnded } from '../../contract/event.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';

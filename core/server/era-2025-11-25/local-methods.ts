@@ -1,4 +1,4 @@
-import type { WireError } from '../../contract/call.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { EMPTY_RESULT, errorFromRefusal } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';

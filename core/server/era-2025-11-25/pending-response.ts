@@ -1,6 +1,7 @@
-import type { ClientResponse, WireError } from '../../contract/call.ts';
+import type { ClientResponse } from '../../contract/client-context.ts';
 import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';

@@ -1,6 +1,7 @@
-import type { CallResult, WireError } from '../../contract/call.ts';
+import type { CallResult } from '../../contract/call.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Refusal } from '../../contract/refusal.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { decodeObject } from '../../json/raw-json.ts';
 import { retryData } from '../../mcp/envelope.ts';
 import { CODE } from '../../mcp/errors.ts';

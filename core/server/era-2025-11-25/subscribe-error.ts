@@ -1,4 +1,4 @@
-import type { WireError } from '../../contract/call.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { GatewayFault } from '../../errors.ts';
 import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
 

@@ -1,6 +1,6 @@
-import type { WireError } from '../../contract/call.ts';
+import type { MirroredParam } from '../../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { MirroredParam } from '../../contract/tool.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { isObject } from '../../json/raw-json.ts';
 import { decodeHeaderValue } from '../../mcp/header-value.ts';
 import { badHeader } from './validate-headers.ts';

@@ -1,4 +1,4 @@
-import type { SessionListener } from '../../contract/call.ts';
+import type { SessionListener } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { ListsChanged } from '../../pipeline/gateway-service.ts';

@@ -1,5 +1,5 @@
+import type { CatalogEntry } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
-import type { CatalogEntry } from '../../contract/tool.ts';
 import { explainCause } from '../../errors.ts';
 import { encode, RawObject } from '../../json/raw-json.ts';
 import { notificationParts, resultParts } from '../../mcp/envelope.ts';

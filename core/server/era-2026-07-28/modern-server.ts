@@ -1,5 +1,6 @@
-import type { ClientContext, WireError } from '../../contract/call.ts';
+import type { ClientContext } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { explainCause } from '../../errors.ts';
 import { encode, isObject, RawObject } from '../../json/raw-json.ts';
 import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';

@@ -1,6 +1,6 @@
-import type { WireError } from '../../contract/call.ts';
 import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/media-types.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { SessionListener, SessionOwner } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { SessionListener, SessionOwner } from '../../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import { encode } from '../../json/raw-json.ts';
 import { capabilityClass, plainlySpelled, relayableCapabilities } from '../../mcp/capabilities.ts';

@@ -1,5 +1,5 @@
-import type { WireError } from '../../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../../contract/json.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { isObject, type RawObject } from '../../json/raw-json.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { decodeHeaderValue } from '../../mcp/header-value.ts';

@@ -1,6 +1,6 @@
-import type { WireError } from '../../contract/call.ts';
 import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
+import type { WireError } from '../../contract/wire-error.ts';
 import { errorBytes } from '../../mcp/envelope.ts';
 
 /** Answers a request with a JSON-RPC error; the record of the request gets the error as a value. */

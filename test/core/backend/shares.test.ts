@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { SessionOwner } from '../../../core/contract/call.ts';
+import type { SessionOwner } from '../../../core/contract/client-context.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { encode } from '../../../core/json/raw-json.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';

@@ -4,15 +4,8 @@ import { onTestFinished } from 'vitest';
 import type { BackendManager } from '../../../core/backend/backend-manager.ts';
 import { type BackendManagerOptions, createBackendManager } from '../../../core/backend/create-manager.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
-import type {
-  Call,
-  CallMethod,
-  CallResult,
-  CatalogEntry,
-  ClientContext,
-  ClientRequester,
-  SessionOwner,
-} from '../../../core/contract/call.ts';
+import type { Call, CallMethod, CallResult, CatalogEntry } from '../../../core/contract/call.ts';
+import type { ClientContext, ClientRequester, SessionOwner } from '../../../core/contract/client-context.ts';
 import type { BackendChanged } from '../../../core/contract/event.ts';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';

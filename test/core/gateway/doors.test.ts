@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CatalogDraft, ToolEntry } from '../../../core/contract/tool.ts';
+import type { ToolEntry } from '../../../core/contract/call.ts';
+import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
 import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
 import { resultFromBytes, toolFailure } from '../../../core/mcp/result.ts';
 import { fakeServer, type TestGateway, testClient, testGateway } from '../../../core/testing/index.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalogs } from '../../../core/catalog/catalog.ts';
-import type { Call, CallRecord, CallResult, ClientContext } from '../../../core/contract/call.ts';
+import type { Call, CallRecord, CallResult } from '../../../core/contract/call.ts';
+import type { ClientContext } from '../../../core/contract/client-context.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
 import { encode, RawObject } from '../../../core/json/raw-json.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CatalogDraft, ToolEntry } from '../../../core/contract/tool.ts';
+import type { ToolEntry } from '../../../core/contract/call.ts';
+import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
 import aggregation from '../../../plugins/aggregation/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { built, keysOf } from '../../support/catalogs.ts';

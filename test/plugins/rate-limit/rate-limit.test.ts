@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolEntry } from '../../../core/contract/tool.ts';
+import type { ToolEntry } from '../../../core/contract/call.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { createGateway } from '../../../core/gateway/assemble.ts';
 import { toolFailure } from '../../../core/mcp/result.ts';

@@ -1,8 +1,8 @@
 import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { CatalogEntry } from '../../../core/contract/call.ts';
 import type { Era } from '../../../core/contract/era.ts';
-import type { CatalogEntry } from '../../../core/contract/tool.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { encode } from '../../../core/json/raw-json.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';

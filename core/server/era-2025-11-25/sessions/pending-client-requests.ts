@@ -1,4 +1,4 @@
-import type { ClientResponse } from '../../../contract/call.ts';
+import type { ClientResponse } from '../../../contract/client-context.ts';
 import type { RawJson } from '../../../contract/json.ts';
 import { encode } from '../../../json/raw-json.ts';
 import { notificationParts, requestParts } from '../../../mcp/envelope.ts';

@@ -1,8 +1,8 @@
-import type { ClientRequester, SessionOwner } from '../../../contract/call.ts';
+import type { CatalogEntry } from '../../../contract/call.ts';
 import type { Caller } from '../../../contract/caller.ts';
+import type { ClientRequester, SessionOwner } from '../../../contract/client-context.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { SessionView } from '../../../contract/session.ts';
-import type { CatalogEntry } from '../../../contract/tool.ts';
 import type { MessageId } from '../../../mcp/message.ts';
 import { InFlightMap } from '../../../timing/in-flight-map.ts';
 import { Questions } from './pending-client-requests.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import type { SessionOwner } from '../../../contract/call.ts';
 import type { Caller } from '../../../contract/caller.ts';
+import type { SessionOwner } from '../../../contract/client-context.ts';
 import type { SessionEnded } from '../../../contract/event.ts';
 import type { Inbound } from '../../../contract/inbound.ts';
 import type { Limits } from '../../../limits.ts';

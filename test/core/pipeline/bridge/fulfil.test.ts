@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientRequester } from '../../../../core/contract/call.ts';
+import type { ClientRequester } from '../../../../core/contract/client-context.ts';
 import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { fulfil } from '../../../../core/pipeline/bridge/fulfil.ts';
 import { proves } from '../../../support/proves.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CallResult, ClientContext, ClientResponse } from '../../../../core/contract/call.ts';
+import type { CallResult } from '../../../../core/contract/call.ts';
+import type { ClientContext, ClientResponse } from '../../../../core/contract/client-context.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { createSuspendedCalls, type RoundEnd } from '../../../../core/pipeline/bridge/suspended-calls.ts';

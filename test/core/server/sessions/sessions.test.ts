@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import type { SessionOwner } from '../../../../core/contract/call.ts';
 import type { Caller } from '../../../../core/contract/caller.ts';
+import type { SessionOwner } from '../../../../core/contract/client-context.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import type { Session } from '../../../../core/server/era-2025-11-25/sessions/session.ts';
 import { createSessions, type SessionEnd } from '../../../../core/server/era-2025-11-25/sessions/sessions.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Call, CatalogEntry, EntryKind } from '../../../../core/contract/call.ts';
+import type { Call, CatalogEntry } from '../../../../core/contract/call.ts';
 import type { Caller } from '../../../../core/contract/caller.ts';
+import type { EntryKind } from '../../../../core/contract/catalog-entry.ts';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { definePlugin, type Plugin } from '../../../../core/extension/plugin.ts';
 import { encode, RawObject } from '../../../../core/json/raw-json.ts';

@@ -1,16 +1,5 @@
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './call.ts';
 
-export type {
-  CatalogEntry,
-  EntryKind,
-  HiddenBy,
-  MirroredParam,
-  PromptEntry,
-  ResourceEntry,
-  TemplateEntry,
-  ToolEntry,
-} from './call.ts';
-
 /** All discovered entries, before they become a catalogue; each `shapeCatalog` tap returns a new draft. */
 export interface CatalogDraft {
   readonly tools: readonly ToolEntry[];

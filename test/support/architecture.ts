@@ -208,6 +208,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'get-port': ['plugins/workloads/process'],
   'proper-lockfile': ['plugins/workloads/state'],
   ioredis: ['plugins/stores/redis'],
+  oauth4webapi: ['plugins/shared/oauth'],
   jose: ['plugins/incoming-auth/oidc', 'core/testing'],
   '@opentelemetry/*': ['plugins/telemetry'],
   dockerode: ['plugins/workloads/container'],

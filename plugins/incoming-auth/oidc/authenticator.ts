@@ -1,4 +1,5 @@
 import { type Core, createOutageLog, GatewayFault, type RouteTable, type Secret } from '@toolmgr/core';
+import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
 import { readSecret } from '../../shared/read-secret.ts';
 import { readCaBundle } from '../../shared/safe-http/ca-bundle.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
@@ -6,7 +7,7 @@ import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createPlaces, NoPlace } from './places.ts';
-import { createFetchKeys, plainIssuer } from './provider-keys.ts';
+import { createFetchKeys } from './provider-keys.ts';
 import { createResourceFace } from './resource-metadata.ts';
 import { createTokenVerifier, type TokenVerifier } from './token-verifier.ts';
 import { jwtHeader, type Patience, verifyJwt } from './verify-jwt.ts';

@@ -1,6 +1,6 @@
-import { GatewayFault, isObject, type JsonObject, type Secret } from '@toolmgr/core';
+import { GatewayFault, type JsonObject, type Secret } from '@toolmgr/core';
+import { OauthRefusal, plainIssuer, requestIntrospection } from '../../shared/oauth/oauth-requests.ts';
 import { plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import { plainIssuer } from './provider-keys.ts';
 import type { Objection } from './refusals.ts';
 import { CLOCK_LEEWAY_S, type JwtRules } from './verify-jwt.ts';
 
@@ -27,32 +27,21 @@ export async function introspect(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<JsonObject | Objection> {
-  const form = new URLSearchParams({ token, token_type_hint: 'access_token' });
-  const headers: Record<string, string> = {
-    accept: 'application/json',
-    'content-type': 'application/x-www-form-urlencoded',
-  };
-  if (clientSecret === undefined) form.set('client_id', clientId);
-  else headers.authorization = basic(clientId, clientSecret);
-  const answer = await http.send(url, { method: 'POST', headers, body: form.toString(), signal });
-  const isAboutClient = answer.status === 400 && CLIENT_ERRORS.has(errorOf(answer.body));
-  if (answer.status === 401 || answer.status === 403 || isAboutClient) {
-    const message = `${plainUrl(url)}: refused the gateway's own credentials (status ${answer.status})`;
-    throw new GatewayFault('REMOTE_UNAVAILABLE', message);
+  const client = { id: clientId, secret: clientSecret?.reveal() };
+  const answer = await requestIntrospection({ url, client, http }, token, signal);
+  if (!(answer instanceof OauthRefusal)) return judge(answer, rules, Math.floor(nowMs / 1000));
+  const { status, error, problem } = answer;
+  if (status === 401 || status === 403 || (status === 400 && CLIENT_ERRORS.has(error))) {
+    throw unavailable(url, `refused the gateway's own credentials (status ${status})`);
   }
-  if (answer.status === 400) return 'rejected';
-  return judge(http.json(answer, url), rules, Math.floor(nowMs / 1000));
+  if (status === 400) return 'rejected';
+  throw unavailable(url, problem ?? `answered with status ${status}, expected 200`);
 }
 
 const CLIENT_ERRORS: ReadonlySet<unknown> = new Set(['invalid_client', 'unauthorized_client']); // RFC 6749 §5.2
 
-function errorOf(body: Buffer): unknown {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return isObject(value) ? value.error : undefined;
-  } catch {
-    return undefined;
-  }
+function unavailable(url: string, why: string): GatewayFault {
+  return new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: ${why}`);
 }
 
 function judge(answer: JsonObject, rules: JwtRules, nowS: number): JsonObject | Objection {
@@ -64,9 +53,4 @@ function judge(answer: JsonObject, rules: JwtRules, nowS: number): JsonObject | 
   if (typeof nbf === 'number' && nbf - CLOCK_LEEWAY_S > nowS) return 'early';
   if (iss !== undefined && (typeof iss !== 'string' || plainIssuer(iss) !== rules.issuer)) return 'issuer';
   return [aud].flat().includes(rules.audience) ? claims : 'audience';
-}
-
-function basic(id: string, secret: Secret): string {
-  const encode = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
-  return `Basic ${Buffer.from(`${encode(id)}:${encode(secret.reveal())}`).toString('base64')}`;
 }

@@ -1,5 +1,6 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import type { JSONWebKeySet } from 'jose';
+import { OauthRefusal, requestMetadata } from '../../shared/oauth/oauth-requests.ts';
 import { plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import type { OidcConfig } from './config.ts';
 
@@ -27,42 +28,33 @@ export function createFetchKeys(config: Pick<OidcConfig, 'issuer' | 'jwksUrl'>, 
 }
 
 async function discover(issuer: string, http: RemoteHttp, signal: AbortSignal): Promise<string> {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, '');
-  const places = [
-    `${origin}${path}/.well-known/openid-configuration`,
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-  ];
-  let missing: unknown;
-  for (const place of places) {
-    const answer = await http.send(place, { headers: { accept: 'application/json' }, signal });
-    if (answer.status !== 404) return jwksUriOf(http.json(answer, place), issuer, place);
-    missing ??= new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(place)}: answered with status 404, expected 200`);
+  let missing: GatewayFault | undefined;
+  for (const kind of ['oidc', 'oauth2'] as const) {
+    const { place, answer } = await requestMetadata(http, issuer, kind, signal);
+    if (!(answer instanceof OauthRefusal)) return jwksUriOf(answer, place);
+    const { status, problem } = answer;
+    const why = problem === undefined ? `answered with status ${status}, expected 200` : `${problem} (${issuer})`;
+    const fault = unusable(place, why);
+    if (status !== 404) throw fault;
+    missing ??= fault;
   }
   throw missing;
 }
 
-function jwksUriOf(document: JsonObject, issuer: string, place: string): string {
-  if (typeof document.issuer !== 'string' || plainIssuer(document.issuer) !== plainIssuer(issuer)) {
-    throw new GatewayFault(
-      'REMOTE_UNAVAILABLE',
-      `${plainUrl(place)}: the document is of another issuer than ${issuer}`,
-    );
-  }
+function jwksUriOf(document: JsonObject, place: string): string {
   if (typeof document.jwks_uri === 'string') return document.jwks_uri;
-  throw new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(place)}: the document has no jwks_uri`);
+  throw unusable(place, 'the document has no jwks_uri');
 }
 
-/** An issuer without its last slash: providers are written both ways. */
-export function plainIssuer(issuer: string): string {
-  return issuer.replace(/\/$/, '');
+function unusable(place: string, why: string): GatewayFault {
+  return new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(place)}: ${why}`);
 }
 
 /** Public keys for signatures. A shared secret, or a private key that somebody published, proves nothing. */
 function usableKeys(document: JsonObject, url: string): JSONWebKeySet {
   const keys = (Array.isArray(document.keys) ? document.keys : []).slice(0, MAX_KEYS).filter(isUsable);
   if (keys.length > 0) return { keys } as unknown as JSONWebKeySet;
-  throw new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: there is no public key for signatures`);
+  throw unusable(url, 'there is no public key for signatures');
 }
 
 function isUsable(key: unknown): boolean {

@@ -1,5 +1,6 @@
 import { type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
-import { createRemoteHttp, jsonBody } from '../../shared/safe-http/remote-http.ts';
+import { type OauthEndpoint, OauthRefusal, requestToken } from '../../shared/oauth/oauth-requests.ts';
+import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { ACCESS_TOKEN, isLoopback, JWT, type TokenExchangeOptions } from './config.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1
@@ -36,29 +37,24 @@ export interface TokenRequests {
 /** Makes the requests of one use of the strategy. Opens nothing before the first. */
 export function createTokenRequests(options: TokenExchangeOptions, clientSecret: string | undefined): TokenRequests {
   const { tokenUrl, audience, clientId, scopes, subjectTokenType } = options;
-  const remote = createRemoteHttp({
+  const http = createRemoteHttp({
     allowPrivateAddresses: true,
     allowHttp: isLoopback(tokenUrl),
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_ANSWER_BYTES,
   });
-  const headers = {
-    'content-type': 'application/x-www-form-urlencoded',
-    accept: 'application/json',
-    ...(clientId === undefined || clientSecret === undefined ? {} : { authorization: basic(clientId, clientSecret) }),
-  };
+  const endpoint: OauthEndpoint = { url: tokenUrl, client: { id: clientId, secret: clientSecret }, http };
   const target = {
     ...(audience === undefined ? {} : { audience }),
     ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
   };
-  // a client without a secret only says its name (RFC 6749 §3.2.1)
-  const client: Record<string, string> =
-    clientId === undefined || clientSecret !== undefined ? {} : { client_id: clientId };
-  const ask = async (form: Record<string, string>, backend: string): Promise<Answered> => {
-    const body = new URLSearchParams({ ...form, ...target, ...client }).toString();
+  const ask = async (
+    grantType: string,
+    form: Readonly<Record<string, string>>,
+    backend: string,
+  ): Promise<JsonObject | OauthRefusal> => {
     try {
-      const answer = await remote.send(tokenUrl, { method: 'POST', headers, body });
-      return { status: answer.status, body: answer.status < 500 ? jsonBody(answer, tokenUrl) : {} };
+      return await requestToken(endpoint, grantType, { ...form, ...target });
     } catch (cause) {
       throw fault('AUTH_STRATEGY_FAILED', backend, 'gave no usable answer', cause);
     }
@@ -66,12 +62,11 @@ export function createTokenRequests(options: TokenExchangeOptions, clientSecret:
   return {
     async exchange(subjectToken, backend) {
       const form = {
-        grant_type: GRANT,
         subject_token: subjectToken,
         subject_token_type: subjectTokenType,
         requested_token_type: ACCESS_TOKEN,
       };
-      const issued = granted(await ask(form, backend), backend);
+      const issued = granted(await ask(GRANT, form, backend), backend);
       const type = issued.issued_token_type; // required: RFC 8693 §2.2.1
       if (type === ACCESS_TOKEN || type === JWT) return tokenFrom(issued, backend);
       throw fault('AUTH_STRATEGY_FAILED', backend, 'issued something that is not an access token');
@@ -80,31 +75,16 @@ export function createTokenRequests(options: TokenExchangeOptions, clientSecret:
       clientSecret === undefined
         ? undefined
         : async (backend) => {
-            const answered = await ask({ grant_type: 'client_credentials' }, backend);
-            if (answered.status !== 200 && NONE_OF_ITS_OWN.has(String(answered.body.error))) return undefined;
-            return tokenFrom(granted(answered, backend), backend);
+            const answer = await ask('client_credentials', {}, backend);
+            if (answer instanceof OauthRefusal && NONE_OF_ITS_OWN.has(answer.error)) return undefined;
+            return tokenFrom(granted(answer, backend), backend);
           },
-    close: () => remote.close(),
+    close: () => http.close(),
   };
 }
 
-/** RFC 6749 §2.3.1: both are form-encoded before they are joined. */
-function basic(clientId: string, clientSecret: string): string {
-  const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
-  return `Basic ${Buffer.from(pair).toString('base64')}`;
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
-}
-
-interface Answered {
-  readonly status: number;
-  readonly body: JsonObject;
-}
-
 /** The endpoint knows the gateway and has no token for it in its own name: lists are then each caller's. */
-const NONE_OF_ITS_OWN: ReadonlySet<string> = new Set([
+const NONE_OF_ITS_OWN: ReadonlySet<string | undefined> = new Set([
   'unauthorized_client',
   'unsupported_grant_type',
   'invalid_scope',
@@ -112,10 +92,12 @@ const NONE_OF_ITS_OWN: ReadonlySet<string> = new Set([
   'access_denied',
 ]);
 
-function granted({ status, body }: Answered, backend: string): JsonObject {
-  if (status === 200) return body;
-  const known = typeof body.error === 'string' ? OAUTH_ERRORS.get(body.error) : undefined;
-  if (known !== undefined) throw fault(known[0], backend, `${known[1]} (${body.error})`);
+function granted(answer: JsonObject | OauthRefusal, backend: string): JsonObject {
+  if (!(answer instanceof OauthRefusal)) return answer;
+  const { status, error = '', problem } = answer;
+  const known = OAUTH_ERRORS.get(error);
+  if (known !== undefined) throw fault(known[0], backend, `${known[1]} (${error})`);
+  if (problem !== undefined) throw fault('AUTH_STRATEGY_FAILED', backend, `gave no usable answer: ${problem}`);
   throw fault('AUTH_STRATEGY_FAILED', backend, `answered with status ${status}`);
 }
 
@@ -135,7 +117,7 @@ const OAUTH_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map(
 
 function tokenFrom(issued: JsonObject, backend: string): IssuedToken {
   const { access_token: token, token_type: type, expires_in: seconds } = issued;
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
+  if (type !== 'bearer') {
     throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is no bearer token');
   }
   if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(token)) {
@@ -144,9 +126,9 @@ function tokenFrom(issued: JsonObject, backend: string): IssuedToken {
   return { header: `Bearer ${token}`, lifetimeMs: lifetimeFrom(seconds) };
 }
 
-/** Some endpoints write the number in quotes. What is no number of seconds counts as over at once. */
+/** Whole milliseconds, for a number of seconds that the library has read. */
 function lifetimeFrom(seconds: JsonObject[string] | undefined): number | undefined {
-  if (seconds === undefined || seconds === null) return undefined;
+  if (seconds === undefined) return undefined;
   const ms = Math.floor(Number(seconds) * 1000);
   return Number.isSafeInteger(ms) && ms > 0 ? ms : 0;
 }

@@ -60,7 +60,7 @@ describe('a token exchange', () => {
       expect(header).toBe('Bearer issued.ada.1');
       expect(endpoint.requests).toEqual([
         {
-          contentType: 'application/x-www-form-urlencoded',
+          contentType: 'application/x-www-form-urlencoded;charset=UTF-8',
           client: { id: 'gate way', secret: 's3cret:+&ü' },
           form: {
             grant_type: EXCHANGE,
@@ -143,6 +143,13 @@ describe('exchanged tokens', () => {
     clock.advance(overMs - stillMs);
     await send(authContextOf(ADA));
     expect(endpoint.requests).toHaveLength(2);
+  });
+
+  it('are taken from an answer whose other members are odd', async () => {
+    await using endpoint = await tokenEndpoint();
+    endpoint.answer = { id_token: 'no JWT', scope: ['a', 'b'], refresh_token: 7, expires_in: null };
+    const { send } = await prepared(endpoint);
+    expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');
   });
 
   it('end with the token they were made from', async () => {
@@ -298,14 +305,27 @@ describe('a token endpoint that says no', () => {
   it.each([
     ['no object', '[]', /gave no usable answer/],
     ['no JSON', '<html>token-of-ada</html>', /gave no usable answer/],
-    ['no token', '{"token_type":"Bearer","issued_token_type":"URN"}', /no header can carry/],
+    ['no token', '{"token_type":"Bearer","issued_token_type":"URN"}', /its "access_token" property must be a string/],
     [
       'a token over several lines',
       '{"access_token":"a\\r\\nx-evil: 1","token_type":"Bearer","issued_token_type":"URN"}',
       /no header/,
     ],
-    ['a token of another kind', '{"access_token":"a","token_type":"N_A","issued_token_type":"URN"}', /no bearer token/],
-    ['no kind of token', '{"access_token":"a","issued_token_type":"URN"}', /no bearer token/],
+    [
+      'a token of another kind',
+      '{"access_token":"a","token_type":"N_A","issued_token_type":"URN"}',
+      /unsupported `token_type` value/,
+    ],
+    [
+      'no kind of token',
+      '{"access_token":"a","issued_token_type":"URN"}',
+      /its "token_type" property must be a string/,
+    ],
+    [
+      'a token of the kind dpop',
+      '{"access_token":"a","token_type":"DPoP","issued_token_type":"URN"}',
+      /no bearer token/,
+    ],
     [
       'another type than was asked for',
       '{"access_token":"a","token_type":"Bearer","issued_token_type":"x"}',

@@ -144,7 +144,17 @@ describe('the keys of the provider', () => {
     await using gateway = await oidcGateway({ issuer: liar.url });
     expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE, iss: liar.url }))).toBe(503);
     expect(jwksFetches(idp.seen)).toBe(0);
-    expect(gateway.kit.logged.join()).toContain('the document is of another issuer');
+    expect(gateway.kit.logged.join()).toContain(`property does not match the expected value (${liar.url})`);
+  });
+
+  it('are not taken from a document whose issuer is not a URL', async () => {
+    await using odd = await loopbackServer((_request, response) => {
+      response.end(JSON.stringify({ issuer: 'the provider', jwks_uri: `${odd.url}/jwks` }));
+    });
+    await using gateway = await oidcGateway({ issuer: odd.url });
+    await using idp = await identityProvider();
+    expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE, iss: odd.url }))).toBe(503);
+    expect(gateway.kit.logged.join()).toContain('property is not a URL');
   });
 });
 

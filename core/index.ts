@@ -95,6 +95,17 @@ export type { Bucket, Store } from './contract/store.ts';
 export type { WireError } from './contract/wire-error.ts';
 export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } from './contract/workload-runtime.ts';
 export { causesOf, explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
+export type {
+  Choice,
+  ContractSection,
+  FileFacts,
+  ListedBackend,
+  PlanPart,
+  PluginUse,
+  RunningBackend,
+  SectionOverview,
+  SectionProblem,
+} from './extension/contract-section.ts';
 export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';
 export type { Hooks } from './extension/hooks.ts';
@@ -115,7 +126,13 @@ export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';
 export { createGateway, type GatewayOptions } from './gateway/assemble.ts';
-export { type Catalogue, findPlugin, type PluginPlaces } from './gateway/find-plugin.ts';
+export {
+  type Catalogue,
+  type CatalogueEntry,
+  findPlugin,
+  type LoadPlugin,
+  type PluginPlaces,
+} from './gateway/find-plugin.ts';
 export type { Gateway } from './gateway/gateway.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './gateway/plan.ts';
 export { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';

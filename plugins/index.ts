@@ -1,36 +1,98 @@
-import type { Plugin } from '@toolmgr/core';
+import type { Catalogue } from '@toolmgr/core';
 
-/** Every first-party plugin by address, loaded only when a plan uses it. */
-export const catalogue: Readonly<Record<string, () => Promise<{ readonly default: Plugin }>>> = {
-  aggregation: () => import('./aggregation/index.ts'),
-  'code-mode/execute-script': () => import('./code-mode/execute-script/index.ts'),
-  'code-mode/quickjs': () => import('./code-mode/quickjs/index.ts'),
-  health: () => import('./health/index.ts'),
-  'incoming-auth/anonymous': () => import('./incoming-auth/anonymous/index.ts'),
-  'incoming-auth/local': () => import('./incoming-auth/local/index.ts'),
-  'incoming-auth/oidc': () => import('./incoming-auth/oidc/index.ts'),
-  'outgoing-auth/header-injection': () => import('./outgoing-auth/header-injection/index.ts'),
-  'outgoing-auth/token-exchange': () => import('./outgoing-auth/token-exchange/index.ts'),
-  'outgoing-auth/unauthenticated': () => import('./outgoing-auth/unauthenticated/index.ts'),
-  'authorization/cedar': () => import('./authorization/cedar/index.ts'),
-  'composite/engine': () => import('./composite/engine/index.ts'),
-  audit: () => import('./audit/index.ts'),
-  'backend-sources/group': () => import('./backend-sources/group/index.ts'),
-  'backend-sources/static': () => import('./backend-sources/static/index.ts'),
+/**
+ * Every first-party plugin by address, loaded only when a plan uses it. `contract` reads its section of a vmcp file without it.
+ *
+ * The order is that of plans that are made from sections: where secrets are, who calls, what is decided, how backends are reached, where they come
+ * from, names, state, records.
+ */
+export const catalogue: Catalogue = {
+  'secrets/environment': {
+    load: () => import('./secrets/environment/index.ts'),
+    contract: () => import('./secrets/environment/contract.ts'),
+  },
+  'incoming-auth/anonymous': {
+    load: () => import('./incoming-auth/anonymous/index.ts'),
+    contract: () => import('./incoming-auth/anonymous/contract.ts'),
+  },
+  'incoming-auth/local': {
+    load: () => import('./incoming-auth/local/index.ts'),
+    contract: () => import('./incoming-auth/local/contract.ts'),
+  },
+  'incoming-auth/oidc': {
+    load: () => import('./incoming-auth/oidc/index.ts'),
+    contract: () => import('./incoming-auth/oidc/contract.ts'),
+  },
+  'authorization/cedar': {
+    load: () => import('./authorization/cedar/index.ts'),
+    contract: () => import('./authorization/cedar/contract.ts'),
+  },
+  'outgoing-auth/unauthenticated': {
+    load: () => import('./outgoing-auth/unauthenticated/index.ts'),
+    contract: () => import('./outgoing-auth/unauthenticated/contract.ts'),
+  },
+  'outgoing-auth/header-injection': {
+    load: () => import('./outgoing-auth/header-injection/index.ts'),
+    contract: () => import('./outgoing-auth/header-injection/contract.ts'),
+  },
+  'outgoing-auth/token-exchange': {
+    load: () => import('./outgoing-auth/token-exchange/index.ts'),
+    contract: () => import('./outgoing-auth/token-exchange/contract.ts'),
+  },
+  'backend-sources/group': {
+    load: () => import('./backend-sources/group/index.ts'),
+    contract: () => import('./backend-sources/group/contract.ts'),
+  },
+  'backend-sources/static': {
+    load: () => import('./backend-sources/static/index.ts'),
+    contract: () => import('./backend-sources/static/contract.ts'),
+  },
   'backend-sources/workloads': () => import('./backend-sources/workloads/index.ts'),
+  aggregation: {
+    load: () => import('./aggregation/index.ts'),
+    contract: () => import('./aggregation/contract.ts'),
+  },
+  'optimizer/search': () => import('./optimizer/search/index.ts'),
+  'optimizer/embed-tei': () => import('./optimizer/embed-tei/index.ts'),
+  'optimizer/embed-openai': () => import('./optimizer/embed-openai/index.ts'),
+  'optimizer/embed-local': () => import('./optimizer/embed-local/index.ts'),
+  'optimizer/tools': {
+    load: () => import('./optimizer/tools/index.ts'),
+    contract: () => import('./optimizer/tools/contract.ts'),
+  },
+  'stores/memory': () => import('./stores/memory/index.ts'),
+  'stores/redis': {
+    load: () => import('./stores/redis/index.ts'),
+    contract: () => import('./stores/redis/contract.ts'),
+  },
+  'rate-limit': {
+    load: () => import('./rate-limit/index.ts'),
+    contract: () => import('./rate-limit/contract.ts'),
+  },
+  'code-mode/quickjs': () => import('./code-mode/quickjs/index.ts'),
+  'code-mode/execute-script': {
+    load: () => import('./code-mode/execute-script/index.ts'),
+    contract: () => import('./code-mode/execute-script/contract.ts'),
+  },
+  'composite/engine': {
+    load: () => import('./composite/engine/index.ts'),
+    contract: () => import('./composite/engine/contract.ts'),
+  },
+  health: {
+    load: () => import('./health/index.ts'),
+    contract: () => import('./health/contract.ts'),
+  },
+  'partial-failure': () => import('./partial-failure/index.ts'),
+  audit: {
+    load: () => import('./audit/index.ts'),
+    contract: () => import('./audit/contract.ts'),
+  },
+  telemetry: {
+    load: () => import('./telemetry/index.ts'),
+    contract: () => import('./telemetry/contract.ts'),
+  },
   'workloads/process': () => import('./workloads/process/index.ts'),
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
-  'partial-failure': () => import('./partial-failure/index.ts'),
-  'rate-limit': () => import('./rate-limit/index.ts'),
-  'optimizer/embed-local': () => import('./optimizer/embed-local/index.ts'),
-  'optimizer/embed-openai': () => import('./optimizer/embed-openai/index.ts'),
-  'optimizer/embed-tei': () => import('./optimizer/embed-tei/index.ts'),
-  'optimizer/tools': () => import('./optimizer/tools/index.ts'),
-  'secrets/environment': () => import('./secrets/environment/index.ts'),
-  telemetry: () => import('./telemetry/index.ts'),
-  'optimizer/search': () => import('./optimizer/search/index.ts'),
-  'stores/memory': () => import('./stores/memory/index.ts'),
-  'stores/redis': () => import('./stores/redis/index.ts'),
 };
 
 export { environmentSecrets } from './secrets/environment/environment-secrets.ts';

@@ -264,6 +264,28 @@ describe('the architecture check refuses', () => {
       'plugins/rate-limit is not in the catalogue',
     ]);
   });
+
+  it('a contract.ts that the catalogue does not list, that is of another plugin, or that loads the plugin', () => {
+    const entry = (contract: string) =>
+      `const c = { audit: { load: () => import('./audit/index.ts'), contract: () => import('${contract}') } };`;
+    const plugin = {
+      'plugins/audit/index.ts': `import { contract } from './contract.ts';\nexport default { address: 'audit' };`,
+      'plugins/audit/config.ts': 'export const config = 1;',
+      'plugins/audit/contract.ts': `import { nearest } from '@toolmgr/core';\nimport type { C } from './config.ts';`,
+    };
+    expect(faults({ ...plugin, 'plugins/index.ts': entry('./audit/contract.ts') })).toEqual([]);
+    expect(faults({ ...plugin, 'plugins/index.ts': entry('./audit/config.ts') })).toEqual([
+      `'audit' is read by plugins/audit/config.ts`,
+    ]);
+    const alone = `const c = { audit: () => import('./audit/index.ts') };`;
+    expect(faults({ ...plugin, 'plugins/index.ts': alone })).toEqual([`'audit' does not list its contract.ts`]);
+    const loading = { 'plugins/audit/contract.ts': `import { config } from './config.ts';\nimport 'ioredis';` };
+    expect(faults({ ...plugin, ...loading, 'plugins/index.ts': entry('./audit/contract.ts') })).toEqual([
+      `'ioredis' belongs in plugins/stores/redis, not in plugins/audit/contract.ts`,
+      `plugins/audit/contract.ts loads './config.ts' with every file that is read`,
+      `plugins/audit/contract.ts loads 'ioredis' with every file that is read`,
+    ]);
+  });
 });
 
 describe('the text check', () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { planSchema } from '@toolmgr/core';
+import { findPlugin, planSchema } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -81,7 +81,9 @@ describe('the tables of configuration', () => {
 
 describe('what can be configured', () => {
   it('has a meaning for every key, and a sentence for every plugin', async () => {
-    const plugins = await Promise.all(Object.values(catalogue).map(async (load) => (await load()).default));
+    const plugins = await Promise.all(
+      Object.keys(catalogue).map((address) => findPlugin(address, { catalogue, baseDir: '' })),
+    );
     const silent = plugins.filter(({ summary }) => summary === undefined).map(({ address }) => address);
     const schemas: [string, z.ZodType][] = [
       ['plan', planSchema],

@@ -4,18 +4,17 @@ import type { Call, Reply, ToolEntry } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
+import type { ContractSection } from './contract-section.ts';
 import type { Hooks } from './hooks.ts';
 import type { Slots } from './slots.ts';
 
 /** One feature. `apply` only taps and registers: it opens no file, socket, timer or wasm before `starting`. */
-export interface Plugin<S extends z.ZodType = z.ZodType> {
+export interface Plugin<S extends z.ZodType = z.ZodType> extends ContractSection {
   /** Folder path, YAML key, tap name and metric label in one, e.g. `authorization/cedar`. */
   readonly address: string;
   readonly stability?: 'stable' | 'alpha';
   /** One sentence for the reference page. */
   readonly summary?: string;
-  /** The key of the contract's `spec.config` that this plugin owns, if any. */
-  readonly contractKey?: string;
   /** Source of strict validation, defaults, the docs page and the CRD fragment. */
   readonly config: S;
   /**

@@ -2,13 +2,24 @@ import { isBuiltin } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { faultFrom, GatewayFault } from '../errors.ts';
+import type { ContractSection } from '../extension/contract-section.ts';
 import { missingPackage } from '../extension/missing-package.ts';
 import { nearest } from '../extension/nearest.ts';
 import type { Plugin } from '../extension/plugin.ts';
 import { whyNotLoaded } from './why-not-loaded.ts';
 
 /** Addresses to plugins, each loaded only when a plan uses it. */
-export type Catalogue = Readonly<Record<string, () => Promise<{ readonly default: Plugin }>>>;
+export type Catalogue = Readonly<Record<string, LoadPlugin | CatalogueEntry>>;
+
+/** Imports the module of a plugin. */
+export type LoadPlugin = () => Promise<{ readonly default: Plugin }>;
+
+/** A plugin that has a section in the contract's file. */
+export interface CatalogueEntry {
+  readonly load: LoadPlugin;
+  /** Imports what reads the section, and nothing of the plugin. */
+  readonly contract: () => Promise<{ readonly contract: ContractSection }>;
+}
 
 /** Where plugins are looked for. */
 export interface PluginPlaces {
@@ -28,10 +39,10 @@ export async function findPlugin(use: string, { catalogue, inline = [], baseDir 
   const given = inline.find((plugin) => plugin.address === use);
   if (given !== undefined) return given;
   if (isPath(use)) return pluginAt(resolve(baseDir, use));
-  const load = Object.hasOwn(catalogue, use) ? catalogue[use] : undefined;
-  if (load === undefined) return pluginAt(await fileOfPackage(use, { catalogue, inline, baseDir }));
+  const entry = Object.hasOwn(catalogue, use) ? catalogue[use] : undefined;
+  if (entry === undefined) return pluginAt(await fileOfPackage(use, { catalogue, inline, baseDir }));
   try {
-    return (await load()).default;
+    return (await (typeof entry === 'function' ? entry : entry.load)()).default;
   } catch (cause) {
     const missing = missingPackage(cause);
     if (missing !== undefined) throw new GatewayFault('PLUGIN_UNKNOWN', missing);

@@ -1,16 +1,15 @@
 import { dirname, resolve } from 'node:path';
-import { createGateway, createLog, type PlanInput } from '@toolmgr/core';
+import { createGateway, createLog } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import type { VmcpConfig } from './config-schema.ts';
-import { planFromConfig } from './plan.ts';
+import { leftFor, planFromConfig, type SectionedConfig } from './plan.ts';
 
 /**
  * Opens the backends of a file once and says what is odd about the names that it speaks of: steps, limits, filters, overrides
  * and policies that name what no backend has, and backends that did not answer, of which nothing can be said.
  * @throws GatewayFault CATALOG_CONFLICT when names collide, and whatever stops a start
  */
-export async function askBackends(config: VmcpConfig, file: string): Promise<readonly string[]> {
-  const gateway = await createGateway(planWithoutTraces(config), {
+export async function askBackends(read: SectionedConfig, file: string): Promise<readonly string[]> {
+  const gateway = await createGateway(planFromConfig(leftFor('listing', read)), {
     catalogue,
     baseDir: dirname(resolve(file)),
     log: createLog('error', () => {}), // what counts comes back
@@ -25,9 +24,4 @@ export async function askBackends(config: VmcpConfig, file: string): Promise<rea
   } finally {
     await gateway.stop();
   }
-}
-
-/** Asking writes no audit line, sends no span and needs no Redis: none of them has a say in what a tool is. */
-export function planWithoutTraces({ audit, telemetry, sessionStorage, ...config }: VmcpConfig): PlanInput {
-  return planFromConfig(config);
 }

@@ -4,12 +4,13 @@ import type { HostRoute } from '../http/mount.ts';
 import type { PageAccess } from '../http/page-access.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { VERSION } from '../shared/version.ts';
-import type { VmcpConfig } from './config-schema.ts';
 import { explainTool } from './explain.ts';
+import { factsOf } from './facts.ts';
+import type { SectionedConfig } from './plan.ts';
+import type { Section } from './sections.ts';
 
 /** What is served now. */
-export interface Serving {
-  readonly config: VmcpConfig;
+export interface Serving extends SectionedConfig {
   readonly plan: Plan;
 }
 
@@ -49,16 +50,16 @@ export function hostRoutes(
         return now.config.metadata;
       },
       get mode() {
-        return now.config.backends?.length ? 'static' : 'dynamic';
+        return factsOf(now.config, now.sections).backends.length > 0 ? 'static' : 'dynamic';
       },
       get isMonitored() {
-        return now.plan.plugins.some(({ use }) => use === 'health');
+        return isPlanned(now, ({ monitorsBackends }) => monitorsBackends === true);
       },
       get isStopping() {
         return door.isStopping;
       },
       // where callers need a proof and the page needs none, names of tools and URIs are not for whoever reaches the port
-      conflicts: () => (isGuarded() || needsNoProof(now.plan) ? conflictsOf(door) : []),
+      conflicts: () => (isGuarded() || needsNoProof(now) ? conflictsOf(door) : []),
       authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
     },
   );
@@ -73,7 +74,7 @@ export function hostRoutes(
     path: '/api/explain',
     access,
     answer: (query) =>
-      needsNoProof(now.plan)
+      needsNoProof(now)
         ? { status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }
         : { status: 404, body: { error: 'not_found' } },
   };
@@ -89,10 +90,13 @@ export function hostRoutes(
 }
 
 /** Where callers need no proof, the routes of this machine need none. A proxy in front of a guarded gateway is local too. */
-const WITHOUT_PROOF: ReadonlySet<string> = new Set(['incoming-auth/anonymous', 'incoming-auth/local']);
+function needsNoProof(now: Serving): boolean {
+  return isPlanned(now, ({ takesCallersWithoutProof }) => takesCallersWithoutProof === true);
+}
 
-function needsNoProof({ plugins }: Plan): boolean {
-  return plugins.some(({ use }) => WITHOUT_PROOF.has(use));
+/** Whether the plan has a plugin of such a section, named by the file or under `plugins:`. */
+function isPlanned({ plan, sections }: Serving, is: (section: Section) => boolean): boolean {
+  return sections.some((section) => is(section) && plan.plugins.some(({ use }) => use === section.address));
 }
 
 /** Of the catalogue for clients that declare nothing. None while there is no catalogue: the log has said why. */

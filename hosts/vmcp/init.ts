@@ -1,6 +1,10 @@
+import type { RunningBackend } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
 import { stringify } from 'yaml';
 import { UsageError } from '../shared/usage-error.ts';
+import { groupConfig } from './group-config.ts';
+import { sectionsOf } from './sections.ts';
 
 /** A file for the group, and what could not go into it. */
 export interface InitOutcome {
@@ -15,7 +19,7 @@ export interface InitOutcome {
  */
 export async function initFromGroup(group: string, state = stateDir()): Promise<InitOutcome> {
   const records = (await readWorkloads(state)).filter((record) => record.config?.group === group);
-  const backends: object[] = [];
+  const backends: RunningBackend[] = [];
   const skipped: string[] = [];
   for (const { name, status, alive } of records) {
     if (alive && status.status === 'running' && status.url !== undefined) {
@@ -30,13 +34,6 @@ export async function initFromGroup(group: string, state = stateDir()): Promise<
       `no workload of group ${group} is running${why}; start one with: toolmgr run --group ${group} npx://PACKAGE`,
     );
   }
-  const config = {
-    name: `${group}-vmcp`,
-    groupRef: group,
-    incomingAuth: { type: 'anonymous' },
-    outgoingAuth: { source: 'inline', default: { type: 'unauthenticated' } },
-    aggregation: { conflictResolution: 'prefix', conflictResolutionConfig: { prefixFormat: '{workload}_' } },
-    backends,
-  };
+  const config = groupConfig(`${group}-vmcp`, group, await sectionsOf(catalogue), backends);
   return { yaml: stringify(config, { lineWidth: 0 }), backends: backends.length, skipped };
 }

@@ -72,31 +72,17 @@ function addValidate(vmcp: Command): void {
     .action(async ({ config: file, format, connect }: FileOptions & { readonly connect?: boolean }) => {
       const read = await readFile(file);
       const { config } = read;
-      const asked = connect ? await (await import('./ask-backends.ts')).askBackends(config, file) : [];
+      const asked = connect ? await (await import('./ask-backends.ts')).askBackends(read, file) : [];
       const warnings = [...read.warnings, ...asked];
-      const aggregation = config.aggregation as { readonly conflictResolution?: string };
-      const told = {
-        name: config.name,
-        group: config.groupRef,
-        incomingAuth: config.incomingAuth?.type ?? 'by a plugin',
-        outgoingAuth: config.outgoingAuth.source,
-        backends: config.backends?.length ?? 0,
-        conflictResolution: aggregation.conflictResolution ?? 'prefix',
-        compositeTools: config.compositeTools?.length ?? 0,
-        ...(config.metadata === undefined ? {} : { metadata: config.metadata }),
-        ...(config.statusPages === undefined ? {} : { statusPages: config.statusPages }),
-      };
       for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
-      if (format === 'json') return stdout.line(JSON.stringify({ valid: true, ...told, warnings }));
-      const backends = told.backends === 0 ? `the running workloads of group ${told.group}` : String(told.backends);
+      const lines = (await import('./overview.ts')).overviewOf(read);
+      if (format === 'json') {
+        const { metadata, statusPages } = config;
+        const told = Object.fromEntries(lines.map(({ key, value }) => [key, value]));
+        return stdout.line(JSON.stringify({ valid: true, ...told, metadata, statusPages, warnings }));
+      }
       stdout.line(`${file} is valid`);
-      stdout.line(`  name           ${told.name}`);
-      stdout.line(`  group          ${told.group}`);
-      stdout.line(`  incoming auth  ${told.incomingAuth}`);
-      stdout.line(`  outgoing auth  ${told.outgoingAuth}`);
-      stdout.line(`  backends       ${backends}`);
-      stdout.line(`  conflicts      ${told.conflictResolution}`);
-      stdout.line(`  composites     ${told.compositeTools}`);
+      for (const { label, value, text } of lines) stdout.line(`  ${label.padEnd(14)} ${text ?? value}`);
       for (const [key, value] of Object.entries(config.metadata ?? {}))
         stdout.line(`  metadata       ${key}: ${value}`);
     });
@@ -129,12 +115,12 @@ function addPlan(vmcp: Command): void {
     .requiredOption('-c, --config <file>', 'vmcp file (YAML)')
     .addHelpText('after', '\nExample:\n  toolmgr vmcp plan -c vmcp.yaml')
     .action(async ({ config: file }: { config: string }) => {
-      const [{ config }, { planFromConfig }, { planAsYaml }] = await Promise.all([
+      const [read, { planFromConfig }, { planAsYaml }] = await Promise.all([
         readFile(file),
         import('./plan.ts'),
         import('./print-plan.ts'),
       ]);
-      process.stdout.write(planAsYaml(planFromConfig(config), config.statusPages));
+      process.stdout.write(planAsYaml(planFromConfig(read), read.config.statusPages));
     });
 }
 
@@ -161,13 +147,13 @@ function addExplain(vmcp: Command): void {
 }
 
 async function explainFile(tool: string, file: string) {
-  const [{ config }, { planWithoutTraces }, { explainTool }, { catalogue }] = await Promise.all([
+  const [read, { leftFor, planFromConfig }, { explainTool }, { catalogue }] = await Promise.all([
     readFile(file),
-    import('./ask-backends.ts'),
+    import('./plan.ts'),
     import('./explain.ts'),
     import('@toolmgr/plugins'),
   ]);
-  const input = planWithoutTraces(config);
+  const input = planFromConfig(leftFor('listing', read));
   const gateway = await createGateway(input, { catalogue, baseDir: dirname(resolve(file)) });
   try {
     await gateway.settled();

@@ -1,128 +1,116 @@
-import type { PlanInput } from '@toolmgr/core';
-import { compositeToolsOf } from './composite-tools.ts';
+import type { Choice, FileFacts, PlanInput, PlanPart, PluginUse } from '@toolmgr/core';
+import { z } from 'zod';
+import { choicesOf, chosenTypes, defaultOf, strategyUse } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
-import { strategyPlugins, strategyUse } from './outgoing-auth.ts';
-import { storageAndLimits } from './storage-and-limits.ts';
+import { factsOf } from './facts.ts';
+import { hasKey, type KeyedSection, lastKey, type Section, STRATEGIES, valueAt } from './sections.ts';
 
-type Use = PlanInput['plugins'][number];
+/** A file with what reads its sections. */
+export interface SectionedConfig {
+  readonly config: VmcpConfig;
+  readonly sections: readonly Section[];
+}
+
+/** The file as a command reads it that does not serve. */
+export function leftFor(command: 'listing' | 'running', { config, sections }: SectionedConfig): SectionedConfig {
+  return { config, sections: sections.filter(({ leftOutOf = [] }) => !leftOutOf.includes(command)) };
+}
 
 /** What flags of the command line add to a file. */
 export interface PlanFlags {
   /** Idle time of a client session; 0 means the default. */
   readonly sessionTtlMs?: number;
-  readonly audit?: boolean;
+  /** Sections with a switch that are on, whatever the file says. */
+  readonly switchedOn?: readonly string[];
   /** Secret behind sealed states, the same on all replicas; `TOOLMGR_STATE_KEY`. */
   readonly stateKey?: string;
   /** The address to bind is a loopback one (default). */
   readonly loopback?: boolean;
 }
 
-/** The plan of a vmcp file. Pure: the same file and flags give the same plan. */
-export function planFromConfig(config: VmcpConfig, flags: PlanFlags = {}): PlanInput {
+/** The plan of a vmcp file, its plugins in the order of the sections. Pure: the same file and flags give the same plan. */
+export function planFromConfig({ config, sections }: SectionedConfig, flags: PlanFlags = {}): PlanInput {
   const limits = { ...config.limits, ...(flags.sessionTtlMs ? { sessionIdleMs: flags.sessionTtlMs } : {}) };
   const endpoint = { ...config.endpoint, ...(flags.loopback === false ? { loopback: false } : {}) };
   const timeouts = config.operational?.timeouts;
+  const facts = factsOf(config, sections);
+  const partOf = (section: Section): PlanPart => partFrom(section, config, facts, flags);
+  const parts = sections.filter(({ own }) => own === undefined).map(partOf);
+  const { plugins: _, ...ofSections }: PlanPart = Object.assign({}, ...parts);
   return {
     name: config.name,
-    plugins: withCustomPlugins(pluginsOf(config, flags), config.plugins ?? []),
-    outgoingAuth: outgoingAuthOf(config),
+    plugins: withOwnPlugins(parts.flatMap(usesOf), ownUses({ config, sections }, partOf)),
+    outgoingAuth: outgoingAuthOf(config, sections),
     ...(timeouts === undefined ? {} : { timeouts: timeoutsOf(timeouts) }),
     ...(Object.keys(endpoint).length === 0 ? {} : { endpoint }),
     ...(config.passthroughHeaders?.length ? { passthroughHeaders: config.passthroughHeaders } : {}),
-    // a store of this process has nothing to tell to others
-    ...(config.sessionStorage?.provider === 'redis' ? { sessionStorage: { store: 'redis' } } : {}),
+    ...ofSections,
     ...(flags.stateKey === undefined ? {} : { stateKey: flags.stateKey }),
     ...(config.maxToolNameLength === undefined ? {} : { maxToolNameLength: config.maxToolNameLength }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
 
-/** In the order of one request: who asks, what is decided, how backends are reached, where they come from, names, state, trail. */
-function pluginsOf(config: VmcpConfig, flags: PlanFlags): Use[] {
-  return [
-    { use: 'secrets/environment' },
-    ...incomingAuthOf(config),
-    ...authorizationOf(config),
-    ...strategyPlugins(config).map((use) => ({ use })),
-    sourceOf(config),
-    { use: 'aggregation', with: config.aggregation },
-    ...optimizerOf(config),
-    ...storageAndLimits(config),
-    ...codeModeOf(config),
-    ...compositeToolsOf(config),
-    ...healthOf(config),
-    ...auditOf(config, flags),
-    ...telemetryOf(config),
-  ];
+function usesOf({ plugins = [] }: PlanPart): readonly PluginUse[] {
+  return plugins;
 }
 
-function incomingAuthOf({ incomingAuth }: VmcpConfig): Use[] {
-  if (incomingAuth === undefined) return [];
-  const { type, oidc } = incomingAuth;
-  return [{ use: `incoming-auth/${type}`, ...(type === 'oidc' ? { with: oidc } : {}) }];
+function partFrom(section: Section, config: VmcpConfig, facts: FileFacts, flags: PlanFlags): PlanPart {
+  const { address, choice } = section;
+  if (choice !== undefined) return chosenPart(section, choice, config);
+  if (!hasKey(section)) return section.fromContract?.(undefined, facts, address) ?? {};
+  const value = switched(section, valueAt(config, section.contractKey.split('.')), flags);
+  if (section.fromContract !== undefined) return section.fromContract(value, facts, address);
+  return value === undefined ? {} : { plugins: [{ use: address, with: configFrom(section, value) }] };
 }
 
-function authorizationOf({ incomingAuth }: VmcpConfig): Use[] {
-  const { type = 'none', ...settings } = incomingAuth?.authz ?? {};
-  return type === 'none' ? [] : [{ use: 'authorization/cedar', with: settings }];
+/** Options of strategies are in the plan's `outgoingAuth`. */
+function chosenPart(section: Section, { of, type, isDefault }: Choice, config: VmcpConfig): PlanPart {
+  const use = section.address;
+  const types = chosenTypes(config, of);
+  if (of === STRATEGIES) return types.has(type) || isDefault ? { plugins: [{ use }] } : {};
+  if (!types.has(type)) return {};
+  const options = hasKey(section) ? valueAt(config, section.contractKey.split('.')) : undefined;
+  return { plugins: [{ use, ...(options === undefined ? {} : { with: options }) }] };
 }
 
-/** Listed backends make the set static; without them it is the group's running workloads. */
-function sourceOf({ backends, groupRef }: VmcpConfig): Use {
-  if (backends === undefined || backends.length === 0)
-    return { use: 'backend-sources/group', with: { group: groupRef } };
-  return { use: 'backend-sources/static', with: { group: groupRef, backends } };
+/** A section with a switch is absent while that is off. */
+function switched({ hasSwitch, contractKey }: KeyedSection, value: unknown, { switchedOn = [] }: PlanFlags): unknown {
+  if (!hasSwitch) return value;
+  const { enabled = false, ...settings } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return enabled === true || switchedOn.includes(contractKey) ? settings : undefined;
 }
 
-/** The search, what turns texts into vectors where the file names such a thing, and the two tools. */
-function optimizerOf({ optimizer }: VmcpConfig): Use[] {
-  if (optimizer === undefined) return [];
-  const { embeddingProvider = 'tei', embeddingService } = optimizer;
-  const embeds = embeddingService !== undefined || embeddingProvider !== 'tei';
-  return [
-    { use: 'optimizer/search' },
-    ...(embeds ? [{ use: `optimizer/embed-${embeddingProvider}` }] : []),
-    { use: 'optimizer/tools', with: optimizer },
-  ];
+/** A section is the configuration of its plugin, or the member of it that has the section's name. */
+function configFrom(section: KeyedSection, value: unknown): unknown {
+  const { own } = section;
+  const key = lastKey(section);
+  return own?.config instanceof z.ZodObject && Object.hasOwn(own.config.shape, key) ? { [key]: value } : value;
 }
 
-/** Backends are watched when the file says how; lists are whole by default either way. Source: vmcp spec §2 operational. */
-function healthOf({ operational }: VmcpConfig): Use[] {
-  const handling = operational?.failureHandling;
-  return handling === undefined ? [{ use: 'partial-failure' }] : [{ use: 'health', with: handling }];
-}
-
-/** Where scripts run, and the tool that takes them. */
-function codeModeOf({ codeMode }: VmcpConfig): Use[] {
-  const { enabled = false, ...settings } = codeMode ?? {};
-  return enabled ? [{ use: 'code-mode/quickjs' }, { use: 'code-mode/execute-script', with: settings }] : [];
-}
-
-/** Lines carry the name of the gateway, unless the file names the component. */
-function auditOf({ name, metadata, audit }: VmcpConfig, flags: PlanFlags): Use[] {
-  const { enabled = false, ...settings } = audit ?? {};
-  if (!enabled && flags.audit !== true) return [];
-  const server = metadata === undefined ? {} : { metadata };
-  return [{ use: 'audit', with: { component: name, ...server, ...settings } }];
-}
-
-/** With everything off it is not loaded: a call pays nothing for it. */
-function telemetryOf({ telemetry }: VmcpConfig): Use[] {
-  const isOn = telemetry?.tracingEnabled || telemetry?.metricsEnabled || telemetry?.enablePrometheusMetricsPath;
-  return isOn ? [{ use: 'telemetry', with: telemetry }] : [];
+/** What `plugins:` lists: each entry as it is, or what its section of the file makes of it. */
+function ownUses({ config, sections }: SectionedConfig, partOf: (section: Section) => PlanPart): readonly PluginUse[] {
+  return (config.plugins ?? []).flatMap((entry) => {
+    const section = sections.find(({ own, address }) => own !== undefined && address === entry.use);
+    const isInFile = section !== undefined && hasKey(section) && valueAt(config, [section.contractKey]) !== undefined;
+    return isInFile ? usesOf(partOf(section)) : [entry];
+  });
 }
 
 /** `plugins:` replaces what has the same address, where it stands, and adds the rest at the end. */
-function withCustomPlugins(planned: readonly Use[], custom: readonly Use[]): Use[] {
-  const replaced = planned.map((use) => custom.find((other) => other.use === use.use) ?? use);
-  return [...replaced, ...custom.filter((use) => !replaced.includes(use))];
+function withOwnPlugins(planned: readonly PluginUse[], own: readonly PluginUse[]): PluginUse[] {
+  const replaced = planned.map((use) => own.find((other) => other.use === use.use) ?? use);
+  return [...replaced, ...own.filter((use) => !replaced.includes(use))];
 }
 
-function outgoingAuthOf(config: VmcpConfig): NonNullable<PlanInput['outgoingAuth']> {
+function outgoingAuthOf(config: VmcpConfig, sections: readonly Section[]): NonNullable<PlanInput['outgoingAuth']> {
   const { default: fallback, backends = {} } = config.outgoingAuth;
+  const choices = choicesOf(sections, STRATEGIES);
   return {
-    default: strategyUse(fallback ?? { type: 'unauthenticated' }),
-    backends: Object.fromEntries(Object.entries(backends).map(([backend, use]) => [backend, strategyUse(use)])),
+    default: strategyUse(fallback ?? defaultOf(sections, STRATEGIES), choices),
+    backends: Object.fromEntries(
+      Object.entries(backends).map(([backend, use]) => [backend, strategyUse(use, choices)]),
+    ),
   };
 }
 

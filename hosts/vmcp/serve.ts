@@ -20,10 +20,12 @@ import { UsageError } from '../shared/usage-error.ts';
 import { watchText } from '../shared/watch-text.ts';
 import { createAdjustableLog } from './adjustable-log.ts';
 import type { VmcpConfig } from './config-schema.ts';
+import { factsOf } from './facts.ts';
 import { groupConfig } from './group-config.ts';
 import { hostRoutes } from './host-routes.ts';
-import { type PlanFlags, planFromConfig } from './plan.ts';
+import { type PlanFlags, planFromConfig, type SectionedConfig } from './plan.ts';
 import { type ReadConfig, readConfig, readConfigText } from './read-config.ts';
+import { sectionsOf } from './sections.ts';
 import { checkStatusPages, createStatusPages } from './status-pages.ts';
 import type { StatusPagesConfig } from './status-pages-schema.ts';
 
@@ -53,25 +55,25 @@ export async function serve(options: ServeOptions): Promise<void> {
   const stateKey = (await readOptionalSecretFrom(secrets, 'TOOLMGR_STATE_KEY'))?.reveal();
   const flags: PlanFlags = {
     loopback: isLoopbackHost(options.host),
-    ...(options.enableAudit ? { audit: true } : {}),
+    ...(options.enableAudit ? { switchedOn: ['audit'] } : {}),
     ...(stateKey === undefined ? {} : { stateKey }),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
-  const open = async (config: VmcpConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {
-    const input = planFromConfig(config, flags);
+  const open = async (read: SectionedConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {
+    const input = planFromConfig(read, flags);
     const successor = before === undefined ? {} : { successorOf: before };
     const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };
   };
   await refuseTakenPort(options);
   await checkStatusPages(statusPagesOf(options, source.config), secrets);
-  for (const warning of exposure(options, source.config)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+  for (const warning of exposure(options, source)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
-  const first = await open(source.config);
+  const first = await open(source);
   await using door = createSwitch(first.gateway, (cause) =>
     log.error('a gateway did not stop in order', { cause: explainCause(cause) }),
   );
-  const now = { config: source.config, plan: first.plan };
+  const now = { config: source.config, sections: source.sections, plan: first.plan };
   const { limits, endpoint } = first.plan;
   const isGuarded = (): boolean => statusPages.access() !== undefined;
   await using statusPages = createStatusPages({
@@ -92,15 +94,17 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.told()}`);
   void greetBackends(door.current, log);
   reportStarts({ gateway: () => door.current, say: (line) => log.info(line), signal: stop.signal });
-  followFile(source, stop.signal, log, async ({ config, warnings }) => {
+  followFile(source, stop.signal, log, async (read) => {
+    const { config, warnings } = read;
     const pages = await statusPages.prepare(statusPagesOf(options, config));
-    const next = await open(config, door.current).catch(async (cause) => {
+    const next = await open(read, door.current).catch(async (cause) => {
       await pages.drop();
       throw cause;
     });
     log.setLevel(levelOf(options, config));
-    for (const warning of [...warnings, ...exposure(options, config)]) log.warn(warning);
+    for (const warning of [...warnings, ...exposure(options, read)]) log.warn(warning);
     now.config = config;
+    now.sections = read.sections;
     now.plan = next.plan;
     const before = statusPages.told();
     pages.take();
@@ -125,10 +129,10 @@ function levelOf({ debug }: ServeOptions, { operational }: VmcpConfig): 'debug' 
 }
 
 /** A gateway that other machines reach and that asks nobody who they are. */
-function exposure(options: ServeOptions, config: VmcpConfig): string[] {
+function exposure(options: ServeOptions, { config, sections }: SectionedConfig): string[] {
   const { host } = options;
   const warnings: string[] = [];
-  if (!isLoopbackHost(host) && config.incomingAuth?.type === 'anonymous') {
+  if (!isLoopbackHost(host) && factsOf(config, sections).callers === 'anonymous') {
     const way = 'type oidc asks callers for a token';
     warnings.push(`everybody who reaches ${host} may call: incomingAuth.type is anonymous; ${way}`);
   }
@@ -152,8 +156,7 @@ function statusPagesOf(options: ServeOptions, { statusPages }: VmcpConfig): Stat
   };
 }
 
-interface ConfigSource {
-  readonly config: VmcpConfig;
+interface ConfigSource extends SectionedConfig {
   readonly baseDir: string;
   readonly file?: string;
   readonly text?: string;
@@ -163,9 +166,9 @@ async function sourceOf({ config: file, group, host }: ServeOptions): Promise<Co
   if (file !== undefined) {
     if (group !== undefined) stderr.line(`toolmgr: the file wins, --group ${group} is not used`);
     const text = await readConfigText(file);
-    const { config, warnings } = await readConfig(text, file, catalogue);
+    const { config, sections, warnings } = await readConfig(text, file, catalogue);
     for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
-    return { config, baseDir: dirname(resolve(file)), file, text };
+    return { config, sections, baseDir: dirname(resolve(file)), file, text };
   }
   if (group === undefined) throw new UsageError('give a file (-c FILE) or a group of workloads (--group NAME)');
   if (!isLoopbackHost(host)) {
@@ -173,7 +176,8 @@ async function sourceOf({ config: file, group, host }: ServeOptions): Promise<Co
       `--group serves everybody who can connect, so it binds to loopback only; for --host ${host} write a file: toolmgr vmcp init -g ${group} -o vmcp.yaml`,
     );
   }
-  return { config: groupConfig(group), baseDir: process.cwd() };
+  const sections = await sectionsOf(catalogue);
+  return { config: groupConfig(group, group, sections), sections, baseDir: process.cwd() };
 }
 
 /** When all backends have answered or their time is over: the engine is set up for calls, and one log line per backend. */

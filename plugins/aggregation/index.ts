@@ -1,5 +1,6 @@
 import { type CatalogDraft, type CatalogInputs, definePlugin } from '@toolmgr/core';
 import { type AggregationConfig, aggregationConfig } from './config.ts';
+import { contract } from './contract.ts';
 import { filter } from './filter.ts';
 import { type OverrideMemory, override } from './override.ts';
 import { resolveConflicts } from './resolve-conflicts.ts';
@@ -13,7 +14,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'renames, prefixes and hides what backends offer, so that one list holds them all',
-  contractKey: 'aggregation',
+  ...contract,
   config: aggregationConfig,
   apply(core, config) {
     core.hooks.shapeCatalog.tap(ADDRESS, createShape(config));

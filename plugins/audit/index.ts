@@ -1,6 +1,7 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
 import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
+import { contract } from './contract.ts';
 import type { AuditEvent } from './event.ts';
 import { createWanted } from './event-types.ts';
 import { eventFromCall, type Making } from './from-call.ts';
@@ -16,7 +17,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'writes one JSON line per request, call and workflow step after its reply',
-  contractKey: 'audit',
+  ...contract,
   config: auditConfig,
   apply(core, config) {
     const making: Making = {

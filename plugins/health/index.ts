@@ -1,5 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { healthConfig } from './config.ts';
+import { contract } from './contract.ts';
 import { Monitor } from './monitor.ts';
 import { createReport } from './report.ts';
 
@@ -10,7 +11,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'probes backends, sets unhealthy ones aside, breaks circuits, and decides on incomplete lists',
-  contractKey: 'operational.failureHandling',
+  ...contract,
   config: healthConfig,
   apply(core, config) {
     const { hooks, log } = core;

@@ -1,6 +1,7 @@
 import { definePlugin, GatewayFault, STAGE } from '@toolmgr/core';
 import { absentNames } from '../shared/absent-names.ts';
 import { hasUserBuckets, rateLimitConfig } from './config.ts';
+import { contract } from './contract.ts';
 import { createLimiter } from './limiter.ts';
 
 const ADDRESS = 'rate-limit';
@@ -11,7 +12,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'limits calls by token buckets for all users, each user and single tools',
-  contractKey: 'rateLimiting',
+  ...contract,
   config: rateLimitConfig,
   apply(core, config) {
     const { hooks } = core;

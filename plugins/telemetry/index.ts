@@ -1,5 +1,6 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
 import { telemetryConfig } from './config.ts';
+import { contract } from './contract.ts';
 import { createPrometheus, METRICS_PATH } from './prometheus.ts';
 import { createTelemetry } from './telemetry.ts';
 
@@ -10,7 +11,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'sends traces and metrics by OpenTelemetry and serves /metrics',
-  contractKey: 'telemetry',
+  ...contract,
   config: telemetryConfig,
   apply(core, config) {
     const { hooks } = core;

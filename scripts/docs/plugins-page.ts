@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { findPlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { configTable } from './config-table.ts';
 import { code, page, sentence, table } from './markdown.ts';
@@ -11,9 +12,7 @@ export async function pluginsPage(): Promise<string> {
   const addresses = Object.keys(catalogue).sort();
   const plugins = await Promise.all(
     addresses.map(async (address) => {
-      const loaded = await catalogue[address]?.();
-      if (loaded === undefined) throw new Error(`the catalogue has no ${address}`);
-      return loaded.default;
+      return findPlugin(address, { catalogue, baseDir: ROOT });
     }),
   );
   return page('Plugins', 'the catalogue in `plugins/index.ts` and the configuration schema of each plugin', [

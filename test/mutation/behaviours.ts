@@ -40,9 +40,14 @@ export const behaviours: readonly Mutation[] = [
   ['ask.vmcp.exit-codes', EXIT_CODES, 'interrupted: { code: 130', 'interrupted: { code: 131'],
   [
     'vmcp.config.group-ref',
-    'hosts/vmcp/plan.ts',
-    'with: { group: groupRef, backends }',
+    'plugins/backend-sources/static/contract.ts',
+    'with: { group, backends }',
     "with: { group: 'other', backends }",
   ],
-  ['vmcp.config.group-ref', 'hosts/vmcp/plan.ts', 'with: { group: groupRef } }', "with: { group: 'other' } }"],
+  [
+    'vmcp.config.group-ref',
+    'plugins/backend-sources/group/contract.ts',
+    'with: { group } }',
+    "with: { group: 'other' } }",
+  ],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

@@ -84,14 +84,14 @@ export const defaults: readonly Mutation[] = [
   [
     'vmcp.audit.enabled',
     'hosts/vmcp/plan.ts',
-    '{ enabled = false, ...settings } = audit',
-    '{ enabled = true, ...settings } = audit',
+    '{ enabled = false, ...settings } = (',
+    '{ enabled = true, ...settings } = (',
   ],
   [
     'vmcp.code-mode.enabled',
     'hosts/vmcp/plan.ts',
-    '{ enabled = false, ...settings } = codeMode',
-    '{ enabled = true, ...settings } = codeMode',
+    '{ enabled = false, ...settings } = (',
+    '{ enabled = true, ...settings } = (',
   ],
   ['vmcp.audit.detect-application-errors', AUDIT, '.default(true)', '.default(false)'],
   [

@@ -18,6 +18,7 @@ export function architectureFaults(files: ReadonlyMap<string, string>): readonly
     ...[...files.keys()].flatMap(nameFaults),
     ...sources.flatMap((source) => defaultExportFaults(tree, source)),
     ...catalogueFaults(tree),
+    ...contractFaults(tree),
   ];
 }
 
@@ -291,10 +292,14 @@ function catalogueFaults({ sources, pluginFolders }: SourceTree): readonly strin
   const entries = entriesOf(catalogue.tokens);
   const listed = new Set(entries.map(({ address }) => address));
   return [
-    ...entries.flatMap(({ address, from }) => {
+    ...entries.flatMap(({ address, from, contract }) => {
       const folder = `plugins/${address}`;
       const index = sources.get(`${folder}/index.ts`);
       if (join('plugins', from) !== `${folder}/index.ts`) return [`'${address}' leads to ${join('plugins', from)}`];
+      const reader = contract === undefined ? undefined : join('plugins', contract);
+      if (reader !== undefined && reader !== `${folder}/contract.ts`) return [`'${address}' is read by ${reader}`];
+      if (reader === undefined && sources.has(`${folder}/contract.ts`))
+        return [`'${address}' does not list its contract.ts`];
       if (index === undefined) return [`'${address}' is in the catalogue, but ${folder}/index.ts is not there`];
       const says = index.tokens.some(({ kind, text }) => kind === 'string' && text === address);
       return says ? [] : [`${folder}/index.ts does not give '${address}' as its address`];
@@ -306,13 +311,42 @@ function catalogueFaults({ sources, pluginFolders }: SourceTree): readonly strin
   ];
 }
 
-function entriesOf(tokens: readonly Token[]): readonly { readonly address: string; readonly from: string }[] {
+interface Listed {
+  readonly address: string;
+  readonly from: string;
+  readonly contract?: string;
+}
+
+/** `address: () => import('…')`, or `address: { load: () => import('…'), contract: () => import('…') }`. */
+function entriesOf(tokens: readonly Token[]): readonly Listed[] {
+  const listed: Listed[] = [];
+  for (const [index, { kind, text }] of tokens.entries()) {
+    const from = kind === 'mark' ? undefined : importAt(tokens, index + 1);
+    if (from === undefined) continue;
+    const outer = tokens[index - 3];
+    const last = listed.at(-1);
+    if (text === 'load' && outer !== undefined) listed.push({ address: outer.text, from });
+    else if (text === 'contract' && last !== undefined) listed[listed.length - 1] = { ...last, contract: from };
+    else listed.push({ address: text, from });
+  }
+  return listed;
+}
+
+/** What `: () => import('…')` imports at a place. */
+function importAt(tokens: readonly Token[], start: number): string | undefined {
   const shape = [':', '(', ')', '=', '>', 'import', '('];
-  return tokens.flatMap((token, index) => {
-    const from = tokens[index + 1 + shape.length];
-    const matches = shape.every((text, step) => tokens[index + 1 + step]?.text === text);
-    return token.kind !== 'mark' && matches && from?.kind === 'string'
-      ? [{ address: token.text, from: from.text }]
-      : [];
+  const from = tokens[start + shape.length];
+  const matches = shape.every((text, step) => tokens[start + step]?.text === text);
+  return matches && from?.kind === 'string' ? from.text : undefined;
+}
+
+/** A `contract.ts` is loaded with every file that is read: it may use the core, zod and shared helpers, and types of its plugin. */
+function contractFaults(tree: SourceTree): readonly string[] {
+  return [...tree.sources.values()].flatMap(({ path, imports }) => {
+    if (!/^plugins\/.+\/contract\.ts$/.test(path)) return [];
+    return imports
+      .filter(({ from, typeOnly }) => !typeOnly && from !== '@toolmgr/core' && from !== 'zod')
+      .filter(({ from }) => !(targetOf(tree, path, from) ?? '').startsWith('plugins/shared/'))
+      .map(({ from }) => `${path} loads '${from}' with every file that is read`);
   });
 }

@@ -1,15 +1,17 @@
-import { type Catalogue, explainCause, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
+import { type Catalogue, explainCause, findPlugin, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { LineCounter, parseDocument } from 'yaml';
 import { UsageError } from '../../shared/usage-error.ts';
-import type { VmcpConfig } from '../config-schema.ts';
+import type { SectionedConfig } from '../plan.ts';
 import { problemLines, problemsFrom } from '../problem-lines.ts';
 import { readConfig, readConfigText } from '../read-config.ts';
 
 /** One composite tool of a file, checked, and as it is written there. */
 export interface FoundDefinition {
   readonly definition: JsonObject;
-  /** The vmcp file that it stands in; `undefined` when it stands alone. */
-  readonly config: VmcpConfig | undefined;
+  /** Every definition beside it, itself among them. */
+  readonly all: readonly JsonObject[];
+  /** The vmcp file that it is in; `undefined` when it stands alone. */
+  readonly file: SectionedConfig | undefined;
 }
 
 /**
@@ -29,16 +31,16 @@ export async function readDefinition(
   if (broken !== undefined) throw invalid(`${file}:${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
   const given = documentValue(document, file);
   if (isObject(given) && given.compositeTools !== undefined) {
-    const { config } = await readConfig(text, file, catalogue);
-    return { definition: named((config.compositeTools ?? []) as unknown as readonly JsonObject[], name, file), config };
+    const read = await readConfig(text, file, catalogue);
+    const all = given.compositeTools as readonly JsonObject[];
+    return { definition: named(all, name, file), all, file: read };
   }
   const isResource = isObject(given) && isObject(given.spec);
   const definition = isResource ? given.spec : given;
   if (!isObject(definition) || definition.steps === undefined) {
     throw invalid(`${file}: holds no composite tool; expected steps, or a vmcp file with compositeTools`);
   }
-  const engine = (await catalogue['composite/engine']?.())?.default;
-  if (engine === undefined) throw invalid('the plugin composite/engine is not installed');
+  const engine = await findPlugin('composite/engine', { catalogue, baseDir: '' });
   const read = engine.config.safeParse({ compositeTools: [definition] });
   if (!read.success) {
     const problems = problemsFrom(engine.config, read.error, { compositeTools: [definition] }).map((problem) => ({
@@ -47,7 +49,8 @@ export async function readDefinition(
     }));
     throw invalid(problemLines(file, document, lines, problems).join('\n'));
   }
-  return { definition: named([definition as JsonObject], name, file), config: undefined };
+  const found = named([definition as JsonObject], name, file);
+  return { definition: found, all: [found], file: undefined };
 }
 
 const MAX_ALIASES = 100; // of YAML anchors; more is a bomb, not a definition

@@ -18,7 +18,8 @@ import { argumentsFrom } from '../../cli/client/arguments.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { planFromConfig } from '../plan.ts';
+import { CALLERS, defaultOf } from '../choices.ts';
+import { leftFor, planFromConfig, type SectionedConfig } from '../plan.ts';
 import { readConfig, readConfigText } from '../read-config.ts';
 import { readDefinition } from './read-definition.ts';
 
@@ -40,14 +41,12 @@ export interface RunOptions {
 export async function runWorkflowFile(file: string, pairs: readonly string[], options: RunOptions): Promise<void> {
   const found = await readDefinition(file, options.name, catalogue);
   const { definition } = found;
-  if (found.config === undefined && options.config === undefined) {
+  if (found.file === undefined && options.config === undefined) {
     throw new UsageError(`${file} says nothing of backends; name a vmcp file that does: -c vmcp.yaml`);
   }
   const from = options.config ?? file;
-  const config = options.config === undefined ? found.config : await configOf(options.config);
-  if (config === undefined) return;
-  const others = found.config?.compositeTools ?? [];
-  const { rateLimiting: _, sessionStorage: __, ...kept } = config;
+  const read = options.config === undefined ? found.file : await fileAt(options.config);
+  if (read === undefined) return;
   const { parameters } = definition;
   const given = argumentsFrom(options.params, pairs, isObject(parameters) ? parameters : undefined);
   const events: JsonObject[] = [];
@@ -55,11 +54,16 @@ export async function runWorkflowFile(file: string, pairs: readonly string[], op
     events.push(eventOf(advanced));
     (options.format === 'text' ? stdout : stderr).line(lineOf(advanced));
   });
+  const { config, sections } = leftFor('running', read);
+  const composites = { compositeTools: found.all };
   const plan = planFromConfig({
-    ...kept,
-    incomingAuth: { type: 'anonymous' },
-    compositeTools: (others.length === 0 ? [definition] : others) as never,
-    plugins: [...(config.plugins ?? []), { use: watching.address }],
+    config: {
+      ...config,
+      ...composites,
+      incomingAuth: defaultOf(sections, CALLERS),
+      plugins: [...(config.plugins ?? []), { use: watching.address }],
+    },
+    sections,
   });
   const gateway = await createGateway(plan, {
     catalogue,
@@ -83,8 +87,8 @@ export async function runWorkflowFile(file: string, pairs: readonly string[], op
   }
 }
 
-async function configOf(file: string) {
-  return (await readConfig(await readConfigText(file), file, catalogue)).config;
+async function fileAt(file: string): Promise<SectionedConfig> {
+  return readConfig(await readConfigText(file), file, catalogue);
 }
 
 function tellEnd(

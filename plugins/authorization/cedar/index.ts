@@ -2,6 +2,7 @@ import { definePlugin, STAGE } from '@toolmgr/core';
 import { absentNames } from '../../shared/absent-names.ts';
 import { authorizer } from './authorizer.ts';
 import { cedarConfig } from './config.ts';
+import { contract } from './contract.ts';
 
 const ADDRESS = 'authorization/cedar';
 
@@ -10,7 +11,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'decides by Cedar policies who may call, get and read what, and what lists show',
-  contractKey: 'incomingAuth.authz',
+  ...contract,
   config: cedarConfig,
   apply(core, config) {
     const policies = authorizer(core, config);

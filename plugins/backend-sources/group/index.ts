@@ -1,6 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { stateDir, workloadName } from '../../workloads/state/workload-record.ts';
+import { contract } from './contract.ts';
 import { watchGroup } from './watch-group.ts';
 
 const ADDRESS = 'backend-sources/group';
@@ -9,7 +10,7 @@ const ADDRESS = 'backend-sources/group';
 export default definePlugin({
   address: ADDRESS,
   summary: 'Serves the running workloads of a group, as `toolmgr run` keeps them, and follows their changes.',
-  contractKey: 'groupRef',
+  ...contract,
   config: z.strictObject({
     group: workloadName.describe('the group whose workloads are served'),
     stateDir: z.string().optional().describe('where workloads are kept; default: as `toolmgr run` finds it'),

@@ -1,5 +1,6 @@
 import { type Backend, definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { contract } from './contract.ts';
 
 const ADDRESS = 'backend-sources/static';
 
@@ -59,7 +60,7 @@ const config = z
 export default definePlugin({
   address: ADDRESS,
   summary: 'Serves the backends that are listed in its configuration.',
-  contractKey: 'backends',
+  ...contract,
   config,
   apply(core, { group, backends }) {
     const snapshot: readonly Backend[] = backends.map((listed) =>

@@ -1,5 +1,6 @@
 import { type Caller, definePlugin, STAGE } from '@toolmgr/core';
 import { z } from 'zod';
+import { contract } from './contract.ts';
 
 const ADDRESS = 'incoming-auth/anonymous';
 
@@ -11,6 +12,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'lets every request in as one anonymous caller',
+  ...contract,
   config: z.strictObject({}),
   apply(core) {
     // last: another plugin that knows the caller, or refuses one, is asked before

@@ -1,6 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { createDoor } from './authenticator.ts';
 import { oidcConfig } from './config.ts';
+import { contract } from './contract.ts';
 
 const ADDRESS = 'incoming-auth/oidc';
 
@@ -9,7 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'knows callers by the bearer tokens of an OpenID Connect provider',
-  contractKey: 'incomingAuth.oidc',
+  ...contract,
   config: oidcConfig,
   apply(core, config) {
     const door = createDoor(core, config);

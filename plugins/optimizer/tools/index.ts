@@ -1,5 +1,6 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
 import { optimizerConfig } from './config.ts';
+import { contract } from './contract.ts';
 import { behindTwoTools } from './entries.ts';
 import { createOptimizer } from './optimizer.ts';
 
@@ -10,7 +11,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'lists `find_tool` and `call_tool` instead of all tools: a model searches for what it needs, then calls it',
-  contractKey: 'optimizer',
+  ...contract,
   config: optimizerConfig,
   apply(core, config) {
     const optimizer = createOptimizer(core, config);

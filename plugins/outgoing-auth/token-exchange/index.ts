@@ -1,6 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { tokenExchangeOptions } from './config.ts';
+import { contract } from './contract.ts';
 import { createTokenExchange } from './strategy.ts';
 
 const ADDRESS = 'outgoing-auth/token-exchange';
@@ -10,7 +11,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: "exchanges the caller's token for one that the backend takes",
-  contractKey: 'outgoingAuth.*.tokenExchange',
+  ...contract,
   config: z.strictObject({}),
   slotOptions: { token_exchange: tokenExchangeOptions },
   apply(core) {

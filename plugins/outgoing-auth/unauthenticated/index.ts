@@ -1,5 +1,6 @@
 import { type Authorizer, type AuthStrategy, definePlugin, explainIssues, GatewayFault } from '@toolmgr/core';
 import { z } from 'zod';
+import { contract } from './contract.ts';
 
 const ADDRESS = 'outgoing-auth/unauthenticated';
 
@@ -20,6 +21,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'sends no credential to a backend',
+  ...contract,
   config: z.strictObject({}),
   slotOptions: { unauthenticated: options },
   apply(core) {

@@ -14,6 +14,7 @@ import { configSchema } from '../../../hosts/vmcp/config-schema.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { planAsYaml } from '../../../hosts/vmcp/print-plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { sectionsOf } from '../../../hosts/vmcp/sections.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
@@ -70,13 +71,13 @@ describe('a secret', () => {
     });
     const byName = await read(header({ headerName: 'Authorization', headerValueEnv: 'THE_TOKEN' }));
     expect(byName.warnings).toEqual([]);
-    expect(planAsYaml(planFromConfig(byName.config))).toContain('THE_TOKEN');
+    expect(planAsYaml(planFromConfig(byName))).toContain('THE_TOKEN');
     const open = await read(header({ headerName: 'Authorization', headerValue: 'Bearer hunter2' }));
     expect(open.warnings).toEqual([
       expect.stringMatching(/outgoingAuth\.default\.headerInjection\.headerValue: a credential stands in the file/),
     ]);
     expect(open.warnings.join()).not.toContain('hunter2');
-    expect(planAsYaml(planFromConfig(open.config))).not.toContain('hunter2');
+    expect(planAsYaml(planFromConfig(open))).not.toContain('hunter2');
     expect((await read(header({ headerName: 'X-Tenant', headerValue: 'blue' }))).warnings).toEqual([]);
     const backends = [{ name: 'a', url: 'http://user:hunter2@a.test/mcp', transport: 'streamable-http' }];
     await expect(read({ ...HEAD, backends })).rejects.toThrow(/url must not hold a password/);
@@ -110,9 +111,10 @@ describe('what is ours in a file', () => {
     'choice.general.extension-keys',
     'has keys of its own and changes nothing that the contract says',
     async () => {
-      const ours = Object.keys(configSchema.shape).filter((key) => !CONTRACT.includes(key));
+      const { shape } = configSchema(await sectionsOf(catalogue));
+      const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
       expect(ours.sort()).toEqual(['endpoint', 'limits', 'maxToolNameLength', 'plugins', 'statusPages']);
-      expect(CONTRACT.filter((key) => !(key in configSchema.shape))).toEqual([]);
+      expect(CONTRACT.filter((key) => !(key in shape))).toEqual([]);
       const spec = {
         ...HEAD,
         backends: [{ name: 'a', url: 'http://a.test/mcp', transport: 'sse' }],
@@ -126,8 +128,8 @@ describe('what is ours in a file', () => {
         maxToolNameLength: 64,
         plugins: [{ use: MINE }],
       };
-      const plain = planFromConfig((await read(spec)).config);
-      const { limits, endpoint, maxToolNameLength, plugins, ...rest } = planFromConfig((await read(extended)).config);
+      const plain = planFromConfig(await read(spec));
+      const { limits, endpoint, maxToolNameLength, plugins, ...rest } = planFromConfig(await read(extended));
       expect({ ...rest, plugins: plugins.slice(0, -1) }).toEqual(plain);
       expect({ limits, endpoint, maxToolNameLength, added: plugins.at(-1) }).toMatchObject({
         ...{ limits: extended.limits, endpoint: extended.endpoint, maxToolNameLength: 64 },
@@ -169,8 +171,7 @@ describe('one call', () => {
 
   /** What each host makes, with fake backends in the place of its own. */
   const hosts: Readonly<Record<string, () => Promise<PlanInput>>> = {
-    vmcp: async () =>
-      planFromConfig((await read({ ...HEAD, audit: { enabled: true, logFile: join(folder, 'a') } })).config),
+    vmcp: async () => planFromConfig(await read({ ...HEAD, audit: { enabled: true, logFile: join(folder, 'a') } })),
     run: async () => planFromRun(workloadConfigOf('w'), { runId: 'r', logFile: join(folder, 'l') }),
     start: () => startPlan(folder, process.cwd()),
     up: async () => upPlan(true),

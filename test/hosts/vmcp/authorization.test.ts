@@ -18,8 +18,7 @@ const problems = async (authz: string): Promise<readonly string[]> =>
     () => [],
     (cause: Error) => cause.message.split('\n'),
   );
-const uses = async (authz: string) =>
-  planFromConfig((await readConfig(file(authz), 'gateway.yaml', catalogue)).config).plugins;
+const uses = async (authz: string) => planFromConfig(await readConfig(file(authz), 'gateway.yaml', catalogue)).plugins;
 
 describe('incomingAuth.authz of a vmcp file', () => {
   proves(

@@ -61,24 +61,24 @@ describe('compositeTools of a vmcp file', () => {
       await expect(read(file)).rejects.toThrow(
         'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
       );
-      const { config } = await read(`${file}plugins: [{ use: ${join(import.meta.dirname, 'fixture/lenient.ts')} }]\n`);
-      expect(planFromConfig(config).plugins.map(({ use }) => use)).toContain('composite/engine');
+      const own = await read(`${file}plugins: [{ use: ${join(import.meta.dirname, 'fixture/lenient.ts')} }]\n`);
+      expect(planFromConfig(own).plugins.map(({ use }) => use)).toContain('composite/engine');
     },
   );
 
   proves('choice.composite.any-replica', 'wait where the sessions are', async () => {
     const tools = 'compositeTools: [{ name: flow, steps: [{ id: a, tool: far.echo }] }]\n';
     const engineOf = async (more: string) => {
-      const { config } = await read(`${tools}${more}`);
-      return planFromConfig(config).plugins.find(({ use }) => use === 'composite/engine')?.with as { store?: string };
+      const plan = planFromConfig(await read(`${tools}${more}`));
+      return plan.plugins.find(({ use }) => use === 'composite/engine')?.with as { store?: string };
     };
     expect((await engineOf('')).store).toBeUndefined();
     expect((await engineOf('sessionStorage: { provider: memory }')).store).toBeUndefined();
     expect((await engineOf('sessionStorage: { provider: redis, address: "r:6379" }')).store).toBe('redis');
     const shared = await read(`${tools}sessionStorage: { provider: redis, address: "r:6379" }`);
-    expect(planFromConfig(shared.config, { stateKey: 'of all replicas' }).stateKey).toBe('of all replicas');
-    expect(planFromConfig(shared.config).stateKey).toBeUndefined();
-    const { config } = await read('compositeTools: []');
-    expect(planFromConfig(config).plugins.map(({ use }) => use)).not.toContain('composite/engine');
+    expect(planFromConfig(shared, { stateKey: 'of all replicas' }).stateKey).toBe('of all replicas');
+    expect(planFromConfig(shared).stateKey).toBeUndefined();
+    const none = await read('compositeTools: []');
+    expect(planFromConfig(none).plugins.map(({ use }) => use)).not.toContain('composite/engine');
   });
 });

@@ -36,13 +36,13 @@ const tokenExchange = {
 describe('outgoingAuth of a vmcp file', () => {
   proves('vmcp.config-outgoing.type-token-exchange', 'becomes a plan that exchanges tokens', async () => {
     const use = { type: 'token_exchange', tokenExchange };
-    const { config, warnings } = await readConfig(
+    const read = await readConfig(
       file({ source: 'inline', default: use, backends: { far: use } }),
       'gateway.yaml',
       catalogue,
     );
-    const plan = planFromConfig(config);
-    expect(warnings).toEqual([]);
+    const plan = planFromConfig(read);
+    expect(read.warnings).toEqual([]);
     expect(plan.plugins.map(({ use }) => use)).toContain('outgoing-auth/token-exchange');
     expect(plan.outgoingAuth).toEqual({
       default: { type: 'token_exchange', options: tokenExchange },
@@ -83,11 +83,11 @@ describe('outgoingAuth of a vmcp file', () => {
   it('warns of a client secret in the file, and never prints it', async () => {
     const { clientSecretEnv: _, ...rest } = tokenExchange;
     const use = { type: 'token_exchange', tokenExchange: { ...rest, clientSecret: 'c1ient-s3cret' } };
-    const { config, warnings } = await readConfig(file(inline(use)), 'gateway.yaml', catalogue);
-    expect(warnings).toEqual([
+    const read = await readConfig(file(inline(use)), 'gateway.yaml', catalogue);
+    expect(read.warnings).toEqual([
       expect.stringMatching(/tokenExchange\.clientSecret: a credential stands .*clientSecretEnv/),
     ]);
-    const printed = planAsYaml(planFromConfig(config));
+    const printed = planAsYaml(planFromConfig(read));
     expect(printed).toContain('clientSecret: "[secret]"');
     expect(printed).not.toContain('c1ient-s3cret');
   });

@@ -11,20 +11,20 @@ import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'golden', 'plan');
+const read = (file: string) => readConfig(readFileSync(join(folder, file), 'utf8'), join(folder, file), catalogue);
 const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 
 describe('the plan of a vmcp file', () => {
   it.each(files)('%s is as it was agreed', async (file) => {
-    const { config } = await readConfig(readFileSync(join(folder, file), 'utf8'), join(folder, file), catalogue);
-    const plan = planFromConfig(config);
+    const plan = planFromConfig(await read(file));
     const golden = join(folder, file.replace(/\.yaml$/, '.json'));
     if (process.env.UPDATE_GOLDEN) writeFileSync(golden, `${JSON.stringify(plan, undefined, 2)}\n`);
     expect(plan).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
   });
 
   it.each(files)('%s is a plan that the core reads', async (file) => {
-    const { config } = await readConfig(readFileSync(join(folder, file), 'utf8'), join(folder, file), catalogue);
-    expect(readPlan(planFromConfig(config)).name).toBe(config.name);
+    const found = await read(file);
+    expect(readPlan(planFromConfig(found)).name).toBe(found.config.name);
   });
 
   proves(

@@ -29,8 +29,7 @@ async function fileOf(config: object): Promise<string> {
 }
 
 const uses = async (optimizer: object): Promise<string[]> => {
-  const { config } = await readConfig(stringify({ ...CONFIG, optimizer }), 'x.yaml', catalogue);
-  return planFromConfig(config)
+  return planFromConfig(await readConfig(stringify({ ...CONFIG, optimizer }), 'x.yaml', catalogue))
     .plugins.map(({ use }) => use)
     .filter((use) => use.startsWith('optimizer/'));
 };

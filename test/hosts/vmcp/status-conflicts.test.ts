@@ -34,11 +34,11 @@ async function statusOf(backends: Servers, use: string, isGuarded = false): Prom
   const kit = await testGateway({ backends });
   await using door = createSwitch(kit.gateway);
   await kit.gateway.settled();
-  const { config } = await readConfig(FILE, 'vmcp.yaml', catalogue);
+  const { config, sections } = await readConfig(FILE, 'vmcp.yaml', catalogue);
   const plan = readPlan({ plugins: [{ use }] } satisfies PlanInput);
   const routes = hostRoutes(
     door,
-    { config, plan },
+    { config, sections, plan },
     () => undefined,
     () => isGuarded,
   );

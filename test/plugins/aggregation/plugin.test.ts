@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ToolEntry } from '../../../core/contract/call.ts';
 import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
+import { findPlugin } from '../../../core/index.ts';
 import aggregation from '../../../plugins/aggregation/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { built, keysOf } from '../../support/catalogs.ts';
@@ -14,8 +15,7 @@ describe('the aggregation plugin', () => {
     'ask.plugin.aggregation',
     'is in the catalogue under its address and owns its key of the contract',
     async () => {
-      const loaded = await catalogue.aggregation?.();
-      expect(loaded?.default).toBe(aggregation);
+      expect(await findPlugin('aggregation', { catalogue, baseDir: '' })).toBe(aggregation);
       expect(aggregation).toMatchObject({ address: 'aggregation', contractKey: 'aggregation' });
     },
   );

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSlots } from '../../../core/extension/slots.ts';
+import { findPlugin } from '../../../core/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { environmentSecrets } from '../../../plugins/secrets/environment/environment-secrets.ts';
 import environment from '../../../plugins/secrets/environment/index.ts';
@@ -22,7 +23,7 @@ describe('secrets/environment', () => {
   });
 
   it('is in the catalogue', async () => {
-    expect((await catalogue['secrets/environment']?.())?.default.address).toBe('secrets/environment');
+    expect(await findPlugin('secrets/environment', { catalogue, baseDir: '' })).toBe(environment);
   });
 
   it.each([

@@ -2,14 +2,22 @@ import { explainCause, findPlugin, GatewayFault, type Plugin, type PluginPlaces 
 import type { z } from 'zod';
 import type { Problem } from './problem.ts';
 import { check } from './problem-lines.ts';
+import { type Section, valueAt } from './sections.ts';
 
-/** What is wrong under `plugins:`. Custom plugins are loaded as the start loads them, so that both say the same. */
-export async function pluginProblems(given: unknown, places: PluginPlaces): Promise<Problem[]> {
-  if (!Array.isArray(given)) return [];
+/** What `plugins:` of a file brings: sections of its plugins, and what is wrong there. */
+export interface OwnPlugins {
+  readonly sections: readonly Section[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads `plugins:`. Its plugins are loaded as the start loads them, so that both say the same. */
+export async function readOwnPlugins(file: unknown, places: PluginPlaces): Promise<OwnPlugins> {
+  const given = valueAt(file, ['plugins']);
+  const sections: Section[] = [];
   const problems: Problem[] = [];
   const seen = new Set<string>();
-  for (const [index, entry] of (given as unknown[]).entries()) {
-    const use = typeof entry === 'object' && entry !== null && 'use' in entry ? entry.use : undefined;
+  for (const [index, entry] of (Array.isArray(given) ? (given as unknown[]) : []).entries()) {
+    const use = valueAt(entry, ['use']);
     if (typeof use !== 'string' || use === '') continue;
     const path = ['plugins', index, 'use'];
     if (seen.has(use)) problems.push({ path, message: `${use} stands twice` });
@@ -19,10 +27,9 @@ export async function pluginProblems(given: unknown, places: PluginPlaces): Prom
       problems.push({ path, message: plugin });
       continue;
     }
-    const config: unknown = 'with' in (entry as object) ? (entry as { readonly with: unknown }).with : {};
-    problems.push(...configProblems(plugin, config ?? {}, ['plugins', index, 'with']));
+    problems.push(...configProblems(plugin, valueAt(entry, ['with']) ?? {}, ['plugins', index, 'with']));
   }
-  return problems;
+  return { sections, problems };
 }
 
 /** Why a plugin is not there, with what caused it. @throws whatever is no fault of it */
@@ -31,8 +38,8 @@ export function whyAbsent(cause: unknown): string {
   throw cause;
 }
 
-/** A reader that is not zod may throw, and says what it wants. */
-function configProblems({ config }: Plugin, value: unknown, path: Problem['path']): Problem[] {
+/** What a plugin objects to in its configuration. A reader that is not zod may throw, and says what it wants. */
+export function configProblems({ config }: Plugin, value: unknown, path: Problem['path']): Problem[] {
   try {
     return check(config as z.ZodType, value, path);
   } catch (cause) {

@@ -1,0 +1,61 @@
+import { type FileFacts, nearest } from '@toolmgr/core';
+import type { VmcpConfig } from './config-schema.ts';
+import type { Problem } from './problem.ts';
+
+/** What the file asks of the host and this version cannot do: nothing is read and then ignored. */
+export function cannotWork(config: VmcpConfig, facts: FileFacts): Problem[] {
+  const problems: Problem[] = [];
+  const refuse = (path: Problem['path'], message: string): void => void problems.push({ path, message });
+  if (config.compositeToolRefs?.length) {
+    refuse(['compositeToolRefs'], 'refers to cluster resources and works only under the operator');
+  }
+  if (config.outgoingAuth.source === 'discovered') {
+    refuse(
+      ['outgoingAuth', 'source'],
+      'discovered works only under the operator; write the strategies and source: inline',
+    );
+  }
+  if (config.statusPages !== undefined && PAGES.has(config.endpoint?.path ?? '')) {
+    refuse(['endpoint', 'path'], `is the path of a status page, which statusPages guards; expected another path`);
+  }
+  return [...problems, ...credentialsOfPrograms(config, facts)];
+}
+
+const PAGES: ReadonlySet<string> = new Set(['/status', '/api/backends/health', '/metrics', '/api/explain']);
+
+/** Credentials for programs, which take none over their pipes. What stands as the default is meant for the others. */
+function credentialsOfPrograms({ outgoingAuth }: VmcpConfig, { backends }: FileFacts): Problem[] {
+  return Object.entries(outgoingAuth.backends ?? {}).flatMap(([name, { type }]) => {
+    const isProgram = backends.some((backend) => backend.name === name && backend.isProgram);
+    if (!isProgram || type === 'unauthenticated') return [];
+    const message = `${type} has no effect on a program (transport stdio); hand it what it needs in command.env`;
+    return [{ path: ['outgoingAuth', 'backends', name, 'type'], message }];
+  });
+}
+
+/** Names that no backend of a static list has, where a slip would send the wrong credentials or wait the wrong time. */
+export function unknownBackends(config: VmcpConfig, { backends }: FileFacts): Problem[] {
+  const names = backends.map(({ name }) => name);
+  if (names.length === 0) return [];
+  const places: [Problem['path'], string[]][] = [
+    [['outgoingAuth', 'backends'], Object.keys(config.outgoingAuth.backends ?? {})],
+    [['operational', 'timeouts', 'perWorkload'], Object.keys(config.operational?.timeouts?.perWorkload ?? {})],
+  ];
+  return places.flatMap(([path, given]) =>
+    given
+      .filter((backend) => !names.includes(backend))
+      .map((backend) => {
+        const hint = nearest(backend, names);
+        const advice = hint === undefined ? ` (backends: ${names.join(', ')})` : `, did you mean "${hint}"?`;
+        return { path: [...path, backend], message: `no backend is named "${backend}"${advice}` };
+      }),
+  );
+}
+
+/** Headers of clients that leave the gateway: what stands in them is the clients' word. */
+export function widePassthrough({ passthroughHeaders = [] }: VmcpConfig, { backends }: FileFacts): Problem[] {
+  const remote = backends.filter(({ isRemote }) => isRemote).map(({ name }) => name);
+  if (passthroughHeaders.length === 0 || remote.length === 0) return [];
+  const message = `what clients write there also reaches the remote servers: ${remote.join(', ')}`;
+  return [{ path: ['passthroughHeaders'], message }];
+}

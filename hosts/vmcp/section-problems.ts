@@ -1,0 +1,90 @@
+import { type Catalogue, type FileFacts, findPlugin, limitsSchema } from '@toolmgr/core';
+import { z } from 'zod';
+import { isOfHost, type VmcpConfig } from './config-schema.ts';
+import { configProblems, whyAbsent } from './own-plugins.ts';
+import { planFromConfig, type SectionedConfig } from './plan.ts';
+import type { Problem } from './problem.ts';
+import { check } from './problem-lines.ts';
+import { hasKey, type KeyedSection, lastKey, placesOf, type Section, valueAt } from './sections.ts';
+
+/** What the plugins object to in their sections of a file. Only plugins whose sections are there are loaded. */
+export async function sectionsProblems(
+  file: unknown,
+  sections: readonly Section[],
+  catalogue: Catalogue,
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const section of sections.filter(hasKey).filter((section) => !isOfHost(section))) {
+    for (const path of placesOf(section, file)) {
+      const value = valueAt(file, path);
+      if (value !== undefined) problems.push(...(await problemsAt(path, value, section, catalogue)));
+    }
+  }
+  return problems;
+}
+
+async function problemsAt(
+  path: Problem['path'],
+  value: unknown,
+  section: KeyedSection,
+  catalogue: Catalogue,
+): Promise<Problem[]> {
+  const { address, own } = section;
+  const plugin = own ?? (await findPlugin(address, { catalogue, baseDir: '' }).catch(whyAbsent));
+  if (typeof plugin === 'string') return [{ path, message: `needs the plugin ${address}: ${plugin}` }];
+  const { config, slotOptions } = plugin;
+  const options = section.choice && slotOptions?.[section.choice.type];
+  if (options !== undefined) return check(options, value, path);
+  if (!(config instanceof z.ZodObject)) return configProblems(plugin, value, path);
+  const key = lastKey(section);
+  const isMember = section.schema === undefined && Object.hasOwn(config.shape, key);
+  if (isMember) return check(config, { [key]: value }, path.slice(0, -1));
+  return check(withSwitch(section, section.schema?.(config, value) ?? config), value, path);
+}
+
+function withSwitch({ hasSwitch }: Section, schema: z.ZodType): z.ZodType {
+  return hasSwitch && schema instanceof z.ZodObject
+    ? schema.safeExtend({ enabled: z.boolean().default(false) })
+    : schema;
+}
+
+/** What the section `limits` of a file gets wrong. */
+export function limitsProblems(file: unknown): Problem[] {
+  const limits = valueAt(file, ['limits']);
+  return limits === undefined ? [] : check(limitsSchema, limits, ['limits']);
+}
+
+/** What is wrong between a section and others. */
+export function sectionProblems(section: Section, config: VmcpConfig, facts: FileFacts): Problem[] {
+  return atPlaces(section, config, (value) => section.problems?.(value, facts));
+}
+
+/** What is odd about a section. */
+export function sectionWarnings(section: Section, config: VmcpConfig, facts: FileFacts): Problem[] {
+  return atPlaces(section, config, (value) => section.warnings?.(value, facts));
+}
+
+/** The sentences about each place of a section that counts, with the whole path. */
+function atPlaces(
+  section: Section,
+  config: VmcpConfig,
+  tell: (value: unknown) => readonly Problem[] | undefined,
+): Problem[] {
+  if (!hasKey(section)) return [];
+  return placesOf(section, config).flatMap((place) => {
+    const value = valueAt(config, place);
+    const problems = value === undefined ? [] : (tell(value) ?? []);
+    return problems.map(({ path, message }) => ({ path: [...place, ...path], message }));
+  });
+}
+
+/** Plugins of the plan that no section of the file names, such as the one that runs scripts. */
+export async function absentPlugins(file: SectionedConfig, catalogue: Catalogue): Promise<Problem[]> {
+  const planned = planFromConfig(file).plugins.filter(({ use }) => Object.hasOwn(catalogue, use));
+  const found = await Promise.all(
+    planned.map(({ use }) => findPlugin(use, { catalogue, baseDir: '' }).catch(whyAbsent)),
+  );
+  return found.flatMap((plugin, at) =>
+    typeof plugin === 'string' ? [{ path: [], message: `needs the plugin ${planned[at]?.use}: ${plugin}` }] : [],
+  );
+}

@@ -1,0 +1,23 @@
+import type { ContractSection, PlanPart } from '@toolmgr/core';
+import { durationMs } from '../shared/go-duration.ts';
+
+/** What is read here of the section. */
+interface FailureHandling {
+  readonly healthCheckInterval?: string;
+  readonly healthCheckTimeout?: string;
+}
+
+/** `operational.failureHandling`. Without it backends are not watched; lists are complete or errors either way. Source: vmcp spec §2. */
+export const contract: ContractSection = {
+  contractKey: 'operational.failureHandling',
+  monitorsBackends: true,
+  fromContract(handling: FailureHandling | undefined, _facts, use): PlanPart {
+    return { plugins: [handling === undefined ? { use: 'partial-failure' } : { use, with: handling }] };
+  },
+  /** Probes that may take until the next one. Source: vmcp spec §2 operational, "should be less than the interval". */
+  warnings({ healthCheckInterval: interval = '30s', healthCheckTimeout: timeout = '10s' }: FailureHandling) {
+    if ((durationMs(timeout) ?? 0) < (durationMs(interval) ?? 0)) return [];
+    const message = `${timeout} should be less than healthCheckInterval (${interval}): a probe may last until the next is due`;
+    return [{ path: ['healthCheckTimeout'], message }];
+  },
+};

@@ -1,0 +1,8 @@
+import type { ContractSection } from '@toolmgr/core';
+
+/** `incomingAuth.type: anonymous`. */
+export const contract: ContractSection = {
+  choice: { of: 'incomingAuth', type: 'anonymous', isDefault: true },
+  takesCallersWithoutProof: true,
+  facts: () => ({ callers: 'anonymous' }),
+};

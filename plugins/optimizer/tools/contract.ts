@@ -1,0 +1,25 @@
+import type { ContractSection, PlanPart } from '@toolmgr/core';
+
+/** What is read here of the section. */
+interface Optimizer {
+  readonly embeddingProvider?: string;
+  readonly embeddingService?: string;
+}
+
+/** `optimizer`: the search, what turns texts into vectors where the file names such a thing, and the two tools. */
+export const contract: ContractSection = {
+  contractKey: 'optimizer',
+  ownTools: ['find_tool', 'call_tool'],
+  fromContract(section: Optimizer | undefined, _facts, use): PlanPart {
+    if (section === undefined) return {};
+    const { embeddingProvider = 'tei', embeddingService } = section;
+    const embeds = embeddingService !== undefined || embeddingProvider !== 'tei';
+    return {
+      plugins: [
+        { use: 'optimizer/search' },
+        ...(embeds ? [{ use: `optimizer/embed-${embeddingProvider}` }] : []),
+        { use, with: section },
+      ],
+    };
+  },
+};

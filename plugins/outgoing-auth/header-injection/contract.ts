@@ -1,0 +1,15 @@
+import type { ContractSection } from '@toolmgr/core';
+
+/** Strategy `header_injection` of `outgoingAuth` with its options. */
+export const contract: ContractSection = {
+  contractKey: 'outgoingAuth.*.headerInjection',
+  choice: { of: 'outgoingAuth.*', type: 'header_injection' },
+  warnings(options: { readonly headerName: string; readonly headerValue?: string }) {
+    if (options.headerValue === undefined || !CREDENTIAL.test(options.headerName)) return [];
+    const message = 'a credential stands in the file; put it into a variable and name that with headerValueEnv';
+    return [{ path: ['headerValue'], message }];
+  },
+};
+
+/** Names of headers whose value is a secret as a rule. */
+const CREDENTIAL = /authorization|cookie|key|token|secret|password/i;

@@ -1,0 +1,33 @@
+import { type ContractSection, isObject, type PlanPart } from '@toolmgr/core';
+import { z } from 'zod';
+
+/** The section: which store, and the configuration of `stores/redis`; the memory store takes nothing from the file. */
+interface SessionStorage {
+  readonly provider: 'memory' | 'redis';
+}
+
+/** `sessionStorage`. */
+export const contract: ContractSection = {
+  contractKey: 'sessionStorage',
+  leftOutOf: ['listing', 'running'],
+  schema(config, section) {
+    const needed = isObject(section) && section.provider === 'redis' ? config : config.partial();
+    return needed.safeExtend({ provider: z.enum(['memory', 'redis']) });
+  },
+  facts: ({ provider }: SessionStorage) => ({
+    store: provider,
+    ...(provider === 'redis' ? { sharedStore: provider } : {}),
+  }),
+  fromContract(section: SessionStorage | undefined, _facts, use): PlanPart {
+    if (section === undefined) return {};
+    const { provider, ...settings } = section;
+    if (provider === 'memory') return { plugins: [{ use: 'stores/memory' }] };
+    return { plugins: [{ use, with: settings }], sessionStorage: { store: provider } };
+  },
+  warnings(section: SessionStorage) {
+    if (section.provider === 'redis') return [];
+    return Object.entries(section)
+      .filter(([key, value]) => key !== 'provider' && !(key === 'db' && Number(value) === 0))
+      .map(([key]) => ({ path: [key], message: 'has no effect with provider memory' }));
+  },
+};

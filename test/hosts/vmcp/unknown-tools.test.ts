@@ -87,7 +87,7 @@ describe('tools that a file names', () => {
       const asked = await cli(['vmcp', 'validate', '--connect', '-c', file, '--format', 'json']);
       expect(asked.code).toBe(0);
       const { warnings } = JSON.parse(asked.out) as { warnings: string[] };
-      const COMPOSITE = 'composite tool "bad" is not listed: no backend has one.ecko';
+      const COMPOSITE = 'composite tool "bad" is not listed: no backend offers one.ecko';
       const LIMITED = 'rate-limit: tools[0].name names tool "one_ecko", which is not there, did you mean "one_echo"?';
       expect(warnings.sort()).toEqual([COMPOSITE, LIMITED]);
 

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../contract/cancellation.ts';
-import { Shares } from '../timing/shares.ts';
+import { Shares } from '../mcp/shares.ts';
 import { LinkFailure } from './failure.ts';
 
 /** How many calls one backend takes. */

@@ -4,7 +4,7 @@ import type { RawObject } from '../json/raw-json.ts';
 import type { Limits } from '../limits.ts';
 import { BackendError, CODE } from '../mcp/errors.ts';
 import { BytesResult } from '../mcp/result.ts';
-import { shareOfCall } from '../mcp/share.ts';
+import { shareOfCall } from '../mcp/shares.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';

@@ -1,4 +1,4 @@
-import { recurringText } from '../json/recurring-text.ts';
+import { recurringText } from '../json/json-string.ts';
 import { MalformedResponse } from './malformed.ts';
 
 /** The answer's status and those of its headers that somebody here reads. */

@@ -1,6 +1,6 @@
 import type { ClientResponse } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import { joinParts, type Part } from '../json/join-parts.ts';
+import { joinParts, type Part } from '../json/pieces.ts';
 import { decode, type RawObject } from '../json/raw-json.ts';
 import { errorObject, otherErrorMembers } from './error-object.ts';
 import { endToEndMeta } from './meta.ts';

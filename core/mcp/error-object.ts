@@ -1,7 +1,7 @@
 import type { RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { foldCase } from '../json/fold-case.ts';
-import { joinParts, type Part } from '../json/join-parts.ts';
+import { foldCase } from '../json/ambiguous-names.ts';
+import { joinParts, type Part } from '../json/pieces.ts';
 import type { RawObject } from '../json/raw-json.ts';
 import { innerOf } from './inner-of.ts';
 

@@ -1,5 +1,5 @@
 import type { RawJson } from '../contract/json.ts';
-import { foldCase } from '../json/fold-case.ts';
+import { foldCase } from '../json/ambiguous-names.ts';
 import { RawObject } from '../json/raw-json.ts';
 
 /** The per-hop keys of `_meta` (MCP 2026-07-28, request envelope and results). */

@@ -1,7 +1,7 @@
 import type { MirroredParam } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import { decodeObject, isObject, RawObject, rawElements } from '../json/raw-json.ts';
-import { encodeHeaderValue } from './header-value.ts';
+import { encodeHeaderValue } from './headers.ts';
 
 const ANNOTATION = 'x-mcp-header';
 const ANNOTATION_BYTES = Buffer.from(`"${ANNOTATION}"`);

@@ -1,4 +1,4 @@
-import { Gathering } from '../json/gathering.ts';
+import { Gathering } from '../json/pieces.ts';
 
 /** One event of an event stream. `data` is the joined data lines, undecoded. */
 export interface SseEvent {

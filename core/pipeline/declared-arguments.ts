@@ -1,7 +1,7 @@
 import type { Call, CatalogEntry } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { type DeclaredNames, declaredNames, lookAlikeIn } from '../json/look-alikes.ts';
+import { type DeclaredNames, declaredNames, lookAlikeIn } from '../json/ambiguous-names.ts';
 import { decodeObject, isObject } from '../json/raw-json.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 

@@ -8,7 +8,7 @@ import type { WireError } from '../contract/wire-error.ts';
 import { decodeObject, isObject, type RawObject } from '../json/raw-json.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
-import { FORWARDED } from '../mcp/known-params.ts';
+import { FORWARDED } from '../mcp/message.ts';
 import { endToEndMembers } from '../mcp/meta.ts';
 import type { ResumingCall, RoundState, StateSeal } from './bridge/request-state.ts';
 import { createCall } from './call-value.ts';

@@ -8,7 +8,7 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { errorFromRefusal, INTERNAL, retryAfterSeconds } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
-import { isJsonType } from '../mcp/media-types.ts';
+import { isJsonType } from '../mcp/headers.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
 import type { GatewayService, ListsChanged } from '../pipeline/gateway-service.ts';
 import { createInFlight, type InFlight } from '../timing/in-flight.ts';

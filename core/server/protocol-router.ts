@@ -6,7 +6,7 @@ import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
 import { encode } from '../json/raw-json.ts';
 import type { Message } from '../mcp/message.ts';
-import { createHeartbeat } from '../timing/heartbeat.ts';
+import { createHeartbeat } from '../timing/shared-timers.ts';
 import { claimOf, eraOf } from './classify.ts';
 import { createLegacyServer } from './era-2025-11-25/legacy-server.ts';
 import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';

@@ -5,7 +5,7 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import type { Message } from '../mcp/message.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
-import type { Heartbeat } from '../timing/heartbeat.ts';
+import type { Heartbeat } from '../timing/shared-timers.ts';
 
 /** One HTTP request at the endpoint whose caller is known. */
 export interface HttpExchange {

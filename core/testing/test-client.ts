@@ -1,7 +1,7 @@
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from '../json/raw-json.ts';
-import { encodeHeaderValue } from '../mcp/header-value.ts';
+import { encodeHeaderValue } from '../mcp/headers.ts';
 import { META } from '../mcp/meta.ts';
 
 /** How a test client presents itself. */

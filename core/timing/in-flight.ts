@@ -1,3 +1,67 @@
+/**
+ * Things that come and go with every request, by key.
+ *
+ * Not a Map: V8 replaces the table of a Map that has many additions and deletions again and again, and each old table
+ * keeps what was in flight when it was replaced, and through its successor all that came later, until the next full
+ * collection. With requests in it, that made most of each request outlive the cheap collections.
+ *
+ * Shape: keys are unique; order means nothing. Looking up is a scan from the newest, so it suits what is bounded by
+ * what is in flight, up to a few thousand.
+ */
+export class InFlightMap<K, V> {
+  // Never shortened: V8 gives an array that shrinks and grows a new store each time, with the same effect as above.
+  readonly #keys: (K | undefined)[] = [];
+  readonly #values: (V | undefined)[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: K): V | undefined {
+    const at = this.#placeOf(key);
+    return at === -1 ? undefined : this.#values[at];
+  }
+
+  has(key: K): boolean {
+    return this.#placeOf(key) !== -1;
+  }
+
+  set(key: K, value: V): void {
+    const known = this.#placeOf(key);
+    const at = known === -1 ? this.#size++ : known;
+    this.#keys[at] = key;
+    this.#values[at] = value;
+  }
+
+  /** Says whether it was there. The last one takes its place. */
+  delete(key: K): boolean {
+    const at = this.#placeOf(key);
+    if (at === -1) return false;
+    const last = --this.#size;
+    this.#keys[at] = this.#keys[last];
+    this.#values[at] = this.#values[last];
+    this.#keys[last] = undefined;
+    this.#values[last] = undefined;
+    return true;
+  }
+
+  /** What is there now; adding and deleting meanwhile changes nothing of it. */
+  values(): V[] {
+    return this.#values.slice(0, this.#size) as V[];
+  }
+
+  clear(): void {
+    this.#keys.fill(undefined);
+    this.#values.fill(undefined);
+    this.#size = 0;
+  }
+
+  #placeOf(key: K): number {
+    return this.#size === 0 ? -1 : this.#keys.lastIndexOf(key, this.#size - 1);
+  }
+}
+
 /** Counts requests that are being worked on, and tells when none is left. */
 export interface InFlight {
   enter(): void;

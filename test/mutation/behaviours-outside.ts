@@ -8,7 +8,7 @@ const PUBLIC_ADDRESS = 'plugins/shared/safe-http/public-address.ts';
 const REDIS = 'plugins/stores/redis/connection.ts';
 const REMOTE = 'plugins/shared/safe-http/remote-http.ts';
 const SEND = 'core/backend/send.ts';
-const SHARES = 'core/timing/shares.ts';
+const SHARES = 'core/mcp/shares.ts';
 const TOKEN_CACHE = 'plugins/outgoing-auth/token-exchange/token-cache.ts';
 
 /** What stands behind and around a gateway: backends, token endpoints, Redis, the machine and the command line. */
@@ -41,8 +41,8 @@ export const outsideBehaviours: readonly Mutation[] = [
     'most !== undefined && most.size > count + 1 ? most : (own ?? NOTHING)',
     'own ?? NOTHING',
   ],
-  ['choice.share.key', 'core/mcp/share.ts', "if (caller.issuer !== '') return caller.key;", ''],
-  ['choice.share.key', 'core/mcp/share.ts', 'NETWORK_GROUPS = 4;', 'NETWORK_GROUPS = 5;'],
+  ['choice.share.key', 'core/mcp/shares.ts', "if (caller.issuer !== '') return caller.key;", ''],
+  ['choice.share.key', 'core/mcp/shares.ts', 'NETWORK_GROUPS = 4;', 'NETWORK_GROUPS = 5;'],
   [
     'choice.http.result-limit',
     'core/limits.ts',

@@ -4,7 +4,7 @@ const BOOK = 'core/server/era-2025-11-25/sessions/session-store.ts';
 const CURSOR = 'core/catalog/cursor.ts';
 const FIND_SESSION = 'core/server/era-2025-11-25/find-session.ts';
 const GET_STREAM = 'core/server/era-2025-11-25/get-stream.ts';
-const HEADER_VALUE = 'core/mcp/header-value.ts';
+const HEADER_VALUE = 'core/mcp/headers.ts';
 const LADDER = 'core/server/era-2026-07-28/validate-headers.ts';
 const LIMITS = 'core/limits.ts';
 const LISTEN = 'core/server/era-2026-07-28/listen.ts';
@@ -59,14 +59,19 @@ export const protocolBehaviours: readonly Mutation[] = [
   ['choice.encoding.looks-like-sentinel', HEADER_VALUE, 'last >= 0 && !looksEncoded(text)', 'last >= 0'],
   [
     'choice.wire.repeated-members',
-    'core/json/repeated-members.ts',
+    'core/json/ambiguous-names.ts',
     'for (const element of value as readonly JsonValue[]) members += membersOf(element);\n    return members;',
     'return 0;',
   ],
-  ['choice.wire.look-alike-params', 'core/json/look-alikes.ts', 'declared.like(foldCase(name))', 'declared.like(name)'],
+  [
+    'choice.wire.look-alike-params',
+    'core/json/ambiguous-names.ts',
+    'declared.like(foldCase(name))',
+    'declared.like(name)',
+  ],
   [
     'choice.wire.forwarded-params',
-    'core/mcp/known-params.ts',
+    'core/mcp/message.ts',
     "'tools/call': new Set(['name', 'arguments'])",
     "'tools/call': new Set(['name', 'arguments', 'task'])",
   ],

@@ -9,12 +9,12 @@ import type { Limits } from '../../limits.ts';
 import { errorOf, idFrom, withoutHopMeta } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { META } from '../../mcp/meta.ts';
-import { InFlightMap } from '../../timing/in-flight-map.ts';
+import { InFlightMap } from '../../timing/in-flight.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Asked, BackendSession, Exchange, LinkEvents, Wire, WireSink } from './backend-session.ts';
+import { RequestBodies } from './outgoing-request.ts';
 import { PendingRequest } from './pending-request.ts';
 import { type Asking, OpenQuestions } from './pending-server-requests.ts';
-import { RequestBodies } from './request-bodies.ts';
 
 const EMPTY_PARAMS = Buffer.from('{}');
 

@@ -1,5 +1,5 @@
 import type { RawObject } from '../../json/raw-json.ts';
-import { type Bounded, Deadlines } from '../../timing/deadlines.ts';
+import { type Bounded, Deadlines } from '../../timing/shared-timers.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Asked, Exchange } from './backend-session.ts';
 

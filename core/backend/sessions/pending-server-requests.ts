@@ -2,7 +2,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { ClientRequester } from '../../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
-import { joinParts } from '../../json/join-parts.ts';
+import { joinParts } from '../../json/pieces.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { answerBody, errorText, withoutHopMeta } from '../../mcp/backend-message.ts';

@@ -3,7 +3,7 @@ import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { listClassOf } from '../../mcp/capabilities.ts';
-import { Shares } from '../../timing/shares.ts';
+import { Shares } from '../../mcp/shares.ts';
 import { LinkFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 import type { ListKind } from './backend-session.ts';

@@ -1,7 +1,7 @@
 import type { Era } from '../../contract/era.ts';
 import type { Flow, ResponseReader } from '../../http1/flow.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import { Gathering } from '../../json/gathering.ts';
+import { Gathering } from '../../json/pieces.ts';
 import { rawElements } from '../../json/raw-json.ts';
 import { sameId } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Gathering } from '../../json/gathering.ts';
+import type { Gathering } from '../../json/pieces.ts';
 import { RawJsonError, RawObject } from '../../json/raw-json.ts';
 import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';

@@ -1,4 +1,4 @@
-import { Gathering } from '../../json/gathering.ts';
+import { Gathering } from '../../json/pieces.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -1,6 +1,6 @@
 import type { Flow, ResponseReader } from '../../http1/flow.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import { Gathering } from '../../json/gathering.ts';
+import { Gathering } from '../../json/pieces.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { backOffMs } from '../../timing/back-off.ts';
 import type { LinkHolder } from '../sessions/backend-session.ts';

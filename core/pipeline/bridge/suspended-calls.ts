@@ -8,8 +8,7 @@ import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { answerFor, canAnswer, modernQuestion, type Question } from '../../mcp/server-requests.ts';
-import { shareOfCall } from '../../mcp/share.ts';
-import { Shares } from '../../timing/shares.ts';
+import { Shares, shareOfCall } from '../../mcp/shares.ts';
 
 /** What one round of a parkable call ended with. */
 export type RoundEnd =

@@ -7,7 +7,7 @@ import { encode } from '../../json/raw-json.ts';
 import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.ts';
 import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { acceptsStream } from '../../mcp/media-types.ts';
+import { acceptsStream } from '../../mcp/headers.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';

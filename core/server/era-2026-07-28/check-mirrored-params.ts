@@ -2,7 +2,7 @@ import type { MirroredParam } from '../../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { isObject } from '../../json/raw-json.ts';
-import { decodeHeaderValue } from '../../mcp/header-value.ts';
+import { decodeHeaderValue } from '../../mcp/headers.ts';
 import { badHeader } from './validate-headers.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;

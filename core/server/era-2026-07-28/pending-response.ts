@@ -3,10 +3,10 @@ import type { RawJson } from '../../contract/json.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
-import { acceptsStream } from '../../mcp/media-types.ts';
+import { acceptsStream } from '../../mcp/headers.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
 import { isLogWanted } from '../../mcp/wanted-logs.ts';
-import type { Heartbeat, HeartbeatListener } from '../../timing/heartbeat.ts';
+import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
 import { EventWriter, MUST, urgencyOf } from '../http/event-writer.ts';
 
 /** Headers of a modern answer: stateless, and nobody's but the client's. */

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, RawJson } from '../../contract/json.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { isObject, type RawObject } from '../../json/raw-json.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { decodeHeaderValue } from '../../mcp/header-value.ts';
+import { decodeHeaderValue } from '../../mcp/headers.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';

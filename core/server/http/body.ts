@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Gathering } from '../../json/gathering.ts';
-import { type Bounded, Deadlines } from '../../timing/deadlines.ts';
+import { Gathering } from '../../json/pieces.ts';
+import { type Bounded, Deadlines } from '../../timing/shared-timers.ts';
 import { LATE, within } from '../../timing/within.ts';
 
 /** Why there is no body: too long, too slow, the client went away, or the host has read it and did not hand it over. */

@@ -4,7 +4,7 @@ import { createDirectory } from '../../../core/backend/directory.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { joinParts } from '../../../core/json/join-parts.ts';
+import { joinParts } from '../../../core/json/pieces.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { innerOf } from '../../../core/mcp/inner-of.ts';
 import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/mcp/mirrored-params.ts';

@@ -6,7 +6,7 @@ import type { SessionOwner } from '../../../core/contract/client-context.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { encode } from '../../../core/json/raw-json.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
-import { networkOf, shareOf } from '../../../core/mcp/share.ts';
+import { networkOf, shareOf } from '../../../core/mcp/shares.ts';
 import { createOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';
 import { ANONYMOUS, callerNamed } from '../../support/fake-gateway.ts';
 import { proves } from '../../support/proves.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { Gathering } from '../../../core/json/gathering.ts';
+import { Gathering } from '../../../core/json/pieces.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { type BodyFault, readNodeBody } from '../../../core/server/http/body.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { foldCase, isFolded } from '../../../core/json/fold-case.ts';
-import { declaredNames, lookAlikeIn } from '../../../core/json/look-alikes.ts';
+import { declaredNames, foldCase, isFolded, lookAlikeIn } from '../../../core/json/ambiguous-names.ts';
 
 const alike = (text: string, names?: Parameters<typeof lookAlikeIn>[1]): string | undefined => {
   const found = lookAlikeIn(JSON.parse(text) as JsonObject, names);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeHeaderValue, encodeHeaderValue } from '../../../core/mcp/header-value.ts';
+import { decodeHeaderValue, encodeHeaderValue } from '../../../core/mcp/headers.ts';
 import { proves } from '../../support/proves.ts';
 
 describe('encodeHeaderValue', () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createHeartbeat } from '../../../core/timing/heartbeat.ts';
+import { createHeartbeat } from '../../../core/timing/shared-timers.ts';
 
 afterEach(() => vi.useRealTimers());
 

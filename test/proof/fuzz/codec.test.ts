@@ -4,7 +4,7 @@ import { Lines } from '../../../core/backend/transports/lines.ts';
 import { cursorAfter, startOf } from '../../../core/catalog/cursor.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { isObject, RawJsonError, RawObject, rawElements } from '../../../core/json/raw-json.ts';
-import { decodeHeaderValue, encodeHeaderValue } from '../../../core/mcp/header-value.ts';
+import { decodeHeaderValue, encodeHeaderValue } from '../../../core/mcp/headers.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
 import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
 import { createStateSeal } from '../../../core/pipeline/bridge/request-state.ts';

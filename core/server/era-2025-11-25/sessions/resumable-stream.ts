@@ -1,6 +1,6 @@
 import type { RawJson } from '../../../contract/json.ts';
 import { eventFrame, primingFrame } from '../../../mcp/event-stream.ts';
-import type { Heartbeat, HeartbeatListener } from '../../../timing/heartbeat.ts';
+import type { Heartbeat, HeartbeatListener } from '../../../timing/shared-timers.ts';
 import { type EventWriter, MUST, type Urgency } from '../../http/event-writer.ts';
 
 /** What a stream needs to know of its surroundings. */

@@ -4,7 +4,7 @@ import type { ClientRequester, SessionOwner } from '../../../contract/client-con
 import type { JsonObject } from '../../../contract/json.ts';
 import type { SessionView } from '../../../contract/session.ts';
 import type { MessageId } from '../../../mcp/message.ts';
-import { InFlightMap } from '../../../timing/in-flight-map.ts';
+import { InFlightMap } from '../../../timing/in-flight.ts';
 import { Questions } from './pending-client-requests.ts';
 import { ResumableStream, type StreamParts } from './resumable-stream.ts';
 

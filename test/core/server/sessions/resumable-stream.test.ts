@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResponseStream } from '../../../../core/contract/inbound.ts';
 import { ResumableStream } from '../../../../core/server/era-2025-11-25/sessions/resumable-stream.ts';
 import { DROPPABLE, EventWriter, MUST } from '../../../../core/server/http/event-writer.ts';
-import type { Heartbeat } from '../../../../core/timing/heartbeat.ts';
+import type { Heartbeat } from '../../../../core/timing/shared-timers.ts';
 
 /** A connection whose reader may fall behind. */
 function connection() {

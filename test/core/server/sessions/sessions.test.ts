@@ -8,7 +8,7 @@ import type { Session } from '../../../../core/server/era-2025-11-25/sessions/se
 import { createSessions, type SessionEnd } from '../../../../core/server/era-2025-11-25/sessions/sessions.ts';
 import { EventWriter } from '../../../../core/server/http/event-writer.ts';
 import { CLOSED_STREAM } from '../../../../core/server/http/node-adapter.ts';
-import type { Heartbeat } from '../../../../core/timing/heartbeat.ts';
+import type { Heartbeat } from '../../../../core/timing/shared-timers.ts';
 import { ANONYMOUS, callerNamed } from '../../../support/fake-gateway.ts';
 import { proves } from '../../../support/proves.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { foldCase, isFolded } from './fold-case.ts';
+import type { RawObject } from './raw-json.ts';
 
 /** Member names that the reader of an object declares, and those of the objects below. */
 export interface DeclaredNames {
@@ -91,4 +91,48 @@ function hasDoubtfulName(object: JsonObject, declared: DeclaredNames | undefined
     if (!isFolded(name) && declared?.has(name) !== true) return true;
   }
   return false;
+}
+
+/**
+ * The text in which names are equal when some JSON reader takes them for one name.
+ *
+ * Go's encoding/json, Jackson and others find a member without regard to case, by Unicode simple folding: `K` (Kelvin
+ * sign) is `k`, `ſ` is `s`. Full upper case is coarser than that, so nothing is missed; `İ` is `i` for Java. A lone
+ * surrogate reads as U+FFFD in most languages.
+ */
+export function foldCase(text: string): string {
+  return text.toWellFormed().toLowerCase().toUpperCase().replaceAll(DOTTED_I, 'I');
+}
+
+const DOTTED_I = 'I\u0307'; // the upper case of the lower case of U+0130
+
+/** Whether two names that are both so fold alike only when they are equal: most names are, and need no folding. */
+export function isFolded(text: string): boolean {
+  return FOLDED.test(text);
+}
+
+const FOLDED = /^[a-z0-9_.-]*$/;
+
+/**
+ * Whether an object anywhere in `raw` names a member twice. `value` is the same JSON decoded.
+ *
+ * The decoder keeps the last of two equal names; a backend that gets the bytes may keep the first. What one reads and
+ * another sends on must not differ. The reader counted every member it passed, so more of them than keys means a name
+ * that was lost.
+ * Source: RFC 8259 §4 (behaviour of equal names is unpredictable).
+ */
+export function hasRepeatedMembers(raw: RawObject, value: JsonValue): boolean {
+  return raw.deepSize !== membersOf(value);
+}
+
+/** Recursion is safe: the depth of what was decoded is bounded (MAX_JSON_DEPTH). */
+function membersOf(value: JsonValue | undefined): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const element of value as readonly JsonValue[]) members += membersOf(element);
+    return members;
+  }
+  for (const key in value) members += 1 + membersOf((value as Readonly<Record<string, JsonValue>>)[key]);
+  return members;
 }

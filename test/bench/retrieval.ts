@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import type { SearchQuery } from '../../core/contract/searcher.ts';
 import { createSearcher } from '../../plugins/optimizer/search/searcher.ts';
-import { probesOf, readsBy, scriptOf } from '../../plugins/optimizer/tools/reading.ts';
+import { canReadScript, probeTexts, scriptOf } from '../../plugins/optimizer/tools/script-support.ts';
 import { type EmbedClient, embedClient } from './embed-client.ts';
 import { plainBm25 } from './plain-bm25.ts';
 import { DEPTH, type Recall, recallOfSet } from './recall.ts';
@@ -83,7 +83,7 @@ async function qualityOf(
 /** As the optimizer does it: what the model cannot read is left to the words. */
 async function isRead(text: string, meaning: EmbedClient): Promise<boolean> {
   const script = scriptOf(text);
-  return script === undefined || readsBy(await meaning.embed(probesOf(script)));
+  return script === undefined || canReadScript(await meaning.embed(probeTexts(script)));
 }
 
 /** So many tools, by taking all sets again under other backend names. */

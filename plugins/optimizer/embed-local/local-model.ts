@@ -6,10 +6,10 @@ import { inBatches, unitVectors } from '../embedding/embedding-service.ts';
 const ADDRESS = 'optimizer/embed-local';
 const PACKAGE = '@huggingface/transformers';
 const BATCH = 16;
-/** Weights in the order of preference, by the word that the library has for them. */
+/** Weights in order of preference, by the library's `dtype`. */
 const WEIGHTS = { fp32: 'model.onnx', q8: 'model_quantized.onnx' } as const;
 
-/** The little of the package that is used; it brings 470 MB, so it is an optional peer without types here. */
+/** The used part of the package. It is an optional peer because it takes 470 MB, so its types are not available. */
 interface Transformers {
   readonly env: {
     allowRemoteModels: boolean;
@@ -27,14 +27,14 @@ interface Extractor {
 
 /**
  * Loads a model: a folder with `config.json`, `tokenizer.json`, `tokenizer_config.json` and `onnx/model.onnx` or
- * `onnx/model_quantized.onnx`. Nothing is fetched from anywhere.
- * @throws GatewayFault PLAN_INVALID when the folder or the package is not there, saying which
+ * `onnx/model_quantized.onnx`. Nothing is downloaded.
+ * @throws GatewayFault PLAN_INVALID that names the missing file or package
  */
 export async function openLocalModel(
   { model }: EmbedderSettings,
   load: () => Promise<Transformers> = () => import(PACKAGE) as Promise<Transformers>,
 ): Promise<Embedder> {
-  if (model === undefined) throw unfit('embeddingModel: expected the folder of a model');
+  if (model === undefined) throw invalidConfig('embeddingModel: expected the folder of a model');
   const folder = resolve(model);
   const dtype = await weightsIn(folder);
   const extract = await extractorOf(folder, dtype, load);
@@ -54,7 +54,7 @@ export async function openLocalModel(
 async function weightsIn(folder: string): Promise<keyof typeof WEIGHTS> {
   for (const file of ['config.json', 'tokenizer.json', 'tokenizer_config.json']) {
     await access(join(folder, file)).catch(() => {
-      throw unfit(`embeddingModel: there is no ${file} in ${folder}`);
+      throw invalidConfig(`embeddingModel: there is no ${file} in ${folder}`);
     });
   }
   for (const dtype of ['fp32', 'q8'] as const) {
@@ -64,7 +64,7 @@ async function weightsIn(folder: string): Promise<keyof typeof WEIGHTS> {
     );
     if (isThere) return dtype;
   }
-  throw unfit(`embeddingModel: there is neither onnx/model.onnx nor onnx/model_quantized.onnx in ${folder}`);
+  throw invalidConfig(`embeddingModel: there is neither onnx/model.onnx nor onnx/model_quantized.onnx in ${folder}`);
 }
 
 async function extractorOf(folder: string, dtype: string, load: () => Promise<Transformers>): Promise<Extractor> {
@@ -72,7 +72,7 @@ async function extractorOf(folder: string, dtype: string, load: () => Promise<Tr
     const why = isAbsent(cause)
       ? `the package ${PACKAGE} is not installed; npm install ${PACKAGE}`
       : explainCause(cause);
-    throw unfit(`a local model needs ${PACKAGE}: ${why}`, cause);
+    throw invalidConfig(`a local model needs ${PACKAGE}: ${why}`, cause);
   });
   Object.assign(transformers.env, {
     allowRemoteModels: false,
@@ -81,16 +81,16 @@ async function extractorOf(folder: string, dtype: string, load: () => Promise<Tr
     useFSCache: false,
   });
   return transformers.pipeline('feature-extraction', basename(folder), { dtype, device: 'cpu' }).catch((cause) => {
-    throw unfit(`the model in ${folder} cannot be loaded: ${explainCause(cause)}`, cause);
+    throw invalidConfig(`the model in ${folder} cannot be loaded: ${explainCause(cause)}`, cause);
   });
 }
 
-/** Node says it by a code, Vite by words of its own. */
+/** Node sets a code, Vite only a message. */
 function isAbsent(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
   return ('code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND') || cause.message.startsWith('Could not resolve ');
 }
 
-function unfit(why: string, cause?: unknown): GatewayFault {
+function invalidConfig(why: string, cause?: unknown): GatewayFault {
   return new GatewayFault('PLAN_INVALID', `${ADDRESS}: ${why}`, cause === undefined ? {} : { cause });
 }

@@ -10,8 +10,8 @@ import {
 const DEFAULT_BATCH = 32;
 
 /**
- * Speaks text-embeddings-inference: `GET /info` says which model is there and how large a batch may be, `POST /embed`
- * embeds. A server without `/info` gets batches of 32, and its model counts as the same for ever.
+ * A client of text-embeddings-inference: `GET /info` returns the model and the batch size, `POST /embed` embeds. A server
+ * without `/info` gets batches of 32, and a change of its model is not noticed.
  * @throws GatewayFault PLAN_INVALID without a usable base URL
  */
 export function openTei({ service, headers, timeoutMs }: EmbedderSettings): Embedder {
@@ -23,20 +23,20 @@ export function openTei({ service, headers, timeoutMs }: EmbedderSettings): Embe
   let batch = DEFAULT_BATCH;
   return {
     async identity(signal) {
-      const said = await http.get('/info', signal);
-      const info: JsonObject = isObject(said) ? said : {};
+      const response = await http.get('/info', signal);
+      const info: JsonObject = isObject(response) ? response : {};
       batch = batchFrom(info.max_client_batch_size);
       return JSON.stringify(['tei', service, info.model_id ?? null, info.model_sha ?? null]);
     },
     embed: (texts, signal) =>
       inBatches(texts, batch, async (inputs) => {
-        const said = await http.post('/embed', { inputs, truncate: true }, inputs.length, signal);
-        return unitVectors(said, inputs.length, 'POST /embed');
+        const response = await http.post('/embed', { inputs, truncate: true }, inputs.length, signal);
+        return unitVectors(response, inputs.length, 'POST /embed');
       }),
     close: () => http.close(),
   };
 }
 
-function batchFrom(said: unknown): number {
-  return Number.isInteger(said) && Number(said) > 0 ? Math.min(Number(said), MAX_BATCH) : DEFAULT_BATCH;
+function batchFrom(response: unknown): number {
+  return Number.isInteger(response) && Number(response) > 0 ? Math.min(Number(response), MAX_BATCH) : DEFAULT_BATCH;
 }

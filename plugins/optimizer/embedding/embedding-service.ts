@@ -3,28 +3,27 @@ import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { createRemoteHttp, plainUrl, type RemoteAnswer, remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
 import { readVectorJson, type VectorJson } from './vector-json.ts';
 
-/** Texts in one request, however many more a server would take: an answer stays small enough to be read in one go. */
+/** Maximum texts in one request, also when a server accepts more: larger responses would block the event loop. */
 export const MAX_BATCH = 64;
 const MAX_DIMENSIONS = 8_192;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const RETRY_MS = 200;
-/** Passing trouble of a server or of what stands before it. */
-const PASSING = new Set([429, 502, 503, 504]);
+/** Temporary errors of a server or a proxy. */
+const RETRYABLE_STATUS = new Set([429, 502, 503, 504]);
 
-/** An HTTP service that turns texts into vectors: its operator named it, so it may be anywhere. */
+/** An HTTP service that turns texts into vectors. The operator configures it, so private addresses are allowed. */
 export interface EmbeddingService {
   /** The value of a JSON answer; `undefined` for 404. @throws GatewayFault REMOTE_* without header, key or body */
   get(path: string, signal: AbortSignal): Promise<unknown>;
-  /** The same for a POST whose answer holds `count` vectors: each list of numbers in it is a `Float32Array`. */
+  /** Like `get`, for a POST whose response has `count` vectors: each list of numbers is a `Float32Array`. */
   post(path: string, body: JsonObject, count: number, signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
 }
 
 /**
- * Makes a client of the service at a base URL.
+ * Creates a client of the service at a base URL.
  *
- * A request is made a second time after passing trouble: the same texts give the same vectors, so nothing happens twice.
- * Both have `timeoutMs` together.
+ * A request is retried once after a temporary error; embedding has no side effects. Both attempts together have `timeoutMs`.
  */
 export function createEmbeddingService(
   base: string,
@@ -37,24 +36,24 @@ export function createEmbeddingService(
     maxBytes: MAX_ANSWER_BYTES,
   });
   const root = base.replace(/\/+$/, '');
-  const exchange = async (path: string, asked: Asked | undefined, given: AbortSignal): Promise<unknown> => {
+  const exchange = async (path: string, post: PostRequest | undefined, given: AbortSignal): Promise<unknown> => {
     const url = `${root}${path}`;
     const signal = AbortSignal.any([given, AbortSignal.timeout(timeoutMs)]);
-    const type = asked && { 'content-type': 'application/json' };
+    const type = post && { 'content-type': 'application/json' };
     const send = async (): Promise<Answer> => {
-      const vectors = asked && readVectorJson({ vectors: asked.count, numbers: MAX_DIMENSIONS });
+      const vectors = post && readVectorJson({ vectors: post.count, numbers: MAX_DIMENSIONS });
       const answer = await http.send(url, {
-        method: asked === undefined ? 'GET' : 'POST',
+        method: post === undefined ? 'GET' : 'POST',
         headers: { accept: 'application/json', ...headers, ...type },
-        ...(asked && { body: JSON.stringify(asked.body) }),
+        ...(post && { body: JSON.stringify(post.body) }),
         ...(vectors && { take: vectors.push }),
         signal,
       });
       return { ...answer, vectors };
     };
     const first = await send().catch((fault: unknown) => fault);
-    if (isAnswer(first) && !PASSING.has(first.status)) return jsonOf(first, url);
-    if (!isAnswer(first) && !isPassing(first)) throw first;
+    if (isAnswer(first) && !RETRYABLE_STATUS.has(first.status)) return jsonOf(first, url);
+    if (!isAnswer(first) && !isRetryable(first)) throw first;
     await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) throw isAnswer(first) ? statusFault(first, url) : first;
     return jsonOf(await send(), url);
@@ -66,7 +65,7 @@ export function createEmbeddingService(
   };
 }
 
-/** What is wrong with a base URL, in a few words; `undefined` when nothing is. */
+/** Why a base URL is invalid; `undefined` when it is valid. */
 export function serviceUrlProblem(url: string): string | undefined {
   const problem = remoteUrlProblem(url, { allowHttp: true, allowPrivateAddresses: true });
   if (problem !== undefined) return problem;
@@ -74,11 +73,11 @@ export function serviceUrlProblem(url: string): string | undefined {
 }
 
 /**
- * The rows of an answer as unit vectors.
+ * Converts the rows of a response to unit vectors.
  *
- * Shape: `rows` must be `count` lists of finite numbers, all of one length and none of them zero throughout. Those that are
- * `Float32Array` are changed in place, since there are thousands.
- * @throws GatewayFault REMOTE_UNAVAILABLE saying what they are instead
+ * Shape: `rows` must be `count` lists of finite numbers, all of one length, and not all zeros. A `Float32Array` is
+ * changed in place.
+ * @throws GatewayFault REMOTE_UNAVAILABLE for other rows
  */
 export function unitVectors(rows: unknown, count: number, where: string): Float32Array[] {
   const fail = (what: string) => new GatewayFault('REMOTE_UNAVAILABLE', `${where}: ${what}`);
@@ -90,7 +89,7 @@ export function unitVectors(rows: unknown, count: number, where: string): Float3
     if (!isList(row) || row.length !== dimensions) throw fail('answered vectors of different lengths');
     const vector = row instanceof Float32Array ? row : Float32Array.from(row as number[]);
     const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-    if (!Number.isFinite(length) || length === 0) throw fail('answered a vector that has no direction');
+    if (!Number.isFinite(length) || length === 0) throw fail('answered a vector of length zero');
     for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] as number) / length;
     return vector;
   });
@@ -100,7 +99,7 @@ function isList(value: unknown): value is ArrayLike<unknown> {
   return Array.isArray(value) || value instanceof Float32Array;
 }
 
-/** Sends texts in batches, one after the other, and joins what comes back. @throws what `send` throws; REMOTE_UNAVAILABLE */
+/** Sends texts in batches, one after the other, and joins the vectors. @throws what `send` throws; REMOTE_UNAVAILABLE */
 export async function inBatches(
   texts: readonly string[],
   size: number,
@@ -116,7 +115,7 @@ export async function inBatches(
   return vectors;
 }
 
-interface Asked {
+interface PostRequest {
   readonly body: JsonObject;
   readonly count: number;
 }
@@ -129,7 +128,7 @@ function isAnswer(value: unknown): value is Answer {
   return isObject(value) && 'status' in value && !(value instanceof Error);
 }
 
-function isPassing(fault: unknown): boolean {
+function isRetryable(fault: unknown): boolean {
   return fault instanceof GatewayFault && fault.code === 'REMOTE_UNAVAILABLE';
 }
 
@@ -143,13 +142,13 @@ function jsonOf(answer: Answer, url: string): unknown {
   }
 }
 
-/** Of what is not JSON no more is told: the parser's words quote the text. */
+/** The message of a JSON parser is not used: it quotes the text. */
 function problemOf(cause: unknown): string {
   const isTold = cause instanceof RangeError || cause instanceof TypeError;
   return isTold ? cause.message : 'answered something that is not JSON';
 }
 
-/** Without the body: services quote keys and texts there. */
+/** Without the body: it may contain keys and texts. */
 function statusFault({ status }: RemoteAnswer, url: string): GatewayFault {
   return new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: answered with status ${status}, expected 200`);
 }

@@ -1,28 +1,28 @@
-/** Reads one JSON text as it comes, piece by piece. */
+/** A streaming parser of one JSON text. */
 export interface VectorJson {
-  /** Takes the next bytes and keeps none of them. Fails: nothing; what is wrong is said at the end. */
+  /** Parses the next bytes without keeping them. Never throws; `end` reports errors. */
   push(bytes: Uint8Array): void;
   /**
    * The value of the text, in which each list of numbers is a `Float32Array`.
-   * @throws RangeError or TypeError saying which bound was passed, or that a list holds something beside numbers;
-   * SyntaxError when it is not JSON, with words that may quote it
+   * @throws RangeError for an exceeded bound; TypeError for a list with other values than numbers; SyntaxError for invalid
+   * JSON, whose message may quote the text
    */
   end(): unknown;
 }
 
-/** How much one text may hold. */
+/** Bounds of one text. */
 export interface VectorBounds {
-  /** Lists of numbers, a few others aside. */
+  /** Lists of numbers, besides a few others. */
   readonly vectors: number;
   /** Numbers of one list. */
   readonly numbers: number;
 }
 
-/** Characters of one number; a double in full has 25. */
+/** Characters of one number; a double has at most 25. */
 const MAX_NUMBER_BYTES = 64;
-/** All that is no list of numbers: names of members, counts of tokens. */
+/** Everything except lists of numbers: member names, token counts. */
 const MAX_REST_BYTES = 1024 * 1024;
-/** Lists of numbers that are no vectors, which a service may have put beside them. */
+/** Lists of numbers besides the vectors. */
 const MAX_OTHER_LISTS = 16;
 const FIRST_NUMBERS = 512;
 const FIRST_REST_BYTES = 1024;
@@ -30,77 +30,77 @@ const FIRST_REST_BYTES = 1024;
 const [QUOTE, COMMA, MINUS, PLUS, DOT, ZERO, NINE] = [0x22, 0x2c, 0x2d, 0x2b, 0x2e, 0x30, 0x39];
 const [OPENING, BACKSLASH, CLOSING, LOWER_E, BIT_OF_CASE] = [0x5b, 0x5c, 0x5d, 0x65, 0x20];
 
-/** Where the reader stands: outside of lists of numbers, or at which place of one. */
-const AT = { rest: 0, text: 1, escaped: 2, opened: 3, number: 4, behind: 5, next: 6 } as const;
-type Place = (typeof AT)[keyof typeof AT];
+/** The parser's state: outside or inside a list of numbers. */
+const STATE = { rest: 0, text: 1, escaped: 2, opened: 3, number: 4, behind: 5, next: 6 } as const;
+type ReaderState = (typeof STATE)[keyof typeof STATE];
 
 /**
- * Reads vectors without the detour over texts and lists of JavaScript numbers: those are ten times the size of the vectors,
- * and live until the engine next collects its old generation, which an idle gateway does not.
+ * Parses vectors without intermediate texts and arrays of JavaScript numbers: these are ten times larger than the vectors,
+ * and an idle gateway would keep them until the next major garbage collection.
  *
- * Lists of numbers are read here, each number to what `JSON.parse` makes of it, rounded to 32 bits. In what is left of the
- * text a list stands as `[n]`, its own number, which nothing else can look like; `JSON.parse` reads that.
+ * Lists of numbers are parsed here; each number equals the result of `JSON.parse`, rounded to 32 bits. In the remaining text
+ * each list is replaced by `[n]` with its index, which no other value looks like; `JSON.parse` parses that text.
  */
 export function readVectorJson(bounds: VectorBounds): VectorJson {
   const rest = bytesUpTo(MAX_REST_BYTES);
   const lists = listsWithin(bounds);
-  const carried = new Uint8Array(MAX_NUMBER_BYTES); // of a number that goes on in the next piece
-  let carriedBytes = 0;
-  let place: Place = AT.rest;
+  const partialNumber = new Uint8Array(MAX_NUMBER_BYTES); // the first part of a number that continues in the next piece
+  let partialBytes = 0;
+  let state: ReaderState = STATE.rest;
   let problem: Error | undefined;
 
-  /** Reads a number from `from` on, and says where it ended. */
+  /** Parses a number from `from` on; returns its end. */
   const readNumber = (bytes: Uint8Array, from: number): number => {
     let to = from;
     while (to < bytes.length && isOfNumber(bytes[to] as number)) to += 1;
-    if (carriedBytes === 0 && to < bytes.length) {
+    if (partialBytes === 0 && to < bytes.length) {
       lists.add(numberIn(bytes, from, to));
     } else {
-      if (carriedBytes + to - from > MAX_NUMBER_BYTES)
+      if (partialBytes + to - from > MAX_NUMBER_BYTES)
         throw new RangeError(`answered a number of more than ${MAX_NUMBER_BYTES} characters`);
-      carried.set(bytes.subarray(from, to), carriedBytes);
-      carriedBytes += to - from;
+      partialNumber.set(bytes.subarray(from, to), partialBytes);
+      partialBytes += to - from;
       if (to === bytes.length) return to;
-      lists.add(numberIn(carried, 0, carriedBytes));
-      carriedBytes = 0;
+      lists.add(numberIn(partialNumber, 0, partialBytes));
+      partialBytes = 0;
     }
-    place = AT.behind;
+    state = STATE.behind;
     return to;
   };
 
   const closeList = (): void => {
     rest.addText(`[${lists.close()}]`);
-    place = AT.rest;
+    state = STATE.rest;
   };
 
   const readOther = (byte: number): void => {
-    if (place === AT.text || place === AT.escaped) {
+    if (state === STATE.text || state === STATE.escaped) {
       rest.add(byte);
-      if (place === AT.escaped) place = AT.text;
-      else if (byte === BACKSLASH) place = AT.escaped;
-      else if (byte === QUOTE) place = AT.rest;
+      if (state === STATE.escaped) state = STATE.text;
+      else if (byte === BACKSLASH) state = STATE.escaped;
+      else if (byte === QUOTE) state = STATE.rest;
       return;
     }
-    if (place === AT.rest && byte === OPENING) place = AT.opened;
-    else if (place === AT.rest) {
+    if (state === STATE.rest && byte === OPENING) state = STATE.opened;
+    else if (state === STATE.rest) {
       rest.add(byte);
-      if (byte === QUOTE) place = AT.text;
+      if (byte === QUOTE) state = STATE.text;
     } else if (isBlank(byte)) return;
-    else if (place === AT.opened) {
-      rest.add(OPENING); // a list of something else
-      place = AT.rest;
+    else if (state === STATE.opened) {
+      rest.add(OPENING); // a list of other values
+      state = STATE.rest;
       readOther(byte);
-    } else if (place === AT.behind && byte === COMMA) place = AT.next;
-    else if (place === AT.behind && byte === CLOSING) closeList();
-    else throw new TypeError('answered a vector with something else than numbers');
+    } else if (state === STATE.behind && byte === COMMA) state = STATE.next;
+    else if (state === STATE.behind && byte === CLOSING) closeList();
+    else throw new TypeError('answered a vector with other values than numbers');
   };
 
   const read = (bytes: Uint8Array): void => {
     for (let at = 0; at < bytes.length; ) {
       const byte = bytes[at] as number;
-      const isNumber = place === AT.number || ((place === AT.opened || place === AT.next) && isStart(byte));
+      const isNumber = state === STATE.number || ((state === STATE.opened || state === STATE.next) && isStart(byte));
       if (isNumber) {
-        place = AT.number;
+        state = STATE.number;
         at = readNumber(bytes, at);
       } else {
         readOther(byte);
@@ -120,13 +120,13 @@ export function readVectorJson(bounds: VectorBounds): VectorJson {
     },
     end() {
       if (problem !== undefined) throw problem;
-      if (place !== AT.rest) throw new SyntaxError('the text is torn');
+      if (state !== STATE.rest) throw new SyntaxError('unexpected end of JSON');
       return JSON.parse(rest.text(), (_, value: unknown) => lists.named(value) ?? value);
     },
   };
 }
 
-/** The vectors of one text, one after the other in one block, as long as they are of one length. */
+/** The vectors of one text in one block, as long as they have the same length. */
 function listsWithin({ vectors, numbers }: VectorBounds) {
   const done: Float32Array[] = [];
   let open = new Float32Array(Math.min(FIRST_NUMBERS, numbers));
@@ -144,7 +144,7 @@ function listsWithin({ vectors, numbers }: VectorBounds) {
       open[length] = value;
       length += 1;
     },
-    /** Ends a vector, and says which it is. */
+    /** Ends a vector and returns its index. */
     close(): number {
       if (done.length === vectors + MAX_OTHER_LISTS) throw new RangeError(`expected ${vectors} vectors`);
       block ??= new Float32Array(vectors * length);
@@ -155,7 +155,7 @@ function listsWithin({ vectors, numbers }: VectorBounds) {
       length = 0;
       return done.push(list) - 1;
     },
-    /** The vector that a value of what is left stands for. */
+    /** The vector for a placeholder `[n]` of the remaining text. */
     named: (value: unknown): Float32Array | undefined =>
       Array.isArray(value) && value.length === 1 && typeof value[0] === 'number' ? done[value[0]] : undefined,
   };
@@ -179,20 +179,20 @@ function bytesUpTo(most: number) {
   };
 }
 
-/** Powers of ten that a double holds exactly. */
+/** Powers of ten that are exact as doubles. */
 const TENS = Array.from({ length: 23 }, (_, power) => 10 ** power);
 const MAX_EXACT_DIGITS = 15;
-const MAX_DIGITS = 21; // further sums would be further wrong
-const MAX_POWER = 1_000; // further digits of an exponent change nothing: `Number` reads those
-/** More than the product of a rounded mantissa and a power of ten is wrong by. */
-const DOUBT = 1e-14;
+const MAX_DIGITS = 21; // more digits would add rounding errors
+const MAX_POWER = 1_000; // larger exponents are parsed by `Number`
+/** Upper bound of the relative error of a rounded mantissa times a power of ten. */
+const MAX_RELATIVE_ERROR = 1e-14;
 
 /**
- * The number in some bytes, by the grammar of JSON: rounded to 32 bits it is what `JSON.parse` makes of it, so rounded.
+ * Parses a JSON number. Rounded to 32 bits it equals the rounded result of `JSON.parse`.
  *
- * With up to 15 digits and a small power of ten both are exact as doubles, so one division rounds as `Number` does. With
- * more digits the result is near enough, unless 32 bits end right beside it; those, and large powers, are left to `Number`.
- * @throws SyntaxError they are none
+ * Up to 15 digits and a small power of ten are exact as doubles, so one division rounds as `Number` does. With more digits
+ * the result is close enough unless it is near a rounding boundary of 32 bits; `Number` parses those, and large exponents.
+ * @throws SyntaxError for an invalid number
  */
 function numberIn(bytes: Uint8Array, from: number, to: number): number {
   let at = bytes[from] === MINUS ? from + 1 : from;
@@ -203,7 +203,7 @@ function numberIn(bytes: Uint8Array, from: number, to: number): number {
     mantissa = mantissa * 10 + ((bytes[at] as number) - ZERO);
     if (mantissa > 0) digits += 1;
   }
-  if (at === start || (bytes[start] === ZERO && at > start + 1)) throw noNumber();
+  if (at === start || (bytes[start] === ZERO && at > start + 1)) throw invalidNumber();
   if (at < to && bytes[at] === DOT) {
     const point = at;
     for (at += 1; at < to && isDigit(bytes[at] as number); at += 1) {
@@ -211,7 +211,7 @@ function numberIn(bytes: Uint8Array, from: number, to: number): number {
       if (mantissa > 0) digits += 1;
     }
     power = point + 1 - at;
-    if (power === 0) throw noNumber();
+    if (power === 0) throw invalidNumber();
   }
   if (at < to && ((bytes[at] as number) | BIT_OF_CASE) === LOWER_E) {
     at += 1;
@@ -222,20 +222,22 @@ function numberIn(bytes: Uint8Array, from: number, to: number): number {
     for (; at < to && isDigit(bytes[at] as number); at += 1) {
       exponent = Math.min(exponent * 10 + (bytes[at] as number) - ZERO, MAX_POWER);
     }
-    if (at === first) throw noNumber();
+    if (at === first) throw invalidNumber();
     power += sign * exponent;
   }
-  if (at !== to) throw noNumber();
+  if (at !== to) throw invalidNumber();
   const tens = TENS[Math.abs(power)];
   if (tens === undefined || digits > MAX_DIGITS) return Number(textOf(bytes, from, to));
   const value = power < 0 ? mantissa / tens : mantissa * tens;
-  const isSure = digits <= MAX_EXACT_DIGITS || Math.fround(value * (1 - DOUBT)) === Math.fround(value * (1 + DOUBT));
-  if (!isSure) return Number(textOf(bytes, from, to));
+  const isExact =
+    digits <= MAX_EXACT_DIGITS ||
+    Math.fround(value * (1 - MAX_RELATIVE_ERROR)) === Math.fround(value * (1 + MAX_RELATIVE_ERROR));
+  if (!isExact) return Number(textOf(bytes, from, to));
   return isNegative ? -value : value;
 }
 
-function noNumber(): SyntaxError {
-  return new SyntaxError('a number is not one of JSON');
+function invalidNumber(): SyntaxError {
+  return new SyntaxError('invalid JSON number');
 }
 
 function textOf(bytes: Uint8Array, from: number, to: number): string {

@@ -1,44 +1,48 @@
-/** What one text gave each tool, 0 where it found nothing. */
-export interface Heard {
+/** Scores of one text by tool, 0 without a match. */
+export interface TextScores {
   readonly words: Float32Array;
-  /** How far the words are to be trusted, 0 to 1. */
+  /** How reliable the keyword scores are, 0 to 1. */
   readonly certainty: number;
-  readonly meaning: Float32Array;
+  readonly semantic: Float32Array;
 }
 
 /**
- * Mixes words and meaning by the ratio, on one scale.
+ * Mixes keyword and semantic scores by the ratio, on one scale.
  *
- * The best of each counts its share: words in proportion to their best, meaning by how far it stands out from the mean,
- * since cosines of unrelated texts are not 0. Words that cover little of the query count less, and so does a meaning
- * whose best hardly stands out of all the others. What either finds stays found, however little it counts; a ratio of 0
- * asks the words alone and 1 the meaning alone.
- * @param standsOut how far above the mean the best meaning usually is, against the best of as many random numbers
+ * Keyword scores are relative to the best one. Semantic scores are relative to their mean, since cosines of unrelated texts
+ * are not 0. Keyword scores that cover little of the query are reduced, and so are semantic scores whose best is close to the
+ * mean. A tool with any score keeps a score above 0. Ratio 0 uses keywords only, ratio 1 semantic scores only.
+ * @param outlierFactor how far above the mean the best semantic score usually is, relative to the best of as many random
+ * numbers
  */
-export function blend({ words, certainty, meaning }: Heard, semanticRatio: number, standsOut: number): Float32Array {
+export function blend(
+  { words, certainty, semantic }: TextScores,
+  semanticRatio: number,
+  outlierFactor: number,
+): Float32Array {
   const mixed = scaled(words, (1 - semanticRatio) * Math.sqrt(certainty));
   if (semanticRatio === 0) return mixed;
-  const [mean, best] = [meanOf(meaning), highest(meaning)];
-  const vote = semanticRatio * voteOf(meaning, mean, best, standsOut);
-  const slope = best > mean ? vote / (best - mean) : 0;
+  const [mean, best] = [meanOf(semantic), highest(semantic)];
+  const weight = semanticRatio * semanticWeight(semantic, mean, best, outlierFactor);
+  const slope = best > mean ? weight / (best - mean) : 0;
   for (let tool = 0; tool < mixed.length; tool += 1) {
-    const near = meaning[tool] as number;
+    const near = semantic[tool] as number;
     if (near <= 0) continue;
-    const gained = slope === 0 ? semanticRatio : (near - mean) * slope; // all are equally near, or it is the only one
+    const gained = slope === 0 ? semanticRatio : (near - mean) * slope; // all scores are equal, or there is only one
     mixed[tool] = (mixed[tool] as number) + Math.max(gained, near * FAINT);
   }
   return mixed;
 }
 
-/** Its root: twice as far out is not twice as sure. */
-function voteOf(meaning: Float32Array, mean: number, best: number, standsOut: number): number {
-  const { count, deviation } = deviationFrom(meaning, mean);
+/** The square root dampens large outliers. */
+function semanticWeight(semantic: Float32Array, mean: number, best: number, outlierFactor: number): number {
+  const { count, deviation } = deviationFrom(semantic, mean);
   if (deviation === 0) return 1;
-  const byChance = Math.sqrt(2 * Math.log(count)); // deviations by which the best of so many is above their mean
-  return Math.sqrt((best - mean) / (deviation * byChance * standsOut));
+  const byChance = Math.sqrt(2 * Math.log(count)); // expected maximum of so many random scores, in standard deviations
+  return Math.sqrt((best - mean) / (deviation * byChance * outlierFactor));
 }
 
-/** Scores in place, so that the best counts `share`. */
+/** Scales scores in place, so that the best one is `share`. */
 export function scaled(scores: Float32Array, share: number): Float32Array {
   const best = highest(scores);
   const factor = best > 0 ? share / best : 0;
@@ -46,7 +50,7 @@ export function scaled(scores: Float32Array, share: number): Float32Array {
   return scores;
 }
 
-/** Found, below everything that stands out. */
+/** Factor of the minimum score of a match. */
 const FAINT = 1e-4;
 
 /** The best score, at least 0. */
@@ -57,7 +61,7 @@ export function highest(scores: Float32Array): number {
   return best;
 }
 
-/** Standard deviation of what is found, 0 when that is nothing or one. */
+/** Standard deviation of the scores above 0; 0 for fewer than two. */
 function deviationFrom(scores: Float32Array, mean: number): { readonly count: number; readonly deviation: number } {
   let [sum, count] = [0, 0];
   for (let tool = 0; tool < scores.length; tool += 1) {

@@ -1,14 +1,14 @@
-/** Tools by a name that somebody may write in a query: the advertised one, and the backend's own where it is telling. */
+/** Tools by the names that a query may contain: the advertised and the original name. */
 export type ByName = ReadonlyMap<string, readonly number[]>;
 
-/** More than any ranking gives. */
-const NAMED = 10;
+/** More than any other score. */
+const NAME_SCORE = 10;
 const MAX_WORDS = 200;
 const SEPARATORS = /[\s"'`,;:!?()[\]{}]+/;
-/** Words of more than one step are nobody's everyday words. */
-const TELLING = /\p{L}[_.\-/]\p{L}|\p{Ll}\p{Lu}/u;
+/** Matches names of several words, e.g. `read_file` or `readFile`. */
+const IDENTIFIER = /\p{L}[_.\-/]\p{L}|\p{Ll}\p{Lu}/u;
 
-/** Collects names; `load` and `search` are everyday words, so they count only as a whole query. */
+/** Collects names. Single words such as `load` match only as the whole query. */
 export function byName(tools: readonly { readonly key: string; readonly original: string }[]): ByName {
   const found = new Map<string, number[]>();
   tools.forEach(({ key, original }, at) => {
@@ -21,13 +21,13 @@ export function byName(tools: readonly { readonly key: string; readonly original
   return found;
 }
 
-/** Lifts tools that a query calls by name over all others. */
-export function liftNamed(scores: Float32Array, text: string, names: ByName, allowed: Uint8Array | undefined): void {
+/** Ranks tools that a query names above all others. */
+export function boostNamed(scores: Float32Array, text: string, names: ByName, allowed: Uint8Array | undefined): void {
   const words = text.split(SEPARATORS, MAX_WORDS).filter((word) => word !== '');
   for (const word of new Set(words)) {
-    if (words.length > 1 && !TELLING.test(word)) continue;
+    if (words.length > 1 && !IDENTIFIER.test(word)) continue;
     for (const tool of names.get(word.replace(/[.]+$/, '')) ?? []) {
-      if (allowed?.[tool] !== 0) scores[tool] = (scores[tool] as number) + NAMED;
+      if (allowed?.[tool] !== 0) scores[tool] = (scores[tool] as number) + NAME_SCORE;
     }
   }
 }

@@ -2,12 +2,12 @@ import '../../shared/web-assembly.ts';
 import { DOTS_MODULES } from './dots-kernel-bytes.ts';
 
 /**
- * The scalar products of rows with some vectors, as a WebAssembly function over eight numbers at once. Arguments are
+ * A WebAssembly function for scalar products of rows with vectors, eight numbers per step. Arguments are
  * positions in bytes in the memory of the instance. Rows and vectors are 16-bit numbers, sums 32-bit numbers.
  */
 export type Dots = (rows: number, rowsEnd: number, vectors: number, vectorsEnd: number, out: number) => void;
 
-/** Numbers in one step; rows and vectors are padded to a multiple of it. */
+/** Numbers per step; rows and vectors are padded to a multiple. */
 export const LANES = 8;
 
 /** The most vectors of one function. */

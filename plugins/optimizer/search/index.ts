@@ -4,11 +4,11 @@ import { createSearcher } from './searcher.ts';
 
 const ADDRESS = 'optimizer/search';
 
-/** Searcher `hybrid`: ranks tools by their words, and by their meaning where vectors are given. */
+/** Searcher `hybrid`: ranks tools by keywords, and by vectors when there are any. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
-  summary: 'ranks tools by words and by meaning',
+  summary: 'ranks tools by keywords and by meaning (vectors)',
   config: z.strictObject({}),
   apply(core) {
     core.slots.searchers.register('hybrid', createSearcher());

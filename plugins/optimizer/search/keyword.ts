@@ -1,71 +1,71 @@
-import type { NearTerms } from './near-terms.ts';
-import { GRAMMAR_TERMS, INTERFACE_TERMS } from './passing-words.ts';
 import type { Postings } from './postings.ts';
+import { extractValues } from './query-values.ts';
 import type { ScoreArena } from './score-arena.ts';
+import type { SimilarTerms } from './similar-terms.ts';
+import { GRAMMAR_TERMS, INTERFACE_TERMS } from './stop-words.ts';
+import { SYNONYMS } from './synonyms.ts';
+import { termsOf } from './tokenize.ts';
 import type { Tuning } from './tuning.ts';
-import { withoutValues } from './values.ts';
-import { RELATIVES } from './word-families.ts';
-import { termsOf } from './words.ts';
 
-/** Terms of a query that count; what comes later is not looked at. */
+/** Maximum terms of a query; later ones are ignored. */
 export const MAX_QUERY_TERMS = 64;
-/** Characters of a query that are looked at. */
+/** Maximum characters of a query; later ones are ignored. */
 export const MAX_QUERY_TEXT = 4_000;
 
-/** What the words of a text say about each tool. */
+/** Keyword scores of one text. */
 export interface KeywordScores {
-  /** By tool, 0 where no word fits. */
+  /** By tool, 0 without a match. */
   readonly scores: Float32Array;
-  /** Share of the text that the best tool has words for, 0 to 1: how far the words are to be trusted. */
+  /** Share of the text that the best tool covers, 0 to 1. */
   readonly certainty: number;
 }
 
-/** What words are looked up in. */
-export interface KeywordGround {
+/** The data that keyword search reads. */
+export interface KeywordContext {
   readonly postings: Postings;
-  readonly near: NearTerms;
+  readonly near: SimilarTerms;
   readonly arena: ScoreArena;
   readonly tuning: Tuning;
 }
 
 /**
- * Scores every tool by the words of a text.
+ * Scores every tool by the terms of a text.
  *
- * A term, its relatives and its likely spellings count once per tool, by the best of them. The sum is multiplied by the
- * root of the share of the text that the tool covers, rare words being more of it: one word many times is less than many words once.
- * @param allowed 0 for tools that may not be found: they get 0 and do not count as the best
+ * A term, its synonyms and its similar spellings count once per tool, with the best of their scores. The sum is multiplied by
+ * the square root of the covered share of the text, weighted by rarity: many different words win over one repeated word.
+ * @param allowed 0 for tools that must not be found; they do not count as the best
  */
-export function keywordScores(text: string, ground: KeywordGround, allowed?: Uint8Array): KeywordScores {
-  const { postings, near, arena, tuning } = ground;
+export function keywordScores(text: string, context: KeywordContext, allowed?: Uint8Array): KeywordScores {
+  const { postings, near, arena, tuning } = context;
   const sums: Sums = { scores: arena.take(), ...scratchOf(postings) };
   sums.covered.fill(0);
   let total = 0;
-  for (const [term, weight] of weighedTerms(text, tuning)) {
-    const meant = meanings(term, postings.terms, near, tuning);
-    total += weight * rarityOf(meant, postings);
-    addTerm(postings, meant, weight, sums);
+  for (const [term, weight] of weightedTerms(text, tuning)) {
+    const matches = matchingTerms(term, postings.terms, near, tuning);
+    total += weight * rarityOf(matches, postings);
+    addTerm(postings, matches, weight, sums);
   }
   return { scores: sums.scores, certainty: coveredShare(sums, total, allowed) };
 }
 
-/** A term by its number and what it is worth here. */
-type Meant = readonly [term: number, worth: number];
+/** A term number with its weight. */
+type WeightedTerm = readonly [term: number, worth: number];
 
 interface Sums extends Scratch {
   readonly scores: Float32Array;
 }
 
-/** Numbers by tool that nobody needs after the search: of ten thousand tools they are more than all else that it makes. */
+/** Buffers by tool, reused by every search: for ten thousand tools they are most of the allocations. */
 interface Scratch {
   readonly covered: Float32Array;
-  /** Of the term in work, by tool; 0 between terms. */
+  /** Scores of the current term, by tool; 0 between terms. */
   readonly score: Float32Array;
   readonly cover: Float32Array;
-  /** Tools that have the term in work. */
+  /** Tools that contain the current term. */
   readonly touched: Uint32Array;
 }
 
-/** One for each index: a search waits for nothing, so no two use it at once. */
+/** One per index: a search is synchronous, so searches cannot overlap. */
 const scratches = new WeakMap<Postings, Scratch>();
 
 function scratchOf(postings: Postings): Scratch {
@@ -79,45 +79,50 @@ function scratchOf(postings: Postings): Scratch {
   return known;
 }
 
-function weighedTerms(text: string, tuning: Tuning): ReadonlyMap<string, number> {
-  const [said, values] = withoutValues(text.slice(0, MAX_QUERY_TEXT));
-  const weighed = new Map<string, number>();
-  addTerms(weighed, said, 1, tuning);
-  addTerms(weighed, values, tuning.value, tuning);
-  return weighed;
+function weightedTerms(text: string, tuning: Tuning): ReadonlyMap<string, number> {
+  const [words, values] = extractValues(text.slice(0, MAX_QUERY_TEXT));
+  const weighted = new Map<string, number>();
+  addTerms(weighted, words, 1, tuning);
+  addTerms(weighted, values, tuning.value, tuning);
+  return weighted;
 }
 
-function addTerms(weighed: Map<string, number>, text: string, weight: number, tuning: Tuning): void {
+function addTerms(weighted: Map<string, number>, text: string, weight: number, tuning: Tuning): void {
   const all = termsOf(text, MAX_QUERY_TERMS * 4);
-  const telling = all.filter((term) => !GRAMMAR_TERMS.has(term));
-  for (const term of telling.length > 0 || weighed.size > 0 ? telling : all) {
-    if (weighed.size >= MAX_QUERY_TERMS) return;
-    if (!weighed.has(term)) weighed.set(term, weight * (INTERFACE_TERMS.has(term) ? tuning.interfaceWord : 1));
+  const significant = all.filter((term) => !GRAMMAR_TERMS.has(term));
+  for (const term of significant.length > 0 || weighted.size > 0 ? significant : all) {
+    if (weighted.size >= MAX_QUERY_TERMS) return;
+    if (!weighted.has(term)) weighted.set(term, weight * (INTERFACE_TERMS.has(term) ? tuning.interfaceWord : 1));
   }
 }
 
-function meanings(term: string, terms: ReadonlyMap<string, number>, near: NearTerms, tuning: Tuning): readonly Meant[] {
+function matchingTerms(
+  term: string,
+  terms: ReadonlyMap<string, number>,
+  near: SimilarTerms,
+  tuning: Tuning,
+): readonly WeightedTerm[] {
   const own = terms.get(term);
-  const relatives = (RELATIVES.get(term) ?? []).flatMap((each): Meant[] => {
+  const synonyms = (SYNONYMS.get(term) ?? []).flatMap((each): WeightedTerm[] => {
     const id = terms.get(each);
-    return id === undefined ? [] : [[id, tuning.relative]];
+    return id === undefined ? [] : [[id, tuning.synonym]];
   });
-  if (own !== undefined) return [[own, 1], ...relatives];
-  return [...near(term).map(([id, likeness]): Meant => [id, tuning.misspelt * likeness]), ...relatives];
+  if (own !== undefined) return [[own, 1], ...synonyms];
+  return [...near(term).map(([id, likeness]): WeightedTerm => [id, tuning.misspelt * likeness]), ...synonyms];
 }
 
-/** How much a term tells: that of its best meaning; a term that nobody has tells as much as the rarest. */
-function rarityOf(meant: readonly Meant[], postings: Postings): number {
-  if (meant.length === 0) return postings.unknown;
+/** The rarity of a term's best match; an unknown term counts as the rarest. */
+function rarityOf(matches: readonly WeightedTerm[], postings: Postings): number {
+  if (matches.length === 0) return postings.unknown;
   let most = 0;
-  for (const [term, worth] of meant) most = Math.max(most, worth * (postings.rarity[term] as number));
+  for (const [term, worth] of matches) most = Math.max(most, worth * (postings.rarity[term] as number));
   return most;
 }
 
-function addTerm(postings: Postings, meant: readonly Meant[], weight: number, sums: Sums): void {
+function addTerm(postings: Postings, matches: readonly WeightedTerm[], weight: number, sums: Sums): void {
   const { scores, covered, score, cover, touched } = sums;
   let count = 0;
-  for (const [term, worth] of meant) {
+  for (const [term, worth] of matches) {
     const most = weight * worth * (postings.rarity[term] as number);
     const end = postings.starts[term + 1] as number;
     for (let at = postings.starts[term] as number; at < end; at += 1) {

@@ -1,16 +1,16 @@
 import type { ToolEntry } from '@toolmgr/core';
-import { textsOf } from './read-tool.ts';
+import { textsOf } from './tool-texts.ts';
 
-/** The beginning of a description says what the tool is for; what follows takes the meaning elsewhere, and longer to embed. */
+/** Only the beginning of a description is embedded: the rest is less specific and takes longer. */
 const MAX_PASSAGE = 500;
 
-/** What is embedded of a tool: its backend, its name in words, its description. */
+/** The text of a tool that is embedded: its backend, its name as words, its description. */
 export function passageOf(tool: ToolEntry): string {
   const { name, backend, description } = textsOf(tool);
-  return `${spoken(backend)}: ${spoken(name)}. ${description}`.slice(0, MAX_PASSAGE);
+  return `${spacedWords(backend)}: ${spacedWords(name)}. ${description}`.slice(0, MAX_PASSAGE);
 }
 
-function spoken(identifier: string): string {
+function spacedWords(identifier: string): string {
   return identifier
     .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')
     .replace(/[_\-./]+/g, ' ')

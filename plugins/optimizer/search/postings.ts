@@ -1,8 +1,8 @@
-import type { ToolTexts } from './read-tool.ts';
+import { type KnownRuns, termsOf } from './tokenize.ts';
+import type { ToolTexts } from './tool-texts.ts';
 import { FIELDS, type Tuning } from './tuning.ts';
-import { type KnownRuns, termsOf } from './words.ts';
 
-/** Which tools have a term, and what it counts in each; tools are numbers. */
+/** The inverted index: the tools of each term with their weights. Tools and terms are numbers. */
 export interface Postings {
   readonly size: number;
   /** Every term, with its number. */
@@ -11,26 +11,26 @@ export interface Postings {
   readonly starts: Uint32Array;
   readonly tools: Uint32Array;
   readonly counts: Float32Array;
-  /** How much a term tells, by how rare it is. */
+  /** Inverse document frequency by term. */
   readonly rarity: Float32Array;
-  /** The same of a term that no tool has. */
+  /** Inverse document frequency of an unknown term. */
   readonly unknown: number;
 }
 
-/** Terms read of one field of one tool at most. */
+/** Maximum terms of one field of one tool. */
 const MAX_FIELD_TERMS = 1_000;
 
-/** A word counts so often in a field at most, though the field grows by each: saying it again makes it cheaper. */
+/** Maximum count of a term in one field. Each repetition still counts for the field's length, which lowers all weights. */
 const MAX_TIMES = 3;
 
-/** Collects the texts of tools one by one and closes into postings. */
+/** Collects the texts of tools and builds the inverted index. */
 export function postingsBuilder(tuning: Tuning): { add(texts: ToolTexts): void; close(): Postings } {
   const terms = new Map<string, number>();
   const uses = useLog();
   const runs: KnownRuns = new Map();
   const lengths: number[] = [];
   const totals = FIELDS.map(() => 0);
-  const times: number[] = []; // by term, in the field that is read; 0 between fields
+  const times: number[] = []; // by term, in the current field; 0 between fields
   let size = 0;
   return {
     add(texts) {
@@ -64,10 +64,10 @@ function numberOf(word: string, terms: Map<string, number>): number {
   return terms.size - 1;
 }
 
-/** Which term a tool uses in which field how often, in the order of tools; numbers in blocks, since there are many. */
+/** Term counts by tool and field, in the order of tools, stored in typed blocks. */
 interface UseLog {
   add(term: number, tool: number, field: number, times: number): void;
-  /** Every use, in the order they came. */
+  /** Visits every use in order. */
   each(visit: (term: number, tool: number, field: number, times: number) => void): void;
 }
 
@@ -107,19 +107,19 @@ interface Collected {
   readonly size: number;
 }
 
-/** BM25F: weighted, length-normalised frequencies of all fields are summed before they saturate. */
+/** BM25F: weighted, length-normalised frequencies of all fields are summed before saturation. */
 function closed(collected: Collected, tuning: Tuning): Postings {
   const { terms, uses, size } = collected;
   const { starts, count } = placesOf(uses, terms.size);
   const rarity = new Float32Array(terms.size);
   const [tools, counts] = [new Uint32Array(count), new Float32Array(count)];
-  const ends = starts.slice(0, terms.size); // by term, where its next tool goes
+  const ends = starts.slice(0, terms.size); // by term, the position of its next tool
   uses.each((term, tool, field, times) => {
     const end = ends[term] as number;
     const isKnown = end > (starts[term] as number) && tools[end - 1] === tool;
     const at = isKnown ? end - 1 : end;
     tools[at] = tool;
-    counts[at] = (counts[at] as number) + weighed(collected, tuning, tool, field, times);
+    counts[at] = (counts[at] as number) + weighted(collected, tuning, tool, field, times);
     ends[term] = at + 1;
   });
   for (let at = 0; at < count; at += 1) {
@@ -131,7 +131,7 @@ function closed(collected: Collected, tuning: Tuning): Postings {
   return { size, terms, starts, tools, counts, rarity, unknown: rarityOf(0, size) };
 }
 
-/** Where the tools of each term begin, a tool counting once whatever the fields; uses come in the order of tools. */
+/** The start of each term's tools. A tool counts once for all its fields; uses come in the order of tools. */
 function placesOf(uses: UseLog, terms: number): { readonly starts: Uint32Array; readonly count: number } {
   const starts = new Uint32Array(terms + 1);
   const last = new Int32Array(terms).fill(-1);
@@ -146,7 +146,7 @@ function placesOf(uses: UseLog, terms: number): { readonly starts: Uint32Array; 
   return { starts, count: starts[terms] as number };
 }
 
-function weighed({ lengths, means }: Collected, tuning: Tuning, tool: number, field: number, times: number): number {
+function weighted({ lengths, means }: Collected, tuning: Tuning, tool: number, field: number, times: number): number {
   const name = FIELDS[field] ?? 'description';
   const length = (lengths[tool * FIELDS.length + field] as number) / (means[field] || 1);
   return (tuning.weights[name] * times) / (1 - tuning.lengths[name] + tuning.lengths[name] * length);

@@ -1,15 +1,15 @@
-/** Scores by tool that nobody needs after the search. */
+/** Reusable score buffers for one search. */
 export interface ScoreArena {
-  /** A search begins: what was taken before is free. */
+  /** Starts a search: all buffers are free again. */
   begin(): void;
-  /** Zeros, one for each tool. */
+  /** A buffer of zeros, one per tool. */
   take(): Float32Array;
 }
 
 /**
- * Makes the arena of one index. A search takes two lists of scores for each of up to nine texts: of ten thousand tools that
- * is most of a megabyte, outside of the engine's heap, where it would wait for a collection that the heap gives no reason
- * for. A search waits for nothing, so no two use the arena at once.
+ * Creates the arena of one index. A search takes two buffers for each of up to nine texts, almost a megabyte for ten thousand
+ * tools. This memory is outside the JavaScript heap, so garbage collection would free it late. A search is synchronous, so
+ * searches cannot overlap.
  */
 export function createScoreArena(size: number): ScoreArena {
   const lists: Float32Array[] = [];

@@ -1,27 +1,27 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Searcher, SearchIndex, SearchMatch, SearchQuery, ToolEntry } from '@toolmgr/core';
 import { highest } from './blend.ts';
-import { type ByName, byName, liftNamed } from './by-name.ts';
+import { type ByName, boostNamed, byName } from './by-name.ts';
 import { MAX_QUERY_TEXT } from './keyword.ts';
-import { type NearTerms, nearTerms } from './near-terms.ts';
-import { partsOf } from './parts.ts';
 import { passageOf } from './passage.ts';
-import { pick } from './pick.ts';
 import { type Postings, postingsBuilder } from './postings.ts';
-import { type Ground, rank } from './rank.ts';
-import { textsOf } from './read-tool.ts';
+import { partsOf } from './query-parts.ts';
+import { type RankContext, rank } from './rank.ts';
 import { createScoreArena, type ScoreArena } from './score-arena.ts';
 import { matrixOf } from './semantic.ts';
+import { type SimilarTerms, similarTerms } from './similar-terms.ts';
+import { textsOf } from './tool-texts.ts';
+import { topScores } from './top-scores.ts';
 import { TUNING, type Tuning } from './tuning.ts';
 
-/** Matches given at most, whatever is asked for (vmcp §8). */
+/** Maximum matches of a query (vmcp §8). */
 export const MAX_LIMIT = 50;
-/** Tools read between two turns of the event loop. */
+/** Tools that are indexed before the event loop continues. */
 const TOOLS_PER_TURN = 100;
 
-/** Makes a searcher over words and meaning. Its indexes hold no session: callers differ by `SearchQuery.allowed`. */
+/** Creates a searcher over keywords and vectors. Callers share an index; `SearchQuery.allowed` filters. */
 export function createSearcher(tuning: Tuning = TUNING): Searcher {
-  // a list is indexed once more when its vectors have come: its words are the same
+  // a list is indexed again when its vectors arrive; its keyword index is reused
   const known = new WeakMap<readonly ToolEntry[], WordIndex>();
   return {
     passageOf,
@@ -37,14 +37,14 @@ export function createSearcher(tuning: Tuning = TUNING): Searcher {
   };
 }
 
-/** What an index knows without vectors. */
+/** The keyword part of an index. */
 interface WordIndex {
-  /** By name, so that the order of equal scores does not depend on the order of the catalogue. */
+  /** Sorted by name, so that equal scores have a stable order. */
   readonly tools: readonly ToolEntry[];
-  /** Where each of them stands in the list that was given. */
+  /** The position of each tool in the original list. */
   readonly order: Uint32Array;
   readonly postings: Postings;
-  readonly near: NearTerms;
+  readonly near: SimilarTerms;
   readonly names: ByName;
   readonly arena: ScoreArena;
 }
@@ -69,7 +69,7 @@ async function wordIndexOf(
     tools,
     order,
     postings,
-    near: nearTerms(postings.terms),
+    near: similarTerms(postings.terms),
     names: byName(tools),
     arena: createScoreArena(tools.length),
   };
@@ -79,35 +79,35 @@ function byKey(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-interface Indexed extends Ground {
+interface Indexed extends RankContext {
   readonly tools: readonly ToolEntry[];
   readonly names: ByName;
-  /** What callers may find: they come in classes that share an object, so each is asked once. */
+  /** Masks of allowed tools, cached by the `allowed` object that callers share. */
   readonly masks: WeakMap<NonNullable<SearchQuery['allowed']>, Uint8Array>;
 }
 
-function indexOver({ tools, names }: WordIndex, ground: Ground): SearchIndex {
-  const indexed: Indexed = { ...ground, tools, names, masks: new WeakMap() };
-  return { find: (query) => found(indexed, query) };
+function indexOver({ tools, names }: WordIndex, context: RankContext): SearchIndex {
+  const indexed: Indexed = { ...context, tools, names, masks: new WeakMap() };
+  return { find: (query) => search(indexed, query) };
 }
 
-function found(indexed: Indexed, query: SearchQuery): readonly SearchMatch[] {
+function search(indexed: Indexed, query: SearchQuery): readonly SearchMatch[] {
   const { keywords = [], vectors, semanticRatio, maxDistance } = query;
   const text = query.text.slice(0, MAX_QUERY_TEXT);
   const [whole = '', ...parts] = partsOf(text);
   const allowed = query.allowed === undefined ? undefined : maskOf(indexed, query.allowed);
-  const asked = { parts: [[whole, ...keywords].join(' '), ...parts], vectors, semanticRatio, maxDistance, allowed };
-  const scores = rank(indexed, asked);
-  if (vectors !== undefined && semanticRatio > 0 && semanticRatio < 1) dropBelow(scores, indexed.tuning.least);
-  if (semanticRatio < 1 || vectors === undefined) liftNamed(scores, text, indexed.names, allowed);
+  const rankQuery = { parts: [[whole, ...keywords].join(' '), ...parts], vectors, semanticRatio, maxDistance, allowed };
+  const scores = rank(indexed, rankQuery);
+  if (vectors !== undefined && semanticRatio > 0 && semanticRatio < 1) dropBelow(scores, indexed.tuning.minShare);
+  if (semanticRatio < 1 || vectors === undefined) boostNamed(scores, text, indexed.names, allowed);
   const limit = Math.min(Math.max(query.limit, 0), MAX_LIMIT);
-  return pick(scores, limit).map((tool) => ({ name: indexed.tools[tool]?.key ?? '', score: scores[tool] ?? 0 }));
+  return topScores(scores, limit).map((tool) => ({ name: indexed.tools[tool]?.key ?? '', score: scores[tool] ?? 0 }));
 }
 
-/** Every tool is a little near to every question: what is far behind the best only fills the answer. */
+/** Drops scores far below the best: every tool has some similarity to every query. */
 function dropBelow(scores: Float32Array, share: number): void {
-  const least = highest(scores) * share;
-  for (let tool = 0; tool < scores.length; tool += 1) if ((scores[tool] as number) < least) scores[tool] = 0;
+  const minShare = highest(scores) * share;
+  for (let tool = 0; tool < scores.length; tool += 1) if ((scores[tool] as number) < minShare) scores[tool] = 0;
 }
 
 function maskOf({ masks, tools }: Indexed, names: NonNullable<SearchQuery['allowed']>): Uint8Array {

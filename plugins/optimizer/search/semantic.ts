@@ -1,26 +1,26 @@
 import { type Dots, dotsModule, LANES, MAX_WIDTH } from './dots-kernel.ts';
 
-/** Unit vectors of tools in one block; a tool without one has zeros and is near to nothing. */
+/** Unit vectors of tools in one block; zeros for a tool without a vector. */
 export interface Matrix {
-  /** Numbers of a vector. */
+  /** Dimensions of a vector. */
   readonly length: number;
   readonly known: Uint8Array;
   /** Rows of 16-bit numbers, then vectors, then sums. */
   readonly memory: WebAssembly.Memory;
-  /** Scalar products of the rows, by how many vectors are asked for at once. */
+  /** Functions for scalar products, by the number of query vectors. */
   readonly dots: Map<number, Dots>;
 }
 
 const PAGE_BYTES = 65_536;
-/** What 1 is as a number of 16 bits. Products of unit vectors are right to about 0.00001. */
+/** The 16-bit integer for 1. Products of unit vectors are accurate to about 0.00001. */
 const ONE = 32_767;
-/** More than a product is wrong by: a tool at exactly the distance is still within it. */
+/** Tolerance, larger than the error of a product: a tool at exactly the distance is found. */
 const ROUNDING = 1e-4;
 
-/** Modules by width, compiled when first needed: some hundred bytes, under a millisecond. */
+/** Modules by width, compiled on first use in under a millisecond. */
 const modules = new Map<number, WebAssembly.Module>();
 
-/** Puts vectors into one block. @throws RangeError vectors of different lengths */
+/** Copies vectors into one block. @throws RangeError for vectors of different lengths */
 export function matrixOf(vectors: readonly (Float32Array | undefined)[]): Matrix | undefined {
   const length = vectors.find((vector) => vector !== undefined)?.length;
   if (length === undefined || length === 0) return undefined;
@@ -41,10 +41,9 @@ export function matrixOf(vectors: readonly (Float32Array | undefined)[]): Matrix
 }
 
 /**
- * How near every tool is to each of some unit vectors: 2 is the same, 1 unrelated; 0 for tools over the distance or
- * without a vector.
- * @param take gives a list of zeros, one for each tool
- * @throws RangeError a vector of another length
+ * The similarity of every tool to each unit vector: 2 equal, 1 unrelated; 0 above the distance or without a vector.
+ * @param take returns a buffer of zeros, one per tool
+ * @throws RangeError for a vector of another length
  */
 export function semanticScores(
   matrix: Matrix,
@@ -54,7 +53,7 @@ export function semanticScores(
   take: () => Float32Array = () => new Float32Array(matrix.known.length),
 ): readonly Float32Array[] {
   const found: Float32Array[] = [];
-  // vectors that are compared in one go: a query and its parts
+  // compares a query and its parts in one pass
   for (let from = 0; from < vectors.length; from += MAX_WIDTH) {
     const group = vectors.slice(from, from + MAX_WIDTH);
     const sums = products(matrix, group);
@@ -65,7 +64,7 @@ export function semanticScores(
   return found;
 }
 
-/** An opposite tool within the distance is still found, as the last. */
+/** Minimum score: an opposite tool within the distance is still found, as the last. */
 const LEAST = 1e-6;
 
 interface Compared {
@@ -86,7 +85,7 @@ function scoresFrom({ sums, at, width, known, maxDistance, allowed }: Compared, 
   return scores;
 }
 
-/** By tool, then by vector. Overwritten by the next call. */
+/** Scalar products by tool, then by vector. The next call overwrites them. */
 function products({ length, known, memory, dots }: Matrix, vectors: readonly Float32Array[]): Int32Array {
   const [width, stride] = [vectors.length, strideOf(length)];
   const rowsEnd = known.length * stride * Int16Array.BYTES_PER_ELEMENT;
@@ -103,7 +102,7 @@ function products({ length, known, memory, dots }: Matrix, vectors: readonly Flo
   return new Int32Array(memory.buffer, vectorsEnd, known.length * width);
 }
 
-/** Vectors lie side by side, eight numbers of each in turn. */
+/** The position of a number: vectors are interleaved in blocks of eight numbers. */
 function placeOf(at: number, each: number, width: number): number {
   return (at - (at % LANES)) * width + each * LANES + (at % LANES);
 }

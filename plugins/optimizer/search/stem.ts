@@ -1,9 +1,9 @@
 /**
- * Strips what inflection and the commonest derivations put behind an English word, so that `creating`, `created`,
- * `creation` and `creator` meet, and `category` and `categorize`.
+ * Removes endings of English inflection and the most common derivations, so that `creating`, `created`, `creation` and
+ * `creator` have one stem, and also `category` and `categorize`.
  *
- * Light on purpose: it never changes the beginning of a word, leaves short words and other alphabets alone, and two words
- * that it joins by mistake cost less here than two that it keeps apart.
+ * It never changes the beginning of a word, and does not change short words and other alphabets. A wrong join of two words
+ * costs less here than a missed one.
  */
 export function stem(word: string): string {
   if (word.length < MIN_WORD || !ASCII_WORD.test(word)) return word;
@@ -33,7 +33,7 @@ function withoutTense(word: string): string {
   return DOUBLED.test(root) ? root.slice(0, -1) : root;
 }
 
-/** Endings that a word loses, the longest first, with the letters that must stay. */
+/** Endings to remove, the longest first, with the minimum length of the rest. */
 const ENDINGS: readonly (readonly [ending: string, stays: number])[] = [
   ['ization', 4],
   ['isation', 4],

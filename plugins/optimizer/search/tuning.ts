@@ -1,23 +1,23 @@
-/** What ranking depends on; chosen by the mean over the measured sets (docs/retrieval.md), never by one request. */
+/** Parameters of the ranking, chosen by the mean over the measured sets (docs/retrieval.md). */
 export interface Tuning {
-  /** What a word is worth by where it stands. */
+  /** Weight of a term by field. */
   readonly weights: Readonly<Record<Field, number>>;
-  /** How much a longer text makes its words cheaper: 0 not at all, 1 in proportion. */
+  /** Length normalisation by field: 0 none, 1 proportional. */
   readonly lengths: Readonly<Record<Field, number>>;
-  /** When a repeated word stops counting: small is soon. */
+  /** Saturation of repeated terms: a smaller value saturates earlier. */
   readonly saturation: number;
-  /** What a relative, a likely misspelling and a word of interfaces are worth against the word itself. */
-  readonly relative: number;
+  /** Weights of a synonym, a similar spelling and a word of `INTERFACE_TERMS`, relative to the word itself. */
+  readonly synonym: number;
   readonly misspelt: number;
   readonly interfaceWord: number;
-  /** What the words of a value in a query (file name, quote, address, id) are worth against the others. */
+  /** Weight of the words of a value in a query (file name, quote, address, id). */
   readonly value: number;
-  /** Share of the whole query against its parts, where it has parts. */
+  /** Weight of the whole query when it has parts. */
   readonly whole: number;
-  /** How far the best meaning usually stands out, against the best of as many random numbers: there its vote is the ratio. */
-  readonly standsOut: number;
-  /** With words and meaning together, what scores below this share of the best is not found. */
-  readonly least: number;
+  /** How far the best semantic score usually is above the mean, relative to random scores; then its weight is the ratio. */
+  readonly outlierFactor: number;
+  /** With keywords and vectors together, tools below this share of the best score are dropped. */
+  readonly minShare: number;
 }
 
 /** The fields of a tool. */
@@ -28,11 +28,11 @@ export const TUNING: Tuning = {
   weights: { name: 3, backend: 1, description: 1.5, parameters: 0.7, parameterTexts: 0.6 },
   lengths: { name: 0.5, backend: 0.3, description: 0.6, parameters: 0.6, parameterTexts: 0.7 },
   saturation: 1.4,
-  relative: 0.3,
+  synonym: 0.3,
   misspelt: 0.6,
   interfaceWord: 0.45,
   value: 0.3,
   whole: 0.7,
-  standsOut: 1.4,
-  least: 0.4,
+  outlierFactor: 1.4,
+  minShare: 0.4,
 };

@@ -9,34 +9,34 @@ import {
   type Reply,
   toolFailure,
 } from '@toolmgr/core';
-import { CALL_TOOL, FIND_TOOL } from './entries.ts';
-import type { Answered } from './report-search.ts';
+import type { MeasuredResult } from './report-search.ts';
+import { CALL_TOOL, FIND_TOOL } from './virtual-tools.ts';
 
-/** What was asked for, or what is wrong with it. */
-type Asked = { readonly name: string; readonly given: RawJson } | { readonly problem: string };
+/** The parsed arguments of `call_tool`, or why they are invalid. */
+type CallArguments = { readonly name: string; readonly given: RawJson } | { readonly problem: string };
 
 /**
- * Makes the answer of `call_tool`: the tool is called as its caller would call it at the direct door (decided, limited and
- * recorded under its own name), and its result handed on by its bytes.
+ * Creates the handler of `call_tool`. The tool is called like a direct call of the caller (authorized, rate limited and
+ * recorded under its own name), and its result is forwarded unchanged.
  */
-export function createCaller(core: Pick<Core, 'perform' | 'toolsFor'>): (call: Call) => Promise<Answered> {
+export function createCaller(core: Pick<Core, 'perform' | 'toolsFor'>): (call: Call) => Promise<MeasuredResult> {
   return async (call) => {
-    const asked = askedFor(call);
-    if ('problem' in asked) return { result: toolFailure(asked.problem) };
-    const { name, given } = asked;
+    const target = parseArguments(call);
+    if ('problem' in target) return { result: toolFailure(target.problem) };
+    const { name, given } = target;
     if (name === FIND_TOOL || name === CALL_TOOL) {
       return { result: toolFailure(`${name} cannot be called through ${CALL_TOOL}; call it directly`) };
     }
     const reply = await core.perform({ parent: call, name, arguments: given, isChosen: true });
-    return 'result' in reply ? { result: reply.result } : whyNot(core, call, name, reply);
+    return 'result' in reply ? { result: reply.result } : explainFailure(core, call, name, reply);
   };
 }
 
 /**
- * Reads the arguments by their bytes, so that large integers arrive as they are. Models make slips that have one meaning:
- * `tool_name` inside `parameters`, `parameters` as JSON text or left out. These are read as meant.
+ * Parses the arguments from their bytes, so that large integers stay exact. Accepts unambiguous mistakes of models:
+ * `tool_name` inside `parameters`, `parameters` as JSON text or missing.
  */
-function askedFor({ members }: Call): Asked {
+function parseArguments({ members }: Call): CallArguments {
   const raw = members.get('arguments');
   const outer = raw === undefined ? RawObject.empty() : RawObject.parse(raw);
   const parameters = objectIn(outer);
@@ -63,27 +63,27 @@ function objectIn(outer: RawObject): RawObject | { readonly problem: string } {
   return text === '' ? RawObject.empty() : objectFromText(Buffer.from(text));
 }
 
-/** What the message around it was checked for holds for JSON inside a text too. */
+/** JSON inside a text gets the same checks as a message. */
 function objectFromText(text: Buffer): RawObject | { readonly problem: string } {
   try {
-    const members = RawObject.parse(text); // first: it bounds what the decoder gets
+    const members = RawObject.parse(text); // first, because it limits the size for the decoder
     const repeats = hasRepeatedMembers(members, decode(text));
-    return repeats ? { problem: 'parameters name a member twice' } : members;
+    return repeats ? { problem: 'parameters have a duplicate member' } : members;
   } catch {
-    return { problem: NO_OBJECT }; // some other text
+    return { problem: NO_OBJECT }; // not JSON
   }
 }
 
-const NO_OBJECT = 'parameters must be an object that fits the inputSchema of the tool';
+const NO_OBJECT = 'parameters must be an object that matches the inputSchema of the tool';
 const NULL = Buffer.from('null');
 
-/** In words that a model can act upon; of a tool that the caller may not use no more than its direct call would tell. */
-async function whyNot(
+/** An error text that helps a model; reveals no more about a forbidden tool than a direct call. */
+async function explainFailure(
   core: Pick<Core, 'toolsFor'>,
   call: Call,
   name: string,
   reply: Exclude<Reply, { readonly result: unknown }>,
-): Promise<Answered> {
+): Promise<MeasuredResult> {
   if ('refusal' in reply) {
     const { reason, retryAfterMs } = reply.refusal;
     const later = retryAfterMs === undefined ? '' : `; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
@@ -91,7 +91,7 @@ async function whyNot(
   }
   if (reply.error.code !== UNKNOWN) return { result: toolFailure(reply.error.message) };
   const names = (await core.toolsFor(call)).map(({ key }) => key);
-  // the tool is there, and found fault with what it was given
+  // the tool exists and rejected its arguments
   if (names.includes(name)) return { result: toolFailure(reply.error.message) };
   const near = nearest(name, names);
   const hint = near === undefined ? `search with ${FIND_TOOL} and use the exact name` : `did you mean "${near}"?`;
@@ -99,4 +99,4 @@ async function whyNot(
 }
 
 const UNKNOWN = -32602;
-const MAX_NAME = 200; // of a name that nobody has, in an answer
+const MAX_NAME = 200; // of an unknown name in an error

@@ -5,7 +5,7 @@ import { serviceUrlProblem } from '../embedding/embedding-service.ts';
 
 const MAX_HEADERS = 32;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What belongs to the connection, or to the gateway. */
+/** Headers that belong to the connection or to the gateway. */
 const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -22,7 +22,7 @@ const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
 
 const headers = z.record(z.string(), z.string()).superRefine((given, context) => {
   if (Object.keys(given).length > MAX_HEADERS) {
-    context.addIssue({ code: 'custom', message: `expected ${MAX_HEADERS} headers at most` });
+    context.addIssue({ code: 'custom', message: `expected at most ${MAX_HEADERS} headers` });
   }
   for (const [name, value] of Object.entries(given)) {
     const problem = headerProblem(name.toLowerCase(), value);
@@ -30,7 +30,7 @@ const headers = z.record(z.string(), z.string()).superRefine((given, context) =>
   }
 });
 
-/** Without the value: somebody may have taken it for a place for secrets. */
+/** The message omits the value, because it may be a secret. */
 function headerProblem(name: string, value: string): string | undefined {
   if (name === 'authorization') return 'cannot be set: the key is read from the environment variable EMBEDDING_API_KEY';
   if (FORBIDDEN_HEADERS.has(name)) return 'cannot be set: the gateway sets it itself';
@@ -50,7 +50,7 @@ const shape = z.strictObject({
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
     })
     .optional()
-    .describe('base URL of the service; without it tools are found by words only'),
+    .describe('base URL of the service; without it tools are found by keywords only'),
   embeddingModel: z
     .string()
     .min(1)
@@ -59,21 +59,23 @@ const shape = z.strictObject({
   embeddingHeaders: headers
     .optional()
     .describe('sent with every request, `openai` only; plain text, no secrets: the key is in `EMBEDDING_API_KEY`'),
-  embeddingServiceTimeout: goDuration.prefault('30s').describe('for one request to the service'),
-  hybridSearchSemanticRatio: decimalText(0, 1).default('0.5').describe('0.0 words only, 1.0 meaning only'),
-  maxToolsToReturn: z.int().min(1).max(50).default(8).describe('tools that one search returns at most'),
+  embeddingServiceTimeout: goDuration.prefault('30s').describe('timeout of one request to the service'),
+  hybridSearchSemanticRatio: decimalText(0, 1).default('0.5').describe('0.0 keywords only, 1.0 meaning only'),
+  maxToolsToReturn: z.int().min(1).max(50).default(8).describe('maximum tools that one search returns'),
   semanticDistanceThreshold: decimalText(0, 2)
     .default('1.0')
-    .describe('cosine distance over which the meaning finds nothing: 0 identical, 2 opposite'),
+    .describe('maximum cosine distance of a semantic match: 0 identical, 2 opposite'),
   directPath: z
     .string()
     .startsWith('/')
     .optional()
-    .describe('second path that lists all tools, for clients that do better with it; below the path of the endpoint'),
+    .describe(
+      'second path that lists all tools, for clients that prefer the full list; below the path of the endpoint',
+    ),
   searcher: z.string().min(1).default('hybrid').describe('name of the searcher'),
 });
 
-/** `optimizer`, key by key; the last two are ours. Source: vmcp spec §2 optimizer and §8 limits. */
+/** The section `optimizer`; the last two keys are extensions. Source: vmcp spec §2 optimizer and §8 limits. */
 export const optimizerConfig = shape.superRefine((config, context) => {
   const { embeddingProvider: provider, embeddingService, embeddingModel, embeddingHeaders } = config;
   const refuse = (key: keyof typeof config, message: string) =>
@@ -94,5 +96,5 @@ export const optimizerConfig = shape.superRefine((config, context) => {
 
 const NEEDS = { openai: 'the name of a model', local: 'the folder of a model' } as const;
 
-/** What the plugin was told; durations in milliseconds, decimals as text. */
+/** The parsed configuration; durations in milliseconds, decimals as text. */
 export type OptimizerConfig = z.output<typeof optimizerConfig>;

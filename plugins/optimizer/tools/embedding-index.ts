@@ -2,31 +2,31 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BackOff, backOffMs, createOutageLog, type Embedder, type Log } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
 import type { Script } from './paraphrases.ts';
-import { probesOf, readsBy, scriptOf } from './reading.ts';
+import { canReadScript, probeTexts, scriptOf } from './script-support.ts';
 import { openVectorCache, type VectorCache } from './vector-cache.ts';
 
-/** The vectors of passages and questions, and whether there are any to be had. */
+/** The vectors of passages and queries. */
 export interface EmbeddingIndex {
-  /** Vectors that are known now, one for each passage. */
+  /** The cached vector of each passage. */
   known(passages: readonly string[]): readonly (Float32Array | undefined)[];
-  /** Embeds passages in the background; `done` hears of it, and again when the model has become another. */
-  want(passages: readonly string[], done: (vectors: readonly Float32Array[]) => void): void;
+  /** Embeds passages in the background and calls `done`; again after a change of the model. */
+  embedInBackground(passages: readonly string[], done: (vectors: readonly Float32Array[]) => void): void;
   /**
-   * Vectors of the texts of one question, the whole first, or why there are none: also when the model cannot read the
-   * script of the question, which is found out once per model. Never rejects.
+   * Vectors of the texts of one query, the whole first, or why there are none. One reason is that the model cannot read the
+   * script of the query, which is tested once per model. Never rejects.
    */
-  question(
+  embedQuery(
     texts: readonly string[],
     signal: AbortSignal,
-  ): Promise<{ readonly vectors: readonly Float32Array[] } | { readonly away: string }>;
-  /** Why nothing can be embedded at the moment; `undefined` when it can, as far as is known. */
-  away(): string | undefined;
+  ): Promise<{ readonly vectors: readonly Float32Array[] } | { readonly unavailable: string }>;
+  /** Why embedding is unavailable; `undefined` when it is available. */
+  unavailable(): string | undefined;
 }
 
-/** What it is made with. */
+/** What {@link createEmbeddingIndex} needs. */
 export interface EmbeddingIndexParts {
   readonly embedder: Embedder;
-  /** Where vectors are kept over restarts. */
+  /** Folder of the persistent vectors. */
   readonly folder: string;
   readonly log: Log;
   now(): number;
@@ -34,96 +34,96 @@ export interface EmbeddingIndexParts {
   readonly signal: AbortSignal;
 }
 
-interface Wish {
+interface EmbeddingRequest {
   readonly passages: readonly string[];
   readonly done: (vectors: readonly Float32Array[]) => void;
 }
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
-const MAX_QUESTIONS = 1_000; // texts of questions whose vectors are kept
-const MAX_WISHES = 32; // lists waiting to be embedded, and lists told of another model
-const MAX_ASKING = 16; // questions at the service at once; more are answered by words
-const AWAY = 'the embedding service does not answer';
-const OTHER = 'the tools are being embedded by another model';
+const MAX_QUESTIONS = 1_000; // cached query texts
+const MAX_REQUESTS = 32; // pending lists, and completed lists that are embedded again for a new model
+const MAX_IN_FLIGHT = 16; // queries in flight; further ones use keywords only
+const NO_ANSWER = 'the embedding service does not answer';
+const OTHER_MODEL = 'the tools are being embedded by another model';
 const BUSY = 'too many searches are being embedded';
 
 /**
- * Embeds in the background, keeps what it got, and stands back while the service is away: searches do not wait for one that
- * is known to be silent, it is asked again after 500 ms, then less and less often, up to every 30 s, until it answers.
+ * Embeds in the background and caches vectors. While the service is unavailable, searches do not wait for it; it is retried
+ * after 500 ms, with back-off up to 30 s.
  *
- * What a model makes of a script it was not trained on looks like vectors and means nothing, yet it would have the half of
- * every vote. So with the first question in a script some paraphrases in it are embedded (`readsBy`).
+ * A model returns meaningless vectors for a script that it was not trained on. So the first query in a script also embeds
+ * paraphrases in that script, to test whether the model can read it (`canReadScript`).
  */
 export function createEmbeddingIndex({ embedder, folder, log, now, signal }: EmbeddingIndexParts): EmbeddingIndex {
   const questions = new LRUCache<string, Float32Array>({ max: MAX_QUESTIONS });
   const readable = new Map<Script, boolean>();
-  const waiting: Wish[] = [];
-  const served: Wish[] = [];
+  const pending: EmbeddingRequest[] = [];
+  const completed: EmbeddingRequest[] = [];
   let cache: VectorCache | undefined;
   let identity: string | undefined;
   const outage = createOutageLog(
     { log, now },
-    { began: 'the embedder is away: tools are found by words only', over: 'the embedder is back' },
+    { began: 'the embedder is unavailable: tools are found by keywords only', over: 'the embedder is available again' },
   );
   let isWorking = false;
-  let asking = 0;
+  let inFlight = 0;
 
-  /** The service may have been restarted with another model: then nothing that is kept fits any more. */
+  /** Clears the cache when the service has another model. */
   const identify = async (): Promise<VectorCache> => {
-    const said = await embedder.identity(signal);
-    if (cache === undefined || said !== identity) {
+    const current = await embedder.identity(signal);
+    if (cache === undefined || current !== identity) {
       const isOther = identity !== undefined;
-      cache = await openVectorCache({ folder, identity: said, log });
-      identity = said;
-      if (isOther) startOver();
+      cache = await openVectorCache({ folder, identity: current, log });
+      identity = current;
+      if (isOther) embedAgain();
     }
     return cache;
   };
 
-  const startOver = (): void => {
+  const embedAgain = (): void => {
     log.info('the embedding model has changed: tools are embedded again');
     questions.clear();
     readable.clear();
-    waiting.unshift(...served.splice(0));
+    pending.unshift(...completed.splice(0));
   };
 
-  const embedded = async (kept: VectorCache, passages: readonly string[]): Promise<readonly Float32Array[]> => {
-    const missing = [...new Set(passages.filter((passage) => kept.get(passage) === undefined))];
+  const embedded = async (cached: VectorCache, passages: readonly string[]): Promise<readonly Float32Array[]> => {
+    const missing = [...new Set(passages.filter((passage) => cached.get(passage) === undefined))];
     const fresh = missing.length === 0 ? [] : await embedder.embed(missing, signal);
     const length = fresh[0]?.length;
-    if (length !== undefined && kept.dimensions() !== undefined && kept.dimensions() !== length) {
-      kept.clear(); // the same name, another model
-      startOver();
-      return embedded(kept, passages);
+    if (length !== undefined && cached.dimensions() !== undefined && cached.dimensions() !== length) {
+      cached.clear(); // another model with the same name
+      embedAgain();
+      return embedded(cached, passages);
     }
     const got = new Map(missing.map((passage, at) => [passage, fresh[at]]));
-    for (const [passage, vector] of got) if (vector !== undefined) kept.set(passage, vector);
-    if (missing.length > 0) await kept.save();
-    // from the answer first: a list that is larger than what is kept is embedded once, not for ever
-    return passages.flatMap((passage) => got.get(passage) ?? kept.get(passage) ?? []);
+    for (const [passage, vector] of got) if (vector !== undefined) cached.set(passage, vector);
+    if (missing.length > 0) await cached.save();
+    // from the response first: a list larger than the cache would otherwise be embedded again and again
+    return passages.flatMap((passage) => got.get(passage) ?? cached.get(passage) ?? []);
   };
 
-  const turn = async (): Promise<void> => {
-    const kept = await identify();
-    const [wish] = waiting;
-    if (wish === undefined) {
-      await embedder.embed(['is anybody there'], signal);
+  const runNext = async (): Promise<void> => {
+    const cached = await identify();
+    const [request] = pending;
+    if (request === undefined) {
+      await embedder.embed(['health check'], signal);
       return;
     }
-    const vectors = await embedded(kept, wish.passages);
-    waiting.splice(waiting.indexOf(wish), 1);
-    served.push(wish);
-    if (served.length > MAX_WISHES) served.shift();
-    wish.done(vectors);
+    const vectors = await embedded(cached, request.passages);
+    pending.splice(pending.indexOf(request), 1);
+    completed.push(request);
+    if (completed.length > MAX_REQUESTS) completed.shift();
+    request.done(vectors);
   };
 
   const work = async (): Promise<void> => {
     if (isWorking) return;
     isWorking = true;
     let failures = 0;
-    while (!signal.aborted && (waiting.length > 0 || outage.isOn)) {
+    while (!signal.aborted && (pending.length > 0 || outage.isOn)) {
       try {
-        await turn();
+        await runNext();
         failures = 0;
         outage.over();
       } catch (cause) {
@@ -136,28 +136,28 @@ export function createEmbeddingIndex({ embedder, folder, log, now, signal }: Emb
     isWorking = false;
   };
 
-  const learn = (script: Script, vectors: readonly Float32Array[]): void => {
-    const isRead = readsBy(vectors);
+  const recordScript = (script: Script, vectors: readonly Float32Array[]): void => {
+    const isRead = canReadScript(vectors);
     readable.set(script, isRead);
-    if (!isRead) log.warn('the embedding model cannot read a script: words alone decide searches in it', { script });
+    if (!isRead) log.warn('the embedding model cannot read a script: searches in it use keywords only', { script });
   };
 
   const ask = async (texts: readonly string[], script: Script | undefined, given: AbortSignal) => {
-    const probes = script === undefined || readable.has(script) ? [] : probesOf(script);
-    asking += 1;
+    const probeTextsOfScript = script === undefined || readable.has(script) ? [] : probeTexts(script);
+    inFlight += 1;
     try {
-      const all = await embedder.embed([...texts, ...probes], AbortSignal.any([signal, given]));
+      const all = await embedder.embed([...texts, ...probeTextsOfScript], AbortSignal.any([signal, given]));
       const vectors = all.slice(0, texts.length);
       const length = cache?.dimensions();
       if (length !== undefined && vectors[0]?.length !== length) {
-        cache?.clear(); // the same name, another model
-        startOver();
+        cache?.clear(); // another model with the same name
+        embedAgain();
         void work();
-        return { away: OTHER };
+        return { unavailable: OTHER_MODEL };
       }
-      if (script !== undefined && probes.length > 0) learn(script, all.slice(texts.length));
-      if (script !== undefined && readable.get(script) === false) return { away: unread(script) };
-      // copies: the vectors of one answer lie in one block, and one that is kept would keep them all
+      if (script !== undefined && probeTextsOfScript.length > 0) recordScript(script, all.slice(texts.length));
+      if (script !== undefined && readable.get(script) === false) return { unavailable: unreadable(script) };
+      // copies, because all vectors of a response share one block of memory
       for (const [at, vector] of vectors.entries()) questions.set(texts[at] ?? '', vector.slice());
       return { vectors };
     } catch (cause) {
@@ -165,31 +165,31 @@ export function createEmbeddingIndex({ embedder, folder, log, now, signal }: Emb
         outage.failed(cause);
         void work();
       }
-      return { away: AWAY };
+      return { unavailable: NO_ANSWER };
     } finally {
-      asking -= 1;
+      inFlight -= 1;
     }
   };
 
   return {
     known: (passages) => passages.map((passage) => cache?.get(passage)),
-    want(passages, done) {
-      waiting.push({ passages, done });
-      if (waiting.length > MAX_WISHES) waiting.shift();
+    embedInBackground(passages, done) {
+      pending.push({ passages, done });
+      if (pending.length > MAX_REQUESTS) pending.shift();
       void work();
     },
-    async question(texts, given) {
+    async embedQuery(texts, given) {
       const script = scriptOf(texts[0] ?? '');
-      if (script !== undefined && readable.get(script) === false) return { away: unread(script) };
-      const kept = texts.flatMap((text) => questions.get(text) ?? []);
-      if (kept.length === texts.length) return { vectors: kept };
-      if (outage.isOn) return { away: AWAY };
-      return asking >= MAX_ASKING ? { away: BUSY } : ask(texts, script, given);
+      if (script !== undefined && readable.get(script) === false) return { unavailable: unreadable(script) };
+      const cached = texts.flatMap((text) => questions.get(text) ?? []);
+      if (cached.length === texts.length) return { vectors: cached };
+      if (outage.isOn) return { unavailable: NO_ANSWER };
+      return inFlight >= MAX_IN_FLIGHT ? { unavailable: BUSY } : ask(texts, script, given);
     },
-    away: () => (outage.isOn ? AWAY : undefined),
+    unavailable: () => (outage.isOn ? NO_ANSWER : undefined),
   };
 }
 
-function unread(script: Script): string {
+function unreadable(script: Script): string {
   return `the embedding model cannot read ${script} script`;
 }

@@ -10,75 +10,78 @@ import {
 } from '@toolmgr/core';
 import type { OptimizerConfig } from './config.ts';
 import type { EmbeddingIndex } from './embedding-index.ts';
-import { foundAnswer } from './found-answer.ts';
 import type { IndexCache } from './index-cache.ts';
-import type { Answered } from './report-search.ts';
+import type { MeasuredResult } from './report-search.ts';
+import { searchResult } from './search-result.ts';
 
-/** What a search needs. */
+/** What {@link createFinder} needs. */
 export interface FinderParts {
   readonly core: Pick<Core, 'reachable' | 'toolsFor'>;
   readonly config: OptimizerConfig;
   readonly searcher: Pick<Searcher, 'queryTextsOf'>;
   readonly indexCache: IndexCache;
-  /** Absent when words decide alone. */
-  readonly meaning: EmbeddingIndex | undefined;
+  /** Absent when search uses keywords only. */
+  readonly embeddings: EmbeddingIndex | undefined;
 }
 
-const MAX_TEXT = 4_000; // a description of a tool, not the task with its material
+const MAX_TEXT = 4_000; // enough for a description; the task's data does not belong here
 const MAX_KEYWORDS = 32;
 const MAX_KEYWORD = 100;
 
-interface Wanted {
+interface SearchRequest {
   readonly text: string;
   readonly keywords: readonly string[];
 }
 
 /**
- * Makes the answer of `find_tool`: the best of the tools that the caller may use, and what the caller saves by not having
- * all of them in the list.
+ * Creates the handler of `find_tool`: the best matches among the caller's tools, and the tokens saved compared to the full
+ * list.
  */
-export function createFinder(parts: FinderParts): (call: Call) => Promise<Answered> {
-  const { core, config, indexCache, meaning } = parts;
+export function createFinder(parts: FinderParts): (call: Call) => Promise<MeasuredResult> {
+  const { core, config, indexCache, embeddings } = parts;
   const semanticRatio = Number(config.hybridSearchSemanticRatio);
   const maxDistance = Number(config.semanticDistanceThreshold);
-  const views = new WeakMap<readonly ToolEntry[], View>();
-  const viewOf = (shown: readonly ToolEntry[], era: Era): View => {
-    const view = views.get(shown) ?? {
-      byName: new Map(shown.map((tool) => [tool.key, tool])),
-      bytes: bytesOf(shown, era),
+  const views = new WeakMap<readonly ToolEntry[], VisibleTools>();
+  const viewOf = (visible: readonly ToolEntry[], era: Era): VisibleTools => {
+    const view = views.get(visible) ?? {
+      byName: new Map(visible.map((tool) => [tool.key, tool])),
+      bytes: bytesOf(visible, era),
     };
-    views.set(shown, view);
+    views.set(visible, view);
     return view;
   };
   return async (call) => {
-    const wanted = wantedBy(call.arguments);
-    if ('problem' in wanted) return { result: toolFailure(wanted.problem) };
+    const request = parseRequest(call.arguments);
+    if ('problem' in request) return { result: toolFailure(request.problem) };
     const all = core.reachable(call);
-    const shown = await core.toolsFor(call);
-    const shelf = await indexCache.shelfOf(all);
-    const asked = meaning && (await questioned(parts, wanted.text, shelf.dimensions, call.signal));
-    const vectors = asked !== undefined && 'vectors' in asked ? asked.vectors : undefined;
-    const view = viewOf(shown, call.client.era);
-    const matches = shelf.index.find({
-      ...wanted,
+    const visible = await core.toolsFor(call);
+    const cached = await indexCache.indexFor(all);
+    const embedded = embeddings && (await embedRequest(parts, request.text, cached.dimensions, call.signal));
+    const vectors = embedded !== undefined && 'vectors' in embedded ? embedded.vectors : undefined;
+    const view = viewOf(visible, call.client.era);
+    const matches = cached.index.find({
+      ...request,
       limit: config.maxToolsToReturn,
-      ...(shown === all ? {} : { allowed: view.byName }),
+      ...(visible === all ? {} : { allowed: view.byName }),
       ...(vectors === undefined ? {} : { vectors }),
       semanticRatio: vectors === undefined ? 0 : semanticRatio,
       maxDistance,
     });
     const found = matches.flatMap(({ name }) => view.byName.get(name) ?? []);
-    const away = asked !== undefined && 'away' in asked ? asked.away : undefined;
-    return foundAnswer({ found, baselineBytes: view.bytes, away }, call.client);
+    const unavailable = embedded !== undefined && 'unavailable' in embedded ? embedded.unavailable : undefined;
+    return searchResult({ found, baselineBytes: view.bytes, unavailable }, call.client);
   };
 }
 
-function wantedBy({ tool_description: text, tool_keywords: given }: JsonObject): Wanted | { readonly problem: string } {
+function parseRequest({
+  tool_description: text,
+  tool_keywords: given,
+}: JsonObject): SearchRequest | { readonly problem: string } {
   if (typeof text !== 'string' || text.trim() === '') {
-    return { problem: 'tool_description must say in words what the tool is to do' };
+    return { problem: 'tool_description must describe in words what the tool does' };
   }
   if (text.length > MAX_TEXT) {
-    return { problem: `tool_description has ${text.length} characters, at most ${MAX_TEXT} are read; say it shorter` };
+    return { problem: `tool_description has ${text.length} characters, more than ${MAX_TEXT}; shorten it` };
   }
   const keywords = typeof given === 'string' ? given.split(/[,\s]+/) : (given ?? []);
   if (!Array.isArray(keywords) || !keywords.every((word): word is string => typeof word === 'string')) {
@@ -90,25 +93,27 @@ function wantedBy({ tool_description: text, tool_keywords: given }: JsonObject):
   return { text, keywords: keywords.filter((word) => word !== '') };
 }
 
-/** The vectors of a question, or why the meaning has no say in the answer. */
-async function questioned(
-  { searcher, meaning }: FinderParts,
+/** The vectors of a query, or why there are none. */
+async function embedRequest(
+  { searcher, embeddings }: FinderParts,
   text: string,
   dimensions: number | undefined,
   signal: AbortSignal,
-): Promise<{ readonly vectors: readonly Float32Array[] } | { readonly away: string } | undefined> {
-  const away = meaning?.away();
-  if (away !== undefined) return { away };
-  if (dimensions === undefined) return { away: 'the tools are not embedded yet' };
-  const asked = await meaning?.question(searcher.queryTextsOf(text), signal);
-  if (asked === undefined || 'away' in asked) return asked;
-  return asked.vectors[0]?.length === dimensions ? asked : { away: 'the tools are being embedded by another model' };
+): Promise<{ readonly vectors: readonly Float32Array[] } | { readonly unavailable: string } | undefined> {
+  const unavailable = embeddings?.unavailable();
+  if (unavailable !== undefined) return { unavailable };
+  if (dimensions === undefined) return { unavailable: 'the tools are not embedded yet' };
+  const embedded = await embeddings?.embedQuery(searcher.queryTextsOf(text), signal);
+  if (embedded === undefined || 'unavailable' in embedded) return embedded;
+  return embedded.vectors[0]?.length === dimensions
+    ? embedded
+    : { unavailable: 'the tools are being embedded by another model' };
 }
 
-/** The tools that a caller may use; the same for all callers where no policy filters, so it is kept by their list. */
-interface View {
+/** The tools that a caller may use; cached by the list, which callers without a filter share. */
+interface VisibleTools {
   readonly byName: ReadonlyMap<string, ToolEntry>;
-  /** What all of them would take in a list. */
+  /** Size of all of them in a list. */
   readonly bytes: number;
 }
 

@@ -5,78 +5,78 @@ import type { EmbeddingIndex } from './embedding-index.ts';
 /** An index over one list of tools. */
 export interface CachedIndex {
   readonly index: SearchIndex;
-  /** Length of its vectors; absent when it has none (yet). */
+  /** Dimensions of its vectors; absent while there are none. */
   readonly dimensions: number | undefined;
 }
 
-/** The indexes of one gateway: one for each list of tools that differs, shared by all sessions that see it. */
+/** The indexes of one gateway: one per distinct list of tools, shared by all sessions. */
 export interface IndexCache {
   /** Indexes a list in the background. */
   prepare(tools: readonly ToolEntry[]): void;
-  /** The index of a list, built when there is none. */
-  shelfOf(tools: readonly ToolEntry[]): Promise<CachedIndex>;
+  /** The index of a list; built when it is not cached. */
+  indexFor(tools: readonly ToolEntry[]): Promise<CachedIndex>;
 }
 
-/** What the shelves are made with. */
+/** What {@link createIndexCache} needs. */
 export interface IndexCacheParts {
   readonly searcher: Searcher;
-  readonly meaning: EmbeddingIndex | undefined;
+  readonly embeddings: EmbeddingIndex | undefined;
   readonly log: Log;
   /** Aborted when the gateway stops. */
   readonly signal: AbortSignal;
 }
 
-/** Lists that differ at once: capability classes, and callers with lists of their own. The oldest is built again when asked for. */
-const MAX_SHELVES = 32;
+/** Cached indexes: one per capability class and per individual list. The least recently used one is dropped. */
+const MAX_INDEXES = 32;
 
-/** Makes the shelves. A list that is equal to an earlier one, tool by tool, has its index already. */
+/** Creates the cache. Lists with equal tools share an index. */
 export function createIndexCache(parts: IndexCacheParts): IndexCache {
   const { log } = parts;
-  const byContent = new Map<string, { shelf: Promise<CachedIndex> }>();
+  const byContent = new Map<string, { cached: Promise<CachedIndex> }>();
 
-  const build = (tools: readonly ToolEntry[], print: string): Promise<CachedIndex> => {
-    const slot = { shelf: shelved(parts, tools, (better) => (slot.shelf = Promise.resolve(better))) };
-    byContent.set(print, slot);
-    slot.shelf.catch(() => byContent.delete(print)); // the next search tries again
+  const build = (tools: readonly ToolEntry[], fingerprint: string): Promise<CachedIndex> => {
+    const slot = { cached: buildIndex(parts, tools, (better) => (slot.cached = Promise.resolve(better))) };
+    byContent.set(fingerprint, slot);
+    slot.cached.catch(() => byContent.delete(fingerprint)); // the next search builds it again
     for (const oldest of byContent.keys()) {
-      if (byContent.size <= MAX_SHELVES) break;
+      if (byContent.size <= MAX_INDEXES) break;
       byContent.delete(oldest);
     }
-    return slot.shelf;
+    return slot.cached;
   };
 
-  const prints = new WeakMap<readonly ToolEntry[], string>();
-  const shelfOf = (tools: readonly ToolEntry[]): Promise<CachedIndex> => {
-    const print = prints.get(tools) ?? printOf(tools);
-    prints.set(tools, print);
-    const slot = byContent.get(print);
-    if (slot === undefined) return build(tools, print);
-    byContent.delete(print); // the youngest is last
-    byContent.set(print, slot);
-    return slot.shelf;
+  const fingerprints = new WeakMap<readonly ToolEntry[], string>();
+  const indexFor = (tools: readonly ToolEntry[]): Promise<CachedIndex> => {
+    const fingerprint = fingerprints.get(tools) ?? fingerprintOf(tools);
+    fingerprints.set(tools, fingerprint);
+    const slot = byContent.get(fingerprint);
+    if (slot === undefined) return build(tools, fingerprint);
+    byContent.delete(fingerprint); // most recently used last
+    byContent.set(fingerprint, slot);
+    return slot.cached;
   };
 
   return {
-    shelfOf,
+    indexFor,
     prepare(tools) {
-      shelfOf(tools).catch((cause: unknown) => {
+      indexFor(tools).catch((cause: unknown) => {
         if (!parts.signal.aborted) log.error('the tools could not be indexed', { cause: explainCause(cause) });
       });
     },
   };
 }
 
-/** An index of words at once, with the vectors that are known; the others follow, and with them a better index. */
-async function shelved(
-  { searcher, meaning, log, signal }: IndexCacheParts,
+/** Builds an index with the cached vectors; replaces it when the missing vectors have been embedded. */
+async function buildIndex(
+  { searcher, embeddings, log, signal }: IndexCacheParts,
   tools: readonly ToolEntry[],
-  better: (shelf: CachedIndex) => void,
+  better: (cached: CachedIndex) => void,
 ): Promise<CachedIndex> {
-  if (meaning === undefined) return { index: await searcher.index(tools, [], signal), dimensions: undefined };
+  if (embeddings === undefined) return { index: await searcher.index(tools, [], signal), dimensions: undefined };
   const passages = tools.map((tool) => searcher.passageOf(tool));
-  const known = meaning.known(passages);
-  meaning.want(passages, (vectors) => {
-    if (vectors.every((vector, at) => vector === known[at])) return; // they stand in the index already
+  const known = embeddings.known(passages);
+  embeddings.embedInBackground(passages, (vectors) => {
+    if (vectors.every((vector, at) => vector === known[at])) return; // already in the index
     searcher.index(tools, vectors, signal).then(
       (index) => better({ index, dimensions: vectors[0]?.length }),
       (cause: unknown) => {
@@ -88,8 +88,8 @@ async function shelved(
   return { index: await searcher.index(tools, known, signal), dimensions };
 }
 
-/** What the index depends on: names, and definitions byte by byte. */
-function printOf(tools: readonly ToolEntry[]): string {
+/** A hash of the names and definitions. */
+function fingerprintOf(tools: readonly ToolEntry[]): string {
   const hash = createHash('sha256');
   for (const { key, backend, definition } of tools) {
     hash.update(`${Buffer.byteLength(key)} ${Buffer.byteLength(backend)} ${definition.length}\n${key}${backend}`);

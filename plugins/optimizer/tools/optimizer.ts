@@ -4,37 +4,37 @@ import { stateDir } from '../../workloads/state/workload-record.ts';
 import { createCaller } from './call-tool.ts';
 import type { OptimizerConfig } from './config.ts';
 import { createEmbeddingIndex, type EmbeddingIndex } from './embedding-index.ts';
-import type { TwoTools } from './entries.ts';
 import { createFinder } from './find-tool.ts';
 import { createIndexCache, type IndexCache } from './index-cache.ts';
-import { telling } from './report-search.ts';
+import { reportSearches } from './report-search.ts';
+import type { VirtualTools } from './virtual-tools.ts';
 
 /** The optimizer of one gateway. */
-export interface Optimizer extends TwoTools {
-  /** The tools have changed: indexes them in the background, so that the first search finds it done. */
+export interface Optimizer extends VirtualTools {
+  /** Indexes changed tools in the background, before the first search. */
   prepare(reachable: readonly ToolEntry[]): void;
   /** @throws GatewayFault SLOT_UNKNOWN, or PLAN_INVALID when the embedder cannot be opened */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Makes an optimizer; searcher and embedder are looked up when it starts. */
+/** Creates an optimizer; searcher and embedder are looked up at the start. */
 export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer {
   const stopped = new AbortController();
-  let running: { readonly find: TwoTools['find']; readonly indexCache: IndexCache } | undefined;
+  let running: { readonly find: VirtualTools['find']; readonly indexCache: IndexCache } | undefined;
   let closing: (() => Promise<void>) | undefined;
   return {
     async start() {
       const searcher: Searcher = core.slots.searchers.get(config.searcher);
       const embedder = await openEmbedder(core, config);
       const folder = join(stateDir(), 'optimizer');
-      const meaning: EmbeddingIndex | undefined =
+      const embeddings: EmbeddingIndex | undefined =
         embedder && createEmbeddingIndex({ embedder, folder, log: core.log, now: core.now, signal: stopped.signal });
       closing = embedder && (() => embedder.close());
-      const indexCache = createIndexCache({ searcher, meaning, log: core.log, signal: stopped.signal });
+      const indexCache = createIndexCache({ searcher, embeddings, log: core.log, signal: stopped.signal });
       running = {
         indexCache,
-        find: telling(core, 'search', createFinder({ core, config, searcher, indexCache, meaning })),
+        find: reportSearches(core, 'search', createFinder({ core, config, searcher, indexCache, embeddings })),
       };
     },
     async stop() {
@@ -46,17 +46,17 @@ export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer 
       if (running === undefined) throw new GatewayFault('PLAN_INCOMPLETE', 'find_tool was called before the start');
       return running.find(call);
     },
-    call: telling(core, 'call', createCaller(core)),
+    call: reportSearches(core, 'call', createCaller(core)),
   };
 }
 
-/** The embedder of the configuration; `undefined` when words decide alone, which is said once. */
+/** The configured embedder; `undefined`, with a log line, when search uses keywords only. */
 async function openEmbedder({ slots, log }: Core, config: OptimizerConfig): Promise<Embedder | undefined> {
   const { embeddingProvider: provider, embeddingService: service, embeddingModel: model } = config;
   const hasNone = provider === 'tei' && service === undefined;
   if (hasNone || Number(config.hybridSearchSemanticRatio) === 0) {
     const because = hasNone ? 'no embeddingService is configured' : 'hybridSearchSemanticRatio is 0';
-    log.info('the optimizer finds tools by words only', { because });
+    log.info('the optimizer finds tools by keywords only', { because });
     return undefined;
   }
   if (provider === 'tei' && model !== undefined) {

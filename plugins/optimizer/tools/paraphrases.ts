@@ -1,9 +1,9 @@
-/** Scripts in which searches are written that a model may not be able to read. Latin is not among them: tools are described in it. */
+/** Scripts that a model may not be able to read. Without Latin, in which tools are described. */
 export type Script = keyof typeof PARAPHRASES;
 
 /**
- * For each script eight things said twice, in words that have next to nothing in common. In each of them they are the same eight:
- * rain tomorrow, a train ticket, a letter, a translation, a restaurant, a share, a file to delete, an appointment.
+ * For each script eight pairs of paraphrases with almost no common words. The topics are the same in all scripts: rain
+ * tomorrow, a train ticket, a letter, a translation, a restaurant, a share, a file to delete, an appointment.
  */
 export const PARAPHRASES = {
   Han: [

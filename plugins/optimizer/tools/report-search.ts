@@ -1,23 +1,23 @@
 import type { Call, CallResult, Core, ToolSearched } from '@toolmgr/core';
 
-/** An answer of one of the two tools, with what is told of it. */
-export interface Answered {
+/** A result of a virtual tool, with figures for the hook `toolSearched`. */
+export interface MeasuredResult {
   readonly result: CallResult;
   readonly found?: number;
   readonly savingsPercent?: number;
   readonly isNotFound?: true;
 }
 
-/** Tells whoever listens what came of each call. With no listener nothing is worked out. */
-export function telling(
+/** Calls the hook `toolSearched` after each call; does nothing when no plugin taps it. */
+export function reportSearches(
   { hooks: { toolSearched }, now }: Pick<Core, 'hooks' | 'now'>,
   way: ToolSearched['way'],
-  answer: (call: Call) => Promise<Answered>,
+  answer: (call: Call) => Promise<MeasuredResult>,
 ): (call: Call) => Promise<CallResult> {
   return async (call) => {
     if (!toolSearched.tapped()) return (await answer(call)).result;
     const startedMs = now();
-    let answered: Answered | undefined;
+    let answered: MeasuredResult | undefined;
     try {
       answered = await answer(call);
       return answered.result;
@@ -33,11 +33,14 @@ export function telling(
   };
 }
 
-function outcomeOf(answered: Answered | undefined): ToolSearched['outcome'] {
+function outcomeOf(answered: MeasuredResult | undefined): ToolSearched['outcome'] {
   if (answered?.isNotFound) return 'notFound';
   return answered === undefined || answered.result.isError ? 'error' : 'ok';
 }
 
-function figuresOf({ found, savingsPercent }: Partial<Answered> = {}): Pick<ToolSearched, 'found' | 'savingsPercent'> {
+function figuresOf({
+  found,
+  savingsPercent,
+}: Partial<MeasuredResult> = {}): Pick<ToolSearched, 'found' | 'savingsPercent'> {
   return found === undefined || savingsPercent === undefined ? {} : { found, savingsPercent };
 }

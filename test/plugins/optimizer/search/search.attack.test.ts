@@ -10,7 +10,7 @@ const WORDS = { limit: 8, semanticRatio: 0, maxDistance: 1 };
 const tools = ownSet().tools;
 const entries = tools.map(entryOf);
 const index = await searcher.index(entries);
-/** Far above what it takes, for a busy machine; without the bounds it takes minutes. */
+/** Far more than needed, for a busy machine; without the bounds it takes minutes. */
 const SOON_MS = 5_000;
 
 describe('hostile queries', () => {
@@ -33,7 +33,7 @@ describe('hostile queries', () => {
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'are words like any other: %s',
+    'are normal words: %s',
     async (word) => {
       expect(index.find({ ...WORDS, text: word }).every(({ score }) => Number.isFinite(score))).toBe(true);
       const inputSchema = JSON.parse(`{"type":"object","properties":{"${word}":{"description":"a walrus"}}}`);
@@ -50,16 +50,16 @@ describe('hostile tools', () => {
   it.each([
     ['a repeated word', 'email '.repeat(10_000)],
     ['a repeated sentence', 'send an email message to recipients '.repeat(500)],
-    ['every word there is', tools.map(({ description }) => description).join(' ')],
+    ['every word of the catalogue', tools.map(({ description }) => description).join(' ')],
   ])('do not win by %s', async (_, description) => {
     const shouting = { name: 'steal_everything', backend: 'evil', description };
     const own = await searcher.index([...entries, toolEntry(honest), toolEntry(shouting)]);
-    const found = own.find({ ...WORDS, text: 'send an email to somebody' }).map(({ name }) => name);
+    const found = own.find({ ...WORDS, text: 'send an email to a person' }).map(({ name }) => name);
     expect(found.slice(0, 3)).toContain('send_email');
     expect(found.slice(0, found.indexOf('send_email'))).not.toContain('steal_everything');
   });
 
-  proves('choice.search.no-stuffing', 'change nothing for requests that are not about them', async () => {
+  proves('choice.search.no-stuffing', 'do not change the results of other requests', async () => {
     const shouting = toolEntry({ name: 'zzz', backend: 'evil', description: 'email '.repeat(10_000) });
     const own = await searcher.index([...entries, shouting]);
     for (const text of ['book a room', 'crop a picture', 'reboot pods']) {
@@ -70,7 +70,7 @@ describe('hostile tools', () => {
 
   proves(
     'choice.search.bounds',
-    'are found by name when their definition is no object, and their size is bounded',
+    'are found by name when their definition is not an object, and are bounded in size',
     async () => {
       const deep = `{"properties":${'{"a":{"properties":'.repeat(500)}{}${'}}'.repeat(500)}}`;
       const own = await searcher.index([
@@ -96,29 +96,25 @@ describe('bounds', () => {
   const found = async (tool: Parameters<typeof toolEntry>[0], text: string) =>
     (await searcher.index([toolEntry(tool)])).find({ ...WORDS, text }).length === 1;
 
-  proves(
-    'choice.search.bounds',
-    'hold for what is read of a query: 4,000 characters, 64 terms, 8 parts, 50 matches',
-    async () => {
-      const walrus = { name: 'walrus' };
-      expect(await found(walrus, `${'. '.repeat(1_997)}walrus`)).toBe(true); // its last character is the 4,000th
-      expect(await found(walrus, `${'. '.repeat(2_000)}walrus`)).toBe(false);
-      const words = (count: number) =>
-        [...'abcdefghijklmnopqrstuvwxyz'].flatMap((a) => [`${a}zzz`, `${a}qqq`, `${a}vvv`]).slice(0, count);
-      expect(await found(walrus, `${words(63).join(' ')} walrus`)).toBe(true);
-      expect(await found(walrus, `${words(64).join(' ')} walrus`)).toBe(false);
-      expect(
-        searcher.queryTextsOf(
-          filler(40)
-            .map((word) => `${word} now`)
-            .join('. '),
-        ),
-      ).toHaveLength(9);
-      expect(index.find({ ...WORDS, text: 'list get find create a file message', limit: 1_000 })).toHaveLength(50);
-    },
-  );
+  proves('choice.search.bounds', 'apply to a query: 4,000 characters, 64 terms, 8 parts, 50 matches', async () => {
+    const walrus = { name: 'walrus' };
+    expect(await found(walrus, `${'. '.repeat(1_997)}walrus`)).toBe(true); // its last character is the 4,000th
+    expect(await found(walrus, `${'. '.repeat(2_000)}walrus`)).toBe(false);
+    const words = (count: number) =>
+      [...'abcdefghijklmnopqrstuvwxyz'].flatMap((a) => [`${a}zzz`, `${a}qqq`, `${a}vvv`]).slice(0, count);
+    expect(await found(walrus, `${words(63).join(' ')} walrus`)).toBe(true);
+    expect(await found(walrus, `${words(64).join(' ')} walrus`)).toBe(false);
+    expect(
+      searcher.queryTextsOf(
+        filler(40)
+          .map((word) => `${word} now`)
+          .join('. '),
+      ),
+    ).toHaveLength(9);
+    expect(index.find({ ...WORDS, text: 'list get find create a file message', limit: 1_000 })).toHaveLength(50);
+  });
 
-  proves('choice.search.bounds', 'hold for what is read of a definition', async () => {
+  proves('choice.search.bounds', 'apply to a definition', async () => {
     const described = (before: number) => ({ name: 'a_tool', description: `${'.'.repeat(before)} walrus` });
     expect(await found(described(3_993), 'walrus')).toBe(true);
     expect(await found(described(4_000), 'walrus')).toBe(false);
@@ -141,7 +137,7 @@ describe('bounds', () => {
 });
 
 describe('ten thousand tools', () => {
-  it('are indexed while others get their turns, and searched soon', async () => {
+  it('are indexed without blocking the event loop, and searched quickly', async () => {
     const many = Array.from({ length: 10_000 }, (_, at) => {
       const tool = tools[at % tools.length] ?? honestTool;
       return entryOf({ ...tool, server: `${tool.server} ${at}` });
@@ -158,7 +154,7 @@ describe('ten thousand tools', () => {
     expect((performance.now() - began) / 20).toBeLessThan(SOON_MS / 20);
   });
 
-  it('are given up when nobody waits', async () => {
+  it('stop being indexed after an abort', async () => {
     const aborted = AbortSignal.abort(new Error('nobody waits'));
     await expect(searcher.index(entries, [], aborted)).rejects.toThrow('nobody waits');
   });

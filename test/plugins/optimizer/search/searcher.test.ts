@@ -20,7 +20,7 @@ const TOOLS: readonly WrittenTool[] = [
 ];
 
 describe('the searcher', () => {
-  it('fills the slot under the name hybrid', async () => {
+  it('is registered as hybrid', async () => {
     const core = await bootPlugin(plugin, {});
     expect(core.slots.searchers.get('hybrid').queryTextsOf('one thing')).toEqual(['one thing']);
   });
@@ -29,23 +29,23 @@ describe('the searcher', () => {
     expect((await names(TOOLS, name))[0]).toBe(name);
   });
 
-  it('finds by the words of an identifier, whatever their endings', async () => {
+  it('finds by the words of an identifier with any endings', async () => {
     expect((await names(TOOLS, 'sending mails'))[0]).toBe('sendMail');
     expect((await names(TOOLS, 'charts to be drawn'))[0]).toBe('draw-chart');
   });
 
-  it('gives only what may be found', async () => {
+  it('returns only allowed tools', async () => {
     expect(await names(TOOLS, 'file', ['write_file'])).toEqual(['write_file']);
     expect(await names(TOOLS, 'file', [])).toEqual([]);
   });
 
-  it('finds nothing where no word fits', async () => {
+  it('finds nothing when no word matches', async () => {
     expect(await names(TOOLS, 'zebra')).toEqual([]);
     expect(await names(TOOLS, '')).toEqual([]);
     expect(await names([], 'file')).toEqual([]);
   });
 
-  it('reads the words of a list once, also when its vectors come later', async () => {
+  it('tokenizes a list once, also when its vectors arrive later', async () => {
     let reads = 0;
     const tools = TOOLS.map(toolEntry).map((tool) => ({
       ...tool,
@@ -67,7 +67,7 @@ describe('the searcher', () => {
     expect(meant.map(({ name }) => name)).toEqual(['draw-chart', 'sendMail', 'write_file', 'read_file']);
   });
 
-  it('orders equal tools by name, whatever the order of the catalogue', async () => {
+  it('orders equal scores by name, in any order of the catalogue', async () => {
     const twins = ['b', 'c', 'a'].map((name) => ({ name: `${name}_copy`, description: 'Copies rows' }));
     expect(await names(twins, 'copies rows')).toEqual(['a_copy', 'b_copy', 'c_copy']);
     expect(await names([...twins].reverse(), 'copies rows')).toEqual(['a_copy', 'b_copy', 'c_copy']);

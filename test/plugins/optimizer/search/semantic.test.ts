@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matrixOf, semanticScores } from '../../../../plugins/optimizer/search/semantic.ts';
 
-/** Numbers that look random and are the same in each run. */
+/** Pseudo-random numbers, the same in each run. */
 function unitVector(length: number, seed: number): Float32Array {
   const vector = Float32Array.from(
     { length },
@@ -15,16 +15,16 @@ function nearness(one: Float32Array, other: Float32Array): number {
   return 1 + one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
 }
 
-describe('the search by meaning', () => {
-  it.each([1, 7, 8, 9, 384, 1_025])('multiplies vectors of %i numbers as arithmetic does', (length) => {
+describe('semantic search', () => {
+  it.each([1, 7, 8, 9, 384, 1_025])('computes the scalar product of vectors of %i numbers', (length) => {
     const tools = Array.from({ length: 33 }, (_, at) => (at % 5 === 3 ? undefined : unitVector(length, at + 1)));
     const matrix = matrixOf(tools);
     if (matrix === undefined) throw new Error('no matrix');
     for (const width of [1, 2, 9, 10, 21]) {
-      const asked = Array.from({ length: width }, (_, at) => unitVector(length, at + 100));
-      const scores = semanticScores(matrix, asked, 2);
+      const rankQuery = Array.from({ length: width }, (_, at) => unitVector(length, at + 100));
+      const scores = semanticScores(matrix, rankQuery, 2);
       expect(scores).toHaveLength(width);
-      asked.forEach((vector, each) => {
+      rankQuery.forEach((vector, each) => {
         const expected = tools.map((tool) => (tool === undefined ? 0 : nearness(tool, vector)));
         const furthest = Math.max(
           ...expected.map((value, tool) => Math.abs(value - (scores[each]?.[tool] ?? Infinity))),
@@ -34,7 +34,7 @@ describe('the search by meaning', () => {
     }
   });
 
-  it('finds what is at exactly the distance, and neither what is further nor what is not allowed', () => {
+  it('finds tools at exactly the distance, but none above it and none that is forbidden', () => {
     const axes = [
       [1, 0],
       [0, 1],
@@ -53,7 +53,7 @@ describe('the search by meaning', () => {
     expect(found(2)).toEqual([true, true, true, false]);
   });
 
-  it('stays within its numbers when vectors are longer than 1, and reads no other request', () => {
+  it('does not overflow for vectors longer than 1, and reads no memory of other queries', () => {
     const long = Float32Array.from({ length: 16 }, () => 1e9);
     const matrix = matrixOf([long, unitVector(16, 2)]);
     if (matrix === undefined) throw new Error('no matrix');
@@ -64,7 +64,7 @@ describe('the search by meaning', () => {
     expect(after?.[1]).toBeCloseTo(2, 3);
   });
 
-  it('holds as many indexes at once as a gateway keeps', () => {
+  it('supports as many indexes as a gateway caches', () => {
     const matrices = Array.from({ length: 80 }, () => matrixOf([unitVector(384, 1)]));
     expect(matrices.every((matrix) => matrix !== undefined)).toBe(true);
     expect(semanticScores(matrices[79] ?? unmade(), [unitVector(384, 1)], 1)[0]?.[0]).toBeCloseTo(2, 3);

@@ -38,7 +38,7 @@ describe('the section optimizer', () => {
       'vmcp.optimizer.embedding-service',
       'vmcp.optimizer.embedding-service-timeout',
     ],
-    'refuses what is out of bounds, with its key',
+    'refuses values out of bounds and names the key',
     () => {
       const wrong: [object, RegExp][] = [
         [{ hybridSearchSemanticRatio: '1.1' }, /^hybridSearchSemanticRatio: expected a decimal from 0 to 1/],
@@ -72,11 +72,11 @@ describe('the section optimizer', () => {
     ]);
   });
 
-  proves('vmcp.optimizer.embedding-headers', 'takes headers for openai only, 32 at most', () => {
+  proves('vmcp.optimizer.embedding-headers', 'accepts headers for openai only, at most 32', () => {
     const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, 'v']));
     expect(issues({ ...openai, embeddingHeaders: headers(32) })).toEqual([]);
     expect(issues({ ...openai, embeddingHeaders: headers(33) })).toEqual([
-      'embeddingHeaders: expected 32 headers at most',
+      'embeddingHeaders: expected at most 32 headers',
     ]);
     expect(issues({ embeddingService: 'http://tei', embeddingHeaders: { 'x-a': 'b' } })).toEqual([
       'embeddingHeaders: are for embeddingProvider openai only, got tei',
@@ -99,7 +99,7 @@ describe('the section optimizer', () => {
     }
   });
 
-  proves('choice.optimizer.local-model', 'says what a local model lacks', async () => {
+  proves('choice.optimizer.local-model', 'names what a local model lacks', async () => {
     const uses = [{ use: 'optimizer/search' }, { use: 'optimizer/embed-local' }];
     const local = { embeddingProvider: 'local', embeddingModel: '/nowhere/model' };
     expect(await refusedAtStart(local, uses)).toMatch(/embeddingModel: there is no config\.json in \/nowhere\/model/);
@@ -108,7 +108,7 @@ describe('the section optimizer', () => {
     ]);
   });
 
-  it('names what fills a slot when a plan has no such plugin', async () => {
+  it('names the plugin that fills a missing slot', async () => {
     const uses = [{ use: 'optimizer/search' }, { use: 'optimizer/embed-openai' }];
     expect(await refusedAtStart({ embeddingService: 'http://127.0.0.1:1' }, uses)).toMatch(/tei.*openai/);
     expect(await refusedAtStart({})).toMatch(/hybrid/);

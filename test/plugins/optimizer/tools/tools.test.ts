@@ -21,7 +21,7 @@ const office = (): FakeServer => {
 describe('the optimizer', () => {
   proves(
     ['vmcp.optimizer.exposes-two-tools', 'vmcp.surface.find-and-call-tool'],
-    'lists find_tool and call_tool instead of the tools of backends, and takes no other name',
+    'lists find_tool and call_tool instead of backend tools, and accepts no other name',
     async () => {
       const far = office();
       await using kit = await optimized({}, { far });
@@ -43,7 +43,7 @@ describe('the optimizer', () => {
 
   proves(
     'choice.optimizer.metrics',
-    'says what a list of all tools would take, what the found ones take, and what is saved',
+    'reports the tokens of all tools, of the found ones, and the savings',
     async () => {
       const far = fakeServer();
       for (let at = 0; at < 40; at++) far.tool(`tool_${at}`, 'x', { description: `does thing ${at} for somebody` });
@@ -62,7 +62,7 @@ describe('the optimizer', () => {
     },
   );
 
-  describe('an answer to a search', () => {
+  describe('the result of a search', () => {
     const NESTED = {
       type: 'object',
       properties: {
@@ -87,7 +87,7 @@ describe('the optimizer', () => {
 
     proves(
       ['choice.optimizer.lean-answer', 'choice.optimizer.said-once'],
-      'holds definitions without what no call needs, and a line of text for each',
+      'has definitions without members that a call does not need, and a line of text for each',
       async () => {
         await using kit = await optimized({}, { far: post() });
         const { content, structuredContent } = await (await sdkClient(kit)).callTool(asked);
@@ -109,7 +109,7 @@ describe('the optimizer', () => {
 
     proves(
       'choice.optimizer.said-once',
-      'is all text for clients of revisions that know no structured content',
+      'is only text for clients of revisions without structured content',
       async () => {
         await using kit = await optimized({}, { far: post() });
         const { structuredContent } = await (await sdkClient(kit, { version: '2025-06-18' })).callTool(asked);
@@ -122,14 +122,14 @@ describe('the optimizer', () => {
       },
     );
 
-    it('says in words when no tool fits', async () => {
+    it('has a text when no tool matches', async () => {
       await using kit = await optimized({}, { far: post() });
       const { content } = await (await sdkClient(kit)).callTool({ ...asked, arguments: { tool_description: 'zzz' } });
-      expect(content).toEqual([{ type: 'text', text: 'No tool fits.' }]);
+      expect(content).toEqual([{ type: 'text', text: 'No tool matches.' }]);
     });
   });
 
-  proves('choice.optimizer.call-unchanged', 'hands arguments and results on as they are', async () => {
+  proves('choice.optimizer.call-unchanged', 'forwards arguments and results unchanged', async () => {
     const raw = '{"content":[{"type":"text","text":"x"}],"structuredContent":{"id":90071992547409931234},"x-more":1}';
     const far = fakeServer()
       .tool('big', () => ({ raw }))
@@ -150,7 +150,7 @@ describe('the optimizer', () => {
     expect(await client.callTool('call_tool', { tool_name: 'bad', parameters: {} })).toMatchObject({ isError: true });
   });
 
-  proves('choice.optimizer.slips', 'reads the slips of models as they are meant', async () => {
+  proves('choice.optimizer.slips', 'accepts common mistakes of models', async () => {
     const far = fakeServer().tool('echo');
     await using kit = await optimized({}, { far });
     const client = await testClient((request) => kit.gateway.fetch(request), 'http://localhost/mcp', {
@@ -168,43 +168,39 @@ describe('the optimizer', () => {
     expect(await given({ tool_name: 'echo', parameters: null })).toEqual({});
   });
 
-  proves(
-    'choice.optimizer.errors',
-    'answers what cannot be done as a failed tool, in words a model can act upon',
-    async () => {
-      await using kit = await optimized({}, { far: office() });
-      const client = await sdkClient(kit);
-      const call = async (name: string, given: object) => {
-        const answer = await client.callTool({ name, arguments: given as Record<string, unknown> });
-        return { isError: answer.isError, text: (answer.content as { text: string }[])[0]?.text };
-      };
-      expect(await call('call_tool', { tool_name: 'read_fil', parameters: {} })).toEqual({
+  proves('choice.optimizer.errors', 'returns failures as tool errors with a text that helps a model', async () => {
+    await using kit = await optimized({}, { far: office() });
+    const client = await sdkClient(kit);
+    const call = async (name: string, given: object) => {
+      const answer = await client.callTool({ name, arguments: given as Record<string, unknown> });
+      return { isError: answer.isError, text: (answer.content as { text: string }[])[0]?.text };
+    };
+    expect(await call('call_tool', { tool_name: 'read_fil', parameters: {} })).toEqual({
+      isError: true,
+      text: 'tool not found: read_fil (did you mean "read_file"?)',
+    });
+    expect(await call('call_tool', { tool_name: 'zzz', parameters: {} })).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/tool not found: zzz.*find_tool/),
+    });
+    expect(await call('call_tool', {})).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/^tool_name must/),
+    });
+    expect(await call('call_tool', { tool_name: 'read_file', parameters: [1] })).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/^parameters must be an object/),
+    });
+    for (const given of [{}, { tool_description: ' ' }, { tool_description: 7 }, { tool_keywords: ['file'] }]) {
+      expect(await call('find_tool', given)).toMatchObject({
         isError: true,
-        text: 'tool not found: read_fil (did you mean "read_file"?)',
+        text: expect.stringMatching(/^tool_description/),
       });
-      expect(await call('call_tool', { tool_name: 'zzz', parameters: {} })).toMatchObject({
-        isError: true,
-        text: expect.stringMatching(/tool not found: zzz.*find_tool/),
-      });
-      expect(await call('call_tool', {})).toMatchObject({
-        isError: true,
-        text: expect.stringMatching(/^tool_name must/),
-      });
-      expect(await call('call_tool', { tool_name: 'read_file', parameters: [1] })).toMatchObject({
-        isError: true,
-        text: expect.stringMatching(/^parameters must be an object/),
-      });
-      for (const given of [{}, { tool_description: ' ' }, { tool_description: 7 }, { tool_keywords: ['file'] }]) {
-        expect(await call('find_tool', given)).toMatchObject({
-          isError: true,
-          text: expect.stringMatching(/^tool_description/),
-        });
-      }
-      expect(await call('find_tool', { tool_description: 'x', tool_keywords: [1] })).toMatchObject({ isError: true });
-    },
-  );
+    }
+    expect(await call('find_tool', { tool_description: 'x', tool_keywords: [1] })).toMatchObject({ isError: true });
+  });
 
-  proves('vmcp.optimizer.max-tools-to-return', 'returns 8 tools at most, or as many as it was told', async () => {
+  proves('vmcp.optimizer.max-tools-to-return', 'returns at most 8 tools, or the configured number', async () => {
     const far = fakeServer();
     for (let at = 0; at < 60; at++) far.tool(`file_${at}`, 'x', { description: 'reads a file' });
     for (const [settings, most] of [
@@ -219,7 +215,7 @@ describe('the optimizer', () => {
 
   proves(
     ['vmcp.optimizer.pins-revision', 'vmcp.optimizer.negotiates-down'],
-    'answers clients of revision 2026-07-28 as a server of 2025-11-25 does',
+    'answers clients of revision 2026-07-28 like a server of 2025-11-25',
     async () => {
       await using kit = await optimized({ directPath: '/mcp/direct' }, { far: office() });
       const modern = await kit.client({ era: '2026-07-28' });
@@ -234,13 +230,13 @@ describe('the optimizer', () => {
       }
       expect((await modern.request('server/discover')).result).toBeUndefined();
       for (const path of ['/mcp', '/mcp/direct']) {
-        const client = await sdkClient(kit, { path }); // it speaks both, and finds out by itself
+        const client = await sdkClient(kit, { path }); // it supports both revisions and negotiates
         expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25');
       }
     },
   );
 
-  proves('choice.optimizer.direct-path', 'lists all tools at the direct path, and only there', async () => {
+  proves('choice.optimizer.direct-path', 'lists all tools only at the direct path', async () => {
     const far = office();
     await using kit = await optimized({ directPath: '/mcp/direct' }, { far });
     const client = await sdkClient(kit, { path: '/mcp/direct' });
@@ -250,7 +246,7 @@ describe('the optimizer', () => {
     await expect(sdkClient(without, { path: '/mcp/direct' })).rejects.toThrow();
   });
 
-  it('finds new tools and loses old ones as backends change', async () => {
+  it('finds new tools and no removed ones after backend changes', async () => {
     const far = office();
     await using kit = await optimized({}, { far });
     const client = await sdkClient(kit);
@@ -261,11 +257,11 @@ describe('the optimizer', () => {
     await expect.poll(() => names(client, 'translate a poem'), { timeout: 5_000 }).not.toContain('translate');
   });
 
-  it('leaves out a tool of a backend that has one of its names, and says so', async () => {
+  it('drops a backend tool with one of its names, with a warning', async () => {
     await using kit = await optimized({}, { far: office().tool('find_tool', 'not me') });
     const client = await sdkClient(kit);
     expect(await names(client, 'read a file')).toContain('read_file');
-    expect(kit.logged.join()).toMatch(/find_tool.* of far is left out/);
+    expect(kit.logged.join()).toMatch(/find_tool.* of far is dropped/);
   });
 });
 
@@ -286,7 +282,7 @@ describe('the optimizer with policies', () => {
 
   proves(
     'choice.optimizer.with-policy',
-    'finds and calls for each caller what its policies permit, from one index',
+    'finds and calls only permitted tools per caller, with one index',
     async () => {
       const far = office();
       await using kit = await guarded(far);
@@ -302,7 +298,7 @@ describe('the optimizer with policies', () => {
       expect(await said(eve, 'read_file', {})).toBe('did read_file');
       const calls = () => far.received.filter(({ method }) => method === 'tools/call').length;
       const before = calls();
-      // what exists and is forbidden, and what does not exist, sound the same
+      // forbidden and unknown tools have the same error
       const forbidden = await said(eve, 'draw_chart', {});
       expect(forbidden).toBe((await said(eve, 'no_such_tool', {})).replace('no_such_tool', 'draw_chart'));
       expect(calls()).toBe(before);
@@ -311,42 +307,46 @@ describe('the optimizer with policies', () => {
 });
 
 describe('the optimizer with limits', () => {
-  proves('choice.optimizer.limits', 'counts a search as a call, and call_tool once with what it calls', async () => {
-    const far = office();
-    await using kit = await optimized(
-      {},
-      { far },
-      {
-        uses: [
-          { use: 'stores/memory' },
-          {
-            use: 'rate-limit',
-            with: {
-              shared: { maxTokens: 5, refillPeriod: '1h' },
-              tools: [{ name: 'write_file', shared: { maxTokens: 1, refillPeriod: '1h' } }],
+  proves(
+    'choice.optimizer.limits',
+    'counts a search as a call, and call_tool together with its call as one',
+    async () => {
+      const far = office();
+      await using kit = await optimized(
+        {},
+        { far },
+        {
+          uses: [
+            { use: 'stores/memory' },
+            {
+              use: 'rate-limit',
+              with: {
+                shared: { maxTokens: 5, refillPeriod: '1h' },
+                tools: [{ name: 'write_file', shared: { maxTokens: 1, refillPeriod: '1h' } }],
+              },
             },
-          },
-        ],
-      },
-    );
-    const client = await sdkClient(kit);
-    expect(await said(client, 'read_file', {})).toBe('did read_file');
-    expect(await said(client, 'write_file', {})).toBe('did write_file');
-    expect(await said(client, 'write_file', {})).toMatch(/^rate limit exceeded; try again in \d+ s$/);
-    expect(await names(client, 'read a file')).toContain('read_file');
-    expect(await said(client, 'no_such_tool', {})).toMatch(/no_such_tool/);
-    // five tokens are spent: on two calls, a refused one, a search, and a tool that there is not
-    expect(
-      JSON.stringify(await client.callTool({ name: 'find_tool', arguments: { tool_description: 'read' } })),
-    ).toMatch(/Rate limit exceeded/);
-    expect(await said(client, 'read_file', {})).toMatch(/^Rate limit exceeded/);
-  });
+          ],
+        },
+      );
+      const client = await sdkClient(kit);
+      expect(await said(client, 'read_file', {})).toBe('did read_file');
+      expect(await said(client, 'write_file', {})).toBe('did write_file');
+      expect(await said(client, 'write_file', {})).toMatch(/^rate limit exceeded; try again in \d+ s$/);
+      expect(await names(client, 'read a file')).toContain('read_file');
+      expect(await said(client, 'no_such_tool', {})).toMatch(/no_such_tool/);
+      // five tokens are spent: two calls, a refused call, a search, and an unknown tool
+      expect(
+        JSON.stringify(await client.callTool({ name: 'find_tool', arguments: { tool_description: 'read' } })),
+      ).toMatch(/Rate limit exceeded/);
+      expect(await said(client, 'read_file', {})).toMatch(/^Rate limit exceeded/);
+    },
+  );
 });
 
 describe('the optimizer with code mode', () => {
   proves(
     'choice.optimizer.with-scripts',
-    'finds the script tool like any other, and scripts call all tools of their caller but the two',
+    'finds the script tool, and scripts call all tools of their caller except the virtual ones',
     async () => {
       const far = office();
       await using kit = await optimized(

@@ -24,10 +24,10 @@ proves('choice.optimizer.cache', 'keeps the files of eight models', async () => 
   expect(readdirSync(folder)).toHaveLength(8);
 });
 
-proves('choice.optimizer.cache', 'keeps 64 MB of one model, the youngest, over a restart', async () => {
+proves('choice.optimizer.cache', 'persists the most recent 64 MB of one model', async () => {
   const folder = folderOfTest();
   const cache = await openVectorCache({ folder, identity: 'large', log });
-  const fits = Math.floor((64 * 1_048_576) / (32 + 8_000 * 4)); // the head of the file fits into what is left
+  const fits = Math.floor((64 * 1_048_576) / (32 + 8_000 * 4)); // the head of the file fits into the rest
   for (let at = 0; at <= fits; at += 1) cache.set(`text ${at}`, new Float32Array(8_000).fill(at));
   expect([cache.get('text 0'), cache.get('text 1')?.[0], cache.get(`text ${fits}`)?.[7_999]]).toEqual([
     undefined,

@@ -32,7 +32,7 @@ const ASKS = {
   ],
 };
 
-/** The optimizer before one server, with composite tools and scripts; `more` of the plan comes first. */
+/** The optimizer with one server, composite tools and scripts; `more` plugins come first. */
 function everything(
   { far = farServer(), codeMode = {} as JsonObject, plugins = [] as ReturnType<typeof definePlugin>[] } = {},
   more: { readonly use: string; readonly with?: JsonObject }[] = [],
@@ -56,7 +56,7 @@ function everything(
 const legacy = (kit: TestGateway, options: TestClientOptions = {}): Promise<TestClient> =>
   kit.client({ era: '2025-11-25', ...options });
 
-/** What `call_tool` answered: its first text, and whether it failed. */
+/** The first text of a `call_tool` result, and whether it failed. */
 async function through(client: TestClient, name: string, parameters: JsonObject = {}) {
   const { content, isError, structuredContent } = await client.callTool('call_tool', { tool_name: name, parameters });
   const [first] = content as readonly JsonObject[];
@@ -65,7 +65,7 @@ async function through(client: TestClient, name: string, parameters: JsonObject 
 
 const script = (client: TestClient, text: string) => through(client, 'execute_tool_script', { script: text });
 
-/** Answers every question, and notes it. */
+/** Answers every elicitation and records it. */
 function person(size: number) {
   const asked: { readonly method: string; readonly params: JsonObject }[] = [];
   const answer = (method: string, params: JsonObject): JsonObject => {
@@ -75,8 +75,8 @@ function person(size: number) {
   return { asked, options: { capabilities: { elicitation: {} }, answer } };
 }
 
-describe('a composite behind find_tool and call_tool', () => {
-  it('is found by what it does, and runs', async () => {
+describe('a composite tool with find_tool and call_tool', () => {
+  it('is found by its description, and runs', async () => {
     await using kit = await everything();
     const client = await legacy(kit);
     const { structuredContent } = await client.callTool('find_tool', { tool_description: 'pack a parcel' });
@@ -87,12 +87,12 @@ describe('a composite behind find_tool and call_tool', () => {
 
   proves(
     'choice.optimizer.with-elicitation',
-    'asks the user of a 2025-11-25 client by elicitation/create, directly and from a script',
+    'sends elicitation/create to a 2025-11-25 client, directly and from a script',
     async () => {
       await using kit = await everything();
       const { asked, options } = person(7);
       const client = await legacy(kit, options);
-      const question = {
+      const embedQuery = {
         method: 'elicitation/create',
         params: { mode: 'form', message: 'How large, Ada?', requestedSchema: SCHEMA },
       };
@@ -100,24 +100,24 @@ describe('a composite behind find_tool and call_tool', () => {
         isError: false,
         structured: { text: '7' },
       });
-      expect(asked).toEqual([question]);
+      expect(asked).toEqual([embedQuery]);
       expect(await script(client, 'return (await order({ who: "Ada" })).text')).toMatchObject({ text: '"7"' });
-      expect(asked).toEqual([question, question]);
+      expect(asked).toEqual([embedQuery, embedQuery]);
     },
     LONG,
   );
 
-  it('says what is missing to a client that cannot be asked', async () => {
+  it('names the missing capability to a client without elicitation', async () => {
     await using kit = await everything();
     const { text, isError } = await through(await legacy(kit), 'order', { who: 'Ada' });
     expect([isError, text]).toEqual([true, expect.stringMatching(/elicitation/)]);
   });
 });
 
-describe('a script behind call_tool', () => {
+describe('a script called with call_tool', () => {
   proves(
     'choice.optimizer.with-scripts',
-    'is declared for its caller, and obeys its limits',
+    'has declarations for its caller, and obeys its limits',
     async () => {
       const far = farServer().tool(
         'hangs',
@@ -147,7 +147,7 @@ describe('a script behind call_tool', () => {
     LONG,
   );
 
-  it('stops with the session of the client that called it', async () => {
+  it('stops with the session of its client', async () => {
     let aborted = 0;
     const far = farServer().tool(
       'hangs',
@@ -169,8 +169,8 @@ describe('a script behind call_tool', () => {
   });
 });
 
-describe('policies, limits and audit behind call_tool', () => {
-  /** Counts what is decided and what is limited. */
+describe('policies, limits and audit with call_tool', () => {
+  /** Counts authorization and rate limit checks. */
   const counting = () => {
     const seen = { decided: [] as string[], limited: [] as string[] };
     const plugin = definePlugin({
@@ -187,7 +187,7 @@ describe('policies, limits and audit behind call_tool', () => {
 
   proves(
     ['choice.optimizer.limits', 'choice.composite.policy-once'],
-    'decide and limit each call once, whatever stands around it; the steps of a composite with it',
+    'check each call once, however it is nested; the steps of a composite together with it',
     async () => {
       const { seen, plugin } = counting();
       await using kit = await everything({ plugins: [plugin] }, [
@@ -198,7 +198,7 @@ describe('policies, limits and audit behind call_tool', () => {
       expect(await script(client, NESTED)).toMatchObject({ isError: false });
       const calls = ['call_tool', 'execute_tool_script', 'echo', 'echo', 'flow'];
       expect(seen).toEqual({ decided: calls, limited: calls });
-      // call_tool has taken a token for itself and the script, then echo, echo and flow one each
+      // call_tool and the script take one token together, echo, echo and flow one each
       expect(await through(client, 'flow')).toMatchObject({ isError: false });
       expect(await through(client, 'echo', { message: '6' })).toMatchObject({ isError: false, text: '6' });
       expect(await script(client, NESTED)).toMatchObject({
@@ -215,7 +215,7 @@ describe('policies, limits and audit behind call_tool', () => {
 
   proves(
     ['choice.optimizer.with-policy', 'choice.composite.policy-once'],
-    'let a caller use a composite whose steps it may not call itself, in whatever way it gets there',
+    'allow a composite whose steps the caller may not call, on every path to it',
     async () => {
       const policies = [
         'permit(principal == Client::"ada", action == Action::"call_tool", resource == Tool::"flow");',
@@ -242,7 +242,7 @@ describe('policies, limits and audit behind call_tool', () => {
 
   proves(
     'choice.optimizer.audit-chain',
-    'leave one line for each call, with the name of what called it and one id for all',
+    'write one audit event per call, with the name of its parent and one id for all',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-chain-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));

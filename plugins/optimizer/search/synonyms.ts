@@ -1,12 +1,11 @@
 import { stem } from './stem.ts';
 
 /**
- * Words that say nearly the same in front of any tool: the verbs of interfaces and the names of common formats.
+ * Groups of words with similar meaning for any tool: verbs of interfaces and names of common formats.
  *
- * Nothing of a trade is in here, and nothing was added for the sake of one request: a family stands when it would be as
- * true for a tool that nobody has written yet.
+ * A group must hold for all tools: no terms of one domain, and none added for a single request.
  */
-const FAMILIES: readonly string[] = [
+const GROUPS: readonly string[] = [
   'create make new generate add build produce compose insert',
   'delete remove erase drop discard clear destroy purge',
   'get fetch retrieve read load obtain show view give return',
@@ -58,13 +57,13 @@ const FAMILIES: readonly string[] = [
   'directory folder path',
 ];
 
-/** Relatives of a term, by the stem of each; a term of two families has the relatives of both. */
-export const RELATIVES: ReadonlyMap<string, readonly string[]> = relatives();
+/** Synonyms by stem; a term of two groups has the synonyms of both. */
+export const SYNONYMS: ReadonlyMap<string, readonly string[]> = synonyms();
 
-function relatives(): Map<string, readonly string[]> {
+function synonyms(): Map<string, readonly string[]> {
   const found = new Map<string, Set<string>>();
-  for (const family of FAMILIES) {
-    const stems = [...new Set(family.split(' ').map(stem))];
+  for (const group of GROUPS) {
+    const stems = [...new Set(group.split(' ').map(stem))];
     for (const each of stems) {
       const known = found.get(each) ?? new Set();
       for (const other of stems) if (other !== each) known.add(other);

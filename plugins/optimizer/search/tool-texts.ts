@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, ToolEntry } from '@toolmgr/core';
 
-/** The texts of a tool, apart by what they are worth. */
+/** The texts of a tool by field, because fields have different weights. */
 export interface ToolTexts {
   readonly name: string;
   readonly backend: string;
@@ -9,13 +9,13 @@ export interface ToolTexts {
   readonly parameterTexts: string;
 }
 
-/** Descriptions are read so far: what comes later in a long one is examples and warnings. */
+/** Maximum characters of a description: the rest of a long one is usually examples and warnings. */
 export const MAX_DESCRIPTION = 4_000;
 const MAX_PARAMETERS = 100;
 const MAX_PARAMETER_TEXT = 300;
 const MAX_DEPTH = 4;
 
-/** Reads the texts of an entry; a definition that is no object has its name only. */
+/** Reads the texts of an entry; only the name when the definition is not an object. */
 export function textsOf(tool: ToolEntry): ToolTexts {
   const definition = objectOf(decoded(tool));
   const found: Found = { names: [], texts: [] };
@@ -29,7 +29,7 @@ export function textsOf(tool: ToolEntry): ToolTexts {
   };
 }
 
-/** The backend's own name where the advertised one only puts a prefix before it: the backend is a field of its own. */
+/** The original name when the advertised one only adds a prefix: the backend is its own field. */
 function nameOf({ key, original }: ToolEntry): string {
   return key.endsWith(original) ? original : key;
 }
@@ -43,7 +43,7 @@ function decoded(tool: ToolEntry): JsonValue | undefined {
   try {
     return JSON.parse(tool.definition.toString('utf8')) as JsonValue;
   } catch {
-    return undefined; // an entry that a plugin made badly is still found by its name
+    return undefined; // an invalid entry of a plugin is still found by its name
   }
 }
 

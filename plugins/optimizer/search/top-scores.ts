@@ -1,9 +1,9 @@
 /**
- * The numbers of the best scores, best first; equal ones by number. Scores of 0 are not found.
+ * The indexes of the best scores, best first; equal scores by index. Without scores of 0.
  *
- * A small sorted list instead of a sort of all: `limit` is 50 at most, tools are thousands.
+ * Keeps a small sorted list instead of sorting all: `limit` is at most 50, tools are thousands.
  */
-export function pick(scores: Float32Array, limit: number): number[] {
+export function topScores(scores: Float32Array, limit: number): number[] {
   const best: number[] = [];
   let least = 0;
   for (let tool = 0; tool < scores.length; tool += 1) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PARAPHRASES, type Script } from '../../../../plugins/optimizer/tools/paraphrases.ts';
-import { probesOf, readsBy, scriptOf } from '../../../../plugins/optimizer/tools/reading.ts';
+import { canReadScript, probeTexts, scriptOf } from '../../../../plugins/optimizer/tools/script-support.ts';
 
 const SCRIPTS = Object.keys(PARAPHRASES) as Script[];
 
@@ -21,26 +21,26 @@ describe('the script of a search', () => {
   });
 
   it.each(SCRIPTS)('of all probes in %s is that script', (script) => {
-    expect(new Set(probesOf(script).map(scriptOf))).toEqual(new Set([script]));
-    expect(new Set(probesOf(script)).size).toBe(16);
+    expect(new Set(probeTexts(script).map(scriptOf))).toEqual(new Set([script]));
+    expect(new Set(probeTexts(script)).size).toBe(16);
   });
 });
 
-describe('whether a model reads a script', () => {
+describe('whether a model can read a script', () => {
   const axis = (at: number, size = 8): number[] => Array.from({ length: size }, (_, each) => Number(each === at));
   const pairs = (other: (at: number) => number): Float32Array[] =>
     Array.from({ length: 8 }, (_, at) => [Float32Array.from(axis(at)), Float32Array.from(axis(other(at)))]).flat();
 
-  it('is told by whether each text is nearest to its own paraphrase', () => {
-    expect(readsBy(pairs((at) => at))).toBe(true);
-    expect(readsBy(pairs((at) => (at + 1) % 8))).toBe(false);
-    // three of eight astray: what an English model does with Korean
-    expect(readsBy(pairs((at) => (at < 3 ? (at + 1) % 3 : at)))).toBe(false);
-    expect(readsBy(pairs((at) => (at < 2 ? 1 - at : at)))).toBe(false);
+  it('depends on whether each text is nearest to its own paraphrase', () => {
+    expect(canReadScript(pairs((at) => at))).toBe(true);
+    expect(canReadScript(pairs((at) => (at + 1) % 8))).toBe(false);
+    // three of eight wrong, like an English model with Korean
+    expect(canReadScript(pairs((at) => (at < 3 ? (at + 1) % 3 : at)))).toBe(false);
+    expect(canReadScript(pairs((at) => (at < 2 ? 1 - at : at)))).toBe(false);
   });
 
-  it('is denied when all texts look the same, or none came', () => {
-    expect(readsBy(pairs(() => 0).map(() => Float32Array.of(1, 0)))).toBe(false);
-    expect(readsBy([])).toBe(false);
+  it('is false for equal vectors and for none', () => {
+    expect(canReadScript(pairs(() => 0).map(() => Float32Array.of(1, 0)))).toBe(false);
+    expect(canReadScript([])).toBe(false);
   });
 });

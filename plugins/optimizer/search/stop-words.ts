@@ -1,6 +1,6 @@
 import { stem } from './stem.ts';
 
-/** Words that hold a sentence together and say nothing about a tool. */
+/** Function words, which say nothing about a tool. */
 const GRAMMAR =
   'a an the and or but nor if then else so than that this these those there here it its is are was were be been being am ' +
   'do does did done doing has have had having can could may might must shall should will would i me my mine we us our ' +
@@ -11,14 +11,14 @@ const GRAMMAR =
   'via per etc eg ie thank thanks hello hi tell know give something anything everything thing things some up out off ' +
   'im ive id dont doesnt cant isnt whats';
 
-/** Words that every tool description has: they say that it is a tool, not which (the words an interface is made of). Of its verbs only `get`, which half of all names begin with. */
+/** Words that most tool definitions contain. Of the verbs only `get`, with which half of all names begin. */
 const INTERFACE =
   'name description schema input output type property properties required title id tool server meta data content text ' +
   'value field column table index key primary mcp parameter argument optional default string number boolean object array ' +
   'get';
 
-/** Terms that hold a sentence together. */
+/** Stemmed and unstemmed function words. */
 export const GRAMMAR_TERMS: ReadonlySet<string> = new Set([...GRAMMAR.split(' '), ...GRAMMAR.split(' ').map(stem)]);
 
-/** Terms of interfaces in general, lighter than others in a query. */
+/** Terms of tool definitions in general, with a lower weight in a query. */
 export const INTERFACE_TERMS: ReadonlySet<string> = new Set(INTERFACE.split(' ').map(stem));

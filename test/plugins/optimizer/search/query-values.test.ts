@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { withoutValues } from '../../../../plugins/optimizer/search/values.ts';
+import { extractValues } from '../../../../plugins/optimizer/search/query-values.ts';
 
-const valuesIn = (text: string): string => withoutValues(text)[1];
+const valuesIn = (text: string): string => extractValues(text)[1];
 
-describe('taking the values out of a query', () => {
+describe('separating the values of a query', () => {
   it.each([
     ['send "hello world" to bob@example.org', '"hello world" bob@example.org'],
     ['fetch https://example.org/a?b=c now', 'https://example.org/a?b=c'],
@@ -24,8 +24,8 @@ describe('taking the values out of a query', () => {
     'search and replace, then save',
     'Find it. Then tell me.',
     '查询天气预报',
-  ])('leaves what is none: %s', (text) => {
-    expect(withoutValues(text)).toEqual([text, '']);
+  ])('keeps other texts: %s', (text) => {
+    expect(extractValues(text)).toEqual([text, '']);
   });
 
   it.each([
@@ -35,9 +35,9 @@ describe('taking the values out of a query', () => {
     '1a-'.repeat(1_300),
     'a@'.repeat(2_000),
     '://'.repeat(1_300),
-  ])('takes no longer for a text that is made for it: %.6s', (text) => {
+  ])('takes no longer for a hostile text: %.6s', (text) => {
     const began = performance.now();
-    for (let at = 0; at < 20; at += 1) withoutValues(text);
+    for (let at = 0; at < 20; at += 1) extractValues(text);
     expect((performance.now() - began) / 20).toBeLessThan(50);
   });
 });

@@ -1,50 +1,50 @@
 import { type Call, type CallResult, type CatalogDraft, encode, type JsonObject, type ToolEntry } from '@toolmgr/core';
 
-/** What answers the two tools. */
-export interface TwoTools {
+/** The handlers of the two virtual tools. */
+export interface VirtualTools {
   find(call: Call): Promise<CallResult>;
   call(call: Call): Promise<CallResult>;
 }
 
-/** The two names. */
+/** The names of the virtual tools. */
 export const FIND_TOOL = 'find_tool';
 export const CALL_TOOL = 'call_tool';
 
 const ADDRESS = 'optimizer/tools';
 
 /**
- * Puts the two tools at the front door and all others behind it. A tool of a backend that has one of their names leaves,
- * with a warning: it could be neither told apart nor called.
+ * Lists the two virtual tools at the endpoint, and all others only at the direct path. Drops backend tools with the same
+ * names, with a warning.
  */
-export function behindTwoTools(tools: TwoTools): (draft: CatalogDraft) => CatalogDraft {
+export function hideBehindVirtualTools(tools: VirtualTools): (draft: CatalogDraft) => CatalogDraft {
   const own: readonly ToolEntry[] = [
     entryOf(FIND_TOOL, FIND_DEFINITION, tools.find),
     { ...entryOf(CALL_TOOL, CALL_DEFINITION, tools.call), makesOneCall: true },
   ];
   return (draft) => {
-    const taken = draft.tools.filter((tool) => isTaken(tool));
+    const shadowed = draft.tools.filter((tool) => hasVirtualName(tool));
     return {
       ...draft,
-      tools: [...draft.tools.filter((tool) => !isTaken(tool)).map(behind), ...own],
-      warnings: [...draft.warnings, ...taken.map(takenName)],
+      tools: [...draft.tools.filter((tool) => !hasVirtualName(tool)).map(serveAtDirectPath), ...own],
+      warnings: [...draft.warnings, ...shadowed.map(shadowedWarning)],
     };
   };
 }
 
-function isTaken({ key, hiddenBy }: ToolEntry): boolean {
+function hasVirtualName({ key, hiddenBy }: ToolEntry): boolean {
   return hiddenBy === undefined && (key === FIND_TOOL || key === CALL_TOOL);
 }
 
-function behind(tool: ToolEntry): ToolEntry {
+function serveAtDirectPath(tool: ToolEntry): ToolEntry {
   if (tool.hiddenBy !== undefined || tool.servedAt !== undefined) return tool;
   return { ...tool, servedAt: 'direct', shapedBy: [...tool.shapedBy, 'optimizer'] };
 }
 
-function takenName({ key, backend }: ToolEntry): string {
-  return `tool "${key}" of ${backend} is left out: the optimizer has a tool of that name; give it another by an override`;
+function shadowedWarning({ key, backend }: ToolEntry): string {
+  return `tool "${key}" of ${backend} is dropped: the optimizer has a tool of the same name; rename it with an override`;
 }
 
-function entryOf(name: string, definition: JsonObject, run: TwoTools['find']): ToolEntry {
+function entryOf(name: string, definition: JsonObject, run: VirtualTools['find']): ToolEntry {
   return {
     kind: 'tool',
     key: name,
@@ -63,7 +63,7 @@ const FIND_DEFINITION: JsonObject = {
   description:
     'Searches all tools that you may use here, most of which are not listed. Do this first whenever a task may need a tool ' +
     'that you do not see, before you say that something cannot be done. Describe in plain words what is to be done, one or two ' +
-    'sentences, without values such as names or dates. The answer holds the best tools with name, description and input ' +
+    'sentences, without values such as names or dates. The result has the best tools with name, description and input ' +
     'schema: call one of them with call_tool, by exactly that name and with parameters that fit its schema. When nothing fits, ' +
     'search again in other words.',
   inputSchema: {

@@ -5,7 +5,7 @@ import { type FakeServer, fakeServer, type TestGateway } from '../../../../core/
 import search from '../../../../plugins/optimizer/search/index.ts';
 import tools from '../../../../plugins/optimizer/tools/index.ts';
 import { PARAPHRASES } from '../../../../plugins/optimizer/tools/paraphrases.ts';
-import { probesOf } from '../../../../plugins/optimizer/tools/reading.ts';
+import { probeTexts } from '../../../../plugins/optimizer/tools/script-support.ts';
 import { type EmbeddingServer, embeddingServer } from '../../../support/embedding-server.ts';
 import { find, names, optimized, type Settings, STATE, sdkClient } from '../../../support/optimized-gateway.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';
@@ -24,7 +24,7 @@ const office = (): FakeServer =>
 
 type Client = Awaited<ReturnType<typeof sdkClient>>;
 
-/** The tools are embedded when an answer has no notice. */
+/** Waits until a result has no notice: then the tools are embedded. */
 const embedded = (client: Client, ms = 10_000) =>
   until(async () => (await find(client, 'anything')).notice === undefined, ms);
 
@@ -42,8 +42,8 @@ const passages = ({ requests }: EmbeddingServer) =>
 
 afterEach(() => rmSync(FOLDER, { recursive: true, force: true }));
 
-describe('the search by meaning', () => {
-  it('finds what no word of the question says', async () => {
+describe('semantic search', () => {
+  it('finds tools without any word of the query', async () => {
     await using server = await embeddingServer();
     await using words = await optimized({}, { far: office() });
     expect(await names(await sdkClient(words), 'correspondence')).not.toContain('send_letter');
@@ -55,7 +55,7 @@ describe('the search by meaning', () => {
 
   proves(
     ['vmcp.optimizer.semantic-ratio-ends', 'vmcp.optimizer.semantic-ratio'],
-    'is all of the search with a ratio of 1, and none of it with 0',
+    'is used alone with ratio 1, and not at all with ratio 0',
     async () => {
       await using server = await embeddingServer();
       await using none = await served(server, { hybridSearchSemanticRatio: '0.0' });
@@ -70,7 +70,7 @@ describe('the search by meaning', () => {
 
   proves(
     ['vmcp.optimizer.distance-threshold', 'vmcp.optimizer.distance-threshold-semantic-only'],
-    'finds nothing that is too far off, and leaves what words find alone',
+    'finds nothing above the distance, and keeps keyword matches',
     async () => {
       await using server = await embeddingServer();
       await using it = await served(server, { semanticDistanceThreshold: '0' });
@@ -82,11 +82,11 @@ describe('the search by meaning', () => {
 
   proves(
     'choice.optimizer.unread-script',
-    'leaves searches to the words in a script that the model cannot read, and finds that out once',
+    'uses keywords only for a script that the model cannot read, and tests each script once',
     async () => {
       const far = office().tool('shanchu', 'x', { description: '删除一个文件' });
       const probed = ({ requests }: EmbeddingServer) =>
-        requests.flatMap(({ texts }) => texts).filter((text) => text === probesOf('Han')[0]).length;
+        requests.flatMap(({ texts }) => texts).filter((text) => text === probeTexts('Han')[0]).length;
       await using server = await embeddingServer();
       {
         await using it = await served(server, {}, far);
@@ -94,7 +94,7 @@ describe('the search by meaning', () => {
         for (const text of ['把文件删除', '删除行', '把文件删除']) {
           const { tools, notice } = await find(it.client, text);
           expect(tools.map(({ name }) => name)).toEqual(['shanchu']);
-          expect(notice).toBe('found by words only, not by meaning: the embedding model cannot read Han script');
+          expect(notice).toBe('found by keywords only, not by meaning: the embedding model cannot read Han script');
         }
         expect(probed(server)).toBe(1);
         expect(it.kit.logged.join()).toMatch(/cannot read a script/);
@@ -116,7 +116,7 @@ describe('the search by meaning', () => {
 
   proves(
     'choice.optimizer.cache',
-    'keeps vectors over a restart, readable by their owner only',
+    'persists vectors, in a file that only its owner can read',
     async () => {
       await using server = await embeddingServer();
       {
@@ -134,7 +134,7 @@ describe('the search by meaning', () => {
         await until(() => passages(server).length === 5); // only the new one
         expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
       }
-      // one that is torn counts as none
+      // an incomplete file is ignored
       const whole = readFileSync(join(FOLDER, file));
       for (const bytes of [
         whole.subarray(0, -5),
@@ -146,13 +146,13 @@ describe('the search by meaning', () => {
         await using it = await served(server);
         await embedded(it.client);
         expect(passages(server).length - before).toBe(4);
-        expect(it.kit.logged.join()).toMatch(/kept embeddings cannot be read/);
+        expect(it.kit.logged.join()).toMatch(/embedding cache cannot be read/);
       }
     },
     LONG,
   );
 
-  it('embeds once for all sessions, and again only what is new', async () => {
+  it('embeds once for all sessions, and later only new tools', async () => {
     await using server = await embeddingServer();
     await using it = await served(server);
     await embedded(it.client);
@@ -166,7 +166,7 @@ describe('the search by meaning', () => {
 
   proves(
     'choice.optimizer.degrades',
-    'lets words answer while the embedder is away, says so, and comes back by itself',
+    'uses keywords while the embedder is unavailable, with a notice, and recovers by itself',
     async () => {
       const server = await embeddingServer();
       await using it = await served(server);
@@ -174,27 +174,27 @@ describe('the search by meaning', () => {
       await server[Symbol.asyncDispose]();
       const { tools, notice } = await find(it.client, 'draw some chart now');
       expect(tools[0]?.name).toBe('draw_chart');
-      expect(notice).toBe('found by words only, not by meaning: the embedding service does not answer');
+      expect(notice).toBe('found by keywords only, not by meaning: the embedding service does not answer');
       const started = performance.now();
       for (let at = 0; at < 20; at++) await find(it.client, `draw chart ${at}`);
-      expect(performance.now() - started).toBeLessThan(5_000); // nobody waits for a service that is known to be away
+      expect(performance.now() - started).toBeLessThan(5_000); // no search waits for a service that is known to be unavailable
       await using back = await embeddingServer(server.port);
       await until(async () => (await find(it.client, `correspondence`)).notice === undefined, 15_000);
       expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
       expect(back.requests.length).toBeGreaterThan(0);
-      expect(it.kit.logged.filter((line) => line.includes('the embedder is away'))).toHaveLength(1);
+      expect(it.kit.logged.filter((line) => line.includes('the embedder is unavailable'))).toHaveLength(1);
     },
     LONG,
   );
 
   proves(
     'choice.optimizer.degrades',
-    'starts without its embedder, and embeds when it comes',
+    'starts without its embedder, and embeds when it is available',
     async () => {
       const place = await embeddingServer();
       await place[Symbol.asyncDispose]();
       await using it = await served(place);
-      expect((await find(it.client, 'draw a chart')).notice).toMatch(/words only/);
+      expect((await find(it.client, 'draw a chart')).notice).toMatch(/keywords only/);
       await using server = await embeddingServer(place.port);
       await embedded(it.client, 15_000);
       expect((await names(it.client, 'correspondence'))[0]).toBe('send_letter');
@@ -204,7 +204,7 @@ describe('the search by meaning', () => {
   );
 
   it(
-    'embeds everything again when another model has come',
+    'embeds everything again for another model',
     async () => {
       const server = await embeddingServer();
       await using it = await served(server);
@@ -222,7 +222,7 @@ describe('the search by meaning', () => {
   );
 
   it(
-    'notices a model that changed without a word',
+    'notices a changed model with the same identity',
     async () => {
       await using server = await embeddingServer();
       await using it = await served(server);
@@ -235,16 +235,16 @@ describe('the search by meaning', () => {
     LONG,
   );
 
-  proves('choice.optimizer.words-only-said-once', 'says once at the start that there is no embedder', async () => {
+  proves('choice.optimizer.words-only-said-once', 'logs once at the start that there is no embedder', async () => {
     const core = pluginCore();
     search.apply(core, {});
     tools.apply(core, tools.config.parse({}));
     await core.hooks.starting.promise();
-    expect(core.lines.map(({ message }) => message)).toEqual(['the optimizer finds tools by words only']);
+    expect(core.lines.map(({ message }) => message)).toEqual(['the optimizer finds tools by keywords only']);
     await core.hooks.stopping.promise();
   });
 
-  proves('vmcp.optimizer.embedding-provider', 'speaks either protocol', async () => {
+  proves('vmcp.optimizer.embedding-provider', 'supports both protocols', async () => {
     await using server = await embeddingServer();
     await using it = await served(server, { embeddingProvider: 'openai', embeddingModel: 'm' });
     await embedded(it.client);

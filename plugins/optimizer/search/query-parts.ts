@@ -1,6 +1,6 @@
 import { MAX_QUERY_TEXT } from './keyword.ts';
 
-/** Parts of a query at most; where there are more, the shortest neighbours are asked for together. */
+/** Maximum parts of a query; of more parts the shortest neighbours are joined. */
 export const MAX_PARTS = 8;
 const MAX_COMPARED = 64;
 const MIN_WORDS = 2;
@@ -10,9 +10,9 @@ const CONJUNCTION = /\s+and\s+/iu;
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /**
- * What a query asks for one after the other; the query itself first, alone when it asks for one thing.
+ * Splits a query that asks for several things. The whole query comes first, alone when it has one part.
  *
- * Several sentences or lines are several parts; a single one is taken apart at its clauses.
+ * Sentences and lines are parts; a sentence is split at its clauses.
  */
 export function partsOf(text: string): readonly string[] {
   const whole = text.slice(0, MAX_QUERY_TEXT).trim();
@@ -22,7 +22,7 @@ export function partsOf(text: string): readonly string[] {
   return [whole, ...(distinct.length > 1 ? distinct : [])];
 }
 
-/** Joins the two neighbours that are shortest together, until there are few enough: each word stays in a part. */
+/** Joins the two shortest neighbours until there are at most MAX_PARTS. No word is lost. */
 function merged(parts: readonly string[]): readonly string[] {
   const few = packed(parts);
   while (few.length > MAX_PARTS) {
@@ -35,7 +35,7 @@ function merged(parts: readonly string[]): readonly string[] {
   return few;
 }
 
-/** Of very many parts neighbours are joined as they come: looking for the shortest takes the square of their number. */
+/** Joins neighbours of very many parts in order, because the search for the shortest takes quadratic time. */
 function packed(parts: readonly string[]): string[] {
   const inEach = Math.ceil(parts.length / MAX_COMPARED);
   const bundles: string[] = [];

@@ -1,18 +1,18 @@
 import { stem } from './stem.ts';
 
 /**
- * The terms of a text: stems of its words, with identifiers taken apart.
+ * The terms of a text: stems of its words, with identifiers split.
  *
  * Shape: `getBaziDetail` gives the parts and the whole, `read_file` its parts, `base64` its letters, its digits and the
- * whole; scripts that write no spaces give pairs of characters. Case, accents and width do not count.
- * @param maxTerms terms given at most; the rest of the text is not looked at
- * @param known terms of runs met before, for whoever reads many texts: most words of a catalogue return
+ * whole; scripts without spaces give pairs of characters. Case, accents and width are ignored.
+ * @param maxTerms maximum terms; the rest of the text is ignored
+ * @param known cached terms of earlier runs; most words of a catalogue repeat
  */
 export function termsOf(text: string, maxTerms: number, known: KnownRuns = new Map()): string[] {
   const terms: string[] = [];
   for (const [run] of text.normalize('NFKC').matchAll(RUN)) {
     if (terms.length >= maxTerms) break;
-    terms.push(...(known.get(run) ?? learnt(run, known)));
+    terms.push(...(known.get(run) ?? termsOfRun(run, known)));
   }
   return terms.length > maxTerms ? terms.slice(0, maxTerms) : terms;
 }
@@ -22,7 +22,7 @@ export type KnownRuns = Map<string, readonly string[]>;
 
 const MAX_KNOWN = 20_000;
 
-function learnt(run: string, known: KnownRuns): readonly string[] {
+function termsOfRun(run: string, known: KnownRuns): readonly string[] {
   const terms: string[] = [];
   if (SPACELESS.test(run)) pushPairs(terms, run);
   else pushWord(terms, run);
@@ -33,11 +33,11 @@ function learnt(run: string, known: KnownRuns): readonly string[] {
 const SPACELESS = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
 const RUN =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]]+(?:['’]\p{L}+)?/gv;
-/** Where an identifier changes its step: aB, ABc, a1, 1a. */
+/** Boundaries inside an identifier: aB, ABc, a1, 1a. */
 const STEPS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 const POSSESSIVE = /['’]\p{L}+$/u;
 const ACCENT = /\p{M}/gu;
-/** Longer words are nobody's: ids, hashes, encoded data. */
+/** Longer words are ids, hashes or encoded data, and are ignored. */
 const MAX_WORD = 40;
 
 function pushWord(terms: string[], run: string): void {

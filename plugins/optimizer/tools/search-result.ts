@@ -11,34 +11,36 @@ import {
   type ToolEntry,
 } from '@toolmgr/core';
 import { shortened, typeOfSchema } from '../../shared/schema-type.ts';
-import type { Answered } from './report-search.ts';
+import type { MeasuredResult } from './report-search.ts';
 
-/** What a search came to. */
+/** The outcome of a search. */
 export interface SearchOutcome {
   /** Best first. */
   readonly found: readonly ToolEntry[];
-  /** What all tools of the caller would take in a list. */
+  /** Size of all tools of the caller in a list. */
   readonly baselineBytes: number;
-  /** Why meaning had no say, where it should have had. */
-  readonly away: string | undefined;
+  /** Why the search used keywords only, when it should have used vectors. */
+  readonly unavailable: string | undefined;
 }
 
 /**
- * The result of a search: definitions as a list would show them, by their bytes, without `outputSchema` and `execution`,
- * which nobody needs for a call.
+ * The result of a search: the listed definitions without `outputSchema` and `execution`, which a call does not need.
  *
- * Shape: `structuredContent` holds the definitions and figures. Many clients show their model the text as well, so that
- * says it once more only as far as a call needs it: a line with name, arguments and what the tool does. Clients of
- * revisions without `structuredContent` (before 2025-06-18) get all of it as text, and nothing else.
+ * Shape: `structuredContent` has the definitions and figures. Many clients also show the text to their model, so the text has
+ * only one line per tool: name, arguments and a short description. Clients of revisions without `structuredContent` (before
+ * 2025-06-18) get everything as text.
  */
-export function foundAnswer(outcome: SearchOutcome, client: Pick<ClientContext, 'era' | 'protocolVersion'>): Answered {
-  const { found, baselineBytes, away } = outcome;
+export function searchResult(
+  outcome: SearchOutcome,
+  client: Pick<ClientContext, 'era' | 'protocolVersion'>,
+): MeasuredResult {
+  const { found, baselineBytes, unavailable } = outcome;
   const items = found.map((tool) => leanItem(tool, client.era));
   const baseline = tokens(baselineBytes);
   const returned = tokens(items.reduce((sum, { length }) => sum + length, 0));
   const savings = baseline === 0 ? 0 : Math.round((1 - returned / baseline) * 10_000) / 100;
   const metrics = { baseline_tokens: baseline, returned_tokens: returned, savings_percent: savings };
-  const notice = away === undefined ? undefined : `found by words only, not by meaning: ${away}`;
+  const notice = unavailable === undefined ? undefined : `found by keywords only, not by meaning: ${unavailable}`;
   const rest = encode({ token_metrics: metrics, ...(notice !== undefined && { notice }) }).subarray(1);
   const listed = items.flatMap((item, at) => (at === 0 ? [item] : [COMMA, item]));
   const structured = Buffer.concat([TOOLS, ...listed, TOOLS_END, rest]);
@@ -66,7 +68,9 @@ const MAX_DESCRIPTION = 100;
 
 function linesOf(items: readonly RawJson[], notice: string | undefined): string {
   const head =
-    items.length === 0 ? 'No tool fits.' : 'Best first; call one with call_tool. Full definitions: structuredContent.';
+    items.length === 0
+      ? 'No tool matches.'
+      : 'Best first; call one with call_tool. Full definitions: structuredContent.';
   const lines = items.map((item) => lineOf(decodeObject(item) ?? {}));
   return [head, ...lines, ...(notice === undefined ? [] : [`(${notice})`])].join('\n');
 }
@@ -76,7 +80,7 @@ function lineOf({ name, description, inputSchema }: JsonObject): string {
   return `- ${name}(${shortened(typeOfSchema(inputSchema, ARGUMENTS), MAX_ARGUMENTS)})${about}`;
 }
 
-/** The usual rule of thumb: four bytes of JSON are a token. */
+/** Rule of thumb: four bytes of JSON are one token. */
 function tokens(bytes: number): number {
   return Math.ceil(bytes / 4);
 }

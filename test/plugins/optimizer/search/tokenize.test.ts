@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stem } from '../../../../plugins/optimizer/search/stem.ts';
-import { termsOf } from '../../../../plugins/optimizer/search/words.ts';
+import { termsOf } from '../../../../plugins/optimizer/search/tokenize.ts';
 
 const terms = (text: string): string[] => termsOf(text, 100);
 
@@ -24,12 +24,12 @@ describe('splitting into terms', () => {
     expect(terms(text)).toEqual(expected.map(stem));
   });
 
-  it('stops at the bound and reads no hashes or encoded data', () => {
+  it('stops at the bound and ignores hashes and encoded data', () => {
     expect(termsOf('one two three four', 2)).toHaveLength(2);
     expect(terms('a'.repeat(41))).toEqual([]);
   });
 
-  it('gives for any text at most the bound, and the same with words it knows', () => {
+  it('returns at most the bound for any text, and the same with cached words', () => {
     const known = new Map();
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
@@ -40,7 +40,7 @@ describe('splitting into terms', () => {
     );
   });
 
-  it('does not care for case', () => {
+  it('ignores case', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a-z]{2,12}$/), { minLength: 1, maxLength: 6 }), (words) => {
         expect(terms(words.join(' ').toUpperCase())).toEqual(terms(words.join('_')));
@@ -64,7 +64,7 @@ describe('stemming', () => {
     ['finance', 'financial'],
     ['activate', 'activity', 'activities'],
     ['interact', 'interactive'],
-  ])('joins the forms of %s', (...forms) => {
+  ])('gives the forms of %s one stem', (...forms) => {
     expect(new Set(forms.map(stem)).size).toBe(1);
   });
 
@@ -73,15 +73,15 @@ describe('stemming', () => {
     ['process', 'proceed'],
     ['status', 'state'],
     ['policy', 'police'],
-  ])('keeps %s apart from others', (word, ...others) => {
+  ])('gives %s another stem than other words', (word, ...others) => {
     for (const other of others) expect(stem(other)).not.toBe(stem(word));
   });
 
-  it('leaves short words and other alphabets alone', () => {
+  it('does not change short words and other alphabets', () => {
     for (const word of ['is', 'was', 'ids', 'größe', '数据', 'k8s', '2024']) expect(stem(word)).toBe(word);
   });
 
-  it('never gives nothing and only shortens, but for a y', () => {
+  it('never returns an empty stem, and only shortens words, except for a final y', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{1,20}$/), (word) => {
         const root = stem(word);

@@ -1,30 +1,29 @@
 import { PARAPHRASES, type Script } from './paraphrases.ts';
 
 /**
- * The script that most of a text is in, when it is one that models may not read; `undefined` for Latin and for scripts
- * that are not known here.
+ * The main script of a text when models may not be able to read it; `undefined` for Latin and unknown scripts.
  */
 export function scriptOf(text: string): Script | undefined {
   const counts = SCRIPTS.map(({ letters, weight }) => weight * (text.match(letters)?.length ?? 0));
   const all = counts.reduce((sum, count) => sum + count, text.match(LATIN)?.length ?? 0);
   const [han = 0, kana = 0] = counts;
-  if (kana > 0) counts.splice(0, 2, 0, han + kana); // Japanese is written in Han as well, no other language has Kana
+  if (kana > 0) counts.splice(0, 2, 0, han + kana); // Japanese also uses Han; no other language uses Kana
   return SCRIPTS[counts.findIndex((count) => count * 2 > all)]?.name;
 }
 
-/** What to embed to find out whether a model reads a script: the pairs one after the other. */
-export function probesOf(script: Script): readonly string[] {
+/** The texts that test whether a model can read a script: the pairs one after the other. */
+export function probeTexts(script: Script): readonly string[] {
   return PARAPHRASES[script].flat();
 }
 
 /**
- * Whether a model reads a script, by its vectors of `probesOf`.
+ * Whether a model can read a script, by its vectors of `probeTexts`.
  *
- * Each text is compared with the other texts of all pairs. A model that reads them finds its own partner nearer than
- * nearly all others: multilingual models came to 0.88 and more of these comparisons, English ones to 0.71 at most
- * (docs/retrieval.md), chance to a half.
+ * Each text is compared with the texts of all pairs. For a model that can read the script, the partner is nearer than nearly
+ * all others: in 0.88 or more of the comparisons for multilingual models, in at most 0.71 for English ones
+ * (docs/retrieval.md), in 0.5 for random vectors.
  */
-export function readsBy(vectors: readonly Float32Array[]): boolean {
+export function canReadScript(vectors: readonly Float32Array[]): boolean {
   const ones = vectors.filter((_, at) => at % 2 === 0);
   const others = vectors.filter((_, at) => at % 2 === 1);
   let [won, compared] = [0, 0];
@@ -36,12 +35,12 @@ export function readsBy(vectors: readonly Float32Array[]): boolean {
       compared += 2;
     });
   });
-  return compared > 0 && won / compared >= LEAST_WON;
+  return compared > 0 && won / compared >= MIN_WON_SHARE;
 }
 
-const LEAST_WON = 0.8;
+const MIN_WON_SHARE = 0.8;
 
-/** Letters of a script; in those without spaces one stands for as much as several. */
+/** Letters of a script; a letter of a script without spaces has a higher weight. */
 const SCRIPTS: readonly { readonly name: Script; readonly letters: RegExp; readonly weight: number }[] = [
   { name: 'Han', letters: /\p{sc=Han}/gu, weight: 3 },
   { name: 'Kana', letters: /[\p{sc=Hiragana}\p{sc=Katakana}]/gu, weight: 3 },

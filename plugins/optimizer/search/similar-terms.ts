@@ -1,19 +1,19 @@
-/** Finds known terms that an unknown one probably means. */
-export type NearTerms = (term: string) => readonly (readonly [term: number, likeness: number])[];
+/** Finds known terms that are similar to an unknown one. */
+export type SimilarTerms = (term: string) => readonly (readonly [term: number, likeness: number])[];
 
 const MIN_LENGTH = 4;
 const MIN_PART = 3;
 const MAX_NEAR = 3;
 const MIN_LIKENESS = 0.5;
-/** A gram that more terms share tells nothing. */
+/** Trigrams of more terms are ignored. */
 const MAX_SHARED = 400;
 
 /**
- * Knows terms by their trigrams (misspellings, unusual endings) and as two terms written together (`flowchart`).
+ * Finds terms by trigrams (misspellings, unusual endings), and splits compounds of two terms (`flowchart`).
  *
- * Likeness is the share of common trigrams (Dice), 0 to 1; terms of four letters and more only.
+ * `likeness` is the Dice coefficient of the trigrams, 0 to 1. Only for terms of four letters or more.
  */
-export function nearTerms(terms: ReadonlyMap<string, number>): NearTerms {
+export function similarTerms(terms: ReadonlyMap<string, number>): SimilarTerms {
   const lengths: number[] = [];
   const byGram = new Map<string, number[]>();
   for (const [term, id] of terms) {
@@ -26,10 +26,10 @@ export function nearTerms(terms: ReadonlyMap<string, number>): NearTerms {
       else ids.push(id);
     }
   }
-  return (term) => (term.length < MIN_LENGTH ? [] : [...halves(term, terms), ...alike(term, byGram, lengths)]);
+  return (term) => (term.length < MIN_LENGTH ? [] : [...asTwoTerms(term, terms), ...byTrigrams(term, byGram, lengths)]);
 }
 
-function halves(term: string, terms: ReadonlyMap<string, number>): [number, number][] {
+function asTwoTerms(term: string, terms: ReadonlyMap<string, number>): [number, number][] {
   for (let at = term.length - MIN_PART; at >= MIN_PART; at -= 1) {
     const [left, right] = [terms.get(term.slice(0, at)), terms.get(term.slice(at))];
     if (left !== undefined && right !== undefined)
@@ -41,7 +41,7 @@ function halves(term: string, terms: ReadonlyMap<string, number>): [number, numb
   return [];
 }
 
-function alike(
+function byTrigrams(
   term: string,
   byGram: ReadonlyMap<string, readonly number[]>,
   lengths: readonly number[],

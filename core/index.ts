@@ -135,10 +135,12 @@ export {
 } from './gateway/find-plugin.ts';
 export type { Gateway } from './gateway/gateway.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './gateway/plan.ts';
+export { readCaBundle } from './http1/ca-bundle.ts';
 export { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';
 export { foldCase, hasRepeatedMembers } from './json/ambiguous-names.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './json/raw-json.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
+export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
 export { LACKING } from './mcp/meta.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './mcp/result.ts';
 export { networkOf, Shares, shareOfCall } from './mcp/shares.ts';

@@ -12,13 +12,13 @@ export interface Origin {
   /** As the `Host` header has it. */
   readonly host: string;
   /** Certificates that are trusted instead of the system's, PEM. */
-  readonly ca: Buffer | undefined;
+  readonly ca: string | undefined;
   /** The forward proxy on the way there. */
   readonly proxy: ProxyRoute | undefined;
 }
 
 /** The origin of an http or https URL. */
-export function originFrom(url: URL, ca?: Buffer, proxy?: ProxyRoute): Origin {
+export function originFrom(url: URL, ca?: string, proxy?: ProxyRoute): Origin {
   const isTls = url.protocol === 'https:';
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
   return { isTls, hostname: url.hostname.replace(/^\[|\]$/g, ''), port, host: url.host, ca, proxy };

@@ -1,14 +1,13 @@
 import type { MirroredParam } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import { decodeObject, isObject, RawObject, rawElements } from '../json/raw-json.ts';
+import { FIELD_NAME } from './header-fields.ts';
 import { encodeHeaderValue } from './headers.ts';
 
 const ANNOTATION = 'x-mcp-header';
 const ANNOTATION_BYTES = Buffer.from(`"${ANNOTATION}"`);
 /** Deeper schemas are not searched: an annotation there makes the tool invalid. */
 const MAX_SCHEMA_DEPTH = 64;
-/** RFC 9110 §5.6.2 token. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** What a tool's `x-mcp-header` annotations say. */
 export type Annotations = { readonly mirrored: readonly MirroredParam[] } | { readonly invalid: string };
@@ -120,7 +119,7 @@ function annotationTrouble(
   path: readonly string[],
   reachable: boolean,
 ): string | undefined {
-  if (typeof name !== 'string' || !TOKEN.test(name)) return 'a header name is not a token';
+  if (typeof name !== 'string' || !FIELD_NAME.test(name)) return 'a header name is not a token';
   if (!reachable || path.length === 0) return 'a mirrored parameter is not reached by properties alone';
   if (type !== 'string' && type !== 'integer' && type !== 'boolean') return 'a mirrored parameter is not a plain value';
   return undefined;

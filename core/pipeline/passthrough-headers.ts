@@ -1,9 +1,8 @@
 import type { Inbound } from '../contract/inbound.ts';
+import { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME } from '../mcp/header-fields.ts';
 
 /** Picks the allowed headers of one request: lower-case name to value. */
 export type Passthrough = (headers: Inbound['headers']) => Readonly<Record<string, string>>;
-
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/; // RFC 9110 §5.6.2
 
 /**
  * What a client must never set towards a backend: the connection's own headers, who asks and for whom, credentials, and
@@ -11,25 +10,11 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/; // RFC 9110 §5.6.2
  * Source: vmcp spec §2 passthroughHeaders (`Host`, hop-by-hop, `X-Forwarded-*`); RFC 9110 §7.6.1.
  */
 const RESTRICTED: ReadonlySet<string> = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
+  ...CONNECTION_FIELDS,
+  ...CONTENT_FIELDS,
   'trailers',
-  'upgrade',
-  'http2-settings',
-  'proxy-authorization',
   'proxy-authenticate',
   'proxy-authentication-info',
-  'proxy-connection',
-  'transfer-encoding',
-  'content-length',
-  'content-type',
-  'content-encoding',
-  'accept',
-  'accept-encoding',
-  'expect',
   'forwarded',
   'x-real-ip',
   'authorization',
@@ -43,7 +28,7 @@ const RESTRICTED_PREFIXES = ['x-forwarded-', 'mcp-'] as const;
  * An underscore counts as a hyphen: servers that hand headers on as variables cannot tell the two apart.
  */
 export function passthroughProblem(header: string): string | undefined {
-  if (!TOKEN.test(header)) return 'expected a header name (RFC 9110 token)';
+  if (!FIELD_NAME.test(header)) return 'expected a header name (RFC 9110 token)';
   const plain = header.toLowerCase().replaceAll('_', '-');
   const restricted =
     RESTRICTED.has(plain) || plain === '--proto--' || RESTRICTED_PREFIXES.some((prefix) => plain.startsWith(prefix));

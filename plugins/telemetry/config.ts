@@ -1,11 +1,7 @@
+import { FIELD_NAME, FIELD_VALUE } from '@toolmgr/core';
 import { z } from 'zod';
 import { decimalText } from '../shared/decimal-text.ts';
 import { collectorUrl } from './collector-url.ts';
-
-/** A field name as HTTP writes it (RFC 9110 §5.1). */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Visible characters and blanks: no line break can end the field. */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Defaults of the contract; what would have no effect is refused. Source: vmcp spec §2 telemetry. */
 export const telemetryConfig = z
@@ -16,8 +12,8 @@ export const telemetryConfig = z
       .optional()
       .describe('collector that takes OTLP over HTTP: `host:port`, or a URL whose path goes before `/v1/…`'),
     headers: z
-      .record(z.string().regex(HEADER_NAME, 'expected a header name'), z.string())
-      .refine((headers) => Object.values(headers).every((value) => HEADER_VALUE.test(value)), {
+      .record(z.string().regex(FIELD_NAME, 'expected a header name'), z.string())
+      .refine((headers) => Object.values(headers).every((value) => FIELD_VALUE.test(value)), {
         message: 'expected values without line breaks',
       })
       .default({})

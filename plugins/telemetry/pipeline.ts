@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import type { Meter, Tracer } from '@opentelemetry/api';
@@ -14,7 +13,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
-import { type Core, GatewayFault, LATE, proxyRouteFor, within } from '@toolmgr/core';
+import { type Core, GatewayFault, LATE, proxyRouteFor, readCaBundle, within } from '@toolmgr/core';
 import { collectorUrl } from './collector-url.ts';
 import type { TelemetryConfig } from './config.ts';
 import { logOutages } from './log-outages.ts';
@@ -43,14 +42,14 @@ export interface Pipeline {
 
 /**
  * Opens the pipeline that a configuration asks for; `readers` read its metrics besides the collector.
- * @throws GatewayFault PLUGIN_FAILED when the file of CAs cannot be read
+ * @throws GatewayFault PLAN_INVALID when the file of CAs cannot be used
  */
 export async function openPipeline(
   { server, log, now }: Pick<Core, 'server' | 'log' | 'now'>,
   config: TelemetryConfig,
   readers: readonly MetricReader[],
 ): Promise<Pipeline> {
-  const collector = await openCollector(config);
+  const collector = openCollector(config);
   const resource = resourceOf(server, config);
   const said = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log, now });
 
@@ -101,7 +100,7 @@ export async function openPipeline(
   };
 }
 
-async function openCollector(config: TelemetryConfig) {
+function openCollector(config: TelemetryConfig) {
   if (config.endpoint === undefined || !(config.tracingEnabled || config.metricsEnabled)) return undefined;
   const url = collectorUrl(config.endpoint, config.insecure);
   if ('wrong' in url) throw new GatewayFault('PLUGIN_FAILED', `telemetry.endpoint: ${url.wrong}`);
@@ -112,7 +111,7 @@ async function openCollector(config: TelemetryConfig) {
     : new TlsAgent({
         keepAlive: true,
         ...through,
-        ...(config.caCertPath === undefined ? {} : { ca: await readCas(config.caCertPath) }),
+        ...(config.caCertPath === undefined ? {} : { ca: readCaBundle(config.caCertPath, 'telemetry.caCertPath') }),
       });
   return {
     base,
@@ -130,15 +129,6 @@ async function openCollector(config: TelemetryConfig) {
 function proxyOptions(base: string): { readonly proxyEnv?: NodeJS.ProcessEnv } {
   const route = proxyRouteFor(new URL(base));
   return route === undefined ? {} : { proxyEnv: { HTTP_PROXY: route.url, HTTPS_PROXY: route.url } };
-}
-
-async function readCas(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    const what = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-    throw new GatewayFault('PLUGIN_FAILED', `telemetry.caCertPath: ${path} cannot be read (${what})`, { cause });
-  }
 }
 
 /** `OTEL_RESOURCE_ATTRIBUTES` may add; what the configuration says wins, an explicit name of the service over all. */

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Authorizer } from '../../contract/auth-strategy.ts';
 import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
+import { readCaBundle } from '../../http1/ca-bundle.ts';
 import { ConnectionPool, type PoolOptions } from '../../http1/connection-pool.ts';
 import { type Origin, originFrom } from '../../http1/dial.ts';
 import type { ResponseReader } from '../../http1/flow.ts';
@@ -55,8 +55,7 @@ export class HttpTarget {
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
-    const ca = backend.caBundlePath === undefined ? undefined : readCas(backend);
-    this.#address = originFrom(url, ca, proxyTo(url, backend));
+    this.#address = originFrom(url, caBundleOf(backend), proxyTo(url, backend));
     this.#pool = new ConnectionPool(this.#address, POOL);
   }
 
@@ -171,11 +170,12 @@ function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
   }
 }
 
-function readCas(backend: Backend): Buffer {
+function caBundleOf({ name, caBundlePath }: Backend): string | undefined {
+  if (caBundlePath === undefined) return undefined;
   try {
-    return readFileSync(backend.caBundlePath ?? '');
+    return readCaBundle(caBundlePath, 'caBundlePath');
   } catch (cause) {
     const facts = { category: 'tls', cause } as const;
-    throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'has a CA file that cannot be read', facts);
+    throw new LinkFailure('BACKEND_UNREACHABLE', name, 'has a CA file that cannot be used', facts);
   }
 }

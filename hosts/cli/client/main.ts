@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, nearest } from '@toolmgr/core';
+import { FIELD_NAME, isObject, type JsonObject, nearest } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
@@ -165,7 +165,8 @@ function shortDescription(tool: JsonObject): string {
 }
 
 function collectHeader(text: string, before: readonly string[]): readonly string[] {
-  if (/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:\s*\S/.test(text)) return [...before, text];
+  const [name = '', ...value] = text.split(':');
+  if (FIELD_NAME.test(name) && value.join(':').trim() !== '') return [...before, text];
   throw new InvalidArgumentError('expected "Name: value"');
 }
 

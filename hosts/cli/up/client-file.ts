@@ -1,7 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { type Backend, type EraSetting, GatewayFault, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import {
+  type Backend,
+  type EraSetting,
+  FIELD_NAME,
+  FIELD_VALUE,
+  GatewayFault,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '@toolmgr/core';
 import { callTimeoutFrom } from './call-timeout.ts';
 import { ERAS } from './eras.ts';
 import { type ExpansionContext, expand, UnusableServer } from './expand.ts';
@@ -176,15 +185,10 @@ function remoteBackend(
   const headers = Object.fromEntries(
     Object.entries(mapAt(server.headers, 'headers', context)).map(([header, value]) => [header.toLowerCase(), value]),
   );
-  const wrong = Object.entries(headers).find(([header, value]) => !isHeader(header, value));
+  const wrong = Object.entries(headers).find(([header, value]) => !FIELD_NAME.test(header) || !FIELD_VALUE.test(value));
   if (wrong !== undefined) throw new UnusableServer(`its header ${JSON.stringify(wrong[0])} cannot be sent`);
   const guessed = new URL(url).pathname.endsWith('/sse') ? 'sse' : 'streamable-http';
   return { backend: { name, transport: transport ?? guessed, url, type: 'entry' }, headers };
-}
-
-function isHeader(name: string, value: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a header value must not have
-  return /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) && !/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value);
 }
 
 async function envFileOf(path: JsonValue | undefined, context: ExpansionContext): Promise<Record<string, string>> {

@@ -1,7 +1,6 @@
-import { type Core, createOutageLog, GatewayFault, type RouteTable, type Secret } from '@toolmgr/core';
+import { type Core, createOutageLog, GatewayFault, type RouteTable, readCaBundle, type Secret } from '@toolmgr/core';
 import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
 import { readSecret } from '../../shared/read-secret.ts';
-import { readCaBundle } from '../../shared/safe-http/ca-bundle.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
@@ -47,7 +46,7 @@ export function createDoor(core: Pick<Core, 'log' | 'now' | 'slots'>, config: Oi
     async open() {
       const { clientSecretEnv: name } = config;
       const secret = name === undefined ? undefined : await readSecret(core.slots, name, PLACE_OF_SECRET);
-      const ca = config.caBundlePath === undefined ? undefined : await readCaBundle(config.caBundlePath, PLACE_OF_CA);
+      const ca = config.caBundlePath === undefined ? undefined : readCaBundle(config.caBundlePath, PLACE_OF_CA);
       opened = openDesk(core, config, face.challenge, secret, ca);
     },
     async close() {

@@ -1,24 +1,12 @@
+import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
 import { z } from 'zod';
 import { decimalText } from '../../shared/decimal-text.ts';
 import { goDuration } from '../../shared/go-duration.ts';
 import { serviceUrlProblem } from '../embedding/embedding-service.ts';
 
 const MAX_HEADERS = 32;
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Headers that belong to the connection or to the gateway. */
-const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
-  'content-type',
-  'content-length',
-  'connection',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([...CONNECTION_FIELDS, 'content-type']);
 
 const headers = z.record(z.string(), z.string()).superRefine((given, context) => {
   if (Object.keys(given).length > MAX_HEADERS) {
@@ -34,7 +22,7 @@ const headers = z.record(z.string(), z.string()).superRefine((given, context) =>
 function headerProblem(name: string, value: string): string | undefined {
   if (name === 'authorization') return 'cannot be set: the key is read from the environment variable EMBEDDING_API_KEY';
   if (FORBIDDEN_HEADERS.has(name)) return 'cannot be set: the gateway sets it itself';
-  if (!HEADER_NAME.test(name)) return 'expected the name of a header';
+  if (!FIELD_NAME.test(name)) return 'expected the name of a header';
   return /^[\t\x20-\x7e]*$/.test(value) ? undefined : 'expected visible ASCII';
 }
 

@@ -1,28 +1,21 @@
-import { type AuthStrategy, explainIssues, GatewayFault } from '@toolmgr/core';
+import {
+  type AuthStrategy,
+  CONNECTION_FIELDS,
+  CONTENT_FIELDS,
+  explainIssues,
+  FIELD_NAME,
+  FIELD_VALUE,
+  GatewayFault,
+} from '@toolmgr/core';
 import { z } from 'zod';
 import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
 
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/; // RFC 9110 §5.6.2 token
-const ALLOWED_IN_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/; // RFC 9110 §5.5, one byte each
 const MAX_VALUE_LENGTH = 16_384; // common servers take no more for all headers of a request
 
 /** Headers that belong to the hop or to MCP itself; setting them would break the request. */
-const OWNED_BY_THE_HOP: ReadonlySet<string> = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'upgrade',
-  'http2-settings',
-  'proxy-connection',
-  'transfer-encoding',
-  'content-length',
-  'content-type',
-  'content-encoding',
-  'accept',
-  'accept-encoding',
-  'expect',
+const RESERVED: ReadonlySet<string> = new Set([
+  ...CONNECTION_FIELDS,
+  ...CONTENT_FIELDS,
   'mcp-session-id',
   'mcp-protocol-version',
   'mcp-method',
@@ -41,16 +34,13 @@ export const headerInjectionOptions = z
   .strictObject({
     headerName: z
       .string()
-      .regex(HEADER_NAME, 'expected a header name (RFC 9110 token)')
-      .refine(
-        (name) => !OWNED_BY_THE_HOP.has(name.toLowerCase()),
-        'this header belongs to the connection, not to credentials',
-      )
+      .regex(FIELD_NAME, 'expected a header name (RFC 9110 token)')
+      .refine((name) => !RESERVED.has(name.toLowerCase()), 'this header belongs to the connection, not to credentials')
       .describe('name of the header'),
     headerValue: z
       .string()
       .min(1, 'expected a value that is not empty')
-      .refine((value) => ALLOWED_IN_VALUE.test(value), `expected a value ${SENDABLE}`)
+      .refine((value) => FIELD_VALUE.test(value), `expected a value ${SENDABLE}`)
       .max(MAX_VALUE_LENGTH, `expected at most ${MAX_VALUE_LENGTH} characters`)
       .optional()
       .describe('the value itself; prefer headerValueEnv for secrets'),
@@ -88,7 +78,7 @@ export function createHeaderInjection(secrets: SecretSlots): AuthStrategy {
 
 async function readValue(secrets: SecretSlots, name: string, setting: string): Promise<string> {
   const value = (await readSecret(secrets, name, setting)).reveal();
-  if (ALLOWED_IN_VALUE.test(value) && value.length <= MAX_VALUE_LENGTH) return value;
+  if (FIELD_VALUE.test(value) && value.length <= MAX_VALUE_LENGTH) return value;
   throw new GatewayFault(
     'AUTH_STRATEGY_INVALID',
     `${setting}: the value of ${name} is nothing a header can carry; expected one ${SENDABLE}, at most ${MAX_VALUE_LENGTH} characters`,

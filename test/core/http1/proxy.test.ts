@@ -8,7 +8,7 @@ import { plainAnswer, post, scriptedServer } from './scripted-server.ts';
 
 const routeOf = (url: string, env: Record<string, string>) => proxyRouteFor(new URL(url), env)?.label;
 
-function poolThrough(url: URL, ca: Buffer | undefined, env: Record<string, string>, connectTimeoutMs = 5_000) {
+function poolThrough(url: URL, ca: string | undefined, env: Record<string, string>, connectTimeoutMs = 5_000) {
   const pool = new ConnectionPool(originFrom(url, ca, proxyRouteFor(url, env)), {
     connectTimeoutMs,
     keepAliveMs: 3_000,

@@ -20,7 +20,7 @@ export interface ScriptedServer {
   readonly heard: Heard[];
   /** Connections taken so far. */
   readonly sockets: Socket[];
-  readonly ca: Buffer | undefined;
+  readonly ca: string | undefined;
 }
 
 type Answering = (heard: Heard, number: number) => void;
@@ -52,7 +52,7 @@ export async function scriptedServer(answering: Answering, isTls = false): Promi
   });
   const { port } = server.address() as AddressInfo;
   const url = new URL(`${isTls ? 'https' : 'http'}://127.0.0.1:${port}`);
-  return { url, heard, sockets, ca: made === undefined ? undefined : Buffer.from(made.ca) };
+  return { url, heard, sockets, ca: made?.ca };
 }
 
 function endOf(text: string): number | undefined {

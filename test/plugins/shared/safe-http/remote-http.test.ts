@@ -1,8 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readCaBundle } from '../../../../plugins/shared/safe-http/ca-bundle.ts';
 import { createRemoteHttp, remoteUrlProblem } from '../../../../plugins/shared/safe-http/remote-http.ts';
 import { certificates } from '../../../support/certificates.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
@@ -83,22 +79,6 @@ describe('certificates of a private authority', () => {
       await expect(http.getJson(server.url)).rejects.toMatchObject({ code: 'REMOTE_UNAVAILABLE' });
     }
     await Promise.all([trusting.close(), doubting.close(), other.close()]);
-  });
-
-  it('are read from a file, and a file without one is named', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-ca-'));
-    const { ca } = certificates();
-    await writeFile(join(folder, 'ca.crt'), `Some words\n${ca}`);
-    await writeFile(join(folder, 'empty.crt'), 'nothing');
-    await writeFile(join(folder, 'torn.crt'), ca.replace(/\n.{20}/, '\n'));
-    expect(await readCaBundle(join(folder, 'ca.crt'), 'x.caBundlePath')).toBe(ca.trim());
-    for (const name of ['empty.crt', 'torn.crt', 'none.crt']) {
-      await expect(readCaBundle(join(folder, name), 'x.caBundlePath')).rejects.toMatchObject({
-        code: 'PLAN_INVALID',
-        message: expect.stringMatching(`^x\\.caBundlePath: cannot use .*${name}: `),
-      });
-    }
-    await rm(folder, { recursive: true });
   });
 });
 

@@ -1,13 +1,13 @@
 // The public exports of the core; named exports only.
 
-export { classifySignal as signOfLife, classifyState as signOfState } from './backend/health/classify-signal.ts';
+export { classifySignal, classifyState } from './backend/health/classify-signal.ts';
 export { inheritedEnvironment } from './backend/transports/inherited-environment.ts';
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
 export { isAmbiguousUri } from './catalog/ambiguous-uri.ts';
 export type { Catalog, CatalogConflict } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/entry-definition.ts';
-export { innerCallNames as insideNames } from './catalog/inner-call-names.ts';
+export { innerCallNames } from './catalog/inner-call-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type {
   AuthContext,
@@ -15,7 +15,7 @@ export type {
   BackendHealth,
   BackendHello,
   BackendRequest,
-  BackendSignal as BackendSign,
+  BackendSignal,
   BackendState,
   BackendStatus,
   Command,
@@ -40,9 +40,9 @@ export type { CatalogDraft, CatalogInputs } from './contract/catalog-draft.ts';
 export type { EntryKind, HiddenBy, MirroredParam } from './contract/catalog-entry.ts';
 export type {
   ClientContext,
-  ClientRequester as Ask,
-  ClientResponse as AskAnswer,
-  SessionListener as LinkSink,
+  ClientRequester,
+  ClientResponse,
+  SessionListener,
   SessionOwner,
 } from './contract/client-context.ts';
 export type { Era, EraSetting } from './contract/era.ts';
@@ -84,10 +84,10 @@ export type {
   AddedRoots,
   CompiledStep,
   Elicited,
-  StepCompileContext as StepCompiling,
+  StepCompileContext,
   StepOutput,
   StepPath,
-  StepRunContext as StepRunning,
+  StepRunContext,
   StepTemplate,
   StepType,
 } from './contract/step.ts';

@@ -69,7 +69,7 @@ export interface Backends {
    * Sends the cheapest request of the backend's revision over the existing connection. Reconnects at once to an
    * unavailable backend. Resolves with the duration in milliseconds, also for an error response that shows that the
    * backend works; `timeoutMs` limits it.
-   * @throws an error that `signOfLife` classifies; BACKEND_UNKNOWN when the backend is not configured (any more)
+   * @throws an error that `classifySignal` classifies; BACKEND_UNKNOWN when the backend is not configured (any more)
    */
   probe(name: string, timeoutMs: number, signal: AbortSignal): Promise<number>;
   /**

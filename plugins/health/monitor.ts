@@ -1,13 +1,13 @@
 import {
   type BackendChanged,
-  type BackendSign,
+  type BackendSignal,
   type BackendState,
   type CallRecord,
   type Core,
+  classifySignal,
+  classifyState,
   GatewayFault,
   type HealthStatus,
-  signOfLife,
-  signOfState,
 } from '@toolmgr/core';
 import type { HealthConfig } from './config.ts';
 import type { Failure } from './health-record.ts';
@@ -51,7 +51,7 @@ export class Monitor {
     if (change !== 'status') return;
     // A probe that looks for the backend tells what it found itself; a breaker waits for its trial.
     if (watch.isProbing || watch.isBroken) return;
-    const sign = signOfState(state);
+    const sign = classifyState(state);
     if (sign.is === 'failed') return this.#suspected(watch, sign.category);
     this.#take(watch, sign, false);
     watch.checkedMs = this.#core.now();
@@ -62,7 +62,7 @@ export class Monitor {
   callSettled({ call, cause, outcome }: CallRecord): void {
     const watch = this.#watches.get(call.target.backend);
     if (watch === undefined || watch.isBroken || NO_EVIDENCE.has(outcome)) return;
-    const sign = cause === undefined ? ALIVE : signOfLife(cause);
+    const sign = cause === undefined ? ALIVE : classifySignal(cause);
     if (sign.is === 'failed') {
       // What is known to be away refuses calls without being asked.
       if (watch.isThere && watch.record.status !== 'unhealthy') this.#suspected(watch, sign.category);
@@ -148,17 +148,17 @@ export class Monitor {
     return triesAtMs > nowMs ? triesAtMs : nowMs + this.#intervalMs;
   }
 
-  async #asked(name: string, signal: AbortSignal): Promise<{ readonly sign: BackendSign; readonly isSlow: boolean }> {
+  async #asked(name: string, signal: AbortSignal): Promise<{ readonly sign: BackendSignal; readonly isSlow: boolean }> {
     try {
       const tookMs = await this.#core.backends.probe(name, this.#timeoutMs, signal);
       return { sign: ALIVE, isSlow: tookMs > SLOW_MS };
     } catch (cause) {
-      return { sign: signOfLife(cause), isSlow: false };
+      return { sign: classifySignal(cause), isSlow: false };
     }
   }
 
   /** Takes the evidence of a probe or of a look. */
-  #take(watch: Watch, sign: BackendSign, isSlow: boolean): void {
+  #take(watch: Watch, sign: BackendSignal, isSlow: boolean): void {
     const before = watch.record.status;
     const nowMs = this.#core.now();
     if (sign.is === 'alive') watch.succeeded(isSlow, nowMs);
@@ -206,7 +206,7 @@ export class Monitor {
 /** Turns at multiples of it, modulo one, are spread evenly however many there are. */
 const GOLDEN = 0.618_033_988_749_895;
 
-const ALIVE: BackendSign = { is: 'alive' };
+const ALIVE: BackendSignal = { is: 'alive' };
 
 /** Ends of calls that say nothing about a backend. */
 const NO_EVIDENCE: ReadonlySet<CallRecord['outcome']> = new Set(['refused', 'cancelled', 'abandoned']);

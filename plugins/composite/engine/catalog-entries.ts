@@ -5,7 +5,7 @@ import {
   type CatalogInputs,
   decodeObject,
   encode,
-  insideNames,
+  innerCallNames,
   isObject,
   type JsonObject,
   type RawJson,
@@ -115,7 +115,7 @@ function isBefore(one: ToolEntry, other: ToolEntry): boolean {
  * `backend.name` never matches a tool of another backend whose advertised name looks the same.
  */
 function createToolFinder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | undefined {
-  const inside = insideNames(tools);
+  const inside = innerCallNames(tools);
   const ofWorkload = new Map<string, ToolEntry>();
   const byKey = new Map<string, ToolEntry>();
   const byOriginal = new Map<string, ToolEntry[]>();

@@ -1,4 +1,4 @@
-import { CallError, type StepOutput, type StepRunning, type WorkflowAdvanced } from '@toolmgr/core';
+import { CallError, type StepOutput, type StepRunContext, type WorkflowAdvanced } from '@toolmgr/core';
 import { attempt } from './attempts.ts';
 import type { WorkflowStep } from './compile-step.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
@@ -13,7 +13,7 @@ export interface StepContext {
   readonly signal: AbortSignal;
   now(): number;
   /** The API for the step type, with the signal of one attempt. */
-  running(step: WorkflowStep, data: StepRunning['data'], signal: AbortSignal): StepRunning;
+  running(step: WorkflowStep, data: StepRunContext['data'], signal: AbortSignal): StepRunContext;
   tell(change: WorkflowAdvanced['change'], step: WorkflowStep, more?: Partial<WorkflowAdvanced>): void;
   /** Logs an unexpected error of a step type. */
   report(step: WorkflowStep, cause: unknown): void;
@@ -74,7 +74,7 @@ function withDefaults({ defaults, policy }: WorkflowStep): Pick<StepState, 'outp
 async function outputOf(
   step: WorkflowStep,
   context: StepContext,
-  data: StepRunning['data'],
+  data: StepRunContext['data'],
   onRetry: () => void,
 ): Promise<StepOutput> {
   const run = (signal: AbortSignal): Promise<StepOutput> => step.compiled.run(context.running(step, data, signal));

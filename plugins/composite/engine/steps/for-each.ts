@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, StepOutput, StepRunning, StepTemplate, StepType } from '@toolmgr/core';
+import type { JsonObject, JsonValue, StepOutput, StepRunContext, StepTemplate, StepType } from '@toolmgr/core';
 import { z } from 'zod';
 import { attempt, type Policy, policyFrom } from '../attempts.ts';
 import { valueFromText } from '../coerce.ts';
@@ -90,7 +90,7 @@ interface Iteration {
   readonly error?: string;
 }
 
-async function runLoop(loop: Loop, items: readonly JsonValue[], running: StepRunning): Promise<StepOutput> {
+async function runLoop(loop: Loop, items: readonly JsonValue[], running: StepRunContext): Promise<StepOutput> {
   const ended = new AbortController();
   const signal = AbortSignal.any([running.signal, ended.signal]);
   let failure: unknown;
@@ -123,7 +123,7 @@ async function iterate(
   loop: Loop,
   item: JsonValue,
   index: number,
-  running: StepRunning,
+  running: StepRunContext,
   signal: AbortSignal,
 ): Promise<Pick<Iteration, 'status' | 'output'>> {
   const data: JsonObject = { ...running.data, forEach: { [loop.itemVar]: item, index } };

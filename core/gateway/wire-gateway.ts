@@ -72,7 +72,7 @@ export function wireGateway(parts: JoinParts): WiredGateway {
     const changes = listsThatDiffer(before.catalogs, catalogs);
     before.leave(endpoint.exchange({ ...behind, kept, endStreams }));
     wiredPipeline.settlesRounds();
-    for (const change of changes) endpoint.tell(change);
+    for (const change of changes) endpoint.notify(change);
   };
   const drained = async (): Promise<void> => {
     await remaining?.idle(limits.callTotalMs);

@@ -1,5 +1,5 @@
 import type { SessionEnded } from '../contract/event.ts';
-import { createEndpoint, type Endpoint, type Successor } from '../server/endpoint.ts';
+import { createEndpoint, type Endpoint, type HandoverParts } from '../server/endpoint.ts';
 import { createSharedSessions, type SharedSessions } from '../server/era-2025-11-25/sessions/session-store.ts';
 import { mountedRoutes } from './mounted-routes.ts';
 import type { HandoverState } from './reload.ts';
@@ -10,7 +10,7 @@ import type { WiredPipeline } from './wire-pipeline.ts';
 export interface WiredServer {
   readonly endpoint: Endpoint;
   /** What takes the place of the gateway before at its endpoint. */
-  readonly behind: Omit<Successor, 'kept' | 'endStreams'>;
+  readonly behind: Omit<HandoverParts, 'kept' | 'endStreams'>;
 }
 
 /**

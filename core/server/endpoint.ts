@@ -12,8 +12,10 @@ import { isJsonType } from '../mcp/headers.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
 import type { GatewayService, ListsChanged } from '../pipeline/gateway-service.ts';
 import { createInFlight, type InFlight } from '../timing/in-flight.ts';
+
 import { isPromise } from '../timing/is-promise.ts';
-import { exchangeable, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
+import { replaceableSessions, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
+
 import { type BodyFault, type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
 import { openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
@@ -28,22 +30,22 @@ import type { HttpExchange } from './protocol-server.ts';
 import { createRejectedTokens } from './rejected-tokens.ts';
 import { ReloadableService } from './reloadable-service.ts';
 
-/** What an endpoint is made of. */
+/** Settings and dependencies of an endpoint. */
 export interface EndpointOptions {
   readonly service: GatewayService;
   readonly limits: Limits;
-  /** Where MCP is served, e.g. `/mcp`. */
+  /** Path of MCP, e.g. `/mcp`. */
   readonly path: string;
-  /** A second path of the same endpoint; the gateway tells what is behind which. */
+  /** A second path of the same endpoint; the gateway decides what each path serves. */
   readonly directPath?: string | undefined;
-  /** Host names served; `undefined` = loopback names when `loopback`, any otherwise. */
+  /** Allowed host names; `undefined` = loopback names when `loopback`, any otherwise. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Exact Origin values served besides loopback ones. */
+  /** Allowed Origin values, exact, besides loopback ones. */
   readonly allowedOrigins?: readonly string[];
   readonly loopback: boolean;
-  /** See `EdgeParts`. */
+  /** See `ProtocolServerParts`. */
   readonly strictProtocolVersion?: boolean;
-  /** Routes beside the endpoint; they come before it. */
+  /** Routes beside the endpoint; they are checked before it. */
   readonly routes?: MountedRoutes;
   readonly log: Log;
   /** Epoch milliseconds. */
@@ -51,22 +53,22 @@ export interface EndpointOptions {
   /** The legacy sessions of all replicas. */
   readonly sharedSessions?: SharedSessions | undefined;
   onSessionEnded?(ended: SessionEnded): void;
-  /** Hears of every request; without it no record is kept. */
+  /** Receives a record of every request; without it no record is made. */
   readonly requests?: RequestListener | undefined;
 }
 
-/** What a gateway brings that takes the place of another at one endpoint. */
-export interface Successor
+/** What a reloaded gateway passes to the endpoint that it takes over. */
+export interface HandoverParts
   extends Pick<EndpointOptions, 'service' | 'routes' | 'requests' | 'sharedSessions' | 'onSessionEnded'> {
-  /** Backends that it has taken over as they are. */
+  /** Backends that it took over unchanged. */
   readonly kept: ReadonlySet<string>;
-  /** Callers are known in another way than before: streams are opened anew, so that their callers are looked at. */
+  /** Authentication changed: open streams are ended, so that clients authenticate again. */
   readonly endStreams: boolean;
 }
 
-/** The client-facing edge of a gateway. */
+/** The client-facing side of a gateway. */
 export interface Endpoint {
-  /** Answers one request, wherever it came from. Never rejects. */
+  /** Answers one request of any adapter. Never rejects. */
   serve(inbound: Inbound, readBody: BodyReader, responder: Responder): Promise<void>;
   /** Answers one Node request. */
   handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
@@ -75,21 +77,21 @@ export interface Endpoint {
   /** Live sessions and open event streams. */
   counts(): { readonly sessions: number; readonly streams: number };
   /**
-   * Another gateway takes this one's place at the door: requests from now on are its own, sessions and streams stay.
-   * Resolves, as the result says, when the requests before have ended.
+   * Replaces the gateway behind the endpoint: new requests go to the new one; sessions and streams are kept. The
+   * promise in the result resolves when all older requests have ended.
    */
-  exchange(next: Successor): InFlight;
-  /** Tells clients of changed lists. */
-  tell(change: ListsChanged): void;
+  exchange(next: HandoverParts): InFlight;
+  /** Notifies clients of changed lists. */
+  notify(change: ListsChanged): void;
   /** Refuses new requests, ends streams gracefully, gives running calls `limits.stopMs`, then ends everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes the endpoint: guards, routes, authentication, then the edge of the client's era.
+ * Makes the endpoint: guards, routes, authentication, then the server of the client's era.
  *
- * A request that is refused before it is known to be MCP gets a problem document (RFC 9457), after that a JSON-RPC
- * error with the id of its request.
+ * A request that is refused before it is parsed as MCP gets a problem document (RFC 9457); later refusals are JSON-RPC
+ * errors with the id of the request.
  */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, log, path, directPath } = options;
@@ -100,7 +102,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const rejected = createRejectedTokens(log);
   let inFlight = createInFlight();
   const flights = new Set([inFlight]);
-  const sharedSessions = options.sharedSessions && exchangeable(options.sharedSessions);
+  const sharedSessions = options.sharedSessions && replaceableSessions(options.sharedSessions);
   const router = createProtocolRouter({
     ...options,
     service,
@@ -124,7 +126,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const responder = origin === undefined ? plain : withHeaders(plain, corsHeaders(origin));
     if (stopping !== undefined) {
       recorderOf(inbound)?.refused('the gateway is stopping');
-      return sendProblem(responder, 'GATEWAY_STOPPING', 'try again later', STOPPING_HEADERS);
+      return sendProblem(responder, 'GATEWAY_STOPPING', 'retry later', STOPPING_HEADERS);
     }
     if (origin !== undefined && isPreflight(inbound)) {
       return responder.send(204, preflightHeaders(inbound.headers['access-control-request-headers']));
@@ -146,7 +148,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     } finally {
       flight.leave();
       const recorder = recorderOf(inbound);
-      if (recorder?.status === 0) recorder.leave(); // it went away with its body half sent: there was nobody to answer
+      if (recorder?.status === 0) recorder.clientDisconnected(); // the client disconnected before its body was complete
     }
   }
 
@@ -184,7 +186,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const server = router.serverFor(inbound, message);
     if ('code' in server) return refuse(responder, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
     recorderOf(inbound)?.speaks(server.era);
-    await server.post(exchange, message); // returned, it would cost two more turns of the microtask queue
+    await server.post(exchange, message); // awaited, because returning the promise costs two more microtasks
   }
 
   async function stopNow(): Promise<void> {
@@ -209,10 +211,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (next.endStreams) router.close();
       return before;
     },
-    tell: (change) => service.tell(change),
+    notify: (change) => service.notify(change),
     handle(request, response, { body, mountPath } = AS_IT_CAME) {
       const responder = new NodeResponder(response);
-      response.on('error', ignore); // the client has gone: `onGone` tells those who care
+      response.on('error', ignore); // the client disconnected: listeners of `onDisconnect` are called
       const read = body === undefined ? () => readNodeBody(request, limits) : () => givenBody(body, limits);
       void serve(new NodeInbound(request, responder, mountPath), read, responder);
     },
@@ -229,7 +231,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 }
 
-/** The same serving, with a record of each request for those who listen. */
+/** Serves with a record of each request for the listener. */
 function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint['serve'] {
   return (inbound, readBody, responder) => {
     const recorder = new RequestRecorder(inbound, responder, listener);
@@ -255,7 +257,7 @@ function refuse(
 function refuseBody(responder: Responder, fault: BodyFault): void {
   if (fault === 'gone') return;
   const { status, text } = BODY_FAULTS[fault];
-  // What is left of the body is not worth reading: the connection ends with the answer.
+  // The rest of the body is not read: the connection ends after the response.
   refuse(responder, status, wireError(CODE.invalidRequest, text), { connection: 'close' });
 }
 

@@ -7,11 +7,11 @@ import { explainCause } from '../errors.ts';
 import { encode } from '../json/raw-json.ts';
 import type { Message } from '../mcp/message.ts';
 import { createHeartbeat } from '../timing/shared-timers.ts';
-import { claimOf, eraOf } from './classify.ts';
 import { createLegacyServer } from './era-2025-11-25/legacy-server.ts';
 import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
 import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-server.ts';
 import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
+import { claimOf, eraOf } from './era-of-message.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from './protocol-server.ts';
 
 /** What a protocol router is made with. */
@@ -21,7 +21,7 @@ export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbea
   onSessionEnded(ended: SessionEnded): void;
 }
 
-/** The edges of one endpoint, and which of them a request goes to. */
+/** The protocol servers of one endpoint, and the choice between them for each request. */
 export function createProtocolRouter({
   service,
   limits,
@@ -32,10 +32,10 @@ export function createProtocolRouter({
   strictProtocolVersion = true,
 }: ProtocolRouterParts) {
   const heartbeat = createHeartbeat(limits.keepAliveMs, (cause) =>
-    log.error('a beat failed', { cause: explainCause(cause) }),
+    log.error('keep-alive failed', { cause: explainCause(cause) }),
   );
   const parts: ProtocolServerParts = { service, limits, log, heartbeat, now, strictProtocolVersion };
-  const face = once(() => service.face(NOBODY));
+  const face = once(() => service.face(GATEWAY_CLIENT));
   const serverInfo = once(() => encode(face().serverInfo));
   const supported = once(() => servers.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));
   const legacy = createLegacyServer({ ...parts, sharedSessions, onSessionEnded });
@@ -43,13 +43,14 @@ export function createProtocolRouter({
   const servers: readonly ProtocolServer[] = [modern, legacy];
   const isServed = (server: ProtocolServer): boolean => face().eras.includes(server.era);
   const byEra = new Map<Era, ProtocolServer>(servers.map((server) => [server.era, server]));
-  const evidence = { modernVersions: MODERN_VERSIONS, isLegacySession: legacy.owns };
+  const evidence = { modernVersions: MODERN_VERSIONS, isLegacySession: legacy.isLegacySession };
 
   return {
     serverFor(inbound: Inbound, message: Message): ProtocolServer | WireError {
       const server = byEra.get(eraOf(message, inbound.headers, evidence));
       if (server !== undefined && isServed(server)) return server;
-      // Without the modern era the probe of modern clients is answered as older servers do: they go on to initialize.
+      // Without the modern era the probe of modern clients is answered like older servers do; they continue with
+      // initialize.
       if (message.kind === 'request' && message.method === 'server/discover') return legacy;
       return unsupportedVersion(claimOf(message) ?? inbound.headers['mcp-protocol-version'], supported());
     },
@@ -73,8 +74,8 @@ export function createProtocolRouter({
   };
 }
 
-/** Who asks when the gateway wants to know its own face. */
-const NOBODY: ClientContext = {
+/** The client for which the gateway reads its own server info. */
+const GATEWAY_CLIENT: ClientContext = {
   era: '2026-07-28',
   capabilities: {},
   clientInfo: undefined,

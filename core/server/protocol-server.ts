@@ -7,37 +7,37 @@ import type { Message } from '../mcp/message.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import type { Heartbeat } from '../timing/shared-timers.ts';
 
-/** One HTTP request at the endpoint whose caller is known. */
+/** One HTTP request at the endpoint, after authentication. */
 export interface HttpExchange {
   readonly inbound: Inbound;
   readonly responder: Responder;
   readonly caller: Caller;
 }
 
-/** How one era is served to clients. A third era is one more edge in the endpoint's table. */
+/** Serves one era to clients. A third era would be one more server in the table of the router. */
 export interface ProtocolServer {
   readonly era: Era;
-  /** Revisions spoken, newest first. */
+  /** Supported revisions, newest first. */
   readonly versions: readonly string[];
-  /** Answers one message. Never rejects for what a client did. */
+  /** Answers one message. Never rejects because of what a client did. */
   post(exchange: HttpExchange, message: Message): void | Promise<void>;
-  /** Other HTTP methods of the era. */
+  /** Handlers of other HTTP methods of the era. */
   readonly methods: Readonly<Partial<Record<'GET' | 'DELETE', (exchange: HttpExchange) => void | Promise<void>>>>;
-  /** How many sessions are open. */
+  /** Number of open sessions. */
   sessions(): number;
-  /** Ends streams gracefully and takes no new ones. */
+  /** Ends streams gracefully and accepts no new ones. */
   close(): void;
-  /** Aborts the calls that are still running and frees everything. */
+  /** Aborts the calls that are still running and frees all resources. */
   stop(): Promise<void>;
 }
 
-/** What an edge works with. */
+/** What a protocol server is made with. */
 export interface ProtocolServerParts {
   readonly service: GatewayService;
   readonly limits: Limits;
   readonly log: Log;
   readonly heartbeat: Heartbeat;
-  /** `false`: a request of a session may name any version in its header. */
+  /** `false`: a request of a session may have any version in its header. */
   readonly strictProtocolVersion?: boolean;
   now(): number;
 }

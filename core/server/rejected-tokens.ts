@@ -2,15 +2,15 @@ import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { Log } from '../extension/plugin.ts';
 
-/** Hears of callers who came with a token and were refused. */
+/** Is notified of callers whose token was rejected. */
 export interface RejectedTokens {
   note(inbound: Inbound, refusal: Refusal): void;
   stop(): void;
 }
 
 /**
- * Logs why tokens are rejected, never the tokens: an operator whose clients cannot get in sees the reason. Of a flood the
- * first of each window are logged, then how many more there were: anybody can send tokens.
+ * Logs why tokens are rejected, never the tokens, so that operators can help clients that fail to authenticate. Anybody
+ * can send tokens, so only the first ones of each window are logged, followed by the number of further ones.
  */
 export function createRejectedTokens(log: Pick<Log, 'info'>): RejectedTokens {
   let inWindow = 0;
@@ -22,7 +22,7 @@ export function createRejectedTokens(log: Pick<Log, 'info'>): RejectedTokens {
   };
   return {
     note({ headers, path, remoteAddress }, { status, reason }) {
-      // without a token a 401 is how a client learns where to get one; 429 and 503 say nothing about a token
+      // without a token a 401 tells a client where to get one; 429 and 503 are not about the token
       if (headers.authorization === undefined || (status !== 401 && status !== 403)) return;
       closing ??= setTimeout(close, WINDOW_MS).unref();
       if (++inWindow > MOST_LINES) return;

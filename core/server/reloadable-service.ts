@@ -9,33 +9,33 @@ import type { McpRequest } from '../pipeline/mcp-request.ts';
 import type { ServerDescription } from '../pipeline/server-info.ts';
 import { Cancel } from '../timing/cancel.ts';
 
-/** A resource that somebody watches. */
-interface Watch {
+/** A resource subscription of a client. */
+interface Subscription {
   readonly entry: CatalogEntry;
   readonly uri: string;
   readonly client: ClientContext;
   count: number;
 }
 
-/** What an owner told its backends and would have to tell again. */
-interface Told {
+/** Subscriptions and log level of an owner, to be repeated after a reload. */
+interface OwnerState {
   level?: { readonly client: ClientContext; readonly level: string };
-  readonly watches: Map<string, Watch>;
+  readonly watches: Map<string, Subscription>;
 }
 
 /**
- * The gateway as the client edges see it: the one behind it can be exchanged under their feet.
+ * The gateway service as the protocol servers use it; a reload replaces the service behind it.
  *
- * What clients have asked of backends for good (subscriptions, log levels) is remembered here, once for both eras, and
- * asked again of the next service where it has not taken the backend over.
+ * Subscriptions and log levels are remembered here, for both eras, and repeated at the next service for backends that
+ * it did not take over.
  */
 export class ReloadableService implements GatewayService {
   #service: GatewayService;
   readonly #log: Log;
-  readonly #told = new Map<string, Told>();
+  readonly #owners = new Map<string, OwnerState>();
   readonly #listeners = new Set<(change: ListsChanged) => void>();
   #unsubscribe: () => void;
-  /** Owners keep what it says, so it is the same for all services behind it. */
+  /** Owners keep this listener, so it is the same for all services. */
   readonly listClass?: NonNullable<GatewayService['listClass']>;
 
   constructor(service: GatewayService, log: Log) {
@@ -45,19 +45,19 @@ export class ReloadableService implements GatewayService {
     this.#unsubscribe = this.#listenTo(service);
   }
 
-  /** From now on `next` answers. `kept`: backends that it has taken over, with all that was asked of them. */
+  /** Switches to `next`. `kept`: backends that it took over, with their subscriptions and log levels. */
   exchange(next: GatewayService, kept: ReadonlySet<string>): void {
     this.#unsubscribe();
     this.#service = next;
     this.#unsubscribe = this.#listenTo(next);
-    for (const { level, watches } of this.#told.values()) {
+    for (const { level, watches } of this.#owners.values()) {
       if (level !== undefined) next.setLogLevel(level.client, level.level);
       for (const watch of watches.values()) void this.#watchAgain(next, watch, kept.has(watch.entry.backend));
     }
   }
 
-  /** Tells clients what the exchange changed for them. */
-  tell(change: ListsChanged): void {
+  /** Notifies clients of changed lists. */
+  notify(change: ListsChanged): void {
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -72,7 +72,7 @@ export class ReloadableService implements GatewayService {
 
   async watch(entry: CatalogEntry, uri: string, client: ClientContext): Promise<void> {
     await this.#service.watch(entry, uri, client);
-    const { watches } = this.#toldBy(client);
+    const { watches } = this.#stateOf(client);
     const known = watches.get(uri);
     if (known === undefined) watches.set(uri, { entry, uri, client, count: 1 });
     else known.count++;
@@ -84,12 +84,12 @@ export class ReloadableService implements GatewayService {
   }
 
   setLogLevel(client: ClientContext, level: string): void {
-    this.#toldBy(client).level = { client, level };
+    this.#stateOf(client).level = { client, level };
     this.#service.setLogLevel(client, level);
   }
 
   release(ownerKey: string): void {
-    this.#told.delete(ownerKey);
+    this.#owners.delete(ownerKey);
     this.#service.release(ownerKey);
   }
 
@@ -99,25 +99,25 @@ export class ReloadableService implements GatewayService {
   }
 
   #listenTo(service: GatewayService): () => void {
-    return service.onListsChanged((change) => this.tell(change));
+    return service.onListsChanged((change) => this.notify(change));
   }
 
-  #toldBy({ owner }: ClientContext): Told {
-    const told = this.#told.get(owner.key) ?? { watches: new Map<string, Watch>() };
-    this.#told.set(owner.key, told);
-    return told;
+  #stateOf({ owner }: ClientContext): OwnerState {
+    const state = this.#owners.get(owner.key) ?? { watches: new Map<string, Subscription>() };
+    this.#owners.set(owner.key, state);
+    return state;
   }
 
   #forget(uri: string, { owner }: ClientContext): void {
-    const told = this.#told.get(owner.key);
-    const known = told?.watches.get(uri);
-    if (told === undefined || known === undefined) return;
-    if (--known.count <= 0) told.watches.delete(uri);
-    if (told.watches.size === 0 && told.level === undefined) this.#told.delete(owner.key);
+    const state = this.#owners.get(owner.key);
+    const known = state?.watches.get(uri);
+    if (state === undefined || known === undefined) return;
+    if (--known.count <= 0) state.watches.delete(uri);
+    if (state.watches.size === 0 && state.level === undefined) this.#owners.delete(owner.key);
   }
 
-  /** The policy of the next service decides anew; what it refuses, or does not have, is watched no more. */
-  async #watchAgain(next: GatewayService, { entry, uri, client, count }: Watch, isKept: boolean): Promise<void> {
+  /** The policy of the next service decides again; refused or missing resources are not watched any more. */
+  async #watchAgain(next: GatewayService, { entry, uri, client, count }: Subscription, isKept: boolean): Promise<void> {
     try {
       const found = await next.mayWatch(subscribing(uri, client), uri);
       const isAllowed = 'entry' in found && found.entry.backend === entry.backend;
@@ -126,12 +126,12 @@ export class ReloadableService implements GatewayService {
         if (!isAllowed && isKept) await next.unwatch(entry, uri, client);
       }
     } catch (cause) {
-      this.#log.warn('a resource could not be watched again', { uri, cause: explainCause(cause) });
+      this.#log.warn('a resource could not be subscribed again', { uri, cause: explainCause(cause) });
     }
   }
 }
 
-/** The request that the client made once, without its HTTP headers: they are not kept. */
+/** The subscribe request of the client, without HTTP headers, which are not stored. */
 function subscribing(uri: string, client: ClientContext): McpRequest {
   const cancel = new Cancel();
   return {

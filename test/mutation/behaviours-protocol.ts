@@ -108,8 +108,8 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.session.bad-version-header',
     FIND_SESSION,
-    'version !== undefined && !isSpoken(version)',
-    'version === undefined && !isSpoken',
+    'version !== undefined && !isSupportedVersion(version)',
+    'version === undefined && !isSupportedVersion',
   ],
   [
     'choice.error.legacy-missing-session',
@@ -133,7 +133,7 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.session.shared-no-token',
     RECORD,
-    'const caller = callerMark(session.id, session.caller.key);',
+    'const caller = callerDigest(session.id, session.caller.key);',
     'const caller = session.caller.key;',
   ],
   ['choice.session.shared-tampered', RECORD, 'z.strictObject({\n  caller', 'z.looseObject({\n  caller'],

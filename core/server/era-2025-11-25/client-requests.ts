@@ -11,8 +11,11 @@ import { DROPPABLE, MUST } from '../http/event-writer.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import type { RunningCall, Session } from './sessions/session.ts';
 
-/** A question as it may go to the client, or the error its backend gets when the client never declared that it can answer. */
-export function questionFor(
+/**
+ * A request of a backend as it may be sent to the client; an error for the backend when the client did not declare the
+ * capability.
+ */
+export function relayableRequest(
   session: Session,
   method: string,
   params: RawJson,
@@ -21,7 +24,7 @@ export function questionFor(
   return { error: wireError(CODE.methodNotFound, `the client does not support ${method}`) };
 }
 
-/** Takes what the session's backends say outside any call to the session's own stream. */
+/** Sends what the session's backends send outside calls to the session's own stream. */
 export function sessionSink(session: Session, askTimeoutMs: number): SessionListener {
   return {
     resourceUpdated(backend, params) {
@@ -40,21 +43,21 @@ export function sessionSink(session: Session, askTimeoutMs: number): SessionList
       session.standalone.push(MUST, notificationParts(method, withoutPerHop(params)));
     },
     async request(method, params, signal) {
-      // A question that may be any call's: without a stream of its own the session is asked on one of them.
-      const call = session.standalone.isConnected ? undefined : askable(session);
-      if (call?.ask !== undefined) return call.ask(method, params, signal);
-      const question = questionFor(session, method, params);
+      // The request may belong to any call: without a stream of its own the session gets it on the stream of a call.
+      const call = session.standalone.isConnected ? undefined : callWithStream(session);
+      if (call?.request !== undefined) return call.request(method, params, signal);
+      const question = relayableRequest(session, method, params);
       if ('error' in question) return question;
       return session.questions.put(session.standalone, method, question.params, signal, askTimeoutMs);
     },
   };
 }
 
-function askable(session: Session): RunningCall | undefined {
+function callWithStream(session: Session): RunningCall | undefined {
   return session.calls.values().find(({ mayStream }) => mayStream === true);
 }
 
-/** Tells the client that lists changed; what it has not fetched yet is not repeated. */
+/** Notifies the client of changed lists; a kind that it has not fetched yet is not repeated. */
 export function pushListsChanged(session: Session, kinds: ListsChanged['kinds']): void {
   for (const kind of kinds) {
     const method = `notifications/${kind}/list_changed`;
@@ -64,10 +67,10 @@ export function pushListsChanged(session: Session, kinds: ListsChanged['kinds'])
 
 const EMPTY_PARAMS = encode({});
 
-/** What a server may tell long after the call that it is about (MCP 2025-11-25, elicitation in URL mode). */
+/** Notifications that may follow long after their call (MCP 2025-11-25, elicitation in URL mode). */
 const OUTSIDE_CALLS: ReadonlySet<string> = new Set(['notifications/elicitation/complete']);
 
-/** A backend speaks for its own resources: the one that was subscribed, or one below it (MCP resources, updated). */
+/** A backend may update only its own resources: the subscribed one, or one below it (MCP resources, updated). */
 function isWatched(session: Session, backend: string, uri: string): boolean {
   if (session.watches.get(uri)?.backend === backend) return true;
   for (const [watched, entry] of session.watches) {
@@ -76,7 +79,7 @@ function isWatched(session: Session, backend: string, uri: string): boolean {
   return false;
 }
 
-/** The session itself as a client, for what belongs to no call. */
+/** The session as the client of messages that belong to no call. */
 export function sessionClient(session: Session): ClientContext {
   return {
     era: '2025-11-25',
@@ -86,7 +89,7 @@ export function sessionClient(session: Session): ClientContext {
     owner: session.owner,
     progressToken: undefined,
     logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
-    notify: () => {}, // what belongs to no call comes by the owner's sink
+    notify: () => {}, // the owner's sink handles messages outside calls
     request: session.owner.sink?.request,
   };
 }

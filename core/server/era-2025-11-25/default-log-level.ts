@@ -1,2 +1,2 @@
-/** What a legacy client sees that never set a level: the server decides (MCP 2025-11-25, logging). */
+/** Log level of a legacy client that never set one; the server may choose it (MCP 2025-11-25, logging). */
 export const DEFAULT_LOG_LEVEL = 'info';

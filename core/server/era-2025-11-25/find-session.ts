@@ -6,9 +6,9 @@ import type { HttpExchange } from '../protocol-server.ts';
 import { LEGACY_VERSIONS } from './initialize.ts';
 import { ANSWER_HEADERS } from './pending-response.ts';
 import type { Session } from './sessions/session.ts';
-import type { Missing, Sessions } from './sessions/sessions.ts';
+import type { MissingSession, Sessions } from './sessions/sessions.ts';
 
-/** The session of a request; what is wrong with it is answered here. A promise when the session store is asked. */
+/** The session of a request; errors are answered here. A promise when the session store has to be read. */
 export function findSession(
   { sessions, strictProtocolVersion = true }: { readonly sessions: Sessions; readonly strictProtocolVersion?: boolean },
   exchange: HttpExchange,
@@ -26,7 +26,7 @@ export function findSession(
 }
 
 function checked(
-  found: Session | Missing,
+  found: Session | MissingSession,
   exchange: HttpExchange,
   id: Buffer,
   version: string | undefined,
@@ -36,14 +36,14 @@ function checked(
     return undefined;
   }
   recorderOf(exchange.inbound)?.belongsTo(found);
-  if (version !== undefined && !isSpoken(version)) {
+  if (version !== undefined && !isSupportedVersion(version)) {
     refuse(exchange, id, 400, MISSING_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
     return undefined;
   }
   return found;
 }
 
-/** Says that there is no session, and whether it is worth trying again. */
+/** Answers that there is no session, and whether a retry may help. */
 export function refuseMissing(exchange: HttpExchange, id: Buffer, why: keyof typeof MISSING): void {
   const { status, code, text } = MISSING[why];
   const retry: Record<string, string> = status === 503 ? { 'retry-after': RETRY_AFTER_S } : {};
@@ -51,7 +51,7 @@ export function refuseMissing(exchange: HttpExchange, id: Buffer, why: keyof typ
 }
 
 /** Whether a version header names a revision of this era. */
-export function isSpoken(version: string): boolean {
+export function isSupportedVersion(version: string): boolean {
   return (LEGACY_VERSIONS as readonly string[]).includes(version.trim());
 }
 
@@ -60,14 +60,18 @@ export function refuse({ responder }: HttpExchange, id: Buffer, status: number, 
   sendError(responder, status, ANSWER_HEADERS, id, wireError(code, message));
 }
 
-/** Codes that the SDKs of this era use; clients look at the status. */
+/** Codes that the SDKs of this era use; clients evaluate only the status. */
 const MISSING_SESSION = -32000;
 const UNKNOWN_SESSION = -32001;
 const RETRY_AFTER_S = '1';
 
 const MISSING = {
   unknown: { status: 404, code: UNKNOWN_SESSION, text: 'the session is unknown or has ended: initialize again' },
-  full: { status: 503, code: CODE.internalError, text: 'the gateway has its number of sessions' },
-  away: { status: 503, code: CODE.internalError, text: 'the session store does not answer: try again later' },
-  tooLarge: { status: 413, code: CODE.invalidParams, text: 'capabilities and clientInfo are too large to be kept' },
-} as const satisfies Record<Missing | 'tooLarge', object>;
+  full: { status: 503, code: CODE.internalError, text: 'the gateway has reached its limit of sessions' },
+  away: { status: 503, code: CODE.internalError, text: 'the session store does not answer: retry later' },
+  tooLarge: {
+    status: 413,
+    code: CODE.invalidParams,
+    text: 'capabilities and clientInfo are too large for the session store',
+  },
+} as const satisfies Record<MissingSession | 'tooLarge', object>;

@@ -8,11 +8,11 @@ import { ANSWER_HEADERS } from './pending-response.ts';
 import type { Session } from './sessions/session.ts';
 
 /**
- * Connects a client to a stream of its session: to the session's own, or, with `Last-Event-ID`, to the one that event
- * was on, from there on.
+ * Connects a client to a stream of its session: to the session's own stream, or, with `Last-Event-ID`, to the stream of
+ * that event, after that event.
  *
- * Fails on the wire: 409 when the session's own stream has its one connection, 400 for an id nobody gave out or whose
- * stream is forgotten. Coming back with an id takes the old connection's place: the client has lost it.
+ * Fails on the wire: 409 when the session's own stream already has a connection; 400 for an unknown id or a stream that
+ * is not stored any more. A resumption replaces the old connection, which the client has lost.
  */
 export function connectStream(
   { limits }: ProtocolServerParts,
@@ -23,11 +23,12 @@ export function connectStream(
     sendError(responder, status, ANSWER_HEADERS, NULL_ID, wireError(CODE.invalidRequest, text));
   const lastEventId = inbound.headers['last-event-id'];
   const [, id, seq] = lastEventId === undefined ? [] : (EVENT_ID.exec(lastEventId) ?? []);
-  if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID is not of this server');
+  if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID was not issued by this server');
   const stream = id === undefined ? session.standalone : session.stream(id);
   if (stream === undefined)
     return refuse(400, 'the stream of Last-Event-ID is not on this replica or cannot be resumed any more');
-  if (id === undefined && stream.isConnected) return refuse(409, 'this session has its event stream');
+  if (id === undefined && stream.isConnected)
+    return refuse(409, 'the event stream of this session is already connected');
   const writer = new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes);
   stream.attach(writer, seq === undefined ? undefined : Number(seq));
   responder.onDisconnect(() => stream.detach(writer));

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../contract/json.ts';
 import { isObject } from '../../json/raw-json.ts';
 import type { ServerDescription } from '../../pipeline/server-info.ts';
-import type { ClientHello } from './sessions/session.ts';
+import type { InitializeParams } from './sessions/session.ts';
 
-/** Revisions that open with `initialize`, newest first. */
+/** Revisions that start with `initialize`, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 /**
- * Reads the params of `initialize` and settles the version: the client's when it is spoken, else the newest.
+ * Reads the params of `initialize` and negotiates the version: the client's if it is supported, else the newest.
  * Fails as a value: a sentence that names the wrong member.
  */
-export function readHello(given: JsonObject): ClientHello | { readonly wrong: string } {
+export function readInitialize(given: JsonObject): InitializeParams | { readonly wrong: string } {
   const { protocolVersion: asked, capabilities, clientInfo } = given;
   if (typeof asked !== 'string') return { wrong: 'params.protocolVersion must be a string' };
   if (!isObject(capabilities)) return { wrong: 'params.capabilities must be an object' };
@@ -20,7 +20,7 @@ export function readHello(given: JsonObject): ClientHello | { readonly wrong: st
 }
 
 /** The result of `initialize`. */
-export function helloResult(
+export function initializeResult(
   { serverInfo, capabilities, instructions }: ServerDescription,
   protocolVersion: string,
 ): JsonObject {

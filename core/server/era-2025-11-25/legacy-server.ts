@@ -19,9 +19,9 @@ import { recorderOf } from '../http/request-recorder.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
-import { findSession, isSpoken, refuse, refuseMissing } from './find-session.ts';
+import { findSession, isSupportedVersion, refuse, refuseMissing } from './find-session.ts';
 import { connectStream } from './get-stream.ts';
-import { helloResult, LEGACY_VERSIONS, readHello } from './initialize.ts';
+import { initializeResult, LEGACY_VERSIONS, readInitialize } from './initialize.ts';
 import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
 import { ANSWER_HEADERS, PendingResponse } from './pending-response.ts';
 import { legacyError, legacyResult, limitedResult } from './results.ts';
@@ -29,23 +29,25 @@ import type { Session } from './sessions/session.ts';
 import type { SharedSessions } from './sessions/session-store.ts';
 import { createSessions, type Sessions } from './sessions/sessions.ts';
 
-/** What the legacy edge works with besides the common parts. */
+/** What the legacy server needs besides the common parts. */
 export interface LegacyParts extends ProtocolServerParts {
-  /** The sessions of all replicas; absent when those of this gateway are all there are. */
+  /** The sessions of all replicas; absent without a session store. */
   readonly sharedSessions?: SharedSessions | undefined;
   onSessionEnded(ended: SessionEnded): void;
 }
 
-/** The legacy edge; the endpoint also asks it whose a doubtful request is. */
+/** The legacy server; the router also uses it to decide whose an ambiguous request is. */
 export interface LegacyServer extends ProtocolServer {
-  /** A legacy version header and the id of a session: certainly a legacy request, whatever its `_meta` says. */
-  owns(headers: HttpExchange['inbound']['headers']): boolean;
+  /**
+   * Whether the request has a legacy version header and a session id, which makes it legacy whatever its `_meta` says.
+   */
+  isLegacySession(headers: HttpExchange['inbound']['headers']): boolean;
 }
 
-/** Serves the revisions with sessions: 2025-11-25 and the three before it. */
+/** Serves the revisions with sessions: 2025-11-25 and its three predecessors. */
 export function createLegacyServer(parts: LegacyParts): LegacyServer {
   const { service, limits } = parts;
-  const displaced = throttledLine(parts, 'sessions made room for others of a caller with many');
+  const displaced = throttledLine(parts, 'sessions were closed to make room for new ones');
   const sessions = createSessions({
     limits,
     heartbeat: parts.heartbeat,
@@ -56,18 +58,18 @@ export function createLegacyServer(parts: LegacyParts): LegacyServer {
       releaseSession(parts, session);
       if (reason === 'displaced') displaced.add();
       if (reason === 'stolen')
-        parts.log.warn('a session was used by another caller and has ended', { session: session.id });
+        parts.log.warn('a session was used by another caller and was ended', { session: session.id });
       parts.onSessionEnded({ sessionId: session.id, reason, durationMs: parts.now() - session.openedAtMs });
     },
   });
   const context: ServerContext = { ...parts, sessions };
-  const unsubscribe = service.onListsChanged((change) => tellListsChanged(sessions, change));
+  const unsubscribe = service.onListsChanged((change) => notifyListsChanged(sessions, change));
   return {
     era: '2025-11-25',
     versions: LEGACY_VERSIONS,
-    owns(headers) {
+    isLegacySession(headers) {
       const { 'mcp-session-id': id, 'mcp-protocol-version': version } = headers;
-      return id !== undefined && version !== undefined && isSpoken(version) && sessions.mayHave(id);
+      return id !== undefined && version !== undefined && isSupportedVersion(version) && sessions.mayHave(id);
     },
     post: (exchange, message) => post(context, exchange, message),
     methods: {
@@ -92,11 +94,11 @@ interface ServerContext extends LegacyParts {
 function post(context: ServerContext, exchange: HttpExchange, message: Message): void | Promise<void> {
   if (message.kind === 'request' && message.method === 'initialize') return initialize(context, exchange, message);
   const session = findSession(context, exchange, message.kind === 'request' ? message.id : NULL_ID);
-  if (isPromise(session)) return session.then((found) => found && take(context, exchange, found, message));
-  return session && take(context, exchange, session, message);
+  if (isPromise(session)) return session.then((found) => found && acceptMessage(context, exchange, found, message));
+  return session && acceptMessage(context, exchange, session, message);
 }
 
-function take(
+function acceptMessage(
   context: ServerContext,
   exchange: HttpExchange,
   session: Session,
@@ -104,7 +106,7 @@ function take(
 ): void | Promise<void> {
   if (message.kind === 'request') return answerRequest(context, exchange, session, message);
   if (message.kind === 'notification') NOTIFICATIONS.get(message.method)?.(context, session, message);
-  else if (!session.questions.answer(message.key, passedAnswer(message.answer))) {
+  else if (!session.questions.answer(message.key, withoutMeta(message.answer))) {
     const isElsewhere = context.sessions.isShared && !session.questions.hasPut(message.key);
     if (isElsewhere) return refuse(exchange, NULL_ID, 409, CODE.invalidRequest, ASKED_ELSEWHERE);
   }
@@ -112,10 +114,10 @@ function take(
 }
 
 const ASKED_ELSEWHERE =
-  'another replica asked this question and waits for the answer: requests of one session must reach one replica';
+  'another replica sent this request and waits for the response: route all requests of a session to one replica';
 
-/** The client's `_meta` of this hop ends here. */
-function passedAnswer(answer: ClientResponse): ClientResponse {
+/** Removes the client's `_meta`, which is meant for the gateway only. */
+function withoutMeta(answer: ClientResponse): ClientResponse {
   return 'result' in answer ? { result: withoutPerHop(answer.result) } : answer;
 }
 
@@ -136,7 +138,7 @@ async function remove(context: ServerContext, exchange: HttpExchange): Promise<v
 }
 
 async function initialize(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
-  const hello = readHello(message.given);
+  const hello = readInitialize(message.given);
   if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
   const opened = context.sessions.open(exchange.caller, hello, exchange.inbound);
   const session = isPromise(opened) ? await opened : opened;
@@ -144,7 +146,7 @@ async function initialize(context: ServerContext, exchange: HttpExchange, messag
   recorderOf(exchange.inbound)?.belongsTo(session);
   const client = sessionClient(session);
   context.service.prepareOwner(client);
-  const result = encode(helloResult(context.service.face(client), session.protocolVersion));
+  const result = encode(initializeResult(context.service.face(client), session.protocolVersion));
   const headers = { ...ANSWER_HEADERS, 'mcp-session-id': session.id };
   exchange.responder.send(200, headers, resultParts(message.id, [result]));
 }
@@ -156,7 +158,7 @@ async function answerRequest(
   message: RequestMessage,
 ): Promise<void> {
   if (session.calls.has(message.key)) {
-    return refuse(exchange, message.id, 400, CODE.invalidRequest, 'a request of this id is still running');
+    return refuse(exchange, message.id, 400, CODE.invalidRequest, 'a request with this id is still running');
   }
   const meta = message.params.object('_meta');
   const progressToken = meta?.get(META.progressToken);
@@ -172,7 +174,7 @@ async function answerRequest(
     now: context.now,
   });
   session.calls.set(message.key, waiting);
-  // Only the client's word or the end of its session cancels a legacy request, not a lost connection.
+  // A legacy request is cancelled by its client or by the end of its session, not by a lost connection.
   const client = callClient(session, waiting, progressToken);
   const { method, params, given } = message;
   const { caller, inbound } = exchange;
@@ -203,7 +205,7 @@ function settle(message: RequestMessage, waiting: PendingResponse, answer: Answe
   waiting.error(errorFromRefusal(refusal), refusal.headers);
 }
 
-/** The client of one call: what is told and asked goes to the stream of its own request. */
+/** The client of one call: notifications and requests are sent on the stream of its own request. */
 function callClient(session: Session, waiting: PendingResponse, progressToken: Buffer | undefined): ClientContext {
   return {
     era: '2025-11-25',
@@ -213,12 +215,12 @@ function callClient(session: Session, waiting: PendingResponse, progressToken: B
     owner: session.owner,
     progressToken,
     logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
-    notify: (method, params) => waiting.tell(method, params),
-    request: waiting.mayStream ? (method, params, signal) => waiting.ask(method, params, signal) : undefined,
+    notify: (method, params) => waiting.notify(method, params),
+    request: waiting.mayStream ? (method, params, signal) => waiting.request(method, params, signal) : undefined,
   };
 }
 
-/** Each legacy session owns its backend sessions; what it declares to them is what its client declared. */
+/** Each legacy session owns its backend sessions, which declare the capabilities of its client. */
 function ownerOf(session: Session, askTimeoutMs: number, service: GatewayService): SessionOwner {
   const capabilities: JsonObject = relayableCapabilities(session.capabilities);
   const name = capabilityClass(session.capabilities);
@@ -247,8 +249,8 @@ function releaseSession({ service, log }: ProtocolServerParts, session: Session)
   service.release(session.owner.key);
 }
 
-/** Each session hears of each kind once; what it has not fetched yet is not repeated. */
-function tellListsChanged(sessions: Sessions, { capabilityClass: changed, kinds }: ListsChanged): void {
+/** Notifies each session once per kind; a kind that it has not fetched yet is not repeated. */
+function notifyListsChanged(sessions: Sessions, { capabilityClass: changed, kinds }: ListsChanged): void {
   for (const session of sessions.all()) {
     const { capabilityClass: shared, listClass } = session.owner;
     if (shared !== changed && listClass !== changed) continue;

@@ -8,9 +8,9 @@ import type { ProtocolServerParts } from '../protocol-server.ts';
 import { sessionClient } from './client-requests.ts';
 import type { PendingResponse } from './pending-response.ts';
 import type { Session } from './sessions/session.ts';
-import { errorFromWatch } from './subscribe-error.ts';
+import { errorFromWatch } from './subscription-error.ts';
 
-/** What a method that the edge answers itself gets. */
+/** What a method gets that is answered without the pipeline. */
 export interface LocalCall {
   readonly parts: ProtocolServerParts;
   readonly session: Session;
@@ -19,7 +19,7 @@ export interface LocalCall {
   readonly waiting: PendingResponse;
 }
 
-/** Requests that need no backend, or only its events. */
+/** Requests that need no backend, or only its notifications. */
 export const LOCAL_METHODS: ReadonlyMap<string, (call: LocalCall) => void | Promise<void>> = new Map([
   ['ping', ({ waiting }) => waiting.result([EMPTY_RESULT])],
   ['logging/setLevel', setLevel],
@@ -47,7 +47,7 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
   if (session.watches.has(uri)) return waiting.result([EMPTY_RESULT]);
   if (session.watches.size >= MAX_WATCHES)
     return waiting.error(invalid(`at most ${MAX_WATCHES} subscriptions a session`));
-  session.watches.set(uri, found.entry); // before the watch: an update may come first
+  session.watches.set(uri, found.entry); // before the watch, because an update may arrive first
   try {
     await parts.service.watch(found.entry, uri, sessionClient(session));
   } catch (cause) {
@@ -56,7 +56,7 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
     if (error === undefined) throw cause;
     return waiting.error(error);
   }
-  // Ended in the meantime: the end has unwatched only what it saw.
+  // The session ended meanwhile, and its end did not unwatch this one.
   if (session.hasEnded) await parts.service.unwatch(found.entry, uri, sessionClient(session));
   waiting.result([EMPTY_RESULT]);
 }
@@ -70,7 +70,7 @@ async function unsubscribe({ parts, session, message, waiting }: LocalCall): Pro
   waiting.result([EMPTY_RESULT]);
 }
 
-/** What the client tells without waiting for an answer; anything else is taken and ignored. */
+/** Notifications of the client; others are ignored. */
 export const NOTIFICATIONS: ReadonlyMap<
   string,
   (parts: ProtocolServerParts, session: Session, message: NotificationMessage) => void

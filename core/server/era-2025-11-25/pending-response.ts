@@ -12,15 +12,15 @@ import { isLogWanted } from '../../mcp/wanted-logs.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
 import { EventWriter, urgencyOf } from '../http/event-writer.ts';
-import { questionFor } from './client-requests.ts';
+import { relayableRequest } from './client-requests.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import type { ResumableStream } from './sessions/resumable-stream.ts';
 import type { RunningCall, Session } from './sessions/session.ts';
 
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
 
-/** What a waiting answer needs to know of its request. */
-export interface Waiting {
+/** What a pending response needs to know about its request. */
+export interface PendingResponseParts {
   readonly session: Session;
   readonly message: RequestMessage;
   readonly responder: Responder;
@@ -33,27 +33,27 @@ export interface Waiting {
 }
 
 /**
- * The answer to one legacy request: plain JSON, unless something must be said before the result, or the result takes
- * long; then an event stream that may be resumed. A lost connection does not end the call (MCP 2025-11-25).
+ * The response to one legacy request: plain JSON, or a resumable event stream when a message precedes the result or the
+ * result takes long. A lost connection does not end the call (MCP 2025-11-25).
  */
 export class PendingResponse implements HeartbeatListener, RunningCall {
   readonly mayStream: boolean;
-  readonly #waiting: Waiting;
-  /** Comes when the client cancels or its session ends. */
+  readonly #waiting: PendingResponseParts;
+  /** Cancelled when the client cancels or its session ends. */
   readonly cancellation = new Cancel();
   #stream: ResumableStream | undefined;
-  /** The connection was lost before it became a stream: the client has no event to come back with. */
+  /** The connection was lost before the response became a stream, so the client has no event id to resume with. */
   #isLost = false;
   #isDone = false;
   #beats = 0;
 
-  constructor(waiting: Waiting) {
+  constructor(waiting: PendingResponseParts) {
     this.#waiting = waiting;
     this.mayStream = acceptsStream(waiting.accept);
     if (this.mayStream) waiting.heartbeat.calls.add(this);
   }
 
-  tell(method: string, params: RawJson): void {
+  notify(method: string, params: RawJson): void {
     const { session, hasProgressToken } = this.#waiting;
     if (this.#isDone || !this.mayStream) return;
     if (method === 'notifications/progress' && !hasProgressToken) return;
@@ -61,10 +61,10 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
     this.#open()?.push(urgencyOf(method), notificationParts(method, withoutPerHop(params)));
   }
 
-  /** Asks on the stream of this call; on the session's own when this connection is lost. */
-  ask(method: string, params: RawJson, signal: AbortSignal): Promise<ClientResponse> {
+  /** Sends a request on the stream of this call; on the session's own stream when the connection is lost. */
+  request(method: string, params: RawJson, signal: AbortSignal): Promise<ClientResponse> {
     const { session, askTimeoutMs } = this.#waiting;
-    const question = questionFor(session, method, params);
+    const question = relayableRequest(session, method, params);
     if ('error' in question) return Promise.resolve(question);
     const stream = (this.#isDone ? undefined : this.#open()) ?? session.standalone;
     return session.questions.put(stream, method, question.params, signal, askTimeoutMs);
@@ -79,7 +79,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
     this.#finish(error.status ?? 200, [errorBytes(this.#waiting.message.id, error)], headers);
   }
 
-  /** The client does not wait any more. A stream still needs a last message, or the client would come back for it. */
+  /** The client cancelled. A stream still needs a last message, or the client would resume it. */
   cancel(reason: string): void {
     if (this.#isDone) return;
     this.cancellation.abort(new Error(reason));
@@ -113,7 +113,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
       this.#isLost = this.#stream === undefined;
     });
     if (this.#isLost) return undefined;
-    heartbeat.calls.delete(this); // from here on the stream has the beats
+    heartbeat.calls.delete(this); // now the stream sends the keep-alive comments
     const stream = session.openStream();
     this.#stream = stream;
     const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
@@ -124,4 +124,4 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
 }
 
 const PATIENCE_BEATS = 2;
-const TOO_LARGE = wireError(CODE.internalError, 'the answer was too large to be kept for a resumed stream');
+const TOO_LARGE = wireError(CODE.internalError, 'the answer was too large to be stored for a resumed stream');

@@ -10,8 +10,8 @@ import { endToEndMeta } from '../../mcp/meta.ts';
 import { membersOf, toolFailure } from '../../mcp/result.ts';
 
 /**
- * A result as legacy clients get it: members that only modern clients know are gone, `_meta` of the backend's hop too.
- * A result that has none of them goes out byte for byte.
+ * A result for legacy clients: without the members of modern clients and without the `_meta` of the backend. A result
+ * without any of them is sent unchanged.
  */
 export function legacyResult(result: CallResult): RawJson {
   const members = membersOf(result);
@@ -23,7 +23,7 @@ export function legacyResult(result: CallResult): RawJson {
   return (kept === undefined ? plain.without('_meta') : plain.with('_meta', kept)).toBytes();
 }
 
-/** A limited tool call is a result that the model can read; the code is outside the reserved range on purpose. */
+/** A rate-limited tool call is answered by a result that the model can read; its code is outside the reserved range. */
 export function limitedResult(refusal: Refusal): RawJson {
   const text = 'Rate limit exceeded';
   const structuredContent: JsonObject = { code: 429, message: text, data: retryData(refusal) };
@@ -31,8 +31,8 @@ export function limitedResult(refusal: Refusal): RawJson {
 }
 
 /**
- * An error as legacy clients spell it: -32602 that speaks of the very resource that was read is "not found", -32002.
- * Any other -32602 stays: it may be about the arguments.
+ * An error for legacy clients: -32602 about the resource that was read becomes "not found", -32002. Any other -32602 is
+ * kept, because it may be about the arguments.
  */
 export function legacyError(error: WireError, { method, given }: RequestMessage): WireError {
   if (error.code !== CODE.invalidParams || method !== 'resources/read' || error.data === undefined) return error;

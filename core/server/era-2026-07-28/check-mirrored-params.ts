@@ -7,7 +7,7 @@ import { badHeader } from './validate-headers.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Refuses a request with more `Mcp-Param-*` headers than the bound, before any of them is decoded. */
+/** Refuses a request with too many `Mcp-Param-*` headers before any of them is decoded. */
 export function tooManyParams(headers: Headers, most: number): WireError | undefined {
   let count = 0;
   for (const name in headers) if (name.startsWith(PREFIX)) count++;
@@ -15,10 +15,10 @@ export function tooManyParams(headers: Headers, most: number): WireError | undef
 }
 
 /**
- * Compares `Mcp-Param-*` headers with the arguments they repeat.
+ * Compares `Mcp-Param-*` headers with the arguments that they repeat.
  *
- * Shape: an argument that is absent or null has no header, any other has one; integers are compared as numbers, strings
- * decoded. Headers that the tool does not declare are left alone. Fails as a value: 400 -32020.
+ * Shape: an absent or null argument has no header, any other one has a header; integers are compared as numbers,
+ * strings are decoded first. Headers that the tool does not declare are ignored. Fails as a value: 400 -32020.
  * Source: MCP 2026-07-28 tools, `x-mcp-header`.
  */
 export function mirrorMismatch(
@@ -32,11 +32,11 @@ export function mirrorMismatch(
     const raw = headers[name];
     const isAbsent = value === undefined || value === null;
     if (raw === undefined) {
-      if (isAbsent || typeof value === 'object') continue; // an object cannot be mirrored: its schema is the backend's
+      if (isAbsent || typeof value === 'object') continue; // objects cannot be mirrored
       return badHeader(`Mcp-Param-${header} is missing`);
     }
     const text = decodeHeaderValue(raw);
-    if (text === undefined) return badHeader(`Mcp-Param-${header} is not encoded well`);
+    if (text === undefined) return badHeader(`Mcp-Param-${header} is not correctly encoded`);
     if (isAbsent || !isSame(text, value)) return badHeader(`Mcp-Param-${header} differs from its argument`);
   }
   return undefined;

@@ -4,18 +4,18 @@ import { isObject } from '../../json/raw-json.ts';
 /** Lists whose changes a client may listen to. */
 export type ListKind = 'tools' | 'prompts' | 'resources';
 
-/** What a `subscriptions/listen` asks for. */
+/** The filter of a `subscriptions/listen`. */
 export interface ListenFilter {
   readonly kinds: readonly ListKind[];
-  /** Without repetition. */
+  /** Without duplicates. */
   readonly uris: readonly string[];
 }
 
 /**
  * Reads `params.notifications`.
  *
- * Fails as a value, a sentence for the client: it is missing, a member has the wrong type, or too many URIs.
- * Unknown members are not honoured and therefore not acknowledged.
+ * Fails as a value, a sentence for the client: it is missing, a member has the wrong type, or there are too many URIs.
+ * Unknown members are ignored and therefore not acknowledged.
  */
 export function readFilter(notifications: JsonValue | undefined): ListenFilter | { readonly wrong: string } {
   if (!isObject(notifications)) return { wrong: 'params.notifications must be an object' };
@@ -33,7 +33,7 @@ export function readFilter(notifications: JsonValue | undefined): ListenFilter |
   return { kinds: FLAGS.filter(([member]) => notifications[member] === true).map(([, kind]) => kind), uris: distinct };
 }
 
-/** The kinds of a filter whose changes the gateway really sends. */
+/** The requested kinds whose changes the gateway sends. */
 export function deliverable(kinds: readonly ListKind[], capabilities: JsonObject): readonly ListKind[] {
   return kinds.filter((kind) => {
     const capability = capabilities[kind];
@@ -41,7 +41,7 @@ export function deliverable(kinds: readonly ListKind[], capabilities: JsonObject
   });
 }
 
-/** The honoured subset in the shape of the request. */
+/** The accepted subset, in the shape of the request. */
 export function acknowledged(kinds: readonly ListKind[], uris: readonly string[]): JsonObject {
   const flags = FLAGS.filter(([, kind]) => kinds.includes(kind)).map(([member]) => [member, true]);
   return { ...Object.fromEntries(flags), ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }) };
@@ -53,4 +53,4 @@ const FLAGS = [
   ['resourcesListChanged', 'resources'],
 ] as const satisfies readonly (readonly [string, ListKind])[];
 
-const MAX_URIS = 1024; // of one listen; each costs a watch at a backend
+const MAX_URIS = 1024; // per listen; each needs a subscription at a backend

@@ -10,19 +10,19 @@ export interface Listener {
   readonly capabilityClass: string;
   readonly listClass?: string | undefined;
   listChanged(kind: ListKind): void;
-  /** Takes an update when it is of a resource the listener asked for, from the backend that has it. */
+  /** Receives an update; ignores it unless the listener subscribed to the resource and it comes from its backend. */
   resourceUpdated(backend: string, uri: string, params: RawJson): void;
-  /** The server ends the listen gracefully. */
+  /** Ends the listen gracefully. */
   finish(): void;
 }
 
-/** Brings changes of the gateway to the listens that asked for them. */
+/** Distributes changes to the open listens that subscribed to them. */
 export interface ListenHub {
   add(listener: Listener, countKey: string): void;
   delete(listener: Listener, countKey: string): void;
-  /** How many listens a caller holds open. */
+  /** Number of open listens of a caller. */
   openOf(countKey: string): number;
-  /** The sink of every owner of this key: stateless, so owners may be made again at any time. */
+  /** The sink of every owner with this key: stateless, so owners may be recreated at any time. */
   sinkOf(ownerKey: string): SessionListener;
   listsChanged(change: ListsChanged): void;
   finishAll(): void;
@@ -61,7 +61,7 @@ export function createListenHub(): ListenHub {
         for (const each of byOwner.get(ownerKey) ?? []) for (const kind of kinds) each.listChanged(kind);
       },
       logged() {
-        // Outside a call no request asked for a level, so nothing may be sent (MCP 2026-07-28, logging).
+        // Outside a call no log level was requested, so nothing may be sent (MCP 2026-07-28, logging).
       },
     }),
     listsChanged({ capabilityClass, kinds }) {

@@ -19,11 +19,11 @@ import { ANSWER_HEADERS } from './pending-response.ts';
 import { ownMeta } from './results.ts';
 
 /**
- * Serves one `subscriptions/listen`: an event stream that begins with what is honoured, carries tagged changes, and
- * ends with the JSON-RPC result when the server ends it.
+ * Serves one `subscriptions/listen`: an event stream that starts with the acknowledged filter, sends tagged changes,
+ * and ends with the JSON-RPC result when the server ends it.
  *
- * Fails on the wire: -32602 for a wrong filter, 429 when the caller holds its number of streams. What a policy or a
- * backend refuses is simply not acknowledged.
+ * Fails on the wire: -32602 for an invalid filter, 429 when the caller has reached its limit of streams. Subscriptions
+ * that a policy or a backend refuses are not acknowledged.
  */
 export async function openListen(
   parts: ProtocolServerParts & { readonly hub: ListenHub },
@@ -42,7 +42,7 @@ export async function openListen(
   if (hub.openOf(countKey) >= limits.streamsPerCaller) return refuse(429, 'too many open streams', 429);
 
   const listen = new Listen(parts, message.id, request, serverInfo, countKey);
-  hub.add(listen, countKey); // from here on it counts, and no change slips between watching and acknowledging
+  hub.add(listen, countKey); // before the watches, so that it counts and no change is missed
   responder.onDisconnect(() => listen.end());
   for (const [uri, entry] of await watchAll(parts, request, filter.uris)) listen.uris.set(uri, entry);
   if (listen.hasEnded) {
@@ -53,7 +53,7 @@ export async function openListen(
   listen.start(new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes));
 }
 
-/** Watches what the caller may watch; what fails is reported and left out. */
+/** Subscribes to the resources that the caller may read; failures are logged and left out. */
 async function watchAll(
   { service, log }: ProtocolServerParts,
   request: McpRequest,
@@ -67,7 +67,7 @@ async function watchAll(
         await service.watch(found.entry, uri, request.client);
         return [uri, found.entry] as const;
       } catch (cause) {
-        log.warn('a resource could not be watched', { cause: explainCause(cause) });
+        log.warn('a resource could not be subscribed', { cause: explainCause(cause) });
         return undefined;
       }
     }),
@@ -121,7 +121,7 @@ class Listen implements Listener, HeartbeatListener {
   }
 
   resourceUpdated(backend: string, uri: string, params: RawJson): void {
-    if (this.uris.get(uri)?.backend !== backend) return; // a backend speaks for its own resources only
+    if (this.uris.get(uri)?.backend !== backend) return; // a backend may update only its own resources
     this.#notify({ latest: uri }, 'notifications/resources/updated', RawObject.parse(params));
   }
 
@@ -149,7 +149,7 @@ class Listen implements Listener, HeartbeatListener {
     const { service, log } = this.#parts;
     for (const [uri, entry] of this.uris) {
       service.unwatch(entry, uri, this.#request.client).catch((cause: unknown) => {
-        log.debug('a resource could not be unwatched', { cause: explainCause(cause) });
+        log.debug('a resource could not be unsubscribed', { cause: explainCause(cause) });
       });
     }
     this.uris.clear();

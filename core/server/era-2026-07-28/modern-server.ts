@@ -16,24 +16,24 @@ import { openListen } from './listen.ts';
 import { createListenHub, type ListenHub } from './listen-hub.ts';
 import { ANSWER_HEADERS, PendingResponse } from './pending-response.ts';
 import { modernResult, ownMeta } from './results.ts';
-import { createOwners, type Owners } from './session-owners.ts';
+import { createSessionOwners, type SessionOwners } from './session-owners.ts';
 import { type Envelope, readEnvelope } from './validate-headers.ts';
 
 /** Revisions of the stateless era, newest first. */
 export const MODERN_VERSIONS = ['2026-07-28'] as const;
 
-/** What the modern edge works with besides the common parts. */
+/** What the modern server needs besides the common parts. */
 export interface ModernParts extends ProtocolServerParts {
-  /** The versions of every era served here, for `supportedVersions` and -32022. */
+  /** The versions of all eras served here, for `supportedVersions` and -32022. */
   readonly supported: () => readonly string[];
-  /** `serverInfo` of the gateway, encoded. */
+  /** The gateway's `serverInfo`, encoded. */
   readonly serverInfo: () => RawJson;
 }
 
-/** Serves MCP 2026-07-28: no session, every request complete in itself, a closed connection is a cancelled call. */
+/** Serves MCP 2026-07-28: no sessions, self-contained requests; a closed connection cancels the call. */
 export function createModernServer(parts: ModernParts): ProtocolServer {
   const hub = createListenHub();
-  const owners = createOwners(hub.sinkOf, parts.service.listClass);
+  const owners = createSessionOwners(hub.sinkOf, parts.service.listClass);
   const context: ServerContext = { ...parts, hub, owners };
   const unsubscribe = parts.service.onListsChanged((change) => hub.listsChanged(change));
   return {
@@ -55,10 +55,13 @@ export function createModernServer(parts: ModernParts): ProtocolServer {
 
 interface ServerContext extends ModernParts {
   readonly hub: ListenHub;
-  readonly owners: Owners;
+  readonly owners: SessionOwners;
 }
 
-/** A modern client has nothing to answer, and core defines no notification of it over HTTP: both are taken and ignored. */
+/**
+ * Modern clients send no responses, and the core defines no client notification over HTTP: both are accepted and
+ * ignored.
+ */
 function acknowledge({ responder }: HttpExchange, message: Exclude<Message, RequestMessage>): void {
   if (message.kind === 'notification') return responder.send(202, { 'cache-control': 'private, no-store' });
   const error = wireError(CODE.invalidRequest, 'clients of this version post requests and notifications only');
@@ -92,7 +95,7 @@ async function answerRequest(context: ServerContext, exchange: HttpExchange, mes
   const mismatch = checkMirrored(context, message, exchange, client);
   try {
     if (mismatch !== undefined) {
-      const objection = await context.service.objection?.(request); // a hint at headers would tell that the tool is there
+      const objection = await context.service.objection?.(request); // an error about headers would reveal that the tool exists
       return objection === undefined ? waiting.error(mismatch) : settle(context, message, request, waiting, objection);
     }
     if (serve === undefined) settle(context, message, request, waiting, await context.service.answer(request));
@@ -126,7 +129,7 @@ const discover: Serve = (context, { responder }, message, request) => {
 const listen: Serve = (context, exchange, message, request) =>
   openListen(context, exchange, message, request, context.serverInfo());
 
-/** Served is this and {@link HOUSE_METHODS}; the rest is 404, removed methods of older revisions too. */
+/** These and {@link GATEWAY_METHODS} are served; all others are 404, including methods removed from older revisions. */
 const OWN_METHODS: ReadonlyMap<string, Serve> = new Map([
   ['server/discover', discover],
   ['subscriptions/listen', listen],
@@ -150,11 +153,11 @@ function settle(
   if ('ready' in answer) return waiting.result([answer.ready]);
   if ('error' in answer) return waiting.error(answer.error);
   const { refusal } = answer;
-  const status = refusal.status === 429 ? 200 : refusal.status; // a limited call is an answer, not a failed request
+  const status = refusal.status === 429 ? 200 : refusal.status; // a rate-limited call is answered by a result
   waiting.error({ ...errorFromRefusal(refusal), status }, refusal.headers);
 }
 
-/** Result types beyond the core's two come with extensions; a client without any could not read them. */
+/** Further result types come with extensions; a client without any could not read them. */
 function isNegotiated(resultType: string, { capabilities }: ClientContext): boolean {
   return resultType === 'complete' || resultType === 'input_required' || isObject(capabilities.extensions);
 }
@@ -184,6 +187,6 @@ function clientFrom(envelope: Envelope, owner: ClientContext['owner'], waiting: 
     owner,
     progressToken: envelope.progressToken,
     logLevel: envelope.logLevel,
-    notify: (method, params) => waiting.tell(method, params),
+    notify: (method, params) => waiting.notify(method, params),
   };
 }

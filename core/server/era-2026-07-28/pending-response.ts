@@ -9,14 +9,14 @@ import { isLogWanted } from '../../mcp/wanted-logs.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
 import { EventWriter, MUST, urgencyOf } from '../http/event-writer.ts';
 
-/** Headers of a modern answer: stateless, and nobody's but the client's. */
+/** Headers of a modern response: it depends on the caller, so it must not be cached. */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'application/json',
   'cache-control': 'private, no-store',
 };
 
-/** What a waiting answer needs to know of its request. */
-export interface Waiting {
+/** What a pending response needs to know about its request. */
+export interface PendingResponseParts {
   readonly id: RawJson;
   readonly responder: Responder;
   readonly accept: string | undefined;
@@ -27,24 +27,24 @@ export interface Waiting {
 }
 
 /**
- * The answer to one modern request: plain JSON, unless something must be told before the result, or the result takes
- * so long that the connection needs a sign of life; then an event stream that the result ends.
+ * The response to one modern request: plain JSON, or an event stream ended by the result, when a message precedes the
+ * result or the result takes so long that the connection needs a keep-alive.
  */
 export class PendingResponse implements HeartbeatListener {
-  readonly #waiting: Waiting;
+  readonly #waiting: PendingResponseParts;
   readonly #mayStream: boolean;
   #writer: EventWriter | undefined;
   #isDone = false;
   #beats = 0;
 
-  constructor(waiting: Waiting) {
+  constructor(waiting: PendingResponseParts) {
     this.#waiting = waiting;
     this.#mayStream = acceptsStream(waiting.accept);
     if (this.#mayStream) waiting.heartbeat.calls.add(this);
   }
 
-  /** Passes one notification of the call on, when the client asked for its kind. */
-  tell(method: string, params: RawJson): void {
+  /** Sends one notification of the call, if the client requested its kind. */
+  notify(method: string, params: RawJson): void {
     if (this.#isDone || !this.#mayStream) return;
     const { logLevel, hasProgressToken } = this.#waiting;
     if (method === 'notifications/progress' && !hasProgressToken) return;
@@ -62,7 +62,7 @@ export class PendingResponse implements HeartbeatListener {
     this.#finish(error.status ?? 200, [errorBytes(this.#waiting.id, error)], headers);
   }
 
-  /** A sign of life; the second one without an answer turns it into a stream. */
+  /** Keep-alive; the second one without a result turns the response into a stream. */
   beat(): void {
     if (this.#writer !== undefined) this.#writer.keepAlive();
     else if (++this.#beats >= PATIENCE_BEATS) this.#upgrade().keepAlive();

@@ -16,11 +16,11 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A result as modern clients get it, as buffers: the backend's members uncopied, around them the era's own.
+ * A result for modern clients, as buffers: the backend's members without copying, followed by the members of the era.
  *
- * Shape: reserved `_meta` of the backend is replaced by the gateway's `serverInfo`; `resultType` is always there;
- * complete results of cacheable methods get `ttlMs` (the backend's, 0 without or after a retry) and a private scope:
- * a backend's word that something is public is not taken. Tools that gave no `content` get an empty list.
+ * Shape: the backend's reserved `_meta` is replaced by the gateway's `serverInfo`; `resultType` is always set; complete
+ * results of cacheable methods get `ttlMs` (the backend's; 0 without one or after a retry) and a private scope, even
+ * when the backend calls them public. Tool results without `content` get an empty list.
  */
 export function modernResult(
   { method, given }: Pick<RequestMessage, 'method' | 'given'>,
@@ -46,7 +46,7 @@ export function modernResult(
   return parts;
 }
 
-/** `_meta` of anything the gateway answers itself. */
+/** `_meta` of a result that the gateway makes itself. */
 export function ownMeta(serverInfo: RawJson, subscriptionId?: RawJson): RawJson {
   const own = RawObject.empty().with(META.serverInfo, serverInfo);
   return (subscriptionId === undefined ? own : own.with(META.subscriptionId, subscriptionId)).toBytes();
@@ -63,7 +63,7 @@ function stampedMeta(members: RawObject, serverInfo: RawJson): RawJson {
   return own;
 }
 
-/** Most results carry no `_meta` of their own: theirs is made once per gateway. */
+/** Most results have no `_meta` of their own: the bytes of theirs are made once per gateway. */
 const ownMetas = new WeakMap<RawJson, RawJson>();
 
 function memberHead(key: string): Buffer {

@@ -6,25 +6,25 @@ import { encode } from '../../json/raw-json.ts';
 import { capabilityClass, plainlySpelled, relayableCapabilities } from '../../mcp/capabilities.ts';
 import type { GatewayService } from '../../pipeline/gateway-service.ts';
 
-/** Whose backend sessions serve a modern caller: one owner per caller and declared capabilities. */
-export interface Owners {
-  /** The owner for a request. It carries the caller's present token; its key and sink stay the same. */
+/** Owners of the backend sessions of modern callers: one per caller and declared capabilities. */
+export interface SessionOwners {
+  /** The owner for a request. It has the caller's current token; its key and sink stay the same. */
   of(caller: Caller, declared: JsonObject, raw: RawJson): SessionOwner;
 }
 
-/** What declared capabilities come down to; worked out once for equal bytes. */
+/** What declared capabilities mean for backends; computed once for equal bytes. */
 interface Profile {
   readonly relayed: JsonObject;
   readonly class: string;
-  /** The class, and what tells apart clients of one class that declare different details; however they spell them. */
+  /** The class, and a key that distinguishes clients of one class with different details, independent of formatting. */
   readonly id: string;
 }
 
-/** Keeps owners and capability profiles, both bounded: what is forgotten is made again, equal to what it was. */
-export function createOwners(
+/** Caches owners and capability profiles, both within limits; a dropped one is recreated equal. */
+export function createSessionOwners(
   sinkOf: (ownerKey: string) => SessionListener,
   listClass?: GatewayService['listClass'],
-): Owners {
+): SessionOwners {
   const owners = new Map<string, Owner>();
   const profiles = new Map<string, Profile>();
   const profileOf = (declared: JsonObject, raw: RawJson): Profile => {
@@ -88,4 +88,4 @@ function remember<V>(kept: Map<string, V>, key: string, value: V): V {
 
 const NOTHING_DECLARED: Profile = { relayed: {}, class: '', id: '' };
 const MAX_KEPT = 4096;
-const MAX_KEPT_BYTES = 2048; // of one capabilities object; a larger one is worked out each time
+const MAX_KEPT_BYTES = 2048; // of one capabilities object; a larger one is not cached

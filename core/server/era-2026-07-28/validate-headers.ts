@@ -7,7 +7,7 @@ import { isLogLevel } from '../../mcp/log-levels.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
 
-/** What a request says about its client, once every rung of the ladder held. */
+/** What a valid request says about its client. */
 export interface Envelope {
   readonly capabilities: JsonObject;
   readonly rawCapabilities: RawJson;
@@ -21,26 +21,26 @@ type HeaderCheck = (
   message: RequestMessage,
   headers: Headers,
   meta: JsonObject,
-  spoken: Spoken,
+  spoken: SupportedVersions,
 ) => WireError | undefined;
 
-/** The versions of this era, and what -32022 offers instead of any other. */
-interface Spoken {
+/** The versions of this era, and the versions that -32022 offers. */
+interface SupportedVersions {
   readonly versions: readonly string[];
   readonly supported: readonly string[];
 }
 
 /**
- * Checks headers against body and reads the envelope, in the order that clients may rely on.
+ * Compares headers with the body and reads the envelope, in an order that clients may rely on.
  *
  * Fails as a value with HTTP 400: -32602 naming a missing or malformed envelope key, -32020 for a header that is
- * missing, wrong or badly encoded, -32022 with `supported` and `requested` for a version that is not spoken.
+ * missing, wrong or badly encoded, -32022 with `supported` and `requested` for an unsupported version.
  * Source: MCP 2026-07-28 streamable HTTP, request headers and `_meta`.
  */
 export function readEnvelope(
   message: RequestMessage,
   headers: Headers,
-  spoken: Spoken,
+  spoken: SupportedVersions,
 ): Envelope | { readonly error: WireError } {
   const meta = isObject(message.given._meta) ? message.given._meta : NO_META;
   for (const check of RUNGS) {
@@ -57,10 +57,10 @@ export function readEnvelope(
   };
 }
 
-/** -32022: the client may try again with one of `supported`. */
+/** -32022: the client may retry with one of `supported`. */
 export function unsupportedVersion(requested: JsonValue | undefined, supported: readonly string[]): WireError {
   const data = { supported, requested: requested ?? null };
-  return wireError(CODE.unsupportedVersion, 'this protocol version is not spoken here', data, 400);
+  return wireError(CODE.unsupportedVersion, 'this protocol version is not supported', data, 400);
 }
 
 const versionClaim: HeaderCheck = (_message, _headers, meta) =>
@@ -90,7 +90,7 @@ const nameHeader: HeaderCheck = (message, headers) => {
   const given = headers['mcp-name'];
   if (given === undefined) return badHeader('Mcp-Name is missing');
   const name = decodeHeaderValue(given);
-  if (name === undefined) return badHeader('Mcp-Name is not encoded well');
+  if (name === undefined) return badHeader('Mcp-Name is not correctly encoded');
   return name === message.given[member] ? undefined : badHeader(`Mcp-Name differs from params.${member}`);
 };
 
@@ -117,7 +117,7 @@ const RUNGS: readonly HeaderCheck[] = [
   optionalKeys,
 ];
 
-/** Which member of the params `Mcp-Name` repeats. */
+/** The member of the params that `Mcp-Name` repeats. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],

@@ -3,7 +3,9 @@ import { Gathering } from '../../json/pieces.ts';
 import { type Bounded, Deadlines } from '../../timing/shared-timers.ts';
 import { LATE, within } from '../../timing/within.ts';
 
-/** Why there is no body: too long, too slow, the client went away, or the host has read it and did not hand it over. */
+/**
+ * Why there is no body: too long, too slow, the client disconnected, or the host has read it and did not pass it on.
+ */
 export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone' | 'consumed';
 
 /** Reads the body of one request, once. */
@@ -18,16 +20,16 @@ export interface BodyLimits {
 /**
  * Collects the body of a Node request.
  *
- * A body over the limit is read on and thrown away up to a bound, so that the client gets to read the refusal; one that
- * announces more than that is refused at once.
+ * The rest of a body over the limit is read and discarded up to a maximum, so that the client can read the error
+ * response; a body with a larger Content-Length is refused at once.
  */
 export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer | BodyFault> {
-  if (request.readableDidRead) return Promise.resolve('consumed'); // nothing would come any more
+  if (request.readableDidRead) return Promise.resolve('consumed'); // no data would follow
   const declared = Number(request.headers['content-length']);
   if (declared > limits.bodyBytes * DRAIN_FACTOR) return Promise.resolve('tooLarge');
   return new Promise((resolve) => {
-    const body = new Arriving(limits, resolve, request);
-    // None is taken off again: once the body has settled they do nothing, and an error after that must be heard by somebody.
+    const body = new IncomingBody(limits, resolve, request);
+    // The listeners stay: once the body has settled they do nothing, and a later error still needs a listener.
     request.on('data', (chunk: Buffer) => body.took(chunk));
     request.on('end', () => body.ended());
     const gone = (): void => body.settle('gone');
@@ -36,7 +38,7 @@ export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Prom
   });
 }
 
-/** A body that the host has read: bytes, text, or the JSON value, which is written again. */
+/** A body that the host has read: bytes, text, or the JSON value, which is encoded again. */
 export async function givenBody(body: unknown, { bodyBytes }: BodyLimits): Promise<Buffer | BodyFault> {
   const bytes = bytesFrom(body);
   if (bytes === undefined) return 'consumed';
@@ -50,8 +52,8 @@ function bytesFrom(body: unknown): Buffer | undefined {
   return text === undefined ? undefined : Buffer.from(text);
 }
 
-/** A body on its way; also its own deadline. */
-class Arriving implements Bounded {
+/** A body that is being received; also its own deadline. */
+class IncomingBody implements Bounded {
   readonly dueMs: number;
   readonly #most: number;
   readonly #resolve: (end: Buffer | BodyFault) => void;
@@ -75,7 +77,7 @@ class Arriving implements Bounded {
 
   took(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (++this.#pieces % PIECES_PER_REST === 0) rest(this.#request);
+    if (++this.#pieces % PIECES_PER_PAUSE === 0) pauseRequest(this.#request);
     if (this.#isSettled) return;
     if (this.#bytes > this.#most * DRAIN_FACTOR) this.settle('tooLarge');
     else if (this.#bytes > this.#most) this.#arrived = undefined;
@@ -100,31 +102,31 @@ class Arriving implements Bounded {
 }
 
 /**
- * Lets others have their turn: a body in pieces of a few bytes costs a microsecond for each, and one read may bring ten
- * thousand of them. However many such bodies there are, one of them is read on in each turn of the event loop.
+ * Pauses a request, so that others are served: a body in pieces of a few bytes costs a microsecond for each piece, and
+ * one read may contain ten thousand of them. Of all paused bodies one is resumed in each turn of the event loop.
  */
-function rest(request: IncomingMessage): void {
-  if (resting.has(request)) return;
-  request._read = ignore; // Node asks for more after each piece, and would wake the socket with it
+function pauseRequest(request: IncomingMessage): void {
+  if (paused.has(request)) return;
+  request._read = ignore; // Node reads on after each piece, which would resume the socket
   request.socket.pause();
-  resting.add(request);
-  if (resting.size === 1) setImmediate(wakeOne);
+  paused.add(request);
+  if (paused.size === 1) setImmediate(resumeOne);
 }
 
-function wakeOne(): void {
-  for (const request of resting) {
-    resting.delete(request);
+function resumeOne(): void {
+  for (const request of paused) {
+    paused.delete(request);
     Reflect.deleteProperty(request, '_read');
     request.socket.resume();
     break;
   }
-  if (resting.size > 0) setImmediate(wakeOne);
+  if (paused.size > 0) setImmediate(resumeOne);
 }
 
-const resting = new Set<IncomingMessage>();
-const PIECES_PER_REST = 1_024; // a body of 8 MiB in reads of usual size has some hundred
+const paused = new Set<IncomingMessage>();
+const PIECES_PER_PAUSE = 1_024; // a body of 8 MiB in reads of usual size has about a hundred
 
-/** Collects the body of a web-standard request within the same bounds. */
+/** Collects the body of a web-standard request within the same limits. */
 export async function readWebBody(request: Request, limits: BodyLimits): Promise<Buffer | BodyFault> {
   if (request.bodyUsed) return 'consumed';
   if (request.body === null) return Buffer.alloc(0);
@@ -136,7 +138,7 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
     reader.cancel().catch(ignore);
     return body === LATE ? 'tooSlow' : body;
   } catch {
-    return 'gone'; // the stream of the body failed: its sender is not there any more
+    return 'gone'; // the stream of the body failed: the client disconnected
   }
 }
 
@@ -153,8 +155,8 @@ async function readWhole(
   }
 }
 
-/** The clock of all bodies that are still arriving. */
+/** Deadlines of all bodies that are being received. */
 const bodies = new Deadlines();
 
-const DRAIN_FACTOR = 4; // of `bodyBytes`; beyond it the connection is not worth keeping
+const DRAIN_FACTOR = 4; // of `bodyBytes`; a larger body closes the connection
 const ignore = (): void => {};

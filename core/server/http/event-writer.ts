@@ -1,13 +1,15 @@
 import type { ResponseStream } from '../../contract/inbound.ts';
 import { KEEP_ALIVE } from '../../mcp/event-stream.ts';
 
-/** What may happen to an event when the reader is slow: nothing, replaced by a newer one of its key, or dropped. */
+/** What happens to an event when the reader is slow: it is sent, replaced by a newer one with its key, or dropped. */
 export type Urgency = { readonly must: true } | { readonly latest: string } | { readonly droppable: true };
 
 export const MUST: Urgency = { must: true };
 export const DROPPABLE: Urgency = { droppable: true };
 
-/** How urgent a notification of a call is: of progress the latest counts, log messages may be lost, the rest may not. */
+/**
+ * The urgency of a notification of a call: only the latest progress is sent, log messages may be dropped, others not.
+ */
 export function urgencyOf(method: string): Urgency {
   return URGENCIES.get(method) ?? MUST;
 }
@@ -18,17 +20,17 @@ const URGENCIES = new Map<string, Urgency>([
 ]);
 
 /**
- * Writes events to one connection within a bound of unsent bytes.
+ * Writes events to one connection within a limit of unsent bytes.
  *
- * While the reader is behind: log messages are dropped, of each progress or change only the latest waits, everything
- * else is written, since the call cannot end without it.
+ * While the reader is slow, log messages are dropped, and only the latest progress or change of each kind waits. All
+ * other events are written, because the call cannot end without them.
  */
 export class EventWriter {
   readonly #stream: ResponseStream;
   readonly #bufferBytes: number;
   readonly #waiting = new Map<string, () => Buffer>();
   #isOpen = true;
-  /** Events that were dropped because the reader was slow. */
+  /** Number of events dropped because the reader was slow. */
   dropped = 0;
 
   constructor(stream: ResponseStream, bufferBytes: number) {
@@ -45,11 +47,11 @@ export class EventWriter {
     return this.#stream.pendingBytes > this.#bufferBytes;
   }
 
-  /** `frame` is made when it is written: a replaced event takes no sequence number. */
+  /** `frame` is called when the event is written: a replaced event gets no sequence number. */
   write(urgency: Urgency, frame: () => Buffer): void {
     if (!this.#isOpen) return;
     if ('must' in urgency) {
-      this.#flush(); // what waits comes before what ends the stream
+      this.#flush(); // waiting events precede the last one
       this.#stream.write(frame());
       return;
     }
@@ -76,7 +78,9 @@ export class EventWriter {
     this.#stream.end();
   }
 
-  /** The connection has gone; nothing is written any more. What waited is made all the same, for those who keep it. */
+  /**
+   * The connection is closed; nothing more is written. Waiting events are still made, to be stored for a resumption.
+   */
   close(): void {
     this.#isOpen = false;
     for (const frame of this.#waiting.values()) frame();

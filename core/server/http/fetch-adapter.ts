@@ -1,14 +1,14 @@
 import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
 import { CLOSED_STREAM } from './node-adapter.ts';
 
-/** A web-standard exchange: what goes in, the way back, and the response once there is one. */
+/** A web-standard exchange: the request, its responder, and the promise of the response. */
 export interface WebExchange {
   readonly inbound: Inbound;
   readonly responder: Responder;
   readonly response: Promise<Response>;
 }
 
-/** Opens a web-standard request as the gateway sees it. For embedders; the hosts use Node's own objects. */
+/** Adapts a web-standard request. For embedders; the hosts use Node's own objects. */
 export function openWebExchange(request: Request): WebExchange {
   const gone = new Set<() => void>();
   const leave = (): void => {
@@ -50,7 +50,7 @@ function webInbound(request: Request, responder: Responder): Inbound {
   responder.onDisconnect(() => controller.abort(new Error('the client closed the connection')));
   const url = new URL(request.url);
   const headers: Record<string, string> = Object.fromEntries(request.headers);
-  headers.host ??= url.host; // a Request made by hand has none
+  headers.host ??= url.host; // a Request made by code has none
   return {
     method: request.method,
     path: url.pathname,
@@ -65,7 +65,7 @@ function bytesOf(body: Buffer | string | readonly Buffer[]): Uint8Array<ArrayBuf
   return new Uint8Array(Buffer.isBuffer(body) ? body : Buffer.concat(body));
 }
 
-/** A stream whose unread bytes are counted, so that the writer can see how far behind the reader is. */
+/** A stream that counts its unread bytes, so that the writer knows how slow the reader is. */
 function openStream(
   onCancel: () => void,
   onEnd: () => void,

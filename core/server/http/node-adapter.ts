@@ -2,21 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
 import { Cancel } from '../../timing/cancel.ts';
 
-/** What a framework did to a request before the gateway got it. */
+/** What a framework did with a request before the gateway. */
 export interface HandleOptions {
   /**
    * The body, when a parser of the framework has read it: its bytes, its text, or the JSON value (bytes are best: a value
-   * has lost large integers and members that came twice). `undefined`: the gateway reads it from the request.
+   * has lost large integers and duplicate members). `undefined`: the gateway reads it from the request.
    */
   readonly body?: unknown;
   /**
-   * The path that the framework took off `request.url` for what is mounted there: the path of the endpoint is the whole one.
+   * The path prefix that the framework removed from `request.url`; the path of the endpoint includes it.
    * Default: `request.baseUrl`, which Express sets.
    */
   readonly mountPath?: string | undefined;
 }
 
-/** A Node request as the gateway sees it. The abort signal is made on first use: most requests never need one. */
+/** Adapts a Node request. The abort signal is created on first use, because most requests never need one. */
 export class NodeInbound implements Inbound {
   readonly method: string;
   readonly path: string;
@@ -49,12 +49,12 @@ export class NodeInbound implements Inbound {
   }
 }
 
-/** What Express says about where it mounted the handler. */
+/** The mount path that Express sets. */
 function baseUrlOf(request: IncomingMessage & { readonly baseUrl?: unknown }): string {
   return typeof request.baseUrl === 'string' ? request.baseUrl : '';
 }
 
-/** The whole path: `/mcp` and `/` are `/mcp`. */
+/** The whole path; `/mcp` with `/` is `/mcp`. */
 function mounted(mountPath: string, path: string): string {
   const base = mountPath.endsWith('/') ? mountPath.slice(0, -1) : mountPath;
   return path === '/' && base !== '' ? base : base + path;
@@ -66,12 +66,12 @@ export function pathOf(target: string): string {
   return query === -1 ? target : target.slice(0, query);
 }
 
-/** Only `set-cookie` is ever a list in Node, and no request of a client carries it. */
+/** In Node only `set-cookie` can be a list, and clients do not send it. */
 function headersOf(request: IncomingMessage): Readonly<Record<string, string | undefined>> {
   return request.headers as Readonly<Record<string, string | undefined>>;
 }
 
-/** The way back over a Node response. */
+/** Adapts a Node response. */
 export class NodeResponder implements Responder {
   readonly #response: ServerResponse;
   #isAnswered = false;
@@ -89,7 +89,7 @@ export class NodeResponder implements Responder {
     if (!Array.isArray(whole)) {
       const length = typeof whole === 'string' ? Buffer.byteLength(whole) : (whole?.length ?? 0);
       response.writeHead(status, { ...headers, 'content-length': length });
-      // Latin-1 maps bytes one to one, and Node joins the head with a text: one write instead of two.
+      // Latin-1 maps bytes one to one, and Node joins the head with a string: one write instead of two.
       if (Buffer.isBuffer(whole) && length <= JOIN_BYTES) response.end(whole.toString('latin1'), 'latin1');
       else response.end(whole);
       return;
@@ -125,7 +125,7 @@ export class NodeResponder implements Responder {
   }
 }
 
-/** An event stream over a Node response. What is written in one turn of the event loop goes out in one piece. */
+/** An event stream on a Node response. Everything written in one turn of the event loop is sent in one piece. */
 class NodeStream implements ResponseStream {
   readonly #response: ServerResponse;
   #isGathering = false;
@@ -134,7 +134,7 @@ class NodeStream implements ResponseStream {
     this.#response = response;
     this.#gather();
     response.writeHead(status, headers);
-    response.flushHeaders(); // with what comes in this turn, or alone
+    response.flushHeaders(); // together with what is written in this turn, or alone
   }
 
   write(chunk: Buffer | string): boolean {
@@ -147,7 +147,7 @@ class NodeStream implements ResponseStream {
   }
 
   end(): void {
-    this.#isGathering = false; // ending lets everything go
+    this.#isGathering = false; // `end` sends everything
     this.#response.end();
   }
 
@@ -166,28 +166,28 @@ class NodeStream implements ResponseStream {
     this.#isGathering = true;
     // The socket, not the response: Node 24 ends a corked response before its last chunk.
     this.#response.socket.cork();
-    setImmediate(letGo, this);
+    setImmediate(flush, this);
   }
 }
 
-function letGo(stream: NodeStream): void {
+function flush(stream: NodeStream): void {
   stream.letGo();
 }
 
-/** Small answers go out as one buffer; large ones as they are, written in one go. */
+/** Joins small responses into one buffer; large ones are sent as they are, in one call. */
 function joinSmall(parts: readonly Buffer[]): Buffer | readonly Buffer[] {
   const bytes = byteLength(parts);
   return bytes <= JOIN_BYTES ? Buffer.concat(parts, bytes) : parts;
 }
 
-const JOIN_BYTES = 32_768; // below it copying costs less than several writes
+const JOIN_BYTES = 32_768; // for less, copying is cheaper than several writes
 
-/** Bytes of several buffers together. */
+/** Total length of several buffers. */
 export function byteLength(parts: readonly Buffer[]): number {
   let bytes = 0;
   for (const part of parts) bytes += part.length;
   return bytes;
 }
 
-/** What an answered request gets when somebody opens a stream on it. */
+/** The stream of a request that was already answered. */
 export const CLOSED_STREAM: ResponseStream = { write: () => false, onDrain: () => {}, end: () => {}, pendingBytes: 0 };

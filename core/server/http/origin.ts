@@ -1,24 +1,24 @@
-/** What the guards of one endpoint allow. */
+/** Host and Origin values that one endpoint allows. */
 export interface GuardOptions {
-  /** Host names served, with or without port; `undefined` = loopback names when `loopback`, any otherwise. */
+  /** Allowed host names, with or without port; `undefined` = loopback names when `loopback`, any otherwise. */
   readonly allowedHosts: readonly string[] | undefined;
-  /** Exact Origin values served besides loopback ones. */
+  /** Allowed Origin values, exact, besides loopback ones. */
   readonly allowedOrigins: readonly string[];
   /** Bound to loopback: the Host must be a loopback name. */
   readonly loopback: boolean;
 }
 
-/** What the guard says about one request: a reason to refuse, or the origin that a browser must be told of. */
-export type GuardVerdict = { readonly refused: string } | { readonly origin: string | undefined };
+/** The result of the check: a reason to refuse, or the origin for the CORS headers. */
+export type OriginCheck = { readonly refused: string } | { readonly origin: string | undefined };
 
 /**
- * Makes the check of Host and Origin that every request passes first, whatever its method and path.
+ * Makes the check of Host and Origin that comes first for every request, whatever its method and path.
  *
- * Shape: a missing Origin passes; a present one must be loopback or listed, so `null` never passes. A Host is checked
- * against the list, or against loopback names (DNS rebinding), or not at all.
+ * Shape: a missing Origin is allowed; any other must be loopback or listed, so `null` is never allowed. A Host is
+ * checked against the list, against loopback names (DNS rebinding), or not at all.
  * Source: MCP streamable HTTP, security warning.
  */
-export function createGuard(options: GuardOptions): (headers: RequestHeaders) => GuardVerdict {
+export function createGuard(options: GuardOptions): (headers: RequestHeaders) => OriginCheck {
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const isHostAllowed = hostCheck(options);
   return ({ origin, host }) => {
@@ -43,12 +43,12 @@ function hostCheck({ allowedHosts, loopback }: GuardOptions): (host: string | un
   };
 }
 
-const NO_ORIGIN: GuardVerdict = { origin: undefined };
+const NO_ORIGIN: OriginCheck = { origin: undefined };
 const PORT = /:\d+$/;
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** Headers of every answer to an allowed browser origin. */
+/** Headers of every response to an allowed browser origin. */
 export function corsHeaders(origin: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': origin,
@@ -58,10 +58,10 @@ export function corsHeaders(origin: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Headers of the answer to a preflight from an allowed origin.
+ * Headers of the response to a preflight from an allowed origin.
  *
- * Shape: the known request headers, and the `Mcp-Param-*` names that the browser asks for: they depend on the tool, and
- * a wildcard does not cover requests with credentials.
+ * Shape: the known request headers, and the `Mcp-Param-*` names that the browser requests: these depend on the tool,
+ * and a wildcard does not cover requests with credentials.
  */
 export function preflightHeaders(asked: string | undefined): Readonly<Record<string, string>> {
   const params = (asked ?? '').split(',', MAX_ASKED_HEADERS).map((name) => name.trim());

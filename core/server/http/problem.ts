@@ -1,7 +1,7 @@
 import type { Responder } from '../../contract/inbound.ts';
 import { FAULTS, type FaultCode } from '../../errors.ts';
 
-/** Sends an RFC 9457 problem document: the answer to requests that never got as far as MCP. */
+/** Sends an RFC 9457 problem document: the response to requests that are refused before MCP. */
 export function sendProblem(
   responder: Responder,
   code: FaultCode,

@@ -9,17 +9,17 @@ import type { SessionView } from '../../contract/session.ts';
 import { isObject } from '../../json/raw-json.ts';
 import { META } from '../../mcp/meta.ts';
 
-/** The record that is kept of the request a call came with; `undefined` for calls of code and when nobody listens. */
+/** The record of the request of a call; `undefined` for calls of code, and without listeners. */
 export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | undefined {
   return inbound === undefined ? undefined : recorderOf(inbound);
 }
 
-/** The same with the pen, for those who serve the request. */
+/** Mutable view of the record, for the code that serves the request. */
 export function recorderOf({ record }: Inbound): RequestRecorder | undefined {
-  return record as RequestRecorder | undefined; // only the endpoint puts one there
+  return record as RequestRecorder | undefined; // only the endpoint sets it
 }
 
-/** One HTTP request while it is served: takes notes for the listeners, and stands before its responder to see the answer. */
+/** Records one HTTP request for the listeners; wraps its responder to see the response. */
 export class RequestRecorder implements RequestRecord, Responder {
   readonly inbound: Inbound;
   readonly remoteAddress: string | undefined;
@@ -85,7 +85,7 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.era = era;
   }
 
-  /** Sessions are of the legacy era. */
+  /** Only the legacy era has sessions. */
   belongsTo(session: SessionView): void {
     this.era = '2025-11-25';
     this.session = session;
@@ -110,7 +110,7 @@ export class RequestRecorder implements RequestRecord, Responder {
     if (this.status !== 0) return stream;
     this.status = status;
     this.isStream = true;
-    this.#responder.onDisconnect(() => this.leave());
+    this.#responder.onDisconnect(() => this.clientDisconnected());
     this.#listener.streamOpened(this);
     return new WatchedStream(stream, this);
   }
@@ -119,18 +119,18 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.#responder.onDisconnect(listener);
   }
 
-  /** An event went out. */
+  /** An event was sent. */
   wrote(chunk: Buffer | string): void {
     this.responseBytes += chunk.length;
   }
 
-  /** The answer is complete. */
+  /** The response is complete. */
   ended(): void {
     this.#settle();
   }
 
-  /** The client has left. */
-  leave(): void {
+  /** The client disconnected. */
+  clientDisconnected(): void {
     if (this.#isSettled) return;
     this.isGone = true;
     this.#settle();
@@ -141,11 +141,11 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.#isSettled = true;
     this.durationMs = this.#listener.now() - this.startedMs;
     this.#listener.settled(this);
-    this.body = undefined; // a call that goes on keeps its request, and must not keep the answer too
+    this.body = undefined; // a call that is still running references its request, but must not keep the response in memory
   }
 }
 
-/** Characters of an error message that is kept. */
+/** Maximum length of the recorded error message. */
 const MAX_MESSAGE = 4_096;
 
 class WatchedStream implements ResponseStream {

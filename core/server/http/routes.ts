@@ -3,13 +3,13 @@ import type { RouteAnswer } from '../../contract/route.ts';
 import type { BodyReader } from './body.ts';
 import { sendProblem } from './problem.ts';
 
-/** Extra routes beside the endpoint: exact path to method to answer. */
+/** Extra routes beside the endpoint, by exact path. */
 export type MountedRoutes = ReadonlyMap<string, Route>;
 
-/** What is mounted at one path. HEAD is answered by GET. */
+/** The handlers of one path. HEAD is answered by GET. */
 export type Route = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>;
 
-/** Answers a request of a mounted route; only POST and DELETE have their body read. */
+/** Answers a request of a mounted route; the body is read only for POST and DELETE. */
 export async function serveRoute(
   route: Route,
   inbound: Inbound,
@@ -30,9 +30,9 @@ export async function serveRoute(
   if (body === 'tooSlow') sendProblem(responder, 'BODY_TOO_SLOW', 'the body took too long', CLOSE);
 }
 
-/** For the developer of the host: no client can do anything about it. */
+/** For the developer of the host; clients cannot fix this. */
 export const CONSUMED =
-  'the host read the body before the gateway; hand it over as handle(request, response, { body: request.body })';
+  'the host read the body before the gateway; pass it as handle(request, response, { body: request.body })';
 
 const EMPTY = Buffer.alloc(0);
 const CLOSE = { connection: 'close' };

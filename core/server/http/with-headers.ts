@@ -1,6 +1,6 @@
 import type { Responder } from '../../contract/inbound.ts';
 
-/** A responder whose every answer carries some headers more. */
+/** A responder that adds headers to every response. */
 export function withHeaders(responder: Responder, more: Readonly<Record<string, string>>): Responder {
   return {
     failed: (error) => responder.failed?.(error),

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../core/contract/json.ts';
 import { encode } from '../../../core/json/raw-json.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { networkOf, shareOf } from '../../../core/mcp/shares.ts';
-import { createOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';
+import { createSessionOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';
 import { ANONYMOUS, callerNamed } from '../../support/fake-gateway.ts';
 import { proves } from '../../support/proves.ts';
 import { fixture, managerWith, send, stdioBackend, testOwner, textOf } from './support.ts';
@@ -99,7 +99,7 @@ describe('the processes of a stdio backend', () => {
 });
 
 describe('capabilities', () => {
-  const owners = createOwners(() => ({ resourceUpdated() {}, logged() {} }), undefined);
+  const owners = createSessionOwners(() => ({ resourceUpdated() {}, logged() {} }), undefined);
   const keyOf = (declared: JsonObject): string => owners.of(callerNamed('eve'), declared, encode(declared)).key;
 
   proves('choice.share.spelling', 'that say the same in other words are one owner of backend sessions', () => {

@@ -6,19 +6,19 @@ import { CODE, wireError } from '../../../mcp/errors.ts';
 import { MUST } from '../../http/event-writer.ts';
 import type { ResumableStream } from './resumable-stream.ts';
 
-/** Requests of the gateway to one client, until they are answered, withdrawn or too old. */
-export class Questions {
+/** Requests of the gateway to one client that wait for a response. */
+export class PendingClientRequests {
   readonly #pending = new Map<number, (answer: ClientResponse) => void>();
   readonly #before: number;
   #lastId: number;
 
-  /** `before`: ids are counted from the one after it. */
+  /** `before`: ids are counted from the next number. */
   constructor(before = 0) {
     this.#before = before;
     this.#lastId = before;
   }
 
-  /** Sends a request on `stream`. Never rejects: no answer in time, or nobody to ask, is an error answer. */
+  /** Sends a request on `stream`. Never rejects: a timeout or a disconnected client gives an error response. */
   put(
     stream: ResumableStream,
     method: string,
@@ -26,16 +26,16 @@ export class Questions {
     signal: AbortSignal,
     timeoutMs: number,
   ): Promise<ClientResponse> {
-    if (signal.aborted) return Promise.resolve(failed('the question was withdrawn'));
-    if (this.#pending.size >= MAX_PENDING) return Promise.resolve(failed('too many questions wait for an answer'));
+    if (signal.aborted) return Promise.resolve(failed('the request was withdrawn'));
+    if (this.#pending.size >= MAX_PENDING) return Promise.resolve(failed('too many requests wait for a response'));
     const id = ++this.#lastId;
     return new Promise((resolve) => {
       const withdraw = (why: string): void => {
         stream.push(MUST, notificationParts('notifications/cancelled', encode({ requestId: id, reason: why })));
         settle(failed(why));
       };
-      const aborted = (): void => withdraw('the question was withdrawn');
-      const timer = setTimeout(() => withdraw('nobody answered in time'), timeoutMs);
+      const aborted = (): void => withdraw('the request was withdrawn');
+      const timer = setTimeout(() => withdraw('the client did not answer in time'), timeoutMs);
       timer.unref();
       const settle = (answer: ClientResponse): void => {
         clearTimeout(timer);
@@ -45,23 +45,23 @@ export class Questions {
       };
       signal.addEventListener('abort', aborted, { once: true });
       this.#pending.set(id, settle);
-      if (!stream.push(MUST, requestParts(id, method, params))) settle(failed('the question is too large'));
+      if (!stream.push(MUST, requestParts(id, method, params))) settle(failed('the request is too large'));
     });
   }
 
-  /** Gives a client's answer to its question; `false` when none of that id waits. */
+  /** Passes a client's response to its request; `false` when no request with this id is pending. */
   answer(id: string | number, answer: ClientResponse): boolean {
     const settle = typeof id === 'number' ? this.#pending.get(id) : undefined;
     settle?.(answer);
     return settle !== undefined;
   }
 
-  /** Whether a question of this id was put here, answered or not. */
+  /** Whether this replica sent a request with this id, answered or not. */
   hasPut(id: string | number): boolean {
     return typeof id === 'number' && id > this.#before && id <= this.#lastId;
   }
 
-  /** Nobody will answer any more. */
+  /** Ends all pending requests. */
   endAll(why: string): void {
     for (const settle of [...this.#pending.values()]) settle(failed(why));
   }
@@ -71,4 +71,4 @@ function failed(why: string): ClientResponse {
   return { error: wireError(CODE.internalError, why) };
 }
 
-const MAX_PENDING = 64; // of one session; a person answers them
+const MAX_PENDING = 64; // of one session; users answer them

@@ -3,12 +3,12 @@ import { eventFrame, primingFrame } from '../../../mcp/event-stream.ts';
 import type { Heartbeat, HeartbeatListener } from '../../../timing/shared-timers.ts';
 import { type EventWriter, MUST, type Urgency } from '../../http/event-writer.ts';
 
-/** What a stream needs to know of its surroundings. */
+/** What a stream needs from its session and endpoint. */
 export interface StreamParts {
-  /** Events and bytes kept for `Last-Event-ID`. */
+  /** Events and bytes stored for `Last-Event-ID`. */
   readonly replayEvents: number;
   readonly replayBytes: number;
-  /** The client understands a first event without a message (2025-11-25). */
+  /** The client accepts a first event without a message (2025-11-25). */
   readonly isPrimed: boolean;
   readonly heartbeat: Heartbeat;
 }
@@ -20,10 +20,11 @@ interface StoredEvent {
 }
 
 /**
- * One event stream of a session that outlives its connection.
+ * One event stream of a session, independent of its connection.
  *
- * Events get the id `{stream}-{seq}` and are kept within bounds, so that a client that lost the connection gets what it
- * missed, and only of this stream (MCP 2025-11-25 streamable HTTP, resumability). Without a connection events wait.
+ * Events get the id `{stream}-{seq}` and are stored within limits, so that a client that lost the connection gets the
+ * events that it missed, and only those of this stream (MCP 2025-11-25 streamable HTTP, resumability). Without a
+ * connection events wait.
  */
 export class ResumableStream implements HeartbeatListener {
   readonly id: string;
@@ -33,7 +34,7 @@ export class ResumableStream implements HeartbeatListener {
   #lastSeq = 0;
   #sentSeq = 0;
   #writer: EventWriter | undefined;
-  /** The last message has been pushed: whoever comes back gets the rest and the end. */
+  /** The last message was pushed: a resumption gets the rest and the end. */
   isComplete = false;
 
   constructor(id: string, parts: StreamParts) {
@@ -46,10 +47,9 @@ export class ResumableStream implements HeartbeatListener {
   }
 
   /**
-   * Connects a client: what it has not seen is written first. A connection that was there before is ended: the client
-   * has given it up.
+   * Connects a client and first writes what it has not received. An older connection is ended.
    *
-   * Shape: `after` is the sequence number the client saw last; without it only what was never written follows.
+   * Shape: `after` is the sequence number of the last received event; without it only unwritten events follow.
    */
   attach(writer: EventWriter, after: number = this.#sentSeq): void {
     this.#release();
@@ -61,14 +61,14 @@ export class ResumableStream implements HeartbeatListener {
     if (this.isComplete) this.end();
   }
 
-  /** The connection of `writer` is lost; the stream goes on without. */
+  /** The connection of `writer` is lost; the stream continues without one. */
   detach(writer: EventWriter): void {
     if (this.#writer !== writer) return;
     writer.close();
     this.#release();
   }
 
-  /** Sends a message, or keeps it for who comes back. `false` when it is neither sent nor kept: it is too large. */
+  /** Sends a message, or stores it for a resumption. `false` when it is too large for both. */
   push(urgency: Urgency, parts: readonly RawJson[]): boolean {
     const writer = this.#writer;
     if (writer !== undefined) {
@@ -83,7 +83,10 @@ export class ResumableStream implements HeartbeatListener {
     return this.#store(urgency, parts).length <= this.#parts.replayBytes;
   }
 
-  /** Sends the last message and ends the connection. One too large to be kept is replaced by `tooLarge` for latecomers. */
+  /**
+   * Sends the last message and ends the connection. A message too large to store is replaced by `tooLarge` for a
+   * resumption.
+   */
   complete(parts: readonly RawJson[], tooLarge: () => RawJson): void {
     this.isComplete = true;
     const isKept = this.push(MUST, parts) && this.#events.at(-1)?.seq === this.#lastSeq;
@@ -91,7 +94,7 @@ export class ResumableStream implements HeartbeatListener {
     this.end();
   }
 
-  /** Ends the connection; the stream may be resumed. */
+  /** Ends the connection; the stream can still be resumed. */
   end(): void {
     this.#writer?.end();
     this.#release();
@@ -127,7 +130,7 @@ export class ResumableStream implements HeartbeatListener {
     }
   }
 
-  /** Lets go of the oldest event that a call can do without, else of the oldest; the newest stays. */
+  /** Removes the oldest event that a call does not need, else the oldest one; the newest is kept. */
   #evict(): boolean {
     if (this.#events.length <= 1) return false;
     const spare = this.#events.findIndex(({ urgency }) => !('must' in urgency));
@@ -136,7 +139,7 @@ export class ResumableStream implements HeartbeatListener {
     return true;
   }
 
-  /** A newer message of the same kind makes one superfluous that nobody has seen. */
+  /** A newer message of the same kind replaces an unsent one. */
   #forgetUnsent(key: string): void {
     const at = this.#events.findIndex(
       ({ seq, urgency }) => seq > this.#sentSeq && 'latest' in urgency && urgency.latest === key,
@@ -150,4 +153,4 @@ export class ResumableStream implements HeartbeatListener {
   }
 }
 
-const RETRY_MS = 1000; // how long a client waits before it comes back
+const RETRY_MS = 1000; // how long a client waits before it reconnects

@@ -5,9 +5,9 @@ import { isObject } from '../../../json/raw-json.ts';
 import { LEGACY_VERSIONS } from '../initialize.ts';
 import type { Session } from './session.ts';
 
-/** What another replica needs to serve a session. It holds no token and does not name the caller. */
+/** What another replica needs to serve a session. Contains no token and no caller name. */
 export interface SessionRecord {
-  /** See {@link callerMark}. */
+  /** See {@link callerDigest}. */
   readonly caller: string;
   readonly protocolVersion: string;
   readonly capabilities: JsonObject;
@@ -16,15 +16,15 @@ export interface SessionRecord {
   readonly openedAtMs: number;
 }
 
-/** A session as text for a store; `undefined` when what the client said about itself is too large for one. */
+/** A session as text for the store; `undefined` when capabilities and clientInfo are too large. */
 export function recordText(session: Session): string | undefined {
   const { protocolVersion, capabilities, clientInfo, openedAtMs } = session;
-  const caller = callerMark(session.id, session.caller.key);
+  const caller = callerDigest(session.id, session.caller.key);
   const text = JSON.stringify({ caller, protocolVersion, capabilities, clientInfo, openedAtMs });
   return Buffer.byteLength(text) <= MAX_RECORD_BYTES ? text : undefined;
 }
 
-/** Reads the text of a store strictly; `undefined` for anything that {@link recordText} would not have written. */
+/** Parses a text of the store strictly; `undefined` for anything that {@link recordText} would not write. */
 export function recordFromText(text: string): SessionRecord | undefined {
   if (text.length > MAX_RECORD_BYTES) return undefined;
   try {
@@ -34,17 +34,17 @@ export function recordFromText(text: string): SessionRecord | undefined {
   }
 }
 
-/** The caller that a session is bound to, as a SHA-256 that differs from session to session. */
-export function callerMark(id: string, callerKey: string): string {
+/** The caller of a session as a SHA-256 that differs from session to session. */
+export function callerDigest(id: string, callerKey: string): string {
   return createHash('sha256').update(`${id}\0${callerKey}`).digest('hex');
 }
 
-/** Whether a record is bound to this caller. Takes the same time however much of it fits. */
+/** Whether a record belongs to this caller. Takes constant time. */
 export function isBoundTo(record: SessionRecord, id: string, callerKey: string): boolean {
-  return timingSafeEqual(Buffer.from(record.caller), Buffer.from(callerMark(id, callerKey)));
+  return timingSafeEqual(Buffer.from(record.caller), Buffer.from(callerDigest(id, callerKey)));
 }
 
-/** Whether a text can be the id of a session of any replica: nothing else ever becomes part of a key. */
+/** Whether a text is a well-formed session id of any replica: only such texts become part of a key. */
 export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text);
 }

@@ -5,56 +5,56 @@ import type { JsonObject } from '../../../contract/json.ts';
 import type { SessionView } from '../../../contract/session.ts';
 import type { MessageId } from '../../../mcp/message.ts';
 import { InFlightMap } from '../../../timing/in-flight.ts';
-import { Questions } from './pending-client-requests.ts';
+import { PendingClientRequests } from './pending-client-requests.ts';
 import { ResumableStream, type StreamParts } from './resumable-stream.ts';
 
-/** What a client said when it opened its session. */
-export interface ClientHello {
+/** What a client sent with `initialize`. */
+export interface InitializeParams {
   readonly protocolVersion: string;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | undefined;
 }
 
-/** What makes ids of one replica differ from those that another gives out for the same session. */
-export interface SessionMark {
-  /** Before the ids of streams. */
+/** Makes ids of one replica differ from those of another replica for the same session. */
+export interface ReplicaMark {
+  /** Prefix of the ids of streams. */
   readonly stream: string;
-  /** Questions are counted from here. */
+  /** Ids of requests to the client are counted from here. */
   readonly question: number;
 }
 
 /** A call that runs in a session and can be cancelled from outside. */
 export interface RunningCall {
   cancel(reason: string): void;
-  /** Its answer may be a stream, on which the client can be asked. */
+  /** Its response may become a stream, on which requests can be sent to the client. */
   readonly mayStream?: boolean;
-  readonly ask?: ClientRequester;
+  readonly request?: ClientRequester;
 }
 
-/** One legacy client session. What most sessions never need is made on first use: an idle one is small. */
+/** One legacy client session. Rarely used members are created on first use, so that idle sessions are small. */
 export class Session implements SessionView {
   readonly id: string;
   readonly protocolVersion: string;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | undefined;
   readonly openedAtMs: number;
-  /** Whose share of sessions it counts against. */
+  /** Key of its share of the session limit. */
   readonly share: string;
   readonly owner: SessionOwner;
   /** The caller with the token of its latest request; the identity never changes. */
   caller: Caller;
   lastUsedMs: number;
-  /** When it was last put behind the other sessions of its share. */
+  /** When it was last moved behind the other sessions of its share. */
   placedMs: number;
-  /** When the session store last knew it. */
+  /** When the session store last confirmed it. */
   confirmedMs: number;
   logLevel: string | undefined;
   hasEnded = false;
   readonly #streamParts: StreamParts;
-  readonly #mark: SessionMark;
+  readonly #mark: ReplicaMark;
   #calls: InFlightMap<MessageId, RunningCall> | undefined;
   #watches: Map<string, CatalogEntry> | undefined;
-  #questions: Questions | undefined;
+  #questions: PendingClientRequests | undefined;
   #streams: Map<string, ResumableStream> | undefined;
   #finished: { readonly stream: ResumableStream; readonly atMs: number }[] = [];
   #streamCount = 0;
@@ -62,12 +62,12 @@ export class Session implements SessionView {
   constructor(
     id: string,
     caller: Caller,
-    hello: ClientHello,
+    hello: InitializeParams,
     nowMs: number,
     share: string,
     streamParts: StreamParts,
     ownerOf: (session: Session) => SessionOwner,
-    mark: SessionMark = UNMARKED,
+    mark: ReplicaMark = UNMARKED,
   ) {
     this.id = id;
     this.caller = caller;
@@ -94,12 +94,12 @@ export class Session implements SessionView {
     return this.#watches;
   }
 
-  get questions(): Questions {
-    this.#questions ??= new Questions(this.#mark.question);
+  get questions(): PendingClientRequests {
+    this.#questions ??= new PendingClientRequests(this.#mark.question);
     return this.#questions;
   }
 
-  /** The stream of what belongs to no call; the client connects to it by GET. */
+  /** The stream for messages outside calls; the client connects to it by GET. */
   get standalone(): ResumableStream {
     const id = this.#standaloneId;
     return this.#streams?.get(id) ?? this.#addStream(id);
@@ -110,28 +110,28 @@ export class Session implements SessionView {
     return this.#addStream(this.#mark.stream + (++this.#streamCount).toString(36));
   }
 
-  /** A stream that may be resumed; the standalone one always may. */
+  /** A stream that may be resumed; the standalone stream always may. */
   stream(id: string): ResumableStream | undefined {
     return id === this.#standaloneId ? this.standalone : this.#streams?.get(id);
   }
 
-  /** A call's stream has had its last message; it may be resumed for a grace time, the newest few at least. */
+  /** A call's stream has sent its last message; it can be resumed for a grace period, at least the newest few. */
   finishStream(stream: ResumableStream, nowMs: number): void {
     this.#finished.push({ stream, atMs: nowMs });
     if (this.#finished.length > MAX_FINISHED) this.#forgetStream();
   }
 
-  /** Forgets streams that had their last message before `beforeMs`. */
+  /** Drops streams that sent their last message before `beforeMs`. */
   dropFinished(beforeMs: number): void {
     while (this.#finished[0] !== undefined && this.#finished[0].atMs < beforeMs) this.#forgetStream();
   }
 
-  /** Somebody waits for an answer. */
+  /** A call is running. */
   get hasCalls(): boolean {
     return this.#calls !== undefined && this.#calls.size > 0;
   }
 
-  /** Somebody is connected or waits for an answer. */
+  /** A stream is connected or a call is running. */
   get isBusy(): boolean {
     if (this.hasCalls) return true;
     for (const stream of this.#streams?.values() ?? []) if (stream.isConnected) return true;
@@ -143,7 +143,7 @@ export class Session implements SessionView {
     this.#streams?.get(this.#standaloneId)?.end();
   }
 
-  /** Cancels what runs and ends what is open. Idempotent. */
+  /** Cancels running calls and ends open streams. Idempotent. */
   end(why: string): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
@@ -172,5 +172,5 @@ export class Session implements SessionView {
 }
 
 const STANDALONE = '0';
-const UNMARKED: SessionMark = { stream: '', question: 0 };
+const UNMARKED: ReplicaMark = { stream: '', question: 0 };
 const MAX_FINISHED = 4; // streams of ended calls kept for resumption, per session

@@ -6,59 +6,63 @@ import type { Inbound } from '../../../contract/inbound.ts';
 import type { Limits } from '../../../limits.ts';
 import { Shares, shareOf } from '../../../mcp/shares.ts';
 import type { StreamParts } from './resumable-stream.ts';
-import { type ClientHello, Session, type SessionMark } from './session.ts';
+import { type InitializeParams, type ReplicaMark, Session } from './session.ts';
 import { isBoundTo, isSessionId } from './session-record.ts';
 import { REMEMBERS_END_MS, type SharedSessions } from './session-store.ts';
 
 /** Why a session ended. */
 export type SessionEnd = SessionEnded['reason'];
 
-/** Why there is no session: none of that id, no room for one more, or the session store does not answer. */
-export type Missing = 'unknown' | 'full' | 'away';
+/** Why there is no session: unknown id, limit reached, or the session store does not answer. */
+export type MissingSession = 'unknown' | 'full' | 'away';
 
-/** What the table of sessions works with. */
+/** What the table of sessions is made with. */
 export interface SessionsParts {
   readonly limits: Pick<
     Limits,
     'sessions' | 'sessionsPerCaller' | 'sessionIdleMs' | 'sessionCheckMs' | 'replayEvents' | 'replayBytes'
   >;
   readonly heartbeat: StreamParts['heartbeat'];
-  /** The sessions of all replicas; without it those of this gateway are all there are. */
+  /** The sessions of all replicas; absent without a session store. */
   readonly sharedSessions?: SharedSessions | undefined;
   now(): number;
   ownerOf(session: Session): SessionOwner;
-  /** Told once for each session, when everything of it has ended here. */
+  /** Called once for each session, when everything of it has ended here. */
   ended(session: Session, reason: SessionEnd): void;
 }
 
-/** The legacy sessions of one endpoint. What answers with a promise has asked the session store. */
+/** The legacy sessions of one endpoint. Methods that return a promise have used the session store. */
 export interface Sessions {
   /**
-   * Opens a session bound to its caller. One that finds no place takes that of an old one of the same caller, or of the
-   * caller that has the most. `tooLarge` when a record of it has no place in the store.
+   * Opens a session bound to its caller. At the limit it replaces an old session of the same caller, or of the caller
+   * with the most sessions. `tooLarge` when its record does not fit into the store.
    */
-  open(caller: Caller, hello: ClientHello, inbound?: From): Session | 'full' | Promise<Session | 'away' | 'tooLarge'>;
+  open(
+    caller: Caller,
+    hello: InitializeParams,
+    inbound?: From,
+  ): Session | 'full' | Promise<Session | 'away' | 'tooLarge'>;
   /**
-   * The session of an id, its idle time started again. `unknown` when there is none, or when it belongs to somebody
-   * else: then it has leaked, and it ends.
+   * The session with this id; restarts its idle time. `unknown` when there is none or when it belongs to another caller:
+   * then its id has leaked, and the session is ended.
    */
-  use(id: string, caller: Caller, inbound?: From): Session | Missing | Promise<Session | Missing>;
-  /** Whether a live session may have this id, without using it. With a store any well-formed id may be one. */
+  use(id: string, caller: Caller, inbound?: From): Session | MissingSession | Promise<Session | MissingSession>;
+  /** Whether this may be the id of a live session, without using it. With a store every well-formed id may be one. */
   mayHave(id: string): boolean;
-  /** Ends a session as its client wishes, on every replica; `false` when the session store does not answer. */
+  /** Ends a session for its client, on every replica; `false` when the session store does not answer. */
   close(session: Session): true | Promise<boolean>;
   all(): Iterable<Session>;
-  /** Other replicas serve these sessions too. */
+  /** Whether other replicas serve these sessions too. */
   readonly isShared: boolean;
   readonly size: number;
-  /** Ends every session here, and the sweep. What is in the store stays for other replicas. */
+  /** Ends every session here, and the sweep. Sessions in the store are kept for other replicas. */
   stop(): void;
 }
 
-/** Where a request came from: callers without an identity are told apart by it. */
+/** Where a request came from; distinguishes anonymous callers. */
 type From = Pick<Inbound, 'remoteAddress'>;
 
-/** Makes the table. One sweep ends idle sessions: none of them has a timer of its own. */
+/** Makes the table. One sweep ends idle sessions, instead of one timer per session. */
 export function createSessions(parts: SessionsParts): Sessions {
   const { sharedSessions, limits } = parts;
   const sessions = new Map<string, Session>();
@@ -70,7 +74,7 @@ export function createSessions(parts: SessionsParts): Sessions {
   const primed: StreamParts = { replayEvents, replayBytes, heartbeat, isPrimed: true };
   const unprimed: StreamParts = { ...primed, isPrimed: false };
   const checkMs = Math.min(limits.sessionCheckMs, limits.sessionIdleMs / 4);
-  const add = (id: string, caller: Caller, hello: ClientHello, openedAtMs: number, share: string): Session => {
+  const add = (id: string, caller: Caller, hello: InitializeParams, openedAtMs: number, share: string): Session => {
     const around = hello.protocolVersion >= FIRST_PRIMED ? primed : unprimed; // versions are dates
     const session = new Session(
       id,
@@ -103,7 +107,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       session.dropFinished(parts.now() - RESUME_GRACE_MS);
       if (session.isBusy) {
         session.lastUsedMs = parts.now();
-        if (sharedSessions !== undefined && isDue(session)) void confirm(sharedSessions, session);
+        if (sharedSessions !== undefined && needsConfirmation(session)) void confirm(sharedSessions, session);
       } else if (isIdle(session)) end(session, 'expired');
     }
   };
@@ -115,12 +119,12 @@ export function createSessions(parts: SessionsParts): Sessions {
     end(session, 'expired');
     return undefined;
   };
-  /** Sees to a place for one more session of a share; `false` when there is none to be had. */
+  /** Makes room for one more session of a share; `false` when that is impossible. */
   const makeRoom = (share: string): boolean => {
     if (sessions.size >= limits.sessions && parts.now() - sweptAtMs >= MIN_SWEEP_MS) sweep();
     const donor = shares.donor(share);
     if (donor === undefined) return true;
-    const spare = spareOf(donor, shares, parts.now());
+    const spare = replaceableSession(donor, shares, parts.now());
     if (spare === undefined) return false;
     end(spare, 'displaced');
     void sharedSessions?.strike(spare.id);
@@ -136,19 +140,21 @@ export function createSessions(parts: SessionsParts): Sessions {
     session.lastUsedMs = parts.now();
     return session;
   };
-  const isDue = (session: Session): boolean => parts.now() - session.confirmedMs >= checkMs;
+  const needsConfirmation = (session: Session): boolean => parts.now() - session.confirmedMs >= checkMs;
 
-  /** Requests that come together ask once. */
-  const lookOnce = (from: SharedSessions, id: string): ReturnType<SharedSessions['look']> => {
+  /** Concurrent requests of one session read the store once. */
+  const readOnce = (from: SharedSessions, id: string): ReturnType<SharedSessions['look']> => {
     const running = looks.get(id) ?? from.look(id).finally(() => looks.delete(id));
     looks.set(id, running);
     return running;
   };
 
-  /** Whether no other replica has ended a session of this one. What is known here goes on while the store is away. */
+  /**
+   * Whether the session is still open on all replicas. Sessions known here stay usable while the store is unavailable.
+   */
   const confirm = async (from: SharedSessions, session: Session): Promise<boolean> => {
     const sinceMs = parts.now() - session.confirmedMs;
-    const looked = await lookOnce(from, session.id);
+    const looked = await readOnce(from, session.id);
     if (looked === 'away' || session.hasEnded) return !session.hasEnded;
     const isLost = looked === 'unknown' && sinceMs < REMEMBERS_END_MS;
     const isThere = typeof looked === 'object' && isBoundTo(looked, session.id, session.caller.key);
@@ -161,20 +167,20 @@ export function createSessions(parts: SessionsParts): Sessions {
     return !session.hasEnded;
   };
 
-  /** A session that another replica opened, or this process before it was started again. */
+  /** Restores a session that another replica, or this process before a restart, opened. */
   const restore = async (
     from: SharedSessions,
     id: string,
     caller: Caller,
     inbound: From | undefined,
-  ): Promise<Session | Missing> => {
-    const looked = await lookOnce(from, id);
+  ): Promise<Session | MissingSession> => {
+    const looked = await readOnce(from, id);
     if (typeof looked === 'string') return looked === 'away' ? 'away' : 'unknown';
     if (!isBoundTo(looked, id, caller.key)) {
       await from.end(id);
       return 'unknown';
     }
-    const known = sessions.get(id); // another request of the same moment was first
+    const known = sessions.get(id); // a concurrent request was first
     if (known !== undefined) return take(known, caller);
     const share = shareOf(caller, inbound?.remoteAddress);
     return makeRoom(share) ? add(id, caller, looked, looked.openedAtMs, share) : 'full';
@@ -188,7 +194,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       if (sharedSessions === undefined) return session;
       return sharedSessions.write(session).then((wrote) => {
         if (wrote === 'written') return session;
-        remove(session); // nobody knows its id
+        remove(session); // its id was not sent to a client
         return wrote;
       });
     },
@@ -199,7 +205,7 @@ export function createSessions(parts: SessionsParts): Sessions {
           ? restore(sharedSessions, id, caller, inbound)
           : 'unknown';
       }
-      if (sharedSessions === undefined || !isDue(session)) return take(session, caller);
+      if (sharedSessions === undefined || !needsConfirmation(session)) return take(session, caller);
       const taken = take(session, caller);
       if (taken === 'unknown') return taken;
       return confirm(sharedSessions, session).then((isThere) => (isThere ? session : 'unknown'));
@@ -228,10 +234,14 @@ export function createSessions(parts: SessionsParts): Sessions {
 }
 
 /**
- * The session that nobody misses most: unused since it was placed, else used but without a call. What is looked at and was
- * used goes behind the others, so that the next look begins with those that were not.
+ * The session to replace: one that was unused since it was placed, else the longest unused one without a call. Checked
+ * sessions that were used are moved behind the others, so that the next search starts with those that were not.
  */
-function spareOf(oldestFirst: Iterable<Session>, shares: Shares<Session>, nowMs: number): Session | undefined {
+function replaceableSession(
+  oldestFirst: Iterable<Session>,
+  shares: Shares<Session>,
+  nowMs: number,
+): Session | undefined {
   const looked: Session[] = [];
   for (const session of oldestFirst) if (looked.push(session) >= MAX_LOOKED_AT) break;
   let second: Session | undefined;
@@ -245,20 +255,20 @@ function spareOf(oldestFirst: Iterable<Session>, shares: Shares<Session>, nowMs:
   return second;
 }
 
-/** Tells streams and questions of one replica from those that another has of the same session. */
-function randomMark(): SessionMark {
+/** Distinguishes streams and requests of this replica from those of another replica for the same session. */
+function randomMark(): ReplicaMark {
   return { stream: randomBytes(3).toString('hex'), question: randomInt(2 ** 30) };
 }
 
-/** Compares without telling by its time how much of a key was right. */
+/** Compares in constant time. */
 function isSameKey(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
   return difference === 0;
 }
 
-const FIRST_PRIMED = '2025-11-25'; // older clients take an event without data for a broken message
+const FIRST_PRIMED = '2025-11-25'; // older clients treat an event without data as a broken message
 const RESUME_GRACE_MS = 60_000;
 const MAX_SWEEP_MS = 15_000;
-const MIN_SWEEP_MS = 1_000; // between two sweeps for want of room
-const MAX_LOOKED_AT = 64; // sessions, for one that makes room
+const MIN_SWEEP_MS = 1_000; // between two sweeps that make room
+const MAX_LOOKED_AT = 64; // sessions checked per replacement

@@ -2,7 +2,7 @@ import type { WireError } from '../../contract/wire-error.ts';
 import { GatewayFault } from '../../errors.ts';
 import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
 
-/** What a client hears when its subscription failed at the backend; `undefined` when the fault is not the backend's. */
+/** The error for a client whose subscription failed at the backend; `undefined` when the backend did not cause it. */
 export function errorFromWatch(cause: unknown): WireError | undefined {
   if (cause instanceof BackendError) {
     const { code, message, data, members } = cause;

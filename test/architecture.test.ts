@@ -4,14 +4,12 @@ import { proves } from './support/proves.ts';
 import { repositoryTextFaults } from './support/repository-text.ts';
 import { readTree } from './support/tree.ts';
 
-/** Breaks that still stand; the test fails when one is mended, so the list only shrinks. Empty, it proves `ask.core.floors`. */
-
 describe('the source tree', () => {
   proves('ask.core.floors', 'keeps layers, packages and names, and has no circles', () => {
     expect(architectureFaults(readTree())).toEqual([]);
   });
 
-  it('says nothing about the place where it was built', () => {
+  it('contains no paths of the build environment', () => {
     expect(repositoryTextFaults(readTree())).toEqual([]);
   });
 });
@@ -46,7 +44,7 @@ describe('the architecture check accepts', () => {
     ).toEqual([]);
   });
 
-  it('a folder that holds no plugin, used by the plugins beside it, and the state of workloads, used by all', () => {
+  it('a folder without a plugin that plugins of one kind share, and the state of workloads, which all may use', () => {
     const optimizer = {
       'plugins/optimizer/embedding/vectors.ts': 'export const s = 1;',
       'plugins/optimizer/tools/index.ts': '',
@@ -62,7 +60,7 @@ describe('the architecture check accepts', () => {
     ).toEqual(['plugins/stores/redis/a.ts reaches into plugins/optimizer/embedding/vectors.ts']);
   });
 
-  it('import words that are no imports', () => {
+  it('the word import outside of import statements', () => {
     expect(
       faults({
         'core/pipeline/a.ts': [
@@ -79,7 +77,7 @@ describe('the architecture check accepts', () => {
 });
 
 describe('the architecture check refuses', () => {
-  it('a file that imports a higher layer, in every way to write it', () => {
+  it('a file that imports a higher layer, in every form of import', () => {
     const index = { 'core/index.ts': 'export const x = 1;' };
     const sentence = ['core/pipeline/a.ts reaches up to core/index.ts'];
     for (const statement of [
@@ -98,7 +96,7 @@ describe('the architecture check refuses', () => {
     }
   });
 
-  it('each step up the layers', () => {
+  it('an import from each layer to each higher one', () => {
     const layers = [
       'errors',
       'limits',
@@ -121,7 +119,7 @@ describe('the architecture check refuses', () => {
     }
   });
 
-  it('a core that knows plugins or hosts', () => {
+  it('an import of plugins or hosts in the core, and of hosts in plugins', () => {
     expect(faults({ 'core/pipeline/a.ts': `import { catalogue } from '@toolmgr/plugins';` })).toEqual([
       'core/pipeline/a.ts reaches up to plugins/index.ts',
     ]);
@@ -134,7 +132,7 @@ describe('the architecture check refuses', () => {
     expect(faults({ 'core/extras/a.ts': '' })).toEqual(['core/extras/a.ts is on no layer']);
   });
 
-  it('a plugin that knows another plugin', () => {
+  it('a plugin that imports another plugin', () => {
     expect(
       faults({
         'plugins/audit/index.ts': `import { limit } from '../rate-limit/index.ts';`,
@@ -153,7 +151,7 @@ describe('the architecture check refuses', () => {
     ]);
   });
 
-  it('a plugin or host that goes past the face of another workspace', () => {
+  it('a plugin or host that imports internals of another workspace', () => {
     expect(faults({ 'plugins/audit/a.ts': `import { a } from '../../core/pipeline/a.ts';` })).toEqual([
       'plugins/audit/a.ts reaches into core/pipeline/a.ts',
     ]);
@@ -206,7 +204,7 @@ describe('the architecture check refuses', () => {
     }
   });
 
-  it('a heavy package outside its door', () => {
+  it('a heavy package outside its folder', () => {
     expect(faults({ 'plugins/rate-limit/a.ts': `import Redis from 'ioredis';` })).toEqual([
       `'ioredis' belongs in plugins/stores/redis, not in plugins/rate-limit/a.ts`,
     ]);
@@ -292,13 +290,13 @@ describe('the text check', () => {
   const textFaults = (text: string) => repositoryTextFaults(new Map([['docs/a.md', text]]));
   const [workplace, bookshelf, neighbour] = ['/wor'.concat('k/'), '.lib'.concat('rary'), '../sha'.concat('red')];
 
-  it('finds the words of the workplace', () => {
+  it('finds paths of the build environment', () => {
     expect(textFaults(`fine\nsee ${workplace}x`)).toEqual([`docs/a.md:2 says '${workplace}'`]);
     expect(textFaults(`see ${bookshelf}/x`)).toEqual([`docs/a.md:1 says '${bookshelf}'`]);
     expect(textFaults(`see ${neighbour}/x`)).toEqual([`docs/a.md:1 says '${neighbour}'`]);
   });
 
-  it('leaves paths, properties and imports alone that only look like them', () => {
+  it('ignores paths, properties and imports that only look similar', () => {
     for (const text of [`home${workplace}x`, `book${bookshelf}`, `import { d } from '${neighbour}/duration.ts';`]) {
       expect(textFaults(text), text).toEqual([]);
     }

@@ -11,14 +11,14 @@ describe('the ledger', () => {
     expect(coverageFaults({ ledger: requirements, sources, pending })).toEqual([]);
   });
 
-  it('holds ids in kebab-case with dots and lines that say something', () => {
+  it('holds ids in kebab-case with dots, and no empty sentences', () => {
     const odd = requirements.filter(
       ({ id, says, source }) => !/^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$/.test(id) || says.length < 10 || source === '',
     );
     expect(odd).toEqual([]);
   });
 
-  it('holds no line twice', () => {
+  it('holds no duplicate', () => {
     const lines = requirements.map(({ source, says }) => `${source}: ${says}`);
     expect(lines.filter((line, index) => lines.indexOf(line) !== index)).toEqual([]);
   });
@@ -30,12 +30,12 @@ describe('the check of a run', () => {
     testResults: [{ assertionResults: tests.map(([title, status]) => ({ title, status })) }],
   });
 
-  it('is silent when each line that is not deferred has a test that passed', () => {
+  it('accepts a run in which each requirement that is not deferred has a passed test', () => {
     expect(unprovenLines(ledger, report(['both [a.one, a.one-more]', 'passed']))).toEqual([]);
     expect(unprovenLines(ledger, report(['[a] one [a.one]', 'passed'], ['more [a.one-more]', 'passed']))).toEqual([]);
   });
 
-  it('names lines whose proofs were skipped or failed', () => {
+  it('names requirements whose proofs were skipped or failed', () => {
     const skipped = report(['one [a.one] (skipped: no Redis)', 'pending'], ['more [a.one-more]', 'failed']);
     expect(unprovenLines(ledger, skipped)).toEqual(['a.one', 'a.one-more']);
     expect(unprovenLines(ledger, report(['one [a.one-more]', 'passed'], ['a.one', 'passed']))).toEqual(['a.one']);
@@ -47,13 +47,13 @@ describe('the coverage check can fail', () => {
   const faults = (text: string, pendingIds: readonly string[] = []) =>
     coverageFaults({ ledger, sources: new Map([['test/a.test.ts', text]]), pending: pendingIds });
 
-  it('is silent when every line is cited, deferred or pending', () => {
+  it('accepts a ledger whose lines are all cited, deferred or pending', () => {
     expect(faults(`proves(['a.one', "a.two"], 'both', () => {});`)).toEqual([]);
     expect(faults(`proves.skipIf(isCold(), 'cold')('a.one', 'one', () => {});`, ['a.two'])).toEqual([]);
     expect(faults(`const rows = [['a.one'], ['a.two']]; for (const [id] of rows) proves(id, 'row', f);`)).toEqual([]);
   });
 
-  it('names a line that nobody cites', () => {
+  it('names a line that no test cites', () => {
     expect(faults(`proves('a.one', 'one', f);`)).toEqual(['a.two is neither cited nor deferred']);
     expect(faults(`// proves('a.one')\nit('a.two', f);`)).toEqual([
       'a.one is neither cited nor deferred',
@@ -61,36 +61,36 @@ describe('the coverage check can fail', () => {
     ]);
   });
 
-  it('does not take a string for a citation because it equals an id', () => {
+  it('does not count a string outside `proves` as a citation', () => {
     expect(faults(`proves('a.one', 'one', f); const keys = ['a.two'];`)).toEqual([
       'a.two is neither cited nor deferred',
     ]);
   });
 
-  it('names a citation that is not known', () => {
+  it('names an unknown citation', () => {
     expect(faults(`proves(['a.one', 'a.two', 'a.tree'], 'three', f);`)).toEqual([
-      'test/a.test.ts cites a.tree, which is not known',
+      'test/a.test.ts cites a.tree, which is unknown',
     ]);
   });
 
   it('names a stale deferral', () => {
     expect(faults(`proves(['a.one', 'a.two', 'a.later'], 'all', f);`)).toEqual([
-      'a.later is cited, yet deferred: comes with spring',
+      'a.later is cited, but deferred: comes with spring',
     ]);
   });
 
-  it('lets pending only shrink', () => {
+  it('names stale entries of pending', () => {
     expect(faults(`proves('a.one', 'one', f);`, ['a.one', 'a.two', 'a.two', 'a.gone', 'a.later'])).toEqual([
-      'a.two stands twice in pending',
+      'a.two is a duplicate in pending',
       'a.one is cited and must leave pending',
-      'a.gone is pending, yet not known',
+      'a.gone is pending, but unknown',
       'a.later is pending and deferred',
     ]);
   });
 
-  it('names an id that stands twice', () => {
+  it('names a duplicate id', () => {
     const twice = [{ id: 'a.one' }, { id: 'a.one' }];
     const sources = new Map([['test/a.test.ts', `proves('a.one', 'one', f);`]]);
-    expect(coverageFaults({ ledger: twice, sources, pending: [] })).toEqual(['a.one stands twice in the ledger']);
+    expect(coverageFaults({ ledger: twice, sources, pending: [] })).toEqual(['a.one is a duplicate in the ledger']);
   });
 });

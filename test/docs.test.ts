@@ -14,17 +14,17 @@ import { proves } from './support/proves.ts';
 import { readTree } from './support/tree.ts';
 
 describe('the generated pages', () => {
-  it('are as the sources say: npm run docs changes nothing', async () => {
+  it('are up to date: npm run docs changes nothing', async () => {
     const { pages } = await generatedPages();
     expect(stalePages(pages)).toEqual([]);
   });
 
-  it('are the same bytes each time', async () => {
+  it('are deterministic', async () => {
     const [first, second] = [await generatedPages(), await generatedPages()];
     expect([...second.pages]).toEqual([...first.pages]);
   });
 
-  it('are named when they differ', async () => {
+  it('are reported when they differ', async () => {
     const { pages } = await generatedPages();
     const changed = new Map([...pages, ['docs/reference/hooks.md', 'other']]);
     expect(stalePages(changed)).toContain('docs/reference/hooks.md');
@@ -34,7 +34,7 @@ describe('the generated pages', () => {
 });
 
 describe('the page of hooks', () => {
-  it('has prose for every hook of the live table and for nothing else', () => {
+  it('describes exactly the hooks of the live table', () => {
     expect(Object.keys(HOOK_PROSE).sort()).toEqual(
       liveHooks()
         .map(({ name }) => name)
@@ -42,7 +42,7 @@ describe('the page of hooks', () => {
     );
   });
 
-  it('names the arguments as the live hooks do', () => {
+  it('has the argument names of the live hooks', () => {
     const written = liveHooks().map(({ name }) => {
       const { signature } = HOOK_PROSE[name as keyof typeof HOOK_PROSE];
       const inner = signature.slice(1, signature.indexOf(') →'));
@@ -55,7 +55,7 @@ describe('the page of hooks', () => {
     expect(liveHooks().filter(({ kind }) => KINDS[kind] === undefined)).toEqual([]);
   });
 
-  it('has prose for every slot', () => {
+  it('describes every slot', () => {
     expect(Object.keys(SLOT_PROSE).sort()).toEqual(Object.keys(createSlots()).sort());
   });
 });
@@ -80,7 +80,7 @@ describe('the tables of configuration', () => {
 });
 
 describe('what can be configured', () => {
-  it('has a meaning for every key, and a sentence for every plugin', async () => {
+  it('has a description for every key, and a summary for every plugin', async () => {
     const plugins = await Promise.all(
       Object.keys(catalogue).map((address) => findPlugin(address, { catalogue, baseDir: '' })),
     );
@@ -101,20 +101,20 @@ describe('snippets', () => {
   const source = 'a\n// region: one\n  two();\n    three();\n// endregion\nb\n';
   const empty = '<!-- snippet: x.ts#one -->\n<!-- /snippet -->';
 
-  it('are taken from their region without its indentation', () => {
+  it('come from their region without its indentation', () => {
     const filled = '<!-- snippet: x.ts#one -->\n```ts\ntwo();\n  three();\n```\n<!-- /snippet -->';
     expect(withSnippets(empty, () => source)).toBe(filled);
     expect(withSnippets(filled, () => source)).toBe(filled);
   });
 
-  it('fail when the region is gone', () => {
+  it('fail when the region does not exist', () => {
     expect(() => withSnippets(empty, () => 'a')).toThrow('x.ts has no region named one');
     expect(() => withSnippets(empty, () => '// region: one\n')).toThrow('region one of x.ts has no end');
   });
 });
 
-describe('the papers', () => {
-  it('link to files that are there', () => {
+describe('the written pages', () => {
+  it('link to existing files', () => {
     const broken = [...readTree()]
       .filter(([path]) => path.endsWith('.md'))
       .flatMap(([path, text]) =>
@@ -142,7 +142,7 @@ describe('the papers', () => {
 
 const HEADINGS = ['What we chose', 'What it looks like in use', 'What we gave up'];
 
-/** Relative targets of inline links, anchors cut off; code blocks are no links. */
+/** Relative targets of inline links without anchors; code blocks are ignored. */
 function linksOf(text: string): readonly string[] {
   const prose = text.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]

@@ -10,7 +10,7 @@ const STORY_MS = 120_000;
 
 const run = promisify(execFile);
 
-/** Runs a story as `npm run examples` does; rejects with its output when it ends with anything but 0. */
+/** Runs a story like `npm run examples`; rejects with its output when the exit code is not 0. */
 function tell(name: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const argv = ['--conditions=development', join('examples', name, 'story.ts')];
   return run(process.execPath, argv, { cwd: ROOT, timeout: STORY_MS, killSignal: 'SIGKILL' });
@@ -19,7 +19,7 @@ function tell(name: string): Promise<{ readonly stdout: string; readonly stderr:
 describe('the examples', () => {
   proves(
     'ask.embedding.plain-node',
-    'run the core alone in a plain Node HTTP server',
+    'run only the core in a plain Node HTTP server',
     async () => {
       const { stdout } = await tell('embed-node-http');
       expect(stdout).toMatch(/a legacy client listed \d+ tools/);
@@ -30,7 +30,7 @@ describe('the examples', () => {
 
   proves(
     'ask.embedding.fastify',
-    "run the core in somebody else's Fastify app, by handle and by fetch",
+    'run the core in an existing Fastify app, by handle and by fetch',
     async () => {
       const { stdout } = await tell('embed-fastify');
       expect(stdout.match(/listed \d+ tools at \/(mcp|assistant)/g)).toHaveLength(4);
@@ -44,14 +44,14 @@ describe('the examples', () => {
     async () => {
       const { stdout } = await tell('embed-express');
       expect(stdout.match(/listed \d+ tools at \/(mcp|api\/assistant)/g)).toHaveLength(4);
-      expect(stdout).toContain('told at once');
+      expect(stdout).toContain('gives an error immediately');
     },
     STORY_MS,
   );
 
   proves(
     ['ask.core.custom-plugin-by-path', 'ask.plugin.by-path'],
-    'know callers by a custom plugin that the plan names by its path',
+    'authenticate callers by a custom plugin that the plan names by its path',
     async () => {
       const { stdout } = await tell('custom-auth');
       expect(stdout).toContain('were refused');
@@ -60,18 +60,18 @@ describe('the examples', () => {
   );
 
   it(
-    'serve two callers of different groups, and find what they did in the audit trail and the metrics',
+    'serve two callers of different groups, and find their calls in the audit trail and the metrics',
     async () => {
       const { stdout } = await tell('two-callers');
       expect(stdout).toMatch(/Bob +files_write_file +denied/);
       expect(stdout).toMatch(/reads the graph +limited +again in \d+ s/);
-      expect(stdout).toContain('all of it on record');
+      expect(stdout).toContain('all of them recorded');
     },
     STORY_MS,
   );
 
   it(
-    'do one job tool by tool, by a composite, by a script and by search, and say what each saves',
+    'do one job tool by tool, by a composite, by a script and by search, and print the savings',
     async () => {
       const { stdout } = await tell('fewer-round-trips');
       const saved = /saves (\d+) of 12 round trips, [1-9]\d* % of the context, [1-9]\d* % of the tokens read/.source;
@@ -85,10 +85,10 @@ describe('the examples', () => {
     STORY_MS,
   );
 
-  it.each(others())('%s checks itself and ends well', async (name) => expect(await tell(name)).toBeDefined(), STORY_MS);
+  it.each(others())('%s passes its own checks', async (name) => expect(await tell(name)).toBeDefined(), STORY_MS);
 });
 
-/** Stories without a test of their own. */
+/** Stories without their own test. */
 function others(): readonly string[] {
   const told = new Set([
     'custom-auth',

@@ -27,7 +27,7 @@ function rowsBelow(heading: string): readonly (readonly string[])[] {
 describe('the page of the protocol, methods', () => {
   const rows = rowsBelow('## Methods');
 
-  it('names every method once', () => {
+  it('lists every method once', () => {
     const named = rows.flatMap(([methods = '']) => [...methods.matchAll(/`([^`*]+)`/g)].map(([, method]) => method));
     expect(named).toHaveLength(new Set(named).size);
     expect(named.length).toBeGreaterThan(15);
@@ -36,7 +36,7 @@ describe('the page of the protocol, methods', () => {
   it.each([
     [LEGACY, 1],
     [MODERN, 2],
-  ] as const)('says what a gateway serves to clients of %s', async (era, column) => {
+  ] as const)('lists the methods that a gateway serves to clients of %s', async (era, column) => {
     const server = fakeServer().tool('t').prompt('p', 'words').resource('test://r', 'text');
     server.on('completion/complete', () => ({ completion: { values: [] } }));
     await using kit = await testGateway({ backends: { server } });
@@ -54,7 +54,7 @@ describe('the page of the protocol, methods', () => {
   });
 });
 
-/** Params with which a served method gets past its first checks; a listen with a wrong filter ends at once. */
+/** Valid params of a served method; a listen with an invalid filter ends immediately. */
 const PARAMS: Readonly<Record<string, JsonObject>> = {
   initialize: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
   'logging/setLevel': { level: 'error' },
@@ -73,7 +73,7 @@ const DECLARES: TestClientOptions = { capabilities: { elicitation: {} }, answer:
 
 const asksModern = () => ({ resultType: 'input_required', inputRequests: ELICIT, requestState: 'mine' });
 
-/** Asks in the legacy way and says what came of it. */
+/** Sends a legacy elicitation and reports the outcome. */
 async function asksLegacy(context: FakeContext): Promise<JsonObject> {
   try {
     await context.ask('elicitation/create', FORM);
@@ -115,7 +115,7 @@ async function call(
 
 const textOf = (result: JsonObject | undefined): unknown => (result?.content as JsonObject[] | undefined)?.[0]?.text;
 
-/** What each row of the page says, tried: the start of its situation, the words its answer must contain, and the trial. */
+/** A test for each row of the page: the start of its situation, the text its answer must contain, and the test. */
 const TRIALS: readonly (readonly [situation: string, answer: readonly string[], trial: () => Promise<void>])[] = [
   [
     'a backend asks for something that the client did not declare, 2026-07-28 client',
@@ -223,7 +223,7 @@ const TRIALS: readonly (readonly [situation: string, answer: readonly string[], 
 describe('the page of the protocol, what cannot be bridged', () => {
   const rows = rowsBelow('### What cannot be bridged');
 
-  it('has a trial for every row, and a row for every trial', () => {
+  it('has a test for every row, and a row for every test', () => {
     const untried = rows.filter(([situation = '']) => !TRIALS.some(([start]) => situation.startsWith(start)));
     const unwritten = TRIALS.filter(([start]) => !rows.some(([situation = '']) => situation.startsWith(start)));
     expect([untried, unwritten.map(([start]) => start)]).toEqual([[], []]);

@@ -1,5 +1,5 @@
-// Compares the report of a whole test run (its path is the argument) with the ledger: prints each line that is not
-// deferred and that no passed test named. Exit code 1 when there are some and CI is set: there nothing is skipped.
+// Compares the report of a whole test run (its path is the argument) with the ledger and prints each requirement that is
+// neither deferred nor proven by a passed test. Exit code 1 when there are some and CI is set.
 import { readFileSync } from 'node:fs';
 import { requirements } from './requirements.ts';
 import { type TestReport, unprovenLines } from './support/proven.ts';

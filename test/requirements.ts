@@ -7,7 +7,7 @@ import { vmcp } from './requirements/vmcp.ts';
 
 const sections = [...manager, ...run, ...vmcp, ...choices, ...ask] as const satisfies readonly Section[];
 
-/** One checkable line: what must hold, who says so, and why no test proves it yet. */
+/** One requirement: its text, its source, and why no test proves it yet, if deferred. */
 export interface Requirement {
   readonly id: string;
   readonly source: string;
@@ -15,10 +15,10 @@ export interface Requirement {
   readonly deferred?: string;
 }
 
-/** The union of all ids in the ledger, so that a misspelt citation does not compile. */
+/** The union of all ids, so that a misspelt citation does not compile. */
 export type RequirementId = IdsOf<(typeof sections)[number]>;
 
-/** The whole ledger in reading order: the three documents, the choices, the asks. */
+/** The whole ledger: the three contract documents, the choices, the additional requirements. */
 export const requirements: readonly Requirement[] = sections.flatMap(linesOf);
 
 type IdsOf<S> = S extends Section ? keyof S['says'] & string : never;

@@ -4,8 +4,7 @@ import { type Import, importsOf, type Token, tokensOf } from './source-text.ts';
 /**
  * Checks layers, circles, packages, names and default exports of a set of files.
  *
- * Shape: `files` maps a path from the root to its text; the answer is one sentence per break, empty when all is well.
- * Source: design §5 layers 1-4, §7 names.
+ * Shape: `files` maps a path from the root to its text; the result is one sentence per fault.
  */
 export function architectureFaults(files: ReadonlyMap<string, string>): readonly string[] {
   const tree = treeFrom(files);
@@ -30,7 +29,7 @@ interface Source {
 
 interface SourceTree {
   readonly sources: ReadonlyMap<string, Source>;
-  /** Folders under `plugins/` that hold an `index.ts`, the outermost ones. */
+  /** The outermost folders under `plugins/` with an `index.ts`. */
   readonly pluginFolders: readonly string[];
 }
 
@@ -49,7 +48,7 @@ function treeFrom(files: ReadonlyMap<string, string>): SourceTree {
   return { sources, pluginFolders };
 }
 
-// ---- layers (§5.1, §5.3, §5.5) ----
+// ---- layers ----
 
 /** Bottom first; a file may import its own layer or a lower one. Each folder of the core is a layer of its own. */
 const LAYERS = [
@@ -73,8 +72,8 @@ const LAYERS = [
   ['examples', 'test', 'scripts'],
 ] as const satisfies readonly (readonly string[])[];
 
-/** What another workspace may name, and where that leads. */
-const FACES: Readonly<Record<string, string>> = {
+/** The public entries of the workspaces and their files. */
+const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/core': 'core/index.ts',
   '@toolmgr/core/testing': 'core/testing/index.ts',
   '@toolmgr/plugins': 'plugins/index.ts',
@@ -91,9 +90,9 @@ function importFaults(tree: SourceTree, from: string, { from: specifier }: Impor
 }
 
 function mayReach(tree: SourceTree, from: string, target: string, specifier: string): boolean {
-  const byFace = FACES[specifier] !== undefined;
+  const byPublicEntry = PUBLIC_ENTRIES[specifier] !== undefined;
   if (from.startsWith('core/')) return target.startsWith('core/');
-  if (from.startsWith('hosts/')) return byFace || target.startsWith('hosts/');
+  if (from.startsWith('hosts/')) return byPublicEntry || target.startsWith('hosts/');
   if (!from.startsWith('plugins/')) return true;
   if (!target.startsWith('plugins/')) return specifier === '@toolmgr/core';
   if (from === 'plugins/index.ts' || isShared(target)) return true;
@@ -108,7 +107,7 @@ function isShared(path: string): boolean {
   return SHARED.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 
-/** A folder beside plugins of one kind that holds no plugin, such as `optimizer/embedding`, is for the plugins of that kind. */
+/** Whether a file is in a folder without a plugin that plugins of the same kind share, such as `optimizer/embedding`. */
 function isOfFamily({ pluginFolders }: SourceTree, from: string, target: string): boolean {
   const family = target.split('/').slice(0, 2).join('/');
   const isInPlugin = pluginFolders.some((folder) => target.startsWith(`${folder}/`));
@@ -120,25 +119,25 @@ function pluginOf({ pluginFolders }: SourceTree, path: string): string {
 }
 
 function targetOf({ sources }: SourceTree, from: string, specifier: string): string | undefined {
-  if (OWN_PACKAGE.test(specifier)) return FACES[specifier] ?? specifier.replace(/^@toolmgr\//, '');
+  if (OWN_PACKAGE.test(specifier)) return PUBLIC_ENTRIES[specifier] ?? specifier.replace(/^@toolmgr\//, '');
   if (!specifier.startsWith('.')) return undefined;
   const path = join(dirname(from), specifier);
   const typed = path.replace(/\.js$/, '.ts');
   return sources.has(typed) ? typed : path;
 }
 
-/** Index of the layer of a file, -1 when it is on none; lower layers first. */
+/** Index of the layer of a file, lower layers first; -1 when it is on none. */
 export function layerOf(path: string): number {
-  return LAYERS.findIndex((pipeline) => pipeline.some((manager) => liesIn(path, manager)));
+  return LAYERS.findIndex((pipeline) => pipeline.some((manager) => isIn(path, manager)));
 }
 
-function liesIn(path: string, manager: string): boolean {
+function isIn(path: string, manager: string): boolean {
   return path === `${manager}.ts` || path.startsWith(`${manager}/`);
 }
 
 function placeFaults({ path, tokens }: Source): readonly string[] {
-  const homeless = layerOf(path) < 0 ? [`${path} is on no layer`] : [];
-  return liesIn(path, 'core/contract') ? [...homeless, ...runtimeFaults(path, tokens)] : homeless;
+  const onNoLayer = layerOf(path) < 0 ? [`${path} is on no layer`] : [];
+  return isIn(path, 'core/contract') ? [...onNoLayer, ...runtimeFaults(path, tokens)] : onNoLayer;
 }
 
 const RUNTIME_WORDS = new Set(['const', 'let', 'var', 'function', 'class', 'enum', 'await', 'throw', 'if', 'for']);
@@ -163,7 +162,7 @@ function isRuntime(tokens: readonly Token[], index: number): boolean {
   return RUNTIME_WORDS.has(token);
 }
 
-// ---- circles (§5.2) ----
+// ---- circles ----
 
 function circles(tree: SourceTree): readonly string[] {
   const found = new Map<string, string>();
@@ -193,9 +192,9 @@ function highestFirst(ring: readonly string[]): readonly string[] {
   return [...ring.slice(at), ...ring.slice(0, at)];
 }
 
-// ---- packages (§1.2, §5.4) ----
+// ---- packages ----
 
-/** Package, or its scope with `/*`, -> the folders that may import it; examples, tests and scripts are free. */
+/** The folders that may import a package (or a scope, with `/*`); examples, tests and scripts may import all. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
   undici: ['plugins/shared', 'hosts/cli/client'],
@@ -239,7 +238,7 @@ function packageFault(path: string, { from, typeOnly }: Import): readonly string
     return [`${path} runs '${name}'; the core takes types only from it`];
   }
   const pipeline = PACKAGES[name] ?? PACKAGES[name.replace(/\/.*/, '/*')];
-  if (pipeline === undefined || pipeline.some((manager) => liesIn(path, manager))) return [];
+  if (pipeline === undefined || pipeline.some((manager) => isIn(path, manager))) return [];
   return [`'${name}' belongs in ${pipeline.join(', ')}, not in ${path}`];
 }
 
@@ -251,12 +250,12 @@ function packageOf(specifier: string): string | undefined {
     .join('/');
 }
 
-// ---- names and default exports (design §7) ----
+// ---- names and default exports ----
 
 const FORBIDDEN_NAMES = new Set(
   'utils helpers common misc types base manager service handler impl interfaces'.split(' '),
 );
-/** The product word of the third host, and what mirrors it. */
+/** The third host is named `manager`, and so are folders that mirror it. */
 const NAMED_MANAGER = /^(hosts|test\/hosts|test\/golden\/plan|test\/requirements|docs\/.*)\/manager(\/|\.|$)/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
 
@@ -287,7 +286,7 @@ function isInsideExport(tokens: readonly Token[], index: number): boolean {
   return tokens[open - 1]?.text === 'export';
 }
 
-// ---- the catalogue (design §3) ----
+// ---- the catalogue ----
 
 function catalogueFaults({ sources, pluginFolders }: SourceTree): readonly string[] {
   const catalogue = sources.get('plugins/index.ts');

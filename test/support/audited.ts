@@ -10,7 +10,7 @@ import { type TestBackends, type TestGateway, testGateway } from '../../core/tes
 import audit from '../../plugins/audit/index.ts';
 import { until } from './until.ts';
 
-/** One audit line, as far as tests look into it. */
+/** The members of an audit line that tests check. */
 export interface AuditLine {
   readonly type: string;
   readonly outcome: string;
@@ -23,20 +23,20 @@ export interface AuditLine {
   readonly data?: JsonObject;
 }
 
-/** A gateway with the audit plugin behind a real HTTP server; its lines go to a file. */
+/** A gateway with the audit plugin, which writes to a file, behind a real HTTP server. */
 export interface Audited extends AsyncDisposable {
   readonly kit: TestGateway;
   readonly url: string;
   readonly logFile: string;
-  /** The file as it is now. */
+  /** The current text of the file. */
   text(): Promise<string>;
-  /** The lines, once there are at least so many. */
+  /** The lines, once there are at least `atLeast`. */
   lines(atLeast?: number): Promise<AuditLine[]>;
 }
 
-/** How it differs from the plainest one. */
+/** Settings that differ from the defaults. */
 export interface AuditedOptions {
-  /** Of the audit plugin, besides the file. */
+  /** Configuration of the audit plugin, except the file. */
   readonly config?: object;
   readonly plugins?: readonly Plugin[];
   readonly plan?: Partial<PlanInput>;
@@ -71,7 +71,7 @@ export async function audited(
   };
 }
 
-/** Lines of a file, decoded; a torn one fails. */
+/** Decodes the lines of a file; throws on an incomplete line. */
 export function linesOf(text: string): AuditLine[] {
   return text
     .split('\n')
@@ -79,7 +79,7 @@ export function linesOf(text: string): AuditLine[] {
     .map((line) => JSON.parse(line) as AuditLine);
 }
 
-/** The same without what differs from run to run: times and ids become letters, equal ids the same one. */
+/** Replaces what differs between runs: times and ids become letters, equal ids the same letter. */
 export function golden(lines: readonly AuditLine[]): string {
   const ids = new Map<string, string>();
   const named = (id: string): string => {

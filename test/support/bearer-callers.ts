@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../../core/contract/caller.ts';
 import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
 
-/** A plugin that knows callers by bearer tokens from a table: token to subject. What is added later counts. */
+/** A plugin that authenticates bearer tokens by a map from token to subject. Later additions to the map count. */
 export function bearerCallers(subjects: ReadonlyMap<string, string>): Plugin {
   return definePlugin({
     address: 'testing/bearer-callers',

@@ -6,7 +6,7 @@ import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { decodeObject } from '../../core/json/raw-json.ts';
 
-/** Builds a catalogue of the base class as the gateway does, without plugins unless `shape` is given. */
+/** Builds a catalogue of the base class like the gateway, without plugins unless `shape` is given. */
 export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): BuiltCatalog {
   return buildCatalog('', listings, {
     backends: () => [...listings.keys()],
@@ -17,7 +17,7 @@ export function built(listings: ReadonlyMap<string, BackendListing>, parts: Part
   });
 }
 
-/** One page decoded; fails the test when there is none. */
+/** Decodes one page; fails the test when there is none. */
 export function pageValue(catalog: Pick<Catalog, 'page'>, kind: EntryKind, era: Era, cursor?: string): JsonObject {
   const page = catalog.page(kind, era, cursor);
   if (page === undefined) throw new Error(`no page of ${kind} for ${cursor}`);

@@ -1,13 +1,13 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A certificate authority of one run, and a server certificate of it for `127.0.0.1`, `::1`, `localhost` and `far.test`; all PEM. */
+/** A certificate authority and its server certificate for `127.0.0.1`, `::1`, `localhost` and `far.test`; all PEM. */
 export interface Certificates {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
 }
 
-/** Makes both, valid from yesterday for a week. Written in DER by hand (RFC 5280), since Node reads certificates only. */
+/** Makes both, valid from yesterday for a week. Encodes DER by hand (RFC 5280), because Node can only read certificates. */
 export function certificates(): Certificates {
   const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const server = generateKeyPairSync('ec', { namedCurve: 'P-256' });

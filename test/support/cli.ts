@@ -6,34 +6,34 @@ import { until } from './until.ts';
 const CLI = join(import.meta.dirname, '../../hosts/cli/main.ts');
 const STARTED_MS = 30_000;
 
-/** What one command line left behind. */
+/** Result of a command line. */
 export interface Finished {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** A command line that runs. */
+/** A running command line. */
 export interface RunningCli extends AsyncDisposable {
   readonly pid: number;
   out(): string;
   err(): string;
-  /** Waits for text on either stream and gives its match; fails with all that was printed. */
+  /** Waits for a match on either stream; fails with the whole output. */
   printed(pattern: RegExp, ms?: number): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
   readonly finished: Promise<Finished>;
 }
 
-/** How to run it. */
-export interface CliSurroundings {
+/** Options of the process. */
+export interface CliOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** Another script than the command line. */
+  /** Another script instead of the command line. */
   readonly script?: string;
 }
 
-/** Starts `toolmgr …` from its sources as a process of its own. Disposed of, it is asked to stop, then killed. */
-export function startCli(args: readonly string[], { env, cwd, script = CLI }: CliSurroundings = {}): RunningCli {
+/** Starts `toolmgr …` from its sources as a process. Disposing stops it, then kills it. */
+export function startCli(args: readonly string[], { env, cwd, script = CLI }: CliOptions = {}): RunningCli {
   const child = spawn(process.execPath, ['--conditions=development', script, ...args], {
     cwd: cwd ?? join(import.meta.dirname, '../..'),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,7 +75,7 @@ export function startCli(args: readonly string[], { env, cwd, script = CLI }: Cl
   };
 }
 
-/** Runs `toolmgr …` to its end. */
-export function cli(args: readonly string[], surroundings?: CliSurroundings): Promise<Finished> {
-  return startCli(args, surroundings).finished;
+/** Runs `toolmgr …` and waits for its end. */
+export function cli(args: readonly string[], options?: CliOptions): Promise<Finished> {
+  return startCli(args, options).finished;
 }

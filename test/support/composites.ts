@@ -14,13 +14,13 @@ import {
 import { compositeConfig } from '../../plugins/composite/engine/config.ts';
 import engine from '../../plugins/composite/engine/index.ts';
 
-/** A gateway with composite tools in front of one fake server, `far`, and what it was told about their workflows. */
+/** A gateway with composite tools and one fake server, `far`, with a record of workflow events. */
 export interface Composing extends TestGateway {
   readonly far: FakeServer;
-  readonly told: readonly WorkflowAdvanced[];
-  /** `change` and step of everything told so far, e.g. `step_failed a`. */
+  readonly events: readonly WorkflowAdvanced[];
+  /** `change` and step of all events so far, e.g. `step_failed a`. */
   readonly changes: () => readonly string[];
-  /** Calls a tool as a client of an era and reads what it answered. */
+  /** Calls a tool as a client of an era and reads the result. */
   ask(name: string, given?: JsonObject, options?: TestClientOptions): Promise<Answered>;
 }
 
@@ -32,7 +32,7 @@ export interface Answered {
   readonly text: string;
 }
 
-/** Definitions as a file has them. */
+/** Definitions in the form of a file. */
 export type Definitions = readonly JsonObject[];
 
 /** Starts a gateway with these composite tools. */
@@ -48,12 +48,12 @@ export async function composing(
   } = {},
 ): Promise<Composing> {
   const far = more.far ?? farServer();
-  const told: WorkflowAdvanced[] = [];
+  const events: WorkflowAdvanced[] = [];
   const listener = definePlugin({
     address: 'test/listener',
     config: z.strictObject({}),
     apply(core) {
-      core.hooks.workflowAdvanced.tap('test/listener', (advanced) => void told.push(advanced));
+      core.hooks.workflowAdvanced.tap('test/listener', (advanced) => void events.push(advanced));
     },
   });
   const plugins = [engine, listener, ...(more.plugins ?? [])];
@@ -73,8 +73,8 @@ export async function composing(
   return {
     ...kit,
     far,
-    told,
-    changes: () => told.map(({ change, step }) => (step === undefined ? change : `${change} ${step.id}`)),
+    events,
+    changes: () => events.map(({ change, step }) => (step === undefined ? change : `${change} ${step.id}`)),
     async ask(name, given = {}, options = {}) {
       const client = await kit.client(options);
       return answered(await client.callTool(name, given));
@@ -82,7 +82,7 @@ export async function composing(
   };
 }
 
-/** What a tool result says. */
+/** Reads a tool result. */
 export function answered(result: JsonObject): Answered {
   const [first] = (result.content ?? []) as readonly JsonObject[];
   return {
@@ -92,7 +92,7 @@ export function answered(result: JsonObject): Answered {
   };
 }
 
-/** A server with tools that echo, add, give structure, and fail. */
+/** A server with tools that echo, add, return structured content, and fail. */
 export function farServer(): FakeServer {
   return fakeServer()
     .tool('echo', ({ arguments: { message } }) => text(String(message)), {
@@ -117,13 +117,13 @@ export function farServer(): FakeServer {
     .tool('mirror', ({ arguments: given }) => ({ content: [], structuredContent: given }));
 }
 
-/** The sentences about definitions that a file would be refused with, `path: message`. */
+/** Problems of the definitions in a file, `path: message`. */
 export function problemsOf(...compositeTools: Definitions): string[] {
   const read = compositeConfig.safeParse({ compositeTools });
   return read.success ? [] : read.error.issues.map(({ path, message }) => `${path.slice(1).join('.')}: ${message}`);
 }
 
-/** A composite of these steps with a name and whatever else. */
+/** A composite tool with these steps. */
 export function composite(steps: readonly JsonObject[], more: JsonObject = {}): JsonObject {
   return { name: 'flow', steps, ...more };
 }

@@ -14,22 +14,22 @@ import { createEventStore } from '../conformance/fixture/event-store.ts';
 import { lastingServer, passingServer } from '../conformance/fixture/instance.ts';
 import { createWorld, type World } from '../conformance/fixture/world.ts';
 
-/** A served fixture. */
+/** A running fixture server. */
 export interface ConformanceServer extends AsyncDisposable {
   readonly url: string;
 }
 
-const RETRY_MS = 100; // after which a client of a closed stream comes back
+const RETRY_MS = 100; // after which a client reconnects to a closed stream
 
 /**
- * Serves what the server scenarios of the public conformance suite ask for, in both revisions on one URL: requests of
- * 2026-07-28 statelessly, older ones in sessions with resumable streams.
+ * Serves what the server scenarios of the public conformance suite need, in both revisions at one URL: 2026-07-28
+ * stateless, 2025-11-25 in sessions with resumable streams.
  */
 export async function startConformanceServer(port = 0): Promise<ConformanceServer> {
   const world = createWorld();
   const modern = createMcpHandler(() => passingServer(world), { legacy: 'reject' });
-  const modernFace = toNodeHandler(modern);
-  const unfollow = world.follow((list) =>
+  const modernHandler = toNodeHandler(modern);
+  const removeListener = world.follow((list) =>
     list === 'tools' ? modern.notify.toolsChanged() : modern.notify.promptsChanged(),
   );
   const sessions = createSessions(world);
@@ -40,7 +40,7 @@ export async function startConformanceServer(port = 0): Promise<ConformanceServe
     const text = await textOf(request);
     const body = text === '' ? undefined : parsed(text);
     if (body !== undefined && !(await isLegacyRequest(await toWebRequest(request, body)))) {
-      return modernFace(request, response, body);
+      return modernHandler(request, response, body);
     }
     return sessions.handle(request, response, body);
   };
@@ -51,7 +51,7 @@ export async function startConformanceServer(port = 0): Promise<ConformanceServe
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     async [Symbol.asyncDispose]() {
-      unfollow();
+      removeListener();
       await modern.close();
       await sessions.close();
       http.closeAllConnections();
@@ -107,6 +107,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // the handlers below answer what is no message
+    return null; // the handlers below answer invalid messages
   }
 }

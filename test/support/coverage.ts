@@ -1,14 +1,14 @@
 import { requirements } from '../requirements.ts';
 import { type Token, tokensOf } from './source-text.ts';
 
-/** What the coverage check looks at: ids of the ledger, sources that cite, ids that may still be unproven. */
+/** Input of the coverage check: ids of the ledger, test sources, ids that may be unproven. */
 export interface CoverageInputs {
   readonly ledger: readonly { readonly id: string; readonly deferred?: string }[];
   readonly sources: ReadonlyMap<string, string>;
   readonly pending: readonly string[];
 }
 
-/** Names every gap between ledger and tests, one sentence each; an empty list means that they agree. */
+/** Differences between ledger and tests, one sentence each; empty when they agree. */
 export function coverageFaults({ ledger, sources, pending }: CoverageInputs): readonly string[] {
   const known = new Set(ledger.map(({ id }) => id));
   const citations = [...sources].flatMap(([path, text]) => citationsOf(path, text, known));
@@ -16,20 +16,20 @@ export function coverageFaults({ ledger, sources, pending }: CoverageInputs): re
   const deferred = new Map(ledger.flatMap(({ id, deferred }) => (deferred ? [[id, deferred] as const] : [])));
   const waiting = new Set(pending);
   return [
-    ...repeated(ledger.map(({ id }) => id)).map((id) => `${id} stands twice in the ledger`),
-    ...repeated(pending).map((id) => `${id} stands twice in pending`),
+    ...repeated(ledger.map(({ id }) => id)).map((id) => `${id} is a duplicate in the ledger`),
+    ...repeated(pending).map((id) => `${id} is a duplicate in pending`),
     ...ledger
       .filter(({ id }) => !cited.has(id) && !deferred.has(id) && !waiting.has(id))
       .map(({ id }) => `${id} is neither cited nor deferred`),
-    ...citations.filter(({ id }) => !known.has(id)).map(({ id, path }) => `${path} cites ${id}, which is not known`),
-    ...[...deferred].filter(([id]) => cited.has(id)).map(([id, why]) => `${id} is cited, yet deferred: ${why}`),
+    ...citations.filter(({ id }) => !known.has(id)).map(({ id, path }) => `${path} cites ${id}, which is unknown`),
+    ...[...deferred].filter(([id]) => cited.has(id)).map(([id, why]) => `${id} is cited, but deferred: ${why}`),
     ...pending.filter((id) => cited.has(id)).map((id) => `${id} is cited and must leave pending`),
-    ...pending.filter((id) => !known.has(id)).map((id) => `${id} is pending, yet not known`),
+    ...pending.filter((id) => !known.has(id)).map((id) => `${id} is pending, but unknown`),
     ...pending.filter((id) => deferred.has(id)).map((id) => `${id} is pending and deferred`),
   ];
 }
 
-/** Ids of the ledger in full, as `coverageFaults` takes it. */
+/** The ledger as input of `coverageFaults`. */
 export const ledger: CoverageInputs['ledger'] = requirements;
 
 export interface Citation {
@@ -38,9 +38,9 @@ export interface Citation {
 }
 
 /**
- * Reads the ids a file cites: those in the first argument of `proves`. Where that argument is or holds an expression
- * (a table of cases), every string of the file that equals a known id counts as well; whether such a string really is
- * the name of a test is seen after the run (`test/proven.ts`).
+ * Reads the ids that a file cites: those in the first argument of `proves`. If that argument has an expression (a table of
+ * cases), every string of the file that equals a known id counts too; `test/proven.ts` checks after the run that such ids
+ * are in the names of passed tests.
  */
 export function citationsOf(path: string, text: string, known: ReadonlySet<string>): readonly Citation[] {
   const tokens = tokensOf(text);
@@ -56,7 +56,7 @@ function isCall(tokens: readonly Token[], token: Token, index: number): boolean 
   return tokens[index + 1]?.text === '(' || tokens[index + 2]?.text === 'skipIf';
 }
 
-/** The tokens of the first argument of a call of `proves`. */
+/** Tokens of the first argument of a `proves` call. */
 function firstArgument(tokens: readonly Token[], index: number): readonly Token[] {
   const open = tokens[index + 1]?.text === '(' ? index + 1 : closing(tokens, index + 3) + 1;
   const first = tokens[open + 1];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request for vectors, as it came. */
+/** One received request for vectors. */
 export interface EmbeddingRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -11,18 +11,18 @@ export interface EmbeddingRequest {
   readonly texts: readonly string[];
 }
 
-/** A server that speaks text-embeddings-inference and the embeddings API, with vectors that are the same every time. */
+/** A server with the text-embeddings-inference API and the embeddings API, with deterministic vectors. */
 export interface EmbeddingServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly EmbeddingRequest[];
-  /** What `GET /info` says, how long vectors are, and texts that it knows to mean the same; change it to play another model. */
+  /** Response of `GET /info`, length of vectors, and texts with the same meaning; can be changed to act as another model. */
   model: { id: string; dimensions: number; maxBatch?: number; alike?: readonly (readonly string[])[] };
-  /** Answers instead of the server, when it returns `true`. */
-  misbehave: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  /** Answers instead of the server if it returns `true`. */
+  override: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
 }
 
-/** Starts one, on a given port where a test wants it back at its old place. */
+/** Starts a server, on a given port if a test restarts it at the same address. */
 export async function embeddingServer(port = 0): Promise<EmbeddingServer> {
   const requests: EmbeddingRequest[] = [];
   const http = createServer((request, response) => {
@@ -31,7 +31,7 @@ export async function embeddingServer(port = 0): Promise<EmbeddingServer> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (server.misbehave?.(request, response)) return;
+    if (server.override?.(request, response)) return;
     const reply = (value: unknown) =>
       void response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
     const path = request.url ?? '';
@@ -42,9 +42,9 @@ export async function embeddingServer(port = 0): Promise<EmbeddingServer> {
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
     const texts = (body.inputs ?? body.input) as string[];
     requests.push({ path, headers: request.headers, body, texts });
-    const vectors = texts.map((text) => vectorOf(spokenFor(text, server.model.alike), server.model.dimensions));
+    const vectors = texts.map((text) => vectorOf(knownMeaning(text, server.model.alike), server.model.dimensions));
     if (path === '/embed') return reply(vectors);
-    // last first: the order of the answer means nothing, `index` does
+    // in reverse order: clients must use `index`
     reply({
       object: 'list',
       data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })).reverse(),
@@ -57,7 +57,7 @@ export async function embeddingServer(port = 0): Promise<EmbeddingServer> {
     port: address.port,
     requests,
     model: { id: 'test-model', dimensions: 64 },
-    misbehave: undefined,
+    override: undefined,
     async [Symbol.asyncDispose]() {
       http.closeAllConnections();
       if (http.listening) await new Promise((done) => http.close(done));
@@ -66,31 +66,31 @@ export async function embeddingServer(port = 0): Promise<EmbeddingServer> {
   return server;
 }
 
-/** A text in Latin letters, the same for all that mean the same; other letters this model cannot read. */
-function spokenFor(text: string, alike: readonly (readonly string[])[] = []): string {
+/** Maps texts with the same meaning to one text; removes letters other than Latin ones, which this model does not know. */
+function knownMeaning(text: string, alike: readonly (readonly string[])[] = []): string {
   const known = alike.findIndex((texts) => texts.includes(text));
   return known < 0 ? text : `meaning number ${'i'.repeat(known + 1)}`;
 }
 
-/** Words that mean the same, so that a search by meaning finds what no word of it says. */
-const SAME = [
+/** Words with the same meaning, so that a semantic search finds texts without a common word. */
+const SYNONYMS = [
   ['letter', 'mail', 'correspondence', 'post'],
   ['remove', 'delete', 'erase', 'dispose'],
   ['chart', 'diagram', 'plot', 'visualisation'],
   ['money', 'invoice', 'bill', 'payment'],
 ];
 
-/** A vector of what the words of a text mean: each has a place of its own, words that mean the same share one. */
+/** A vector with one dimension per word; words with the same meaning share one. */
 export function vectorOf(text: string, dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, (): number => 0);
   for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {
-    const meaning = SAME.findIndex((words) => words.includes(word.replace(/s$/, '')));
+    const meaning = SYNONYMS.findIndex((words) => words.includes(word.replace(/s$/, '')));
     const place =
       meaning >= 0
         ? meaning
-        : SAME.length + (Number.parseInt(hash('sha256', word).slice(0, 8), 16) % (dimensions - SAME.length));
+        : SYNONYMS.length + (Number.parseInt(hash('sha256', word).slice(0, 8), 16) % (dimensions - SYNONYMS.length));
     vector[place] = (vector[place] ?? 0) + (meaning >= 0 ? 4 : 0.5);
   }
   if (!vector.some((value) => value !== 0)) vector[dimensions - 1] = 1;
-  return vector.map((value) => value * 3); // not of length one: making it so is the client's part
+  return vector.map((value) => value * 3); // not normalized: the client does that
 }

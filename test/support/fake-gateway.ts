@@ -14,21 +14,21 @@ import type { GatewayService, ListsChanged } from '../../core/pipeline/gateway-s
 import type { Answer, McpRequest } from '../../core/pipeline/mcp-request.ts';
 import type { ServerDescription } from '../../core/pipeline/server-info.ts';
 
-/** What answers one tool of a fake gateway. */
+/** Implementation of one tool of a fake gateway. */
 export type FakeTool = (request: McpRequest) => Answer | Promise<Answer>;
 
-/** A fake gateway for tests of the client edge: tools are functions, everything asked of it is written down. */
+/** A fake gateway for tests of the protocol servers: tools are functions, and all requests are recorded. */
 export interface FakeGatewayService extends GatewayService {
   readonly tools: Map<string, FakeTool>;
   readonly seen: McpRequest[];
   readonly welcomed: ClientContext[];
   readonly released: string[];
   readonly levels: string[];
-  readonly rootsTold: string[];
-  /** `owner uri` of every watch that is open. */
+  readonly rootsChangedBy: string[];
+  /** `owner uri` of every open watch. */
   readonly watched: string[];
   readonly mirroredParams: Map<string, readonly MirroredParam[]>;
-  /** Owners of open watches, to send updates through their sinks. */
+  /** Clients of open watches, to send updates to them. */
   readonly owners: ClientContext[];
   eras: ServerDescription['eras'];
   identifyBy: ((inbound: Inbound) => Caller | Refusal | undefined) | undefined;
@@ -64,7 +64,7 @@ export function createFakeGatewayService(): FakeGatewayService {
     welcomed: [],
     released: [],
     levels: [],
-    rootsTold: [],
+    rootsChangedBy: [],
     watched: [],
     owners: [],
     mirroredParams: new Map(),
@@ -75,7 +75,7 @@ export function createFakeGatewayService(): FakeGatewayService {
       service.seen.push(request);
       return answer(service, request);
     },
-    face: () => ({ ...FACE, eras: service.eras }),
+    face: () => ({ ...SERVER_INFO, eras: service.eras }),
     mayWatch: async (_request, uri) => {
       if (uri.startsWith('denied:')) {
         return { refusal: { refused: true, status: 403, reason: 'read denied by authorization policy' } };
@@ -84,7 +84,7 @@ export function createFakeGatewayService(): FakeGatewayService {
       return { entry: entryOf(uri) };
     },
     watch: async (_entry, uri, client) => {
-      if (uri.startsWith('broken:')) throw new GatewayFault('BACKEND_UNREACHABLE', 'backend w is away');
+      if (uri.startsWith('broken:')) throw new GatewayFault('BACKEND_UNREACHABLE', 'backend w is unavailable');
       service.watched.push(`${client.owner.key} ${uri}`);
       service.owners.push(client);
     },
@@ -100,7 +100,7 @@ export function createFakeGatewayService(): FakeGatewayService {
       return () => listeners.delete(listener);
     },
     setLogLevel: (_client, level) => void service.levels.push(level),
-    rootsChanged: (client) => void service.rootsTold.push(client.owner.key),
+    rootsChanged: (client) => void service.rootsChangedBy.push(client.owner.key),
     mirrored: (name) => service.mirroredParams.get(name),
     changeLists: (change) => {
       for (const each of listeners) each(change);
@@ -119,7 +119,7 @@ function identifyByToken({ headers }: Inbound): Caller | Refusal | undefined {
   return { refused: true, status: 401, reason: 'the token has expired', headers: { 'www-authenticate': challenge } };
 }
 
-const FACE: Omit<ServerDescription, 'eras'> = {
+const SERVER_INFO: Omit<ServerDescription, 'eras'> = {
   serverInfo: { name: 'fake-gateway', version: '1.0.0' },
   capabilities: {
     tools: { listChanged: true },
@@ -158,7 +158,7 @@ function list(service: FakeGatewayService, { method, client }: McpRequest): Json
   const tools: JsonValue = [...service.tools.keys()].map((name) => ({ name, inputSchema: { type: 'object' } }));
   const items = { [key ?? 'resourceTemplates']: key === 'tools' ? tools : [] };
   if (client.era === '2025-11-25') return items;
-  const meta = { [META.serverInfo]: FACE.serverInfo };
+  const meta = { [META.serverInfo]: SERVER_INFO.serverInfo };
   return { ...items, ttlMs: 0, cacheScope: 'private', resultType: 'complete', _meta: meta };
 }
 
@@ -167,14 +167,14 @@ const BUILT_IN: readonly (readonly [string, FakeTool])[] = [
     'echo',
     (request) => bytes(`{"content":[],"structuredContent":${request.params.get('arguments')?.toString() ?? '{}'}}`),
   ],
-  ['progress', tellProgress],
+  ['progress', sendProgress],
   ['elicit', elicit],
   ['boom', () => Promise.reject(new Error('secret detail: token=abc'))],
   ['denied', () => ({ refusal: { refused: true, status: 403, reason: 'call denied by authorization policy' } })],
   ['limited', () => ({ refusal: { refused: true, status: 429, reason: 'rate limit exceeded', retryAfterMs: 1500 } })],
 ];
 
-function tellProgress({ client }: McpRequest): Answer {
+function sendProgress({ client }: McpRequest): Answer {
   const { progressToken } = client;
   for (const progress of [1, 2, 3]) {
     if (progressToken === undefined) break;

@@ -5,19 +5,19 @@ import { type Listening, listening } from '../proof/wire/published.ts';
 import type { Program } from '../proof/wire/wire-peer.ts';
 import { type RigName, rig } from './rig.ts';
 
-/** A server that others wrote, as a rig built it. */
+/** A third-party server that a rig built. */
 export interface ForeignServer {
   readonly name: RigName;
-  /** Revisions that it speaks. */
+  /** Revisions that it supports. */
   readonly eras: readonly Era[];
-  /** The program over stdio; `undefined` where it has only HTTP. */
+  /** The program for stdio; `undefined` when it has only HTTP. */
   readonly stdio: Program | undefined;
-  /** Starts it on a free port of loopback, for clients of one revision: the Go SDK has sessions or the other one. */
+  /** Starts it on a free loopback port for clients of one revision; the Go SDK serves only one of them at a time. */
   start(era: Era): Promise<Listening>;
 }
 
 /**
- * A foreign server, or `{ missing }` with the reason for skipping its tests.
+ * Finds a third-party server; `{ missing }` is the reason to skip its tests.
  * @throws Error under `CI`, as `rig` does
  */
 export function foreignServer(name: RigName): ForeignServer | { readonly missing: string } {
@@ -44,7 +44,7 @@ interface Programs {
 const LEGACY = '2025-11-25';
 const BOTH = [LEGACY, '2026-07-28'] as const;
 
-/** How each is started; `folder` is that of its rig. */
+/** How each server is started; `folder` is the folder of its rig. */
 const PROGRAMS: Readonly<Record<RigName, (folder: string) => Programs>> = {
   'go-sdk': (folder) => {
     const file = join(folder, 'server');

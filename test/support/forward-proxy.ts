@@ -2,18 +2,18 @@ import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A forwarding proxy on loopback, as companies have them, and what went through it. */
+/** A forward proxy on loopback and a record of its requests. */
 export interface ForwardProxy {
   readonly port: number;
   /** `CONNECT far.test:443` or `POST http://far.test/mcp`, in order. */
   readonly asked: string[];
-  /** Headers that were meant for the proxy. */
+  /** Headers for the proxy. */
   readonly heads: IncomingHttpHeaders[];
 }
 
 /**
- * Starts one. Every name it is asked for leads to this machine, so far names are told apart from near ones.
- * `credentials`: `user:password` without which it answers 407.
+ * Starts a proxy. It connects every host name to this machine, so that a test sees which requests use the proxy.
+ * `credentials`: `user:password`; without it the proxy answers 407.
  */
 export async function forwardProxy(credentials?: string): Promise<ForwardProxy> {
   const asked: string[] = [];

@@ -4,7 +4,7 @@ import { type EventReader, modernRequest, readEvents } from './open-endpoint.ts'
 
 const URL_IN_MEMORY = 'http://localhost/mcp';
 
-/** A legacy session spoken by hand with a gateway in memory, its GET stream among it. */
+/** A raw legacy session with a gateway in memory, with its GET stream. */
 export async function legacySession(gateway: Gateway, capabilities: JsonObject = {}) {
   const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } };
   const opening = await post(gateway, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, {});
@@ -27,7 +27,7 @@ export async function legacySession(gateway: Gateway, capabilities: JsonObject =
   };
 }
 
-/** A `subscriptions/listen` of a modern client; its first event is what was honoured. */
+/** A `subscriptions/listen` request of a modern client; the first event lists the accepted subscriptions. */
 export async function modernListen(
   gateway: Gateway,
   notifications: JsonObject,

@@ -7,16 +7,16 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 const SCRATCH = join(import.meta.dirname, '../../.scratch');
-const BUILD_MS = 400_000; // a first build on a loaded machine compiles the standard library too
+const BUILD_MS = 400_000; // a first build also compiles the standard library
 const PLACES = ['go', '/usr/local/go/bin/go'];
 
-/** Where a built Go program is, or why there is none. */
+/** Path of a built Go program, or the reason why there is none. */
 export type GoProgram = { readonly file: string } | { readonly missing: string };
 
 /**
- * Builds the Go module in a folder beside this file, once per checkout and content, and keeps the program.
+ * Builds the Go module in a folder beside this file, once per checkout and content.
  *
- * Fails as a value where Go is not there or its modules are out of reach. Under CI that is a failure.
+ * Returns `missing` when Go or its modules are unavailable; throws under CI.
  */
 export async function goProgram(name: string): Promise<GoProgram> {
   const folder = join(import.meta.dirname, name);
@@ -35,7 +35,7 @@ export async function goProgram(name: string): Promise<GoProgram> {
     return { file };
   } catch (cause) {
     rmSync(unfinished, { force: true });
-    if (existsSync(file)) return { file }; // another run was faster
+    if (existsSync(file)) return { file }; // another process has built it first
     if (process.env.CI !== undefined) throw cause;
     return { missing: `${name} could not be built with Go: ${String(cause).split('\n')[0]}` };
   }
@@ -47,7 +47,7 @@ async function findGo(): Promise<string> {
       await run(go, ['version']);
       return go;
     } catch {
-      // not here
+      // not in this folder
     }
   }
   throw new Error('go is not on this machine');

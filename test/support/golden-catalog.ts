@@ -14,13 +14,13 @@ const listed = z.array(z.union([z.string(), z.record(z.string(), z.json())])).op
 const offer = z.strictObject({ tools: listed, prompts: listed, resources: listed, templates: listed });
 const names = z.record(z.string(), z.string()).default({});
 
-/** One golden file: what backends offer and how it is configured; what comes out, or how it fails. */
+/** One golden file: what the backends list, the configuration, and the expected catalogue or failure. */
 const goldenSchema = z.strictObject({
   says: z.string(),
   backends: z.record(z.string(), offer).default({}),
-  aggregation: z.unknown().optional().describe('configuration of the plugin; without it the plugin is not loaded'),
+  aggregation: z.unknown().optional().describe('configuration of the plugin; when absent, the plugin is not loaded'),
   maxToolNameLength: z.int().optional(),
-  /** Names as `backend.original`, URIs as the workload. Maps are in the order of the list. */
+  /** Names map to `backend.original`, URIs to the backend. Maps are in list order. */
   expect: z
     .strictObject({
       tools: names,
@@ -29,8 +29,11 @@ const goldenSchema = z.strictObject({
       templates: names,
       hidden: names,
       warnings: z.array(z.string()).default([]),
-      inside: z.record(z.string(), z.string().nullable()).default({}).describe('what inner calls find, for some names'),
-      reads: z.record(z.string(), z.string().nullable()).default({}).describe('which backend answers a URI'),
+      inside: z
+        .record(z.string(), z.string().nullable())
+        .default({})
+        .describe('results of inner lookups, for some names'),
+      reads: z.record(z.string(), z.string().nullable()).default({}).describe('backend of a URI'),
       shapedBy: z.record(z.string(), z.array(z.string())).default({}).describe('for some tools'),
       definitions: z.record(z.string(), z.json()).default({}).describe('for some tools'),
     })
@@ -51,13 +54,13 @@ export function readGoldenCatalogs(): ReadonlyMap<string, Golden> {
   );
 }
 
-/** Problems that the plugin's schema has with the configuration, as a host would print them. */
+/** Problems of the configuration, as a host prints them. */
 export function refusalsOf(golden: Golden): string[] {
   const read = aggregation.config.safeParse(golden.aggregation);
   return read.success ? [] : explainIssues('aggregation', aggregation.config, read.error);
 }
 
-/** Builds the case through the real hook, backends discovered in the given order. */
+/** Builds the case with the real hook, with backends discovered in the given order. */
 export function buildGolden(golden: Golden, order: readonly string[] = Object.keys(golden.backends)): BuiltCatalog {
   const core = pluginCore();
   if (golden.aggregation !== undefined) aggregation.apply(core, aggregation.config.parse(golden.aggregation));
@@ -72,7 +75,7 @@ export function buildGolden(golden: Golden, order: readonly string[] = Object.ke
   });
 }
 
-/** What came out, in the form of `expect`; the parts given for some names only are asked for those names. */
+/** The outcome in the form of `expect`; sections for some names contain only those names. */
 export function outcomeOf({ catalog }: BuiltCatalog, wanted: NonNullable<Golden['expect']>) {
   const origin = (entry: CatalogEntry | undefined) => entry && `${entry.backend}.${entry.original}`;
   const visible = (kind: 'tool' | 'prompt') => catalog.visible(kind).map((entry) => [entry.key, origin(entry)]);
@@ -95,7 +98,7 @@ export function outcomeOf({ catalog }: BuiltCatalog, wanted: NonNullable<Golden[
   };
 }
 
-/** `expect` with its ordered maps as lists of pairs. */
+/** `expect` with ordered maps as lists of pairs. */
 export function expectedOutcome(wanted: NonNullable<Golden['expect']>) {
   const { tools, prompts, resources, templates, hidden, ...rest } = wanted;
   return {

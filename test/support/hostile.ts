@@ -3,14 +3,14 @@ import type { JsonObject } from '../../core/contract/json.ts';
 import { fakeServer, type TestClient, type TestGateway } from '../../core/testing/index.ts';
 import { runScript, type Scripted, scriptedGateway } from './scripted-gateway.ts';
 
-/** A script that means harm, and how it must end: with a value, with a failure that matches, or with either. */
+/** A malicious script and its expected end: a value, a failure that matches, or either. */
 export type HostileCase = readonly [name: string, script: string, end: { readonly value: unknown } | RegExp | 'any'];
 
 const LONG = 60_000;
 const HOSTILE_DATA = { __proto__: { polluted: true }, constructor: { prototype: { polluted: true } }, toJSON: 'x' };
 
-/** Steps enough to do harm, a memory that fills in a moment. */
-const TIGHT = {
+/** Many steps, little memory. */
+const TIGHT_LIMITS = {
   stepLimit: 1_000_000,
   memoryBytes: 33_554_432,
   resultBytes: 100_000,
@@ -19,7 +19,7 @@ const TIGHT = {
 };
 
 /**
- * Runs each case through a whole gateway, and after each a script and a call of a harmless client: same sandbox, same
+ * Runs each case through a whole gateway, and after each a script and a call of a normal client in the same sandbox and
  * threads.
  */
 export function hostileCases(cases: readonly HostileCase[], more: JsonObject = {}): void {
@@ -37,7 +37,7 @@ export function hostileCases(cases: readonly HostileCase[], more: JsonObject = {
         ({ signal }) =>
           new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
       );
-    kit = await scriptedGateway({ far }, { ...TIGHT, ...more }, { sandbox: { workers: 2, warm: 1 } });
+    kit = await scriptedGateway({ far }, { ...TIGHT_LIMITS, ...more }, { sandbox: { workers: 2, warm: 1 } });
     client = await kit.client();
   }, LONG);
   afterAll(() => kit[Symbol.asyncDispose]());
@@ -63,6 +63,6 @@ function expectEnd({ value, failure }: Scripted, end: HostileCase[2]): void {
   expect(failure).toMatch(/^script execution failed: /);
   expect(failure).toMatch(end);
   expect(failure?.length).toBeLessThan(6_000);
-  // nothing of the host's own places
+  // no paths of the host
   expect(failure).not.toMatch(/node:internal|file:\/\/\/(?!etc)|\/plugins\/|\/tmp\/|worker/);
 }

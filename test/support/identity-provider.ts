@@ -6,54 +6,54 @@ import { mapAdapter } from './identity-store.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** What an identity provider of a test knows; everything has a default. */
+/** Options of a test's identity provider; each has a default. */
 export interface IdentityProviderOptions {
-  /** Users and the claims their tokens carry. Default: `ada` of the group `admins`, `bob` of the group `staff`. */
+  /** Users and the claims of their tokens. Default: `ada` in the group `admins`, `bob` in the group `staff`. */
   readonly users?: Readonly<Record<string, Claims>>;
   /** Audiences whose access tokens are opaque; all others get JWTs (RFC 9068). */
   readonly opaqueAudiences?: readonly string[];
-  /** Signs access tokens. */
+  /** Signature algorithm of access tokens. */
   readonly alg?: Alg;
-  /** Grant types that the client `gateway` may use besides its own, e.g. of RFC 8693. */
+  /** Additional grant types of the client `gateway`, e.g. of RFC 8693. */
   readonly gatewayGrants?: readonly string[];
-  /** Called for every provider that is made, at the start and by `rotate`: e.g. to register a grant type. */
+  /** Called for every new provider, at the start and by `rotate`, e.g. to register a grant type. */
   readonly extend?: (provider: Provider) => void;
 }
 
-/** Algorithms of which the provider has a key. */
+/** Algorithms for which the provider has a key. */
 export type Alg = 'ES256' | 'RS256' | 'EdDSA';
 
-/** A client that the provider knows. */
+/** Clients of the provider. */
 export const CLIENTS = {
-  /** A program: client credentials. */
+  /** Uses client credentials. */
   agent: { id: 'agent', secret: 'secret-of-agent' },
   /** The gateway: introspection, and the grants of `gatewayGrants`. */
   gateway: { id: 'gateway', secret: 'secret-of-gateway' },
-  /** A person's app: authorization code with PKCE, no secret. */
+  /** An app with users: authorization code with PKCE, no secret. */
   app: { id: 'app', redirectUri: 'http://127.0.0.1/callback' },
 } as const;
 
-/** `oidc-provider` over HTTP on loopback, with real keys. */
+/** `oidc-provider` with HTTP on loopback and real keys. */
 export interface IdentityProvider extends AsyncDisposable {
   readonly issuer: string;
   /** `METHOD path` of every request so far. */
   readonly seen: string[];
-  /** A user's access token, as the authorization code grant would issue it. */
+  /** A user's access token as the authorization code grant issues it. */
   userToken(user: string, audience: string, scope?: string): Promise<string>;
-  /** The access token of the client `agent`, fetched over HTTP by client credentials. */
+  /** The access token of the client `agent` by client credentials over HTTP. */
   agentToken(audience: string): Promise<string>;
   /** Any JWT, signed with the current key. Defaults: issuer, `iat` now, `exp` in one hour; `claims` win. */
   sign(claims: Claims, header?: Claims): string;
   /** The public keys that are published now. */
   publicKeys(): readonly { readonly kid: string; readonly alg: Alg; readonly key: KeyObject }[];
-  /** Signs with new keys from now on; `keepOld: false` publishes the old ones no more. */
+  /** Signs with new keys from now on; with `keepOld: false` the old ones are no longer published. */
   rotate(keepOld?: boolean): void;
-  /** Makes the token unknown to introspection. */
+  /** Makes introspection report the tokens as inactive. */
   revokeAll(): void;
-  /** Answers nobody until `resume`: connections are refused. */
+  /** Refuses connections until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Who logs in when an app asks; set by a test before it walks through the authorization code grant. */
+  /** The user who logs in during the authorization code grant. */
   loginAs: string;
 }
 
@@ -62,7 +62,7 @@ const USERS = {
   bob: { name: 'Bob', email: 'bob@example.com', groups: ['staff'] },
 } as const;
 
-/** Starts one on a free port. */
+/** Starts a provider on a free port. */
 export async function identityProvider(options: IdentityProviderOptions = {}): Promise<IdentityProvider> {
   const alg = options.alg ?? 'ES256';
   const seen: string[] = [];
@@ -146,7 +146,7 @@ export async function identityProvider(options: IdentityProviderOptions = {}): P
   return self;
 }
 
-/** A JWT over any header and claims, however wrong. `ES256`, `RS256` and `EdDSA` sign as they say, others as RS256. */
+/** A JWT with any header and claims, valid or not. Algorithms other than `ES256`, `RS256` and `EdDSA` are signed as RS256. */
 export function signedJwt(header: Claims, claims: Claims, key: KeyObject): string {
   const text = `${base64url(header)}.${base64url(claims)}`;
   const hash = key.asymmetricKeyType === 'ed25519' ? undefined : 'sha256';
@@ -250,7 +250,7 @@ function resourceServer({ opaqueAudiences = [] }: IdentityProviderOptions, alg: 
   return { ...shape, accessTokenFormat: 'jwt' as const, jwt: { sign: { alg } } };
 }
 
-/** Logs the user in and grants what the app asks for: what a person would click. */
+/** Logs the user in and grants the requested scopes, instead of a user's clicks. */
 async function approve(
   provider: Provider,
   user: string,

@@ -1,6 +1,6 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 
-/** Keeps what an identity provider issues in a map, so that it outlives the provider that a rotation replaces. */
+/** Keeps the data of an identity provider in a map, so that a rotation can replace the provider. */
 export function mapAdapter(store: Map<string, unknown>): AdapterFactory {
   return (model) => adapterOf(store as Map<string, AdapterPayload>, model);
 }

@@ -1,5 +1,5 @@
-// A server behind a package runner that "installs" first: it says no word until a file is there. By hand, since the wait
-// has to be as long as a test wants. Arguments: folder, kind (`legacy` or `modern`), name of the package.
+// A server behind a simulated package runner that "installs" first: it does not answer until a file exists, so that a test
+// controls the duration. Arguments: folder, kind (`legacy` or `modern`), name of the package.
 import { appendFileSync, existsSync, mkdirSync, rmdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -43,7 +43,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else answer(id, { error: { code: -32601, message: 'method not found' } });
 });
 
-/** Resolves when the file is there; a poll beside the watch, which may miss what came before it. */
+/** Resolves when the file exists. Polls in addition to the watch, which may miss an earlier change. */
 function installed(): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {

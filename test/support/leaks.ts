@@ -4,36 +4,36 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Live things by kind. */
+/** Number of live resources by kind. */
 export type LiveThings = Readonly<Record<string, number>>;
 
-/** A count of live things that can be taken again and again. */
+/** Counts live resources. */
 export interface Census extends Disposable {
-  /** Counts now, after a full collection: what only waits for the collector is no leak. */
+  /** Counts now, after a full collection, so that garbage does not count. */
   count(): Promise<LiveThings>;
   /**
-   * Waits until nothing is more than it was, since sockets and processes take their time to close.
-   * Rejects with what is left over after `ms`.
+   * Waits until no count is higher than before, because sockets and processes need time to close.
+   * Rejects with the remaining difference after `ms`.
    */
   settles(before: LiveThings, ms?: number): Promise<void>;
-  /** Waits until nothing has become less for `ms`: pooled connections of a warm-up have gone. */
+  /** Waits until no count has become lower for `ms`, e.g. after pooled connections of a warm-up have closed. */
   quiet(ms?: number): Promise<LiveThings>;
 }
 
-/** What else to count: sessions of a gateway, for example. */
+/** Additional counts, e.g. sessions of a gateway. */
 export type MoreCounts = () => LiveThings;
 
-const SETTLE_MS = 12_000; // a pooled connection is kept for 3 s, a program gets 4 s to end
+const SETTLE_MS = 12_000; // a pooled connection is kept for 3 s; a program has 4 s to end
 const QUIET_MS = 3_500;
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 
 /**
- * Takes stock of this process: file descriptors by kind, child processes (and theirs), timers (also those that keep no
- * process alive), open handles, listeners of the process and of abort signals.
+ * Counts resources of this process: file descriptors by kind, descendant processes, timers (unreferenced ones too), open
+ * handles, listeners of the process and of abort signals.
  *
- * Shape: `using census = openCensus(); const before = await census.count(); …; await census.settles(before)`. Counting begins
- * with the opening: timers and signals that were there before are not known. File descriptors and processes are read
- * from /proc, so elsewhere than on Linux they are not counted.
+ * Shape: `using census = openCensus(); const before = await census.count(); …; await census.settles(before)`. Timers
+ * and signals created before the opening are not counted. File descriptors and processes are counted only on Linux, from
+ * /proc.
  */
 export function openCensus(more: MoreCounts = () => ({})): Census {
   const timers = new Set<number>();
@@ -43,7 +43,7 @@ export function openCensus(more: MoreCounts = () => ({})): Census {
   }).enable();
   const signals = watchSignals();
   const count = async (): Promise<LiveThings> => {
-    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve)); // hooks lag behind
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve)); // async hooks run with a delay
     collectGarbage();
     return {
       ...fileDescriptors(),
@@ -62,14 +62,14 @@ export function openCensus(more: MoreCounts = () => ({})): Census {
       for (;;) {
         const left = leftOver(before, await count());
         if (left.length === 0) return;
-        if (Date.now() > deadline) throw new Error(`left over after ${ms} ms: ${left.join(', ')}`);
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        if (Date.now() > deadline) throw new Error(`not released after ${ms} ms: ${left.join(', ')}`);
+        await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
       }
     },
     async quiet(ms = QUIET_MS) {
       let known = await count();
       for (let since = Date.now(); Date.now() - since < ms; ) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
         const now = await count();
         if (leftOver(now, known).length > 0) since = Date.now();
         known = now;
@@ -83,7 +83,7 @@ export function openCensus(more: MoreCounts = () => ({})): Census {
   };
 }
 
-/** What is more than before, as `kind: before -> now`. */
+/** Counts that are higher than before, as `kind: before -> now`. */
 export function leftOver(before: LiveThings, now: LiveThings): readonly string[] {
   return Object.entries(now).flatMap(([kind, number]) => {
     const was = before[kind] ?? 0;
@@ -91,11 +91,11 @@ export function leftOver(before: LiveThings, now: LiveThings): readonly string[]
   });
 }
 
-/** Every abort signal that got a listener while this watched. */
+/** Listeners of abort signals. */
 export interface SignalWatch extends Disposable {
-  /** Listeners of all signals that are still alive and may still abort. */
+  /** Listeners of all live signals that have not aborted. */
   listeners(): number;
-  /** Listeners of the signal that has most. */
+  /** Listeners of the signal with the most. */
   most(): number;
 }
 
@@ -129,7 +129,7 @@ export function watchSignals(): SignalWatch {
   };
 }
 
-/** Runs a full collection, twice: what a finalizer lets go of goes with the second. */
+/** Runs two full collections; the second one frees what finalizers released. */
 export function collectGarbage(): void {
   collector ??= makeCollector();
   collector();
@@ -143,7 +143,7 @@ function makeCollector(): () => void {
   return runInNewContext('gc') as () => void;
 }
 
-/** Open descriptors of this process: sockets, pipes, files and the rest. */
+/** Open descriptors of this process by kind. */
 function fileDescriptors(): LiveThings {
   if (process.platform !== 'linux') return {};
   const counts: Record<string, number> = {};
@@ -157,14 +157,14 @@ function fileDescriptors(): LiveThings {
 function kindOf(path: string): string | undefined {
   try {
     const target = readlinkSync(path);
-    if (target.startsWith('/proc/')) return undefined; // the folder that is being read
+    if (target.startsWith('/proc/')) return undefined; // the descriptor of the folder being read
     return `descriptor (${/^(socket|pipe|anon_inode):/.exec(target)?.[1] ?? 'file'})`;
   } catch {
-    return undefined; // closed while we looked
+    return undefined; // closed in the meantime
   }
 }
 
-/** Sockets, servers, pipes and processes that the event loop holds. */
+/** Open sockets, servers, pipes and processes of the event loop. */
 function handles(): LiveThings {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) {
@@ -175,7 +175,7 @@ function handles(): LiveThings {
 
 const HANDLES: ReadonlySet<string> = new Set(['TCPSocketWrap', 'TCPServerWrap', 'PipeWrap', 'ProcessWrap']);
 
-/** Running processes below this one. */
+/** Running descendant processes. */
 function descendants(root: number): number {
   if (process.platform !== 'linux') return 0;
   const children = new Map<number, number[]>();
@@ -188,13 +188,13 @@ function descendants(root: number): number {
   return below(root);
 }
 
-/** Fields as in proc(5): the state and the parent come after the name, which may hold anything. */
+/** Fields as in proc(5). State and parent come after the name, which may contain any character. */
 function parentOf(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' || state === 'X' ? undefined : Number(parent);
   } catch {
-    return undefined; // ended while we looked
+    return undefined; // ended in the meantime
   }
 }

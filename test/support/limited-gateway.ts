@@ -7,8 +7,8 @@ import memory from '../../plugins/stores/memory/index.ts';
 
 type Config = z.input<typeof rateLimit.config>;
 
-/** Callers say who they are in `x-user`; who says nothing is anonymous. */
-export const whoSays = definePlugin({
+/** Authenticates callers by the header `x-user`; without it a caller is anonymous. */
+export const headerAuth = definePlugin({
   address: 'test/who-says',
   config: z.strictObject({}),
   apply({ hooks }) {
@@ -23,7 +23,7 @@ export const whoSays = definePlugin({
   },
 });
 
-/** A gateway with limits, a clock that stands still until it is moved, and one backend. */
+/** A gateway with limits, one backend, and a clock that only the test moves. */
 export async function limited(
   config: Config,
   { maxKeys = 1000, plugins = [] as ReturnType<typeof definePlugin>[] } = {},
@@ -32,10 +32,10 @@ export async function limited(
   const server = fakeServer().tool('read').tool('write').prompt('ask', 'well?').resource('memo://1', 'one');
   const kit = await testGateway({
     now: () => clock.nowMs,
-    plugins: [whoSays, memory, rateLimit, ...plugins],
+    plugins: [headerAuth, memory, rateLimit, ...plugins],
     plan: {
       plugins: [
-        { use: whoSays.address },
+        { use: headerAuth.address },
         { use: memory.address, with: { maxKeys } },
         { use: rateLimit.address, with: config },
         ...plugins.map(({ address }) => ({ use: address })),
@@ -46,7 +46,7 @@ export async function limited(
   return { kit, clock, server, [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() };
 }
 
-/** How many of some calls passed. */
+/** Number of successful calls. */
 export async function passed(kit: TestGateway, user: string, tool: string, times: number): Promise<number> {
   const client = await kit.client({ headers: user === '' ? {} : { 'x-user': user } });
   let count = 0;
@@ -56,5 +56,5 @@ export async function passed(kit: TestGateway, user: string, tool: string, times
   return count;
 }
 
-/** A bucket as it is configured. */
+/** Configuration of a bucket. */
 export const per = (maxTokens: number, refillPeriod = '1m') => ({ maxTokens, refillPeriod });

@@ -3,10 +3,10 @@ import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { encode } from '../../core/json/raw-json.ts';
 
-/** One thing a backend lists: its key alone, or its whole definition. */
+/** One listed item: only its key, or its whole definition. */
 export type Listed = string | JsonObject;
 
-/** What a backend offers, by kind. */
+/** Items of a backend by kind. */
 export interface Offer {
   readonly era?: Era;
   readonly tools?: readonly Listed[];
@@ -15,7 +15,7 @@ export interface Offer {
   readonly templates?: readonly Listed[];
 }
 
-/** The lists of several backends as the backend room gives them. */
+/** The lists of several backends in the form of the backend manager. */
 export function listingsOf(offers: Readonly<Record<string, Offer>>): Map<string, BackendListing> {
   return new Map(Object.entries(offers).map(([backend, offer]) => [backend, listingOf(backend, offer)]));
 }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A web server on a free port of loopback that answers as a test says. */
+/** A web server on a free loopback port; the test gives its answers. */
 export interface LoopbackServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -10,7 +10,7 @@ export interface LoopbackServer extends AsyncDisposable {
   readonly seen: string[];
 }
 
-/** Starts one; with a certificate it speaks TLS. Disposing of it cuts what is still open. */
+/** Starts a server, with TLS if there is a certificate. Disposing closes open connections. */
 export async function loopbackServer(
   answer: RequestListener,
   tls?: { readonly cert: string; readonly key: string },

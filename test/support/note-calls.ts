@@ -1,5 +1,5 @@
-// Imported before a program: while a recording is on, notes each call of a function of core, plugins and hosts with the
-// function that made it. A function that is resumed after `await` is not called again, and is not noted again.
+// Imported before a program: during a recording it notes each call of a function of core, plugins and hosts with its
+// caller. A function that resumes after `await` is not noted again.
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vitest/node';
@@ -27,7 +27,7 @@ export function recordCalls(): () => readonly NotedCall[] {
   };
 }
 
-/** The path from the root of a file of ours, `undefined` for any other. */
+/** Path from the root of a file of this repository; `undefined` for other files. */
 function pathOf(url: string | null | undefined): string | undefined {
   if (!url?.startsWith('file:')) return undefined;
   const file = fileURLToPath(url);
@@ -38,7 +38,7 @@ function pathOf(url: string | null | undefined): string | undefined {
 function note(): void {
   if (noted === undefined) return;
   const calls = noted;
-  noted = undefined; // what runs here is not part of the call
+  noted = undefined; // the code here is not part of the call
   const frames = framesOf();
   const [callee, ...callers] = frames;
   const to = callee && placeOf(callee);
@@ -46,7 +46,7 @@ function note(): void {
   noted = calls;
 }
 
-/** Frames that wait for the one above are on the stack too: they did not call it now. */
+/** The stack also has frames that await the frame above; they did not make this call. */
 function callerAmong(frames: readonly NodeJS.CallSite[]): string | undefined {
   for (const frame of frames) {
     if (isAwaiting(frame)) return undefined;

@@ -1,4 +1,4 @@
-// Preloaded (`node --import`): notes every connection and look-up a process begins in the file TOOLMGR_TEST_CONNECTS.
+// Preloaded (`node --import`): writes every connection and DNS look-up of a process to the file TOOLMGR_TEST_CONNECTS.
 import dgram from 'node:dgram';
 import dns from 'node:dns';
 import { appendFileSync } from 'node:fs';

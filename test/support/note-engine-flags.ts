@@ -1,4 +1,4 @@
-// Imported before a program: says on stderr which engine flags it sets.
+// Imported before a program: prints the V8 flags that it sets to stderr.
 import { syncBuiltinESMExports } from 'node:module';
 import v8 from 'node:v8';
 

@@ -1,4 +1,4 @@
-// Imported before a program: writes the URL of every module it loads to stderr, and at its end Node's own ones.
+// Imported before a program: prints the URL of every loaded module to stderr, and at the end Node's internal modules.
 import { registerHooks } from 'node:module';
 
 registerHooks({
@@ -7,6 +7,6 @@ registerHooks({
     return next(url, context);
   },
 });
-/** Node's own modules that were run, e.g. `NativeModule internal/deps/undici/undici`; not in its types. */
+/** Node's internal modules that were loaded, e.g. `NativeModule internal/deps/undici/undici`; not in Node's types. */
 const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] };
 process.on('exit', () => process.stderr.write(moduleLoadList.map((name) => `module ${name}\n`).join('')));

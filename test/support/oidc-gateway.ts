@@ -11,27 +11,27 @@ import secrets from '../../plugins/secrets/environment/index.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { postModern, type Reply } from './open-endpoint.ts';
 
-/** What tokens of the tests are meant for. */
+/** Audience of the tokens. */
 export const AUDIENCE = 'https://gateway.example/mcp';
 
-/** A gateway over HTTP that believes an identity provider, with one tool `echo`. */
+/** A gateway over HTTP that trusts an identity provider, with one tool `echo`. */
 export interface OidcGateway extends AsyncDisposable {
   readonly kit: TestGateway;
   readonly url: string;
-  /** Calls that were decided, for a look at their caller. */
+  /** Authorized calls, to check their caller. */
   readonly calls: Call[];
-  /** Calls `echo` with this `Authorization` header, or with none. */
+  /** Calls `echo` with this `Authorization` header, or without one. */
   ask(authorization?: string): Promise<Reply>;
-  /** Calls `echo` with a bearer token and gives the HTTP status. */
+  /** Calls `echo` with a bearer token and returns the HTTP status. */
   status(token: string): Promise<number>;
   /** Moves the gateway's clock, not the provider's. */
   readonly clock: { aheadMs: number };
 }
 
-/** Settings that differ from those that fit the provider. */
+/** Settings that differ from the defaults. */
 export type OidcGiven = Partial<z.input<typeof oidcConfig>>;
 
-/** Starts one. `config` may depend on the URL that the gateway will have. */
+/** Starts a gateway. `config` may depend on its URL. */
 export async function oidcGateway(
   idp: Pick<IdentityProvider, 'issuer'>,
   config: OidcGiven | ((url: string) => OidcGiven) = {},

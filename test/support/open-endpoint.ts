@@ -64,16 +64,16 @@ function recordingLog(lines: OpenEndpoint['logged']): Log {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** A whole HTTP answer. */
+/** A complete HTTP response. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body decoded when it is JSON. */
+  /** The decoded body, if it is JSON. */
   readonly json: JsonReply;
 }
 
-/** As much of a JSON-RPC answer as tests look at. */
+/** The members of a JSON-RPC response that tests check. */
 export interface JsonReply {
   readonly id?: JsonValue;
   readonly result?: JsonObject;
@@ -81,7 +81,7 @@ export interface JsonReply {
   readonly code?: string;
 }
 
-/** POSTs a body as a client of both content types does. */
+/** POSTs a body and accepts both content types. */
 export async function post(
   url: string,
   body: JsonValue | string | Buffer,
@@ -91,7 +91,7 @@ export async function post(
   return wholeReply(await postStream(url, body, headers, signal));
 }
 
-/** As {@link post}, with the response still open. */
+/** Like {@link post}, but returns the open response. */
 export function postStream(
   url: string,
   body: JsonValue | string | Buffer,
@@ -114,7 +114,7 @@ export async function wholeReply(response: Response): Promise<Reply> {
   };
 }
 
-/** Sends exactly these headers, `host` among them, which `fetch` would not. */
+/** Sends exactly these headers, including `host`, which `fetch` does not allow. */
 export function rawRequest(
   url: string,
   method: string,
@@ -155,7 +155,7 @@ export function modernParams(
   };
 }
 
-/** A modern request and the headers that belong to it. */
+/** A modern request and its headers. */
 export function modernRequest(
   method: string,
   params: JsonObject = {},
@@ -188,7 +188,7 @@ export function postModern(
   return post(url, body, { ...headers, ...options.headers });
 }
 
-/** One legacy session spoken by hand. */
+/** A raw legacy session. */
 export interface LegacySession {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -247,7 +247,7 @@ export interface EventReader {
   next(): Promise<ServerEvent | undefined>;
   /** The next event of any kind; `undefined` at the end. */
   nextRaw(): Promise<ServerEvent | undefined>;
-  /** Everything until the end. */
+  /** All remaining events. */
   rest(): Promise<readonly ServerEvent[]>;
   close(): Promise<void>;
 }

@@ -11,10 +11,10 @@ import { type FakeServer, type TestGateway, testGateway } from '../../core/testi
 import { catalogue } from '../../plugins/index.ts';
 import type optimizer from '../../plugins/optimizer/tools/index.ts';
 
-/** The section of a file. */
+/** The section `optimizer` of a file. */
 export type Settings = z.input<typeof optimizer.config>;
 
-/** What a search answered. */
+/** Result of a search. */
 export interface Found {
   readonly tools: readonly { readonly name: string; readonly inputSchema: object }[];
   readonly token_metrics: {
@@ -25,11 +25,11 @@ export interface Found {
   readonly notice?: string;
 }
 
-/** Folder of all that the gateways of one test file keep. */
+/** Folder for the data of the gateways of one test file. */
 export const STATE = mkdtempSync(join(tmpdir(), 'toolmgr-optimizer-'));
 process.env.TOOLMGR_STATE_DIR = STATE;
 
-/** A gateway with the optimizer before some backends, and plugins of a test before it. */
+/** A gateway with the optimizer, some backends and plugins of the test. */
 export function optimized(
   settings: Settings,
   backends: Readonly<Record<string, FakeServer>>,
@@ -72,7 +72,7 @@ export async function sdkClient(
   return client;
 }
 
-/** Searches, and checks that the text names what the structured content holds. */
+/** Searches, and checks that the text has the same tools as the structured content. */
 export async function find(client: Client, text: string, more: object = {}): Promise<Found> {
   const answer = await client.callTool({ name: 'find_tool', arguments: { tool_description: text, ...more } });
   const [block] = answer.content as { type: string; text: string }[];
@@ -84,18 +84,18 @@ export async function find(client: Client, text: string, more: object = {}): Pro
   return said;
 }
 
-/** Names that a search finds, best first. */
+/** Names of found tools, best first. */
 export async function names(client: Client, text: string, more: object = {}): Promise<string[]> {
   return (await find(client, text, more)).tools.map(({ name }) => name);
 }
 
-/** The first text of a call's answer. */
+/** The first text of a result. */
 export async function said(client: Client, name: string, parameters?: unknown): Promise<string> {
   const answer = await client.callTool({ name: 'call_tool', arguments: { tool_name: name, parameters } });
   return (answer.content as { text: string }[])[0]?.text ?? '';
 }
 
-/** Boots and stops: for settings that must not start. */
+/** Tries to start a gateway with invalid settings; returns the error message. */
 export async function refusedAtStart(settings: object, uses: PlanInput['plugins'] = []): Promise<string> {
   try {
     const gateway = await createGateway(

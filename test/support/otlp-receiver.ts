@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type Message, metricsRequest, readMessage, traceRequest } from './protobuf.ts';
 
-/** A span as a collector gets it: ids in hex, `''` for no parent. */
+/** A received span: ids in hex, `''` for no parent. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -20,7 +20,7 @@ export interface ReceivedSpan {
   readonly durationMs: number;
 }
 
-/** One point of a metric; of a histogram `value` is its count. */
+/** One point of a metric; for a histogram `value` is its count. */
 export interface ReceivedPoint {
   readonly name: string;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -28,20 +28,20 @@ export interface ReceivedPoint {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** A collector on loopback that speaks OTLP over HTTP with protobuf, as the real ones do. */
+/** An OTLP collector on loopback, over HTTP with protobuf. */
 export interface OtlpReceiver extends AsyncDisposable {
   /** `127.0.0.1:port`. */
   readonly address: string;
   readonly spans: ReceivedSpan[];
-  /** Of the last export of metrics. */
+  /** Points of the last export of metrics. */
   readonly points: readonly ReceivedPoint[];
   /** Headers and path of every export. */
   readonly exports: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** What is answered from now on; 200 at first. */
+  /** HTTP status of the next responses; 200 at first. */
   answer(status: number): void;
 }
 
-/** Starts one; with `tls` over https. Anything that is not OTLP with protobuf is refused, as a collector does. */
+/** Starts a collector, with `tls` over https. Refuses requests that are not OTLP with protobuf. */
 export async function otlpReceiver(
   options: { readonly tls?: { readonly cert: string; readonly key: string }; readonly port?: number } = {},
 ): Promise<OtlpReceiver> {

@@ -3,26 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A program named `npx` whose packages are installed when the test says so, and what it noted. */
-export interface HeldRunner {
+/** A program named `npx` whose installations the test releases, with its notes. */
+export interface PausedRunner {
   readonly file: string;
-  /** npm's cache for it. */
+  /** Its npm cache. */
   readonly cache: string;
-  /** Lets every installation end. */
+  /** Ends all installations. */
   release(): void;
-  /** Lines of what happened, e.g. `start pkg`, `overlap pkg`, `installed pkg`. */
+  /** Its events, e.g. `start pkg`, `overlap pkg`, `installed pkg`. */
   notes(): readonly string[];
-  /** Arguments of the runner that give a server of a kind. */
+  /** Arguments of the runner for a server of a kind. */
   args(name: string, kind?: 'legacy' | 'modern'): readonly string[];
 }
 
-/** Makes such a runner in a folder that goes with the test. */
-export function heldRunner(): HeldRunner {
+/** Creates a runner in a temporary folder of the test. */
+export function pausedRunner(): PausedRunner {
   const folder = mkdtempSync(join(tmpdir(), 'held-npx-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'npx');
   const server = new URL('./installing-server.ts', import.meta.url).pathname;
-  // npx -y PACKAGE KIND: what the server is started with
+  // npx -y PACKAGE KIND
   writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${server}' '${folder}' "$3" "$2"\n`);
   chmodSync(file, 0o755);
   writeFileSync(join(folder, 'ledger'), '');

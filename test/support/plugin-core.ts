@@ -5,20 +5,20 @@ import type { Core, Plugin } from '../../core/extension/plugin.ts';
 import { createSlots } from '../../core/extension/slots.ts';
 import { environmentSecrets } from '../../plugins/secrets/environment/environment-secrets.ts';
 
-/** One line that a plugin logged. */
+/** One logged line. */
 export interface LoggedLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly fields: JsonObject;
 }
 
-/** A core with real hooks and slots and nothing behind them, for tests of one plugin. */
+/** A core with real hooks and slots but without a gateway, for tests of one plugin. */
 export interface PluginCore extends Core {
   readonly lines: readonly LoggedLine[];
   readonly clock: { nowMs: number };
 }
 
-/** Makes a core, applies the plugin with the configuration read by its own schema, and starts it. */
+/** Creates a core, parses the configuration with the plugin's schema, applies the plugin and starts it. */
 export async function bootPlugin<S extends z.ZodType>(plugin: Plugin<S>, config: z.input<S>): Promise<PluginCore> {
   const core = pluginCore();
   plugin.apply(core, plugin.config.parse(config));
@@ -41,7 +41,7 @@ export function pluginCore(environment: NodeJS.ProcessEnv = process.env): Plugin
     hooks: createHooks((fault) => lines.push({ level: 'error', message: fault.message, fields: {} })),
     slots,
     perform: async () => {
-      throw new Error('this core has no gateway behind it');
+      throw new Error('this core has no gateway');
     },
     toolsFor: async () => [],
     reachable: () => [],

@@ -8,7 +8,7 @@ export interface ProcessRow {
   readonly command: string;
 }
 
-/** Every process that runs; ones that only wait to be reaped are left out. */
+/** All running processes, without zombies. */
 export function processes(): readonly ProcessRow[] {
   const text = execFileSync('ps', ['-axo', 'pid=,pgid=,stat=,args='], { encoding: 'utf8' });
   return text.split('\n').flatMap((line) => {
@@ -18,7 +18,7 @@ export function processes(): readonly ProcessRow[] {
   });
 }
 
-/** Processes whose command line holds a text, this one excepted. */
+/** Processes whose command line contains a text, except this process. */
 export function processesWith(text: string): readonly ProcessRow[] {
   return processes().filter(({ pid, command }) => pid !== process.pid && command.includes(text));
 }

@@ -6,8 +6,8 @@ export interface Sample {
 }
 
 /**
- * Reads the text format 0.0.4.
- * @throws Error naming the line that is none of it, or a sample whose metric has no type
+ * Parses the text format 0.0.4.
+ * @throws Error naming an invalid line, or a sample whose metric has no type
  */
 export function prometheusSamples(text: string): readonly Sample[] {
   const typed = new Set<string>();

@@ -1,9 +1,9 @@
-/** A decoded message: every field is a list, in the order of the wire. Unknown fields are left out. */
+/** A decoded message: every field is a list, in wire order. Unknown fields are left out. */
 export interface Message {
   readonly [field: string]: readonly unknown[] | undefined;
 }
 
-/** Fields of a message type by number: name, and how its bytes are read. */
+/** Fields of a message type by number: name and decoder. */
 export interface MessageType {
   readonly [number: number]: readonly [name: string, reading: Reading | (() => MessageType)];
 }
@@ -11,8 +11,8 @@ export interface MessageType {
 type Reading = 'bytes' | 'text' | 'int' | 'fixed' | 'double';
 
 /**
- * Reads one protobuf message.
- * @throws Error for what is not on the wire as the type says
+ * Decodes one protobuf message.
+ * @throws Error when the bytes do not match the type
  */
 export function readMessage(bytes: Buffer, type: MessageType): Message {
   const message: Record<string, unknown[]> = {};
@@ -33,7 +33,7 @@ export function readMessage(bytes: Buffer, type: MessageType): Message {
     else {
       const length = wire === 1 ? 8 : wire === 5 ? 4 : Number(varint());
       if (wire !== 1 && wire !== 2 && wire !== 5) throw new Error(`wire type ${wire} at ${at}`);
-      if (at + length > bytes.length) throw new Error(`a field ends behind its message at ${at}`);
+      if (at + length > bytes.length) throw new Error(`a field is longer than its message at ${at}`);
       raw = bytes.subarray(at, at + length);
       at += length;
     }
@@ -55,7 +55,7 @@ function decoded(raw: bigint | Buffer, reading: Reading | (() => MessageType)): 
   return reading === 'fixed' ? bytes.readBigInt64LE() : bytes;
 }
 
-// The parts of OTLP that tests look at. Source: opentelemetry-proto 1.x, trace.proto, metrics.proto, common.proto
+// The parts of OTLP that tests check. Source: opentelemetry-proto 1.x, trace.proto, metrics.proto, common.proto
 
 const anyValue = (): MessageType => ({
   1: ['text', 'text'],

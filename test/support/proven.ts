@@ -1,11 +1,11 @@
-/** The part of a JSON report of vitest that is read here. */
+/** The members of vitest's JSON report that are used here. */
 export interface TestReport {
   readonly testResults: readonly {
     readonly assertionResults: readonly { readonly title: string; readonly status: string }[];
   }[];
 }
 
-/** Ids that are not deferred and that no passed test of the run names: its proofs were skipped, failed or not there. */
+/** Ids that are neither deferred nor in the name of a passed test: their proofs were skipped, failed or are missing. */
 export function unprovenLines(
   ledger: readonly { readonly id: string; readonly deferred?: string }[],
   { testResults }: TestReport,
@@ -17,7 +17,7 @@ export function unprovenLines(
   return ledger.filter(({ id, deferred }) => deferred === undefined && !proven.has(id)).map(({ id }) => id);
 }
 
-/** The ids at the end of a title, as `proves` writes them. */
+/** The ids that `proves` has added to a title. */
 function idsIn(title: string): readonly string[] {
   const [, list] = / \[([^[\]]+)\]$/.exec(title) ?? [];
   return list?.split(', ') ?? [];

@@ -1,10 +1,10 @@
 import { it, type TestContext } from 'vitest';
 import type { RequirementId } from '../requirements.ts';
 
-/** Body of a proving test; it gets what vitest hands to a test. */
+/** Body of a proving test, with vitest's arguments. */
 export type Proof = (context: TestContext) => unknown;
 
-/** Declares a test that proves one or more lines of the ledger. */
+/** Declares a test that proves one or more requirements. */
 export type Proves = (
   ids: RequirementId | readonly RequirementId[],
   sentence: string,
@@ -16,7 +16,7 @@ export type Proves = (
  * Declares a test whose name ends with the ids it proves.
  *
  * Shape: `proves('choice.wire.parse-error', 'answers 400 to a torn body', async () => …)`; several ids as an array.
- * `proves.skipIf(condition, reason)` gives the same function, which skips and prints the reason when the condition holds.
+ * `proves.skipIf(condition, reason)` returns the same function, which skips the test and prints the reason if `condition` is true.
  */
 export const proves: Proves & { skipIf(condition: unknown, reason: string): Proves } = Object.assign(declare, {
   skipIf: (condition: unknown, reason: string): Proves => (condition ? skipping(reason) : declare),

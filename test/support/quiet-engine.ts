@@ -1,5 +1,5 @@
-// What the engine of a settled host does when much has become garbage and nothing happens any more.
-// Prints the bytes in use before that, those in use once it was collected, and the full collections after that.
+// Simulates an idle host with much garbage. Prints the bytes in use before and after the collection, and the number of full
+// collections after that.
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
@@ -9,7 +9,7 @@ const KEPT_FOR_MS = 20;
 const ROUNDS = 20;
 const PER_ROUND = 50_000;
 const MAX_WAIT_MS = 20_000;
-const LATER_MS = 3_000; // three times as long as it takes to count as quiet
+const LATER_MS = 3_000; // three times the time after which a process counts as idle
 const FULL = 4; // NODE_PERFORMANCE_GC_MAJOR
 
 interface GcEntry {

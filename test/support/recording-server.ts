@@ -4,14 +4,14 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
 
-/** A real MCP server over HTTP that remembers the headers of its tool calls. */
+/** A real MCP server over HTTP that records the headers of its tool calls. */
 export interface RecordingServer extends AsyncDisposable {
   readonly url: string;
-  /** Headers of every `tools/call` that arrived, in order. */
+  /** Headers of every received `tools/call`, in order. */
   readonly calls: IncomingHttpHeaders[];
 }
 
-/** Starts one with the tools `echo`, `fail` and `slow`, which answers after `slow` resolves. It keeps no sessions. */
+/** Starts a stateless server with the tools `echo`, `fail` and `slow`, which answers after `slow` resolves. */
 export async function recordingServer(slow: () => Promise<void> = threeSeconds): Promise<RecordingServer> {
   const calls: IncomingHttpHeaders[] = [];
   const http = createServer((request, response) => {

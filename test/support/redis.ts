@@ -10,18 +10,18 @@ import type { Certificates } from './certificates.ts';
 const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
 /**
- * Why tests with a real Redis cannot run here; `undefined` when they can. Never a reason in CI: there they fail instead.
- * `npm test` installs Debian's package where it may.
+ * Why tests with a real Redis are skipped; `undefined` when they can run, and in CI, where they fail instead. `npm test`
+ * installs Debian's package if it has the rights.
  */
 export const redisMissing: string | undefined =
   isInstalled || process.env.CI ? undefined : 'no redis-server on this machine (Debian: apt-get install redis-server)';
 
-/** How the server is started. */
+/** Options of the server. */
 export interface RedisOptions {
   readonly password?: string;
-  /** Writes every change to disk, so that `restart` finds it again. */
+  /** Writes every change to disk, so that `restart` keeps the data. */
   readonly keep?: boolean;
-  /** Speaks TLS with this certificate instead of plain text. */
+  /** Uses TLS with this certificate. */
   readonly tls?: Certificates;
 }
 
@@ -29,19 +29,19 @@ export interface RedisOptions {
 export interface RedisServer extends AsyncDisposable {
   readonly address: string;
   readonly port: number;
-  /** Ends the process at once, as a crash would. */
+  /** Kills the process, like a crash. */
   kill(): Promise<void>;
   /** Starts it again at the same address, empty unless `keep`. */
   restart(): Promise<void>;
-  /** Stops the process without ending it: connections stay open, nothing is answered. */
+  /** Suspends the process: connections stay open without answers. */
   pause(): void;
   resume(): void;
 }
 
-/** Starts a server on a free port of loopback, in a directory of its own. */
+/** Starts a server on a free loopback port, in a temporary directory. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const dir = await mkdtemp(join(tmpdir(), 'toolmgr-redis-'));
-  const started = await startSomewhere(dir, options);
+  const started = await startOnFreePort(dir, options);
   const { port } = started;
   let { child } = started;
   const kill = async (): Promise<void> => {
@@ -72,7 +72,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
 const ATTEMPTS = 5; // another process may take the port that was free a moment ago
 
-async function startSomewhere(dir: string, options: RedisOptions) {
+async function startOnFreePort(dir: string, options: RedisOptions) {
   for (let attempt = 1; ; attempt++) {
     const port = await getPort({ host: '127.0.0.1' });
     try {
@@ -99,7 +99,7 @@ async function startAt(port: number, dir: string, { password, keep, tls }: Redis
   });
   child.stdin?.on('error', () => {});
   child.stdin?.end(`${config.join('\n')}\n`);
-  await Promise.race([failed, saysReady(child)]);
+  await Promise.race([failed, untilReady(child)]);
   failed.catch(() => {});
   return child;
 }
@@ -111,10 +111,10 @@ async function tlsLines(port: number, dir: string, { cert, key }: Certificates):
   return ['port 0', `tls-port ${port}`, 'tls-auth-clients no', ...files];
 }
 
-function saysReady(child: ChildProcess): Promise<void> {
+function untilReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.stdout === null) return;
-    // read to the end: a full pipe would stop the server
+    // read until the end: a full pipe would block the server
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.includes('Ready to accept connections')) resolve();
     });

@@ -2,23 +2,23 @@ import { definePlugin, type PlanInput, type Plugin, type Store } from '@toolmgr/
 import { type TestBackends, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { z } from 'zod';
 
-/** A store that its owner can take away, and that counts what it is asked. */
-export interface LooseStore extends Pick<Store, 'get' | 'set'> {
-  /** What happens to questions: answered, refused, or never answered. */
-  mood: 'well' | 'away' | 'silent';
+/** A store that the test can make unavailable, with counters. */
+export interface ControllableStore extends Pick<Store, 'get' | 'set'> {
+  /** How requests are handled: answered, refused, or never answered. */
+  mode: 'well' | 'away' | 'silent';
   readonly asked: { gets: number; sets: number };
   readonly inner: Store;
 }
 
-/** Puts a store of its own mood in front of a real one. */
-export function looseStore(inner: Store): LooseStore {
+/** Wraps a real store. */
+export function controllableStore(inner: Store): ControllableStore {
   const asked = { gets: 0, sets: 0 };
   const through = <T>(question: () => Promise<T>): Promise<T> => {
-    if (loose.mood === 'away') return Promise.reject(new Error('connection refused'));
-    return loose.mood === 'silent' ? new Promise<T>(() => {}) : question();
+    if (loose.mode === 'away') return Promise.reject(new Error('connection refused'));
+    return loose.mode === 'silent' ? new Promise<T>(() => {}) : question();
   };
-  const loose: LooseStore = {
-    mood: 'well',
+  const loose: ControllableStore = {
+    mode: 'well',
     asked,
     inner,
     get(key, ttlMs) {
@@ -33,9 +33,9 @@ export function looseStore(inner: Store): LooseStore {
   return loose;
 }
 
-/** One replica of a gateway: its sessions are in `store`, callers say who they are in the header `x-caller`. */
+/** One replica of a gateway: its sessions are in `store`; the header `x-caller` names the caller. */
 export function replica(
-  store: LooseStore,
+  store: ControllableStore,
   backends: TestBackends,
   limits: PlanInput['limits'] = {},
   now: () => number = Date.now,
@@ -50,12 +50,12 @@ export function replica(
   });
 }
 
-function storeNamed(name: string, { get, set, inner }: LooseStore): Plugin {
+function storeNamed(name: string, { get, set, inner }: ControllableStore): Plugin {
   return definePlugin({
     address: `testing/store-${name}`,
     config: z.strictObject({}),
     apply(core) {
-      let isClosed = false; // as a real one, whose connection ends with its gateway
+      let isClosed = false; // like a real store, whose connection closes with its gateway
       const open = <T>(question: () => Promise<T>): Promise<T> =>
         isClosed ? Promise.reject(new Error('the store is closed')) : question();
       const store: Store = {
@@ -73,7 +73,7 @@ function storeNamed(name: string, { get, set, inner }: LooseStore): Plugin {
   });
 }
 
-/** Believes what clients say about themselves: for tests only. */
+/** Trusts a header that names the caller: for tests only. */
 export const callersByHeader: Plugin = definePlugin({
   address: 'testing/callers-by-header',
   config: z.strictObject({}),
@@ -85,14 +85,14 @@ export const callersByHeader: Plugin = definePlugin({
   },
 });
 
-/** What a raw request got. */
+/** Response to a raw request. */
 export interface RawReply {
   readonly status: number;
   readonly headers: Headers;
   readonly json: { readonly result?: Record<string, unknown>; readonly error?: { code: number; message: string } };
 }
 
-/** Sends one legacy message, or a DELETE, with a session id of the sender's choice. */
+/** Sends one legacy message, or a DELETE, with any session id. */
 export async function legacy(
   at: TestGateway,
   session: string | undefined,
@@ -111,7 +111,7 @@ export async function legacy(
   return { status: response.status, headers: response.headers, json: text === '' ? {} : JSON.parse(text) };
 }
 
-/** The message that opens a session. */
+/** The `initialize` request. */
 export const INITIALIZE = {
   jsonrpc: '2.0',
   id: 1,
@@ -127,7 +127,7 @@ export const request = (method: string, params: object = {}, id: number | string
   params,
 });
 
-/** Opens a session and gives its id. */
+/** Opens a session and returns its id. */
 export async function openAt(at: TestGateway, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const { status, headers, json } = await legacy(at, undefined, INITIALIZE, more);
   const id = headers.get('mcp-session-id');

@@ -1,8 +1,8 @@
 /**
- * Words of the place where the project was built, which no file of the repository may carry.
+ * Paths of the build environment, which no file of the repository may contain.
  *
- * The words are put together here so that this file does not carry them either. The plugins have a room named shared,
- * so an import of it is not meant, nor is a property called library.
+ * They are concatenated here so that this file does not contain them. Imports of `plugins/shared` and a property named
+ * `library` are allowed.
  */
 const WORDS = [
   { word: '/wor'.concat('k/'), after: '(?<![\\w.}-])' },
@@ -10,7 +10,7 @@ const WORDS = [
   { word: '../sha'.concat('red'), after: `(?<!(?:from |import |import\\()['"])(?<!\\.\\./)` },
 ].map(({ word, after }) => ({ word, pattern: new RegExp(`${after}${word.replaceAll('.', '\\.')}`) }));
 
-/** Names every line that carries such a word. */
+/** Finds the lines with such a path. */
 export function repositoryTextFaults(files: ReadonlyMap<string, string>): readonly string[] {
   return [...files].flatMap(([path, text]) =>
     text.split('\n').flatMap((line, index) => lineFaults(path, line, index + 1)),

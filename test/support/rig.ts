@@ -5,14 +5,14 @@ import { isInstalled } from '../../scripts/rigs/run-tool.ts';
 
 export type { RigName } from '../../scripts/rigs/recipes.ts';
 
-/** Where a built rig is, or why tests that need it are skipped. */
+/** Folder of a built rig, or the reason to skip its tests. */
 export type RigFound = { readonly folder: string } | { readonly missing: string };
 
 /**
- * Finds a foreign server that `npm run rigs` built.
+ * Finds a third-party server that `npm run rigs` built.
  *
- * @throws Error under `CI` when it could be here and is not: a test that is silently left out proves nothing. Cargo is
- *   the one tool that a machine may lack there as well.
+ * @throws Error under `CI` when it is missing, so that no test is skipped silently there. Only rigs that need cargo may be
+ *   missing under `CI` too.
  */
 export function rig(name: RigName): RigFound {
   const folder = rigFolder(name);

@@ -9,7 +9,7 @@ import type {
 import { quickjsConfig } from '../../plugins/code-mode/quickjs/config.ts';
 import { createPool, type Pool } from '../../plugins/code-mode/quickjs/thread-pool.ts';
 
-/** Roomy for a loaded machine, tight enough for hostile scripts. */
+/** High enough for a loaded machine, low enough for malicious scripts. */
 export const LIMITS: ScriptLimits = {
   steps: 5_000_000,
   wallClockMs: 15_000,
@@ -20,7 +20,7 @@ export const LIMITS: ScriptLimits = {
   calls: 1_000,
 };
 
-/** A pool of its own for one test. */
+/** A sandbox pool for one test. */
 export interface TestSandbox extends AsyncDisposable {
   readonly pool: Pool;
   readonly warned: readonly string[];
@@ -50,12 +50,12 @@ export async function openSandbox(settings: object = {}): Promise<TestSandbox> {
 
 const ECHO: ScriptFunction = { flat: 'echo', member: { group: 'far', name: 'echo' }, tool: 'echo' };
 
-/** Answers every tool with the arguments it got. */
+/** Every tool returns its arguments. */
 export async function echo(_tool: string, given: RawJson): Promise<ScriptAnswer> {
   return { json: given.toString('utf8') };
 }
 
-/** The value of a script that came to one; fails the test otherwise. */
+/** The value of a successful script; fails the test otherwise. */
 export function resultOf(outcome: ScriptOutcome): unknown {
   if ('json' in outcome) return JSON.parse(outcome.json);
   throw new Error(`${outcome.failure}: ${outcome.message}`);

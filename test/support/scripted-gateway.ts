@@ -4,10 +4,10 @@ import { isObject } from '../../core/json/raw-json.ts';
 import { type TestBackends, type TestClient, type TestGateway, testGateway } from '../../core/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 
-/** Scripts' own limits that survive a loaded machine. */
-const ROOMY = { scriptTimeout: '30s', toolCallTimeout: '20s' };
+/** Script limits that are high enough for a loaded machine. */
+const SCRIPT_LIMITS = { scriptTimeout: '30s', toolCallTimeout: '20s' };
 
-/** A gateway in memory with code mode, the names of tools prefixed by their backend. */
+/** A gateway in memory with code mode; tool names are prefixed by their backend. */
 export function scriptedGateway(
   backends: TestBackends,
   codeMode: JsonObject = {},
@@ -22,20 +22,20 @@ export function scriptedGateway(
         ...plugins.map(({ address }) => ({ use: address })),
         { use: 'aggregation', with: aggregation },
         { use: 'code-mode/quickjs', with: sandbox },
-        { use: 'code-mode/execute-script', with: { ...ROOMY, ...codeMode } },
+        { use: 'code-mode/execute-script', with: { ...SCRIPT_LIMITS, ...codeMode } },
       ],
     },
   });
 }
 
-/** What a test adds. */
+/** Options of a test. */
 export interface ScriptedOptions {
   readonly plugins?: readonly Plugin[];
   readonly sandbox?: JsonObject;
   readonly aggregation?: JsonObject;
 }
 
-/** What a script came to. */
+/** Outcome of a script. */
 export interface Scripted {
   /** The value, decoded from the text. */
   readonly value: unknown;
@@ -45,7 +45,7 @@ export interface Scripted {
   readonly structured: unknown;
 }
 
-/** Runs a script as a client does. */
+/** Runs a script as a client. */
 export async function runScript(client: TestClient, script: string, data?: JsonObject): Promise<Scripted> {
   const result = await client.callTool('execute_tool_script', { script, ...(data === undefined ? {} : { data }) });
   const [first = '', second] = textsOf(result);

@@ -8,7 +8,7 @@ import { createMcpHandler, Server, type ServerContext } from '@modelcontextproto
 import { z } from 'zod';
 import type { Era } from '../../core/contract/era.ts';
 
-/** A gateway made of nothing but the SDK's own classes, with one HTTP backend: the oracle of differential tests. */
+/** A gateway built only from SDK classes, with one HTTP backend: the reference of differential tests. */
 export interface SdkGateway extends AsyncDisposable {
   readonly url: string;
 }
@@ -16,7 +16,7 @@ export interface SdkGateway extends AsyncDisposable {
 const INFO = { name: 'sdk-gateway', version: '1' };
 const ANYTHING = z.looseObject({});
 
-/** Serves the backend at `backendUrl` again, in the one era that both sides speak. */
+/** Serves the backend at `backendUrl` in one era on both sides. */
 export async function sdkGateway(backendUrl: string, era: Era): Promise<SdkGateway> {
   const first = await clientOf(backendUrl, era, {});
   const capabilities = first.getServerCapabilities() ?? {};
@@ -51,21 +51,21 @@ async function clientOf(url: string, era: Era, capabilities: ClientCapabilities,
     versionNegotiation: { mode },
     inputRequired: { autoFulfill: false },
   });
-  // questions of the backend go to the one client that is behind this connection
+  // requests of the backend go to the client of this connection
   client.fallbackRequestHandler = async (request) => {
-    if (server === undefined) throw new Error('nobody can be asked');
+    if (server === undefined) throw new Error('no client is connected');
     return server.request({ method: request.method, params: request.params ?? {} }, ANYTHING);
   };
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return client;
 }
 
-/** Every request goes on as it came; progress comes back under the client's token. */
+/** Forwards every request unchanged and returns progress with the client's token. */
 async function relay(client: Client, { method, params = {} }: JSONRPCRequest, ctx: ServerContext) {
   const { progressToken, ...meta } = ctx.mcpReq._meta ?? {};
   const { envelope = {}, inputResponses } = ctx.mcpReq;
   const requestState = ctx.mcpReq.requestState();
-  // the SDK lifts these out of the params on the way in
+  // the SDK removes these from the params of a received request
   const round = {
     ...(inputResponses === undefined ? {} : { inputResponses }),
     ...(requestState === undefined ? {} : { requestState }),

@@ -1,20 +1,20 @@
-/** One piece of TypeScript text: comments and regular expressions are gone, a string carries its content. */
+/** One token of TypeScript text. Comments and regular expressions are removed; a string token has the string's content. */
 export interface Token {
   readonly kind: 'word' | 'string' | 'mark';
   readonly text: string;
 }
 
-/** What a file brings in: the specifier and whether only types come over. */
+/** One import: the specifier and whether it imports only types. */
 export interface Import {
   readonly from: string;
   readonly typeOnly: boolean;
 }
 
 /**
- * Cuts TypeScript text into words, strings and single marks.
+ * Splits TypeScript text into words, strings and single punctuation marks.
  *
- * Shape: a template without `${}` is one string; with `${}` its texts are dropped and the code inside stays.
- * A slash begins a regular expression where no value can end before it.
+ * Shape: a template without `${}` is one string; with `${}` only the code inside remains.
+ * A slash begins a regular expression if no value can end before it.
  */
 export function tokensOf(source: string): readonly Token[] {
   const tokens: Token[] = [];

@@ -1,44 +1,44 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request that the endpoint got: its form, and the client it came from by HTTP Basic. */
+/** One received request: its form, and its client by HTTP Basic. */
 export interface TokenRequest {
   readonly form: Readonly<Record<string, string>>;
   readonly contentType: string | undefined;
   readonly client: { readonly id: string; readonly secret: string } | undefined;
 }
 
-/** What stands behind a token that was issued. */
+/** Data of an issued token. */
 export interface IssuedTo {
   readonly subject: string;
   readonly audience: string | undefined;
   readonly scope: string | undefined;
 }
 
-/** A token endpoint of its own: RFC 8693 and client credentials over real HTTP, with clients, subjects and a record. */
+/** A token endpoint over real HTTP with RFC 8693 and client credentials, with a record of requests. */
 export interface TokenEndpoint extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly requests: TokenRequest[];
-  /** Tokens of callers that it takes, with the subject each stands for. */
+  /** Accepted caller tokens and their subjects. */
   readonly subjects: Map<string, string>;
   /** Seconds in `expires_in`; `undefined` leaves it out. */
   lifetime: number | undefined;
-  /** Members laid over a granting answer. */
+  /** Members that override those of a success response. */
   answer: Record<string, unknown>;
-  /** Answers in place of the usual way; `true` = answered. */
+  /** Answers instead of the default; `true` = answered. */
   before: ((request: TokenRequest, response: ServerResponse) => boolean) | undefined;
-  /** Whom an issued token stands for; `undefined` for one that was not issued here or was taken back. */
+  /** Data of an issued token; `undefined` for an unknown or revoked one. */
   introspect(token: string): IssuedTo | undefined;
-  /** Takes every token back. */
+  /** Revokes all tokens. */
   revokeAll(): void;
-  /** Waits with its answers until the function it gives is called. */
+  /** Delays responses until the returned function is called. */
   hold(): () => void;
 }
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
-/** Starts one on a free loopback port (or the given one). `clients` are ids and secrets; without any nobody has to prove it. */
+/** Starts an endpoint on a free or given loopback port. `clients` are ids and secrets; without them no client authentication is needed. */
 export async function tokenEndpoint(
   options: { readonly clients?: Readonly<Record<string, string>>; readonly port?: number } = {},
 ): Promise<TokenEndpoint> {

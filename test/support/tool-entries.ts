@@ -1,7 +1,7 @@
 import type { ToolEntry } from '../../core/contract/call.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 
-/** What a test says about a tool. */
+/** Properties of a tool in a test. */
 export interface WrittenTool {
   readonly name: string;
   readonly backend?: string;
@@ -9,7 +9,7 @@ export interface WrittenTool {
   readonly inputSchema?: JsonObject;
 }
 
-/** The catalogue entry of a tool that a test wrote down. */
+/** Creates a catalogue entry. */
 export function toolEntry({ name, backend = 'backend', ...said }: WrittenTool): ToolEntry {
   return {
     kind: 'tool',

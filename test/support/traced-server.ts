@@ -5,19 +5,19 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** What came with one `tools/call`. */
+/** Headers and `_meta` of one `tools/call`. */
 export interface TracedCall {
   readonly headers: IncomingHttpHeaders;
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
-/** A real server of both revisions over HTTP that remembers with what its tools were called. */
+/** A real server of both revisions over HTTP that records its tool calls. */
 export interface TracedServer extends AsyncDisposable {
   readonly url: string;
   readonly calls: TracedCall[];
 }
 
-/** Starts one with the tools `echo` and `fail` (reports an error whose text holds a secret). */
+/** Starts a server with the tools `echo` and `fail`, whose error text contains a secret. */
 export async function tracedServer(): Promise<TracedServer> {
   const calls: TracedCall[] = [];
   const handler = createMcpHandler(toolServer);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage', '.git', '.scratch']);
-const TEXT_BYTES = 4 * 1024 * 1024; // larger files are no text of ours
+const TEXT_BYTES = 4 * 1024 * 1024; // larger files are generated
 
 /**
- * Reads every text file of the repository, built and installed things left out.
+ * Reads every text file of the repository, without build output and installed packages.
  *
  * Shape: path from the root with forward slashes -> content, sorted by path.
  */

@@ -1,4 +1,4 @@
-/** Resolves when the condition holds; rejects with a sentence after `ms`. Looks every few milliseconds. */
+/** Resolves when the condition is true; rejects after `ms`. Polls every few milliseconds. */
 export async function until(condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await condition())) {

@@ -1,6 +1,6 @@
 import type { WorkloadConfig } from '../../plugins/workloads/state/workload-record.ts';
 
-/** A run configuration as `toolmgr run` writes it, for tests that need one on disk. */
+/** A workload configuration as `toolmgr run` writes it. */
 export function workloadConfigOf(name: string, more: Partial<WorkloadConfig> = {}): WorkloadConfig {
   return {
     format: 1,

@@ -3,12 +3,12 @@ import { packageRunOf } from '../../../core/backend/transports/package-runner.ts
 import type { Backend } from '../../../core/contract/backend.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { testGateway } from '../../../core/testing/index.ts';
-import { type HeldRunner, heldRunner } from '../../support/package-runner.ts';
+import { type PausedRunner, pausedRunner } from '../../support/package-runner.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { callOf, managerWith, send, testOwner } from './support.ts';
 
-const backendOf = (runner: HeldRunner, name: string, kind: 'legacy' | 'modern', pkg = name): Backend => ({
+const backendOf = (runner: PausedRunner, name: string, kind: 'legacy' | 'modern', pkg = name): Backend => ({
   name,
   transport: 'stdio',
   command: { file: runner.file, args: runner.args(pkg, kind), env: { npm_config_cache: runner.cache } },
@@ -26,7 +26,7 @@ describe('the first start of a program', () => {
     ['modern', '2026-07-28'],
   ] as const) {
     proves('choice.first-start.not-killed', `is not cut short after limits.helloMs: a ${kind} server`, async () => {
-      const runner = heldRunner();
+      const runner = pausedRunner();
       const { manager } = await managerWith([backendOf(runner, 'slow', kind)], { limits: SHORT });
       expect(manager.states()[0]).toMatchObject({ status: 'unknown', startingSinceMs: expect.any(Number) });
       runner.release();
@@ -44,7 +44,7 @@ describe('the first start of a program', () => {
   }
 
   proves('choice.first-start.bounded', 'ends after limits.firstStartMs, and is tried again', async () => {
-    const runner = heldRunner();
+    const runner = pausedRunner();
     const limits = { ...SHORT, firstStartMs: 500 };
     const { manager } = await managerWith([backendOf(runner, 'slow', 'legacy')], { limits });
     await until(() => manager.states()[0]?.status === 'unavailable');
@@ -53,7 +53,7 @@ describe('the first start of a program', () => {
   });
 
   proves('choice.first-start.calls', 'is told to calls at once, with the seconds', async () => {
-    const runner = heldRunner();
+    const runner = pausedRunner();
     const { manager } = await managerWith([backendOf(runner, 'slow', 'legacy')], { limits: SHORT });
     const { call } = callOf({ backend: 'slow', original: 'ping', owner: testOwner('session:a').owner });
     await expect(manager.send(call)).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe('the first start of a program', () => {
   });
 
   proves('choice.first-start.calls', 'is told to calls of names that nobody has yet', async () => {
-    const runner = heldRunner();
+    const runner = pausedRunner();
     const { name: _, ...slow } = backendOf(runner, 'slow', 'legacy');
     await using kit = await testGateway({ backends: { slow }, plan: { limits: SHORT } });
     const client = await kit.client();
@@ -80,7 +80,7 @@ describe('the first start of a program', () => {
   });
 
   proves('choice.first-start.one-install', 'never installs one package twice at a time into one cache', async () => {
-    const runner = heldRunner();
+    const runner = pausedRunner();
     const all = ['a', 'b', 'c'].map((name) => backendOf(runner, name, 'legacy', 'same'));
     const other = backendOf(runner, 'other', 'legacy');
     const { manager } = await managerWith([...all, other], { limits: SHORT });

@@ -3,14 +3,14 @@ import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { proves } from '../../support/proves.ts';
-import { INITIALIZE, legacy, looseStore, openAt, replica, request } from '../../support/replicas.ts';
+import { controllableStore, INITIALIZE, legacy, openAt, replica, request } from '../../support/replicas.ts';
 
 const PING = request('ping');
 const ADA = { 'x-caller': 'ada' };
 const EVE = { 'x-caller': 'eve' };
 
 async function twoReplicas(limits: object = {}) {
-  const store = looseStore(new MemoryStore({ maxKeys: 5000, now: Date.now }));
+  const store = controllableStore(new MemoryStore({ maxKeys: 5000, now: Date.now }));
   const a = await replica(store, { one: fakeServer() }, limits);
   const b = await replica(store, { one: fakeServer() }, limits);
   const stop = () => Promise.all([a.gateway.stop(), b.gateway.stop()]);

@@ -2,7 +2,15 @@ import { fakeServer, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { proves } from '../../support/proves.ts';
-import { INITIALIZE, type LooseStore, legacy, looseStore, openAt, replica, request } from '../../support/replicas.ts';
+import {
+  type ControllableStore,
+  controllableStore,
+  INITIALIZE,
+  legacy,
+  openAt,
+  replica,
+  request,
+} from '../../support/replicas.ts';
 
 const server = () => fakeServer().tool('echo', ({ arguments: { words } }) => text(String(words)));
 const CALL = request('tools/call', { name: 'echo', arguments: { words: 'here' } });
@@ -10,7 +18,7 @@ const HERE = { content: [{ type: 'text', text: 'here' }] };
 
 async function twoReplicas(limits: object = {}, clock = { now: 1_000_000 }) {
   const now = () => clock.now;
-  const store: LooseStore = looseStore(new MemoryStore({ maxKeys: 1000, now }));
+  const store: ControllableStore = controllableStore(new MemoryStore({ maxKeys: 1000, now }));
   const backends = { one: server() };
   const a = await replica(store, backends, limits, now);
   const b = await replica(store, backends, limits, now);
@@ -105,10 +113,10 @@ describe('a session whose record is in a store', () => {
     'choice.rate-limit.sessions-store-away',
     'goes on where it is known when the store is away; others get 503, and all is well when it is back',
     async () => {
-      for (const mood of ['away', 'silent'] as const) {
+      for (const mode of ['away', 'silent'] as const) {
         await using at = await twoReplicas();
         const id = await openAt(at.a);
-        at.store.mood = mood;
+        at.store.mode = mode;
         const [known, unknown, opened, ended] = [
           await legacy(at.a, id, CALL),
           await legacy(at.b, id, CALL),
@@ -121,7 +129,7 @@ describe('a session whose record is in a store', () => {
           expect(refused.json.error?.message).toContain('the session store does not answer');
         }
         expect(at.b.logged.filter((line) => line.includes('the session store does not answer'))).toHaveLength(1);
-        at.store.mood = 'well';
+        at.store.mode = 'well';
         at.clock.now += 1_000;
         expect((await legacy(at.b, id, CALL)).status).toBe(200);
         expect((await legacy(at.a, id, 'DELETE')).status).toBe(200);
@@ -171,7 +179,7 @@ describe('a session whose record is in a store', () => {
       answered = await ask('roots/list', {}).catch((error: unknown) => error);
       return text('asked');
     });
-    const store = looseStore(new MemoryStore({ maxKeys: 1000, now: Date.now }));
+    const store = controllableStore(new MemoryStore({ maxKeys: 1000, now: Date.now }));
     await using a = await replica(store, { one: asking });
     await using b = await replica(store, { one: asking });
     const opened = await legacy(a, undefined, {

@@ -320,7 +320,7 @@ describe('a legacy client', () => {
     await using open = await openEndpoint();
     const session = await openSession(open.url);
     expect((await session.send({ method: 'notifications/roots/list_changed' })).status).toBe(202);
-    expect(open.service.rootsTold).toEqual([`session:${session.id}`]);
+    expect(open.service.rootsChangedBy).toEqual([`session:${session.id}`]);
   });
 
   proves('ask.legacy.subscribe', 'subscribes to a resource and hears of it, and only of it', async () => {
@@ -348,7 +348,7 @@ describe('a legacy client', () => {
     expect([denied.status, denied.json.error?.code]).toEqual([403, 403]);
     expect((await session.request('resources/subscribe', { uri: 'missing:x' })).json.error?.code).toBe(-32602);
     const away = await session.request('resources/subscribe', { uri: 'broken:x' });
-    expect([away.status, away.json.error?.message]).toEqual([200, 'backend w is away (BACKEND_UNREACHABLE)']);
+    expect([away.status, away.json.error?.message]).toEqual([200, 'backend w is unavailable (BACKEND_UNREACHABLE)']);
     await session.request('resources/subscribe', { uri: 'test://c' });
     await fetch(open.url, { method: 'DELETE', headers: session.headers });
     await until(() => open.service.watched.length === 0);

@@ -151,7 +151,7 @@ describe('a composite tool that calls itself', () => {
     const { isError, text: said } = await kit.ask('flow');
     expect(isError).toBe(true);
     expect(said).toMatch(/flow was called by one of its own steps/);
-    expect(kit.told.filter(({ change }) => change === 'started')).toHaveLength(1);
+    expect(kit.events.filter(({ change }) => change === 'started')).toHaveLength(1);
   });
 });
 

@@ -190,7 +190,7 @@ describe('an elicitation step', () => {
       era: ERAS[0],
       capabilities: CAN,
       async answer() {
-        const before = kit.told.length;
+        const before = kit.events.length;
         await until(() =>
           kit
             .changes()
@@ -275,7 +275,7 @@ describe('a suspended workflow', () => {
       const first = (await call({})).result as { resultType: string; requestState: string; inputRequests: JsonObject };
       expect(first.resultType).toBe('input_required');
       expect(Object.keys(first.inputRequests)).toEqual(['ask']);
-      expect(Buffer.from(first.requestState, 'base64url').toString('latin1')).not.toContain(kit.told[0]?.workflowId);
+      expect(Buffer.from(first.requestState, 'base64url').toString('latin1')).not.toContain(kit.events[0]?.workflowId);
       const inputResponses = { ask: { action: 'accept', content: { size: 3 } } };
       const { requestState } = first;
       expect((await call({ requestState: `${requestState.slice(0, -2)}AA`, inputResponses })).error?.code).toBe(-32602);

@@ -79,7 +79,7 @@ describe('policy and limits', () => {
       ['sum', 'flow'],
     ]);
     expect(ids.size).toBe(1);
-    expect(new Set(kit.told.map(({ call }) => call.id))).toEqual(ids);
+    expect(new Set(kit.events.map(({ call }) => call.id))).toEqual(ids);
   });
 });
 

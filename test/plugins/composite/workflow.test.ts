@@ -415,7 +415,7 @@ describe('a step that fails', () => {
       { far },
     );
     expect((await kit.ask('three')).output).toEqual({ text: 'done' });
-    expect(kit.told.find(({ change }) => change === 'step_completed')?.retryCount).toBe(2);
+    expect(kit.events.find(({ change }) => change === 'step_completed')?.retryCount).toBe(2);
     calls = 0;
     expect((await kit.ask('two')).text).toMatch(/busy$/);
     expect(calls).toBe(2);
@@ -578,7 +578,7 @@ describe('the answer', () => {
     };
     await using kit = await composing([composite([echo('a', 'x')], { output: { properties } })]);
     const { output } = await kit.ask('flow');
-    expect(output).toMatchObject({ id: kit.told[0]?.workflowId, steps: 1 });
+    expect(output).toMatchObject({ id: kit.events[0]?.workflowId, steps: 1 });
     expect(Date.parse(String(output?.at))).toBeGreaterThan(0);
   });
 });

@@ -73,7 +73,7 @@ describe('embedder tei', () => {
     const embedder = await openTei(server.url);
     let failures = 1;
     let asked = 0;
-    server.misbehave = (_, response) => {
+    server.override = (_, response) => {
       asked += 1;
       if (failures-- <= 0) return false;
       response.writeHead(503).end('secret text of the server');
@@ -92,7 +92,7 @@ describe('embedder tei', () => {
   proves('vmcp.optimizer.embedding-service-timeout', 'fails after its timeout', async () => {
     await using server = await embeddingServer();
     const embedder = await openTei(server.url, 300);
-    server.misbehave = () => true; // and never responds
+    server.override = () => true; // and never responds
     const started = performance.now();
     await expect(embedder.embed(['a'], signal)).rejects.toMatchObject({ code: 'REMOTE_UNAVAILABLE' });
     expect(performance.now() - started).toBeLessThan(4_000);
@@ -131,15 +131,15 @@ describe('embedder tei', () => {
       ['not json', /expected 2 vectors/],
     ];
     for (const [answer, expected] of answers) {
-      server.misbehave = (_, response) => response.end(JSON.stringify(answer)) !== undefined;
+      server.override = (_, response) => response.end(JSON.stringify(answer)) !== undefined;
       await expect(embedder.embed(['a', 'b'], signal), JSON.stringify(answer)).rejects.toThrow(expected);
     }
-    server.misbehave = (_, response) => response.end('{"torn') !== undefined;
+    server.override = (_, response) => response.end('{"torn') !== undefined;
     await expect(embedder.embed(['a'], signal)).rejects.toThrow(/not JSON/);
-    server.misbehave = (_, response) =>
+    server.override = (_, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/' }).end() !== undefined;
     await expect(embedder.embed(['a'], signal)).rejects.toMatchObject({ code: 'REMOTE_REFUSED' });
-    server.misbehave = (_, response) =>
+    server.override = (_, response) =>
       response.writeHead(200, { 'content-length': String(64 * 1024 * 1024) }).write('[') !== undefined;
     await expect(embedder.embed(['a'], signal)).rejects.toThrow(/more than \d+ bytes/);
     await embedder.close();
@@ -187,7 +187,7 @@ describe('embedder openai', () => {
     await using server = await embeddingServer();
     process.env.EMBEDDING_API_KEY = 'sk-very-secret';
     const embedder = await openApi(server.url);
-    server.misbehave = (request, response) =>
+    server.override = (request, response) =>
       response.writeHead(401).end(`no such key: ${request.headers.authorization}`) !== undefined;
     const failed = await embedder.embed(['a'], signal).catch((cause: unknown) => cause as Error);
     expect(failed).toMatchObject({ message: expect.stringMatching(/answered with status 401/) });
@@ -211,7 +211,7 @@ describe('embedder openai', () => {
       ],
       null,
     ]) {
-      server.misbehave = (_, response) => response.end(JSON.stringify({ data })) !== undefined;
+      server.override = (_, response) => response.end(JSON.stringify({ data })) !== undefined;
       await expect(embedder.embed(['a', 'b'], signal), JSON.stringify(data)).rejects.toMatchObject({
         code: 'REMOTE_UNAVAILABLE',
       });

@@ -8,7 +8,7 @@ import { serveGateway } from '../../../hosts/http/listen.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { bucketsOf } from '../../../plugins/rate-limit/buckets.ts';
 import { rateLimitConfig } from '../../../plugins/rate-limit/config.ts';
-import { limited, passed, per, whoSays } from '../../support/limited-gateway.ts';
+import { headerAuth, limited, passed, per } from '../../support/limited-gateway.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
@@ -21,7 +21,7 @@ async function served(backendUrl: string, store: { use: string; with?: unknown }
     {
       name: 'race',
       plugins: [
-        { use: whoSays.address },
+        { use: headerAuth.address },
         { use: 'outgoing-auth/unauthenticated' },
         {
           use: 'backend-sources/static',
@@ -38,7 +38,7 @@ async function served(backendUrl: string, store: { use: string; with?: unknown }
         },
       ],
     },
-    { catalogue, plugins: [whoSays], log: stderrLog('silent') },
+    { catalogue, plugins: [headerAuth], log: stderrLog('silent') },
   );
   await gateway.settled();
   const http = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { upPlan } from '../../../../hosts/cli/up/serve.ts';
 import { httpPeer } from '../../../proof/wire/wire-peer.ts';
 import { cli, startCli } from '../../../support/cli.ts';
-import { heldRunner } from '../../../support/package-runner.ts';
+import { pausedRunner } from '../../../support/package-runner.ts';
 import { processesWith } from '../../../support/processes.ts';
 import { proves } from '../../../support/proves.ts';
 import { recordingServer } from '../../../support/recording-server.ts';
@@ -145,7 +145,7 @@ describe('toolmgr up', () => {
     ['choice.first-start.told', 'choice.first-start.one-install'],
     'tells of a server that is being installed, and installs it once though two gateways start it',
     async () => {
-      const runner = heldRunner();
+      const runner = pausedRunner();
       const env = { npm_config_cache: runner.cache };
       await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg'), env } } });
       await using one = startCli(['up', '--port', '0'], { cwd: folder });
@@ -197,7 +197,7 @@ describe('toolmgr up', () => {
   );
 
   it('takes the time for a first start from --start-timeout', async () => {
-    const runner = heldRunner();
+    const runner = pausedRunner();
     await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg') } } });
     await using serving = startCli(['up', '--port', '0', '--start-timeout', '4s'], { cwd: folder });
     await serving.printed(/slow did not start in [4-9] s: backend "slow" did not answer/);

@@ -135,7 +135,7 @@ describe('attacks on the optimizer', () => {
         timeout: 10_000,
       })
       .not.toHaveProperty('notice');
-    server.misbehave = () => true;
+    server.override = () => true;
     const started = performance.now();
     for (let at = 0; at < 30; at++) {
       const answer = await client.callTool('find_tool', { tool_description: `open door ${at}` });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What prefixes names where nothing else is said. */
+/** The default prefix of names. */
 export const DEFAULT_PREFIX = '{workload}_';
 
 const name = z.string().min(1);
@@ -8,30 +8,35 @@ const name = z.string().min(1);
 const annotations = z
   .strictObject({
     title: z.string().optional().describe('title for people'),
-    readOnlyHint: z.boolean().optional().describe('the tool changes nothing'),
-    destructiveHint: z.boolean().optional().describe('the tool may destroy something'),
-    idempotentHint: z.boolean().optional().describe('calling twice is as good as once'),
-    openWorldHint: z.boolean().optional().describe('the tool reaches beyond its own world'),
+    readOnlyHint: z.boolean().optional().describe('the tool only reads'),
+    destructiveHint: z.boolean().optional().describe('the tool may delete or overwrite data'),
+    idempotentHint: z.boolean().optional().describe('repeated calls have no further effect'),
+    openWorldHint: z.boolean().optional().describe('the tool interacts with external systems'),
   })
   .refine(hasMembers, { error: 'name at least one annotation, or leave annotations out', when: isReadable });
 
 const override = z
   .strictObject({
-    name: name.optional().describe('the name used from here on everywhere; the backend is called with its own'),
-    description: z.string().optional().describe('the description that clients read'),
-    annotations: annotations.optional().describe('annotation fields to set; those not named stay'),
+    name: name
+      .optional()
+      .describe('name for clients, policies and limits; the backend is called with its original name'),
+    description: z.string().optional().describe('description that clients see'),
+    annotations: annotations.optional().describe('annotation fields to set; others are unchanged'),
   })
   .refine(hasMembers, { error: 'an override needs a name, a description or annotations', when: isReadable });
 
-const workloadTools = z.strictObject({
-  workload: name.describe('name of the backend this entry is about'),
-  excludeAll: z.boolean().default(false).describe('hides all tools of the workload; they stay routable inside'),
+const backendTools = z.strictObject({
+  workload: name.describe('name of the backend'),
+  excludeAll: z.boolean().default(false).describe('hides all tools of the backend; inner calls still reach them'),
   filter: z
     .array(name)
     .min(1, 'an empty filter would hide everything: use excludeAll for that, or leave filter out')
     .optional()
-    .describe('tools that are advertised, by overridden or original name; others are hidden and stay routable inside'),
-  overrides: z.record(name, override).default({}).describe("new faces for tools, by the backend's own tool name"),
+    .describe('advertised tools, by overridden or original name; others are hidden, but inner calls still reach them'),
+  overrides: z
+    .record(name, override)
+    .default({})
+    .describe('changes of tool definitions, by the original name of the tool'),
   toolConfigRef: z
     .strictObject({ name: name.describe('name of the MCPToolConfig') })
     .optional()
@@ -42,22 +47,27 @@ const fields = z.strictObject({
   conflictResolution: z
     .enum(['prefix', 'priority', 'manual'])
     .default('prefix')
-    .describe('prefix: every name gets its prefix; priority: priorityOrder decides; manual: overrides must leave none'),
+    .describe(
+      'prefix: every name gets a prefix; priority: priorityOrder decides; manual: overrides must resolve all conflicts',
+    ),
   conflictResolutionConfig: z
     .strictObject({
       prefixFormat: z
         .string()
         .default(DEFAULT_PREFIX)
-        .describe('put before names, `{workload}` being the name of the backend; empty means the default'),
-      priorityOrder: z.array(name).optional().describe('workloads, best first; only with conflictResolution priority'),
+        .describe('prefix of names; `{workload}` is the name of the backend; empty means the default'),
+      priorityOrder: z
+        .array(name)
+        .optional()
+        .describe('backends, highest priority first; only with conflictResolution priority'),
     })
     .prefault({})
-    .describe('how conflictResolution does it'),
+    .describe('options of conflictResolution'),
   excludeAllTools: z
     .boolean()
     .default(false)
-    .describe('hides all backend tools from tools/list; they stay routable inside'),
-  tools: z.array(workloadTools).default([]).describe('per workload: what is advertised, and how'),
+    .describe('hides all backend tools from tools/list; inner calls still reach them'),
+  tools: z.array(backendTools).default([]).describe('settings per backend'),
 });
 
 /** Source: VirtualMCPServer `spec.config.aggregation`. */
@@ -68,17 +78,17 @@ export const aggregationConfig = fields.superRefine((config, context) => {
 /** The configuration with its defaults. */
 export type AggregationConfig = z.output<typeof aggregationConfig>;
 
-/** What one workload's entry says. */
-export type WorkloadTools = AggregationConfig['tools'][number];
+/** The settings of one backend. */
+export type BackendTools = AggregationConfig['tools'][number];
 
 /** New members of one tool's definition. */
-export type Override = WorkloadTools['overrides'][string];
+export type Override = BackendTools['overrides'][string];
 
 function hasMembers(value: object): boolean {
   return Object.keys(value).length > 0;
 }
 
-/** A misspelt member is its own message; that nothing else is there would only be noise. */
+/** Skips this check when a member already has an error. */
 function isReadable({ issues }: { readonly issues: readonly unknown[] }): boolean {
   return issues.length === 0;
 }
@@ -108,8 +118,8 @@ function strategyProblems({ conflictResolution, conflictResolutionConfig, tools 
     : [{ path, message: `only conflictResolution priority uses it, got ${conflictResolution}` }];
 }
 
-/** Overrides that give two tools one name: under `manual` a conflict for sure, whatever the backends list. */
-function repeatedNames(tools: readonly z.output<typeof workloadTools>[]): Problem[] {
+/** Overrides that give two tools the same name, which is always a conflict under `manual`. */
+function repeatedNames(tools: readonly z.output<typeof backendTools>[]): Problem[] {
   const givenBy = new Map<string, string>();
   return tools.flatMap(({ workload, overrides }, index) =>
     Object.entries(overrides).flatMap(([original, { name: given }]) => {
@@ -130,12 +140,10 @@ function repeatedNames(tools: readonly z.output<typeof workloadTools>[]): Proble
 function prefixProblems({ conflictResolutionConfig }: z.output<typeof fields>): Problem[] {
   const rest = conflictResolutionConfig.prefixFormat.replaceAll('{workload}', '');
   if (!/[{}]/.test(rest)) return [];
-  return [
-    { path: ['conflictResolutionConfig', 'prefixFormat'], message: 'the only placeholder is {workload}, spelled so' },
-  ];
+  return [{ path: ['conflictResolutionConfig', 'prefixFormat'], message: 'the only placeholder is {workload}' }];
 }
 
-function toolsProblems(tools: readonly z.output<typeof workloadTools>[]): Problem[] {
+function toolsProblems(tools: readonly z.output<typeof backendTools>[]): Problem[] {
   return tools.flatMap(({ workload, toolConfigRef }, index) => {
     const problems: Problem[] = [];
     if (tools.findIndex((other) => other.workload === workload) < index) {

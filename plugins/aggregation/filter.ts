@@ -2,10 +2,10 @@ import type { HiddenBy, ToolEntry } from '@toolmgr/core';
 import { isFromBackend, overriddenName, type Rules } from './rules.ts';
 
 /**
- * Marks backend tools that clients must not see; inside the gateway they stay routable.
+ * Marks backend tools that clients must not see; inner calls still reach them.
  *
- * Shape: `excludeAllTools`, then the workload's `excludeAll`, then its `filter` decide; the first that hides is named.
- * A filter entry is an overridden name; only when no tool of the workload has that name is it an original one.
+ * Shape: `excludeAllTools`, then the backend's `excludeAll`, then its `filter` decide; `hiddenBy` is the first that hides.
+ * A filter entry is an overridden name, or an original name when no tool of the backend has it as an overridden name.
  */
 export function filter(tools: readonly ToolEntry[], rules: Rules, excludeAllTools: boolean): ToolEntry[] {
   const taken = new Set(tools.map((tool) => `${tool.backend}\0${overriddenName(tool, rules)}`));
@@ -22,9 +22,9 @@ function hidingRule(
   taken: ReadonlySet<string>,
 ): HiddenBy | undefined {
   if (excludeAllTools) return 'excludeAllTools';
-  const { excludeAll = false, filter: shown } = rules.get(tool.backend) ?? {};
+  const { excludeAll = false, filter: advertised } = rules.get(tool.backend) ?? {};
   if (excludeAll) return 'excludeAll';
-  if (shown === undefined || shown.has(overriddenName(tool, rules))) return undefined;
-  const isCalledSo = shown.has(tool.original) && !taken.has(`${tool.backend}\0${tool.original}`);
-  return isCalledSo ? undefined : 'filter';
+  if (advertised === undefined || advertised.has(overriddenName(tool, rules))) return undefined;
+  const isOriginalName = advertised.has(tool.original) && !taken.has(`${tool.backend}\0${tool.original}`);
+  return isOriginalName ? undefined : 'filter';
 }

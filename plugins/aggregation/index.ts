@@ -2,18 +2,18 @@ import { type CatalogDraft, type CatalogInputs, definePlugin } from '@toolmgr/co
 import { type AggregationConfig, aggregationConfig } from './config.ts';
 import { contract } from './contract.ts';
 import { filter } from './filter.ts';
-import { type OverrideMemory, override } from './override.ts';
+import { type OverrideCache, override } from './override.ts';
 import { resolveConflicts } from './resolve-conflicts.ts';
 import { rulesFrom } from './rules.ts';
 import { warnUnmatched } from './warn-unmatched.ts';
 
 const ADDRESS = 'aggregation';
 
-/** Names of tools and prompts, and which tools clients see. */
+/** Gives tools and prompts unique names, and hides tools. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
-  summary: 'renames, prefixes and hides what backends offer, so that one list holds them all',
+  summary: 'renames, prefixes and hides tools and prompts of backends, so that one list has them all',
   ...contract,
   config: aggregationConfig,
   apply(core, config) {
@@ -21,13 +21,13 @@ export default definePlugin({
   },
 });
 
-/** Overrides, then conflicts, then filters: an overridden name is the one that conflicts and filters speak of. */
+/** Applies overrides, then conflict resolution, then filters: both use the overridden names. */
 function createShape(config: AggregationConfig): (draft: CatalogDraft, inputs: CatalogInputs) => CatalogDraft {
   const rules = rulesFrom(config.tools);
-  const memory: OverrideMemory = new WeakMap();
+  const cache: OverrideCache = new WeakMap();
   return (draft, inputs) => {
     const warnings = [...draft.warnings, ...warnUnmatched(draft, config, inputs)];
-    const overridden = { ...draft, tools: override(draft.tools, rules, memory), warnings };
+    const overridden = { ...draft, tools: override(draft.tools, rules, cache), warnings };
     const resolved = resolveConflicts(overridden, config);
     return { ...resolved, tools: filter(resolved.tools, rules, config.excludeAllTools) };
   };

@@ -2,35 +2,31 @@ import { encode, type RawJson, RawObject, renamed, type ToolEntry } from '@toolm
 import type { Override } from './config.ts';
 import type { Rules } from './rules.ts';
 
-/** Definitions with their override applied, kept as long as the backend's own, so that a rebuild finds them again. */
-export type OverrideMemory = WeakMap<RawJson, RawJson>;
+/** Overridden definitions, cached by the original ones, so that a rebuild returns the same buffers. */
+export type OverrideCache = WeakMap<RawJson, RawJson>;
 
 /**
- * Gives tools the names, descriptions and annotations that their workload's overrides say.
+ * Applies the overrides of names, descriptions and annotations.
  *
- * Overrides are found by the backend's own name and applied once, so A to B and B to A swap. All other bytes of a
- * definition stay. One memory serves one set of rules.
+ * Overrides are looked up by the original name and applied once, so A to B and B to A swap. All other bytes of a definition
+ * are unchanged. A cache is valid for one set of rules.
  */
-export function override(
-  tools: readonly ToolEntry[],
-  rules: Rules,
-  memory: OverrideMemory = new WeakMap(),
-): ToolEntry[] {
+export function override(tools: readonly ToolEntry[], rules: Rules, cache: OverrideCache = new WeakMap()): ToolEntry[] {
   return tools.map((tool) => {
     const change = tool.run === undefined ? rules.get(tool.backend)?.overrides.get(tool.original) : undefined;
-    return change === undefined ? tool : withOverride(tool, change, memory);
+    return change === undefined ? tool : withOverride(tool, change, cache);
   });
 }
 
-function withOverride(tool: ToolEntry, change: Override, memory: OverrideMemory): ToolEntry {
+function withOverride(tool: ToolEntry, change: Override, cache: OverrideCache): ToolEntry {
   const named = change.name === undefined ? tool : renamed(tool, change.name, 'override.name');
   const changed = [
     ...(change.description === undefined ? [] : ['override.description']),
     ...(change.annotations === undefined ? [] : ['override.annotations']),
   ];
   if (changed.length === 0) return named;
-  const definition = memory.get(named.definition) ?? rewritten(named.definition, change);
-  memory.set(named.definition, definition);
+  const definition = cache.get(named.definition) ?? rewritten(named.definition, change);
+  cache.set(named.definition, definition);
   return { ...named, definition, shapedBy: [...named.shapedBy, ...changed] };
 }
 

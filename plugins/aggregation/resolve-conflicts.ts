@@ -2,14 +2,14 @@ import { type CatalogDraft, type CatalogEntry, GatewayFault, renamed } from '@to
 import { type AggregationConfig, DEFAULT_PREFIX } from './config.ts';
 import { isFromBackend } from './rules.ts';
 
-/** How names are kept apart. */
+/** The configured conflict resolution. */
 export type ConflictRules = Pick<AggregationConfig, 'conflictResolution' | 'conflictResolutionConfig'>;
 
 /**
- * Makes tool and prompt names distinct by the strategy of the rules. Resources and templates keep their URIs.
+ * Makes tool and prompt names unique with the configured strategy. Resources and templates keep their URIs.
  *
- * What still collides afterwards is settled by the core: by the priority of the backends, else nobody gets it.
- * @throws GatewayFault CATALOG_CONFLICT when `manual` leaves tools with one name, listing each with its backends
+ * The core resolves remaining conflicts by the rank of the backends, or drops the entries.
+ * @throws GatewayFault CATALOG_CONFLICT when `manual` leaves tools with the same name; lists names and backends
  */
 export function resolveConflicts(draft: CatalogDraft, rules: ConflictRules): CatalogDraft {
   const { prefixFormat, priorityOrder = [] } = rules.conflictResolutionConfig;
@@ -18,31 +18,31 @@ export function resolveConflicts(draft: CatalogDraft, rules: ConflictRules): Cat
   return STRATEGIES[rules.conflictResolution](draft, { format, ranks });
 }
 
-interface Naming {
+interface NamingRules {
   readonly format: string;
-  /** Workloads of `priorityOrder` by place, 0 first. */
+  /** Backends of `priorityOrder` with their index. */
   readonly ranks: ReadonlyMap<string, number>;
 }
 
-type Strategy = (draft: CatalogDraft, naming: Naming) => CatalogDraft;
+type Strategy = (draft: CatalogDraft, naming: NamingRules) => CatalogDraft;
 
 const STRATEGIES = { prefix, priority, manual } as const satisfies Record<
   AggregationConfig['conflictResolution'],
   Strategy
 >;
 
-function prefix(draft: CatalogDraft, { format }: Naming): CatalogDraft {
+function prefix(draft: CatalogDraft, { format }: NamingRules): CatalogDraft {
   return { ...draft, tools: allPrefixed(draft.tools, format), prompts: allPrefixed(draft.prompts, format) };
 }
 
-function priority(draft: CatalogDraft, { format, ranks }: Naming): CatalogDraft {
+function priority(draft: CatalogDraft, { format, ranks }: NamingRules): CatalogDraft {
   const warnings: string[] = [];
-  const tools = decided(draft.tools, ranks, warnings, (contenders) => allPrefixed(contenders, format));
+  const tools = resolveByRank(draft.tools, ranks, warnings, (entriesOfName) => allPrefixed(entriesOfName, format));
   const { listed = [], unlisted = [] } = Object.groupBy(draft.prompts, ({ backend }) =>
     ranks.has(backend) ? 'listed' : 'unlisted',
   );
-  // Ranks decide between bare names only: a prefixed prompt that meets a bare one is ambiguous, which the core settles.
-  const bare = decided(listed, ranks, warnings, (contenders) => contenders);
+  // Ranks decide only between names without prefix; the core resolves a conflict of a prefixed prompt with another name.
+  const bare = resolveByRank(listed, ranks, warnings, (entriesOfName) => entriesOfName);
   const prompts = [...bare, ...allPrefixed(unlisted, format)];
   return {
     ...draft,
@@ -54,38 +54,38 @@ function priority(draft: CatalogDraft, { format, ranks }: Naming): CatalogDraft 
   };
 }
 
-function manual(draft: CatalogDraft, { format }: Naming): CatalogDraft {
-  const open = contentions(draft.tools).map(([key, contenders]) => {
-    const workloads = contenders.map(({ backend }) => backend).sort();
+function manual(draft: CatalogDraft, { format }: NamingRules): CatalogDraft {
+  const unresolved = conflicts(draft.tools).map(([key, entriesOfName]) => {
+    const workloads = entriesOfName.map(({ backend }) => backend).sort();
     return `${key}: [${[...new Set(workloads)].join(', ')}]`;
   });
-  if (open.length === 0) return { ...draft, prompts: allPrefixed(draft.prompts, format) };
+  if (unresolved.length === 0) return { ...draft, prompts: allPrefixed(draft.prompts, format) };
   throw new GatewayFault(
     'CATALOG_CONFLICT',
-    `unresolved tool name conflicts: ${open.sort().join('; ')} (give each an override with a name of its own)`,
+    `unresolved tool name conflicts: ${unresolved.sort().join('; ')} (give each a unique name with an override)`,
   );
 }
 
-/** Entries without those that lose to a workload that `priorityOrder` puts first; where it says nothing, `undecided`. */
-function decided<E extends CatalogEntry>(
+/** Keeps the entry of the first backend in `priorityOrder`; calls `otherwise` when no backend of a name is listed. */
+function resolveByRank<E extends CatalogEntry>(
   entries: readonly E[],
   ranks: ReadonlyMap<string, number>,
   warnings: string[],
-  undecided: (contenders: readonly E[]) => readonly E[],
+  otherwise: (entriesOfName: readonly E[]) => readonly E[],
 ): E[] {
   const replaced = new Map<E, E | undefined>();
-  for (const [key, contenders] of contentions(entries)) {
-    const [winner] = contenders
+  for (const [key, entriesOfName] of conflicts(entries)) {
+    const [winner] = entriesOfName
       .filter(({ backend }) => ranks.has(backend))
       .sort((a, b) => (ranks.get(a.backend) ?? 0) - (ranks.get(b.backend) ?? 0));
     if (winner === undefined) {
-      const others = undecided(contenders);
-      contenders.forEach((entry, at) => {
+      const others = otherwise(entriesOfName);
+      entriesOfName.forEach((entry, at) => {
         replaced.set(entry, others[at]);
       });
       continue;
     }
-    for (const loser of contenders.filter(({ backend }) => backend !== winner.backend)) {
+    for (const loser of entriesOfName.filter(({ backend }) => backend !== winner.backend)) {
       replaced.set(loser, undefined);
       warnings.push(
         `aggregation: ${loser.kind} "${key}" of ${loser.backend} is dropped: ${winner.backend} comes first in priorityOrder`,
@@ -98,7 +98,7 @@ function decided<E extends CatalogEntry>(
   });
 }
 
-/** What the names of resources leave open, the core decides by the same order. */
+/** Sets the rank, by which the core resolves conflicts of resources. */
 function withRanks<E extends CatalogEntry>(entries: readonly E[], ranks: ReadonlyMap<string, number>): E[] {
   return entries.map((entry) => {
     const rank = isFromBackend(entry) ? ranks.get(entry.backend) : undefined;
@@ -106,10 +106,10 @@ function withRanks<E extends CatalogEntry>(entries: readonly E[], ranks: Readonl
   });
 }
 
-/** Names that several backend entries have, with those entries. */
-function contentions<E extends CatalogEntry>(entries: readonly E[]): (readonly [string, readonly E[]])[] {
+/** Names that several backend entries share, with these entries. */
+function conflicts<E extends CatalogEntry>(entries: readonly E[]): (readonly [string, readonly E[]])[] {
   const byKey = Map.groupBy(entries.filter(isFromBackend), ({ key }) => key);
-  return [...byKey].filter(([, contenders]) => contenders.length > 1);
+  return [...byKey].filter(([, entriesOfName]) => entriesOfName.length > 1);
 }
 
 function allPrefixed<E extends CatalogEntry>(entries: readonly E[], format: string): E[] {

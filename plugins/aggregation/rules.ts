@@ -1,17 +1,17 @@
 import type { ToolEntry } from '@toolmgr/core';
 import type { AggregationConfig, Override } from './config.ts';
 
-/** What is said about the tools of one workload. */
-export interface WorkloadRules {
+/** The rules for the tools of one backend. */
+export interface BackendRules {
   readonly excludeAll: boolean;
-  /** Names that are advertised; `undefined` for all. */
+  /** Advertised names; `undefined` for all. */
   readonly filter: ReadonlySet<string> | undefined;
-  /** By the backend's own tool name. */
+  /** By the original name of the tool. */
   readonly overrides: ReadonlyMap<string, Override>;
 }
 
-/** Rules by workload. Maps, since backends choose tool names and `constructor` is one. */
-export type Rules = ReadonlyMap<string, WorkloadRules>;
+/** Rules by backend. Maps, because a tool may be named `constructor`. */
+export type Rules = ReadonlyMap<string, BackendRules>;
 
 /** Compiles the `tools` entries. */
 export function rulesFrom(tools: AggregationConfig['tools']): Rules {
@@ -27,12 +27,12 @@ export function rulesFrom(tools: AggregationConfig['tools']): Rules {
   );
 }
 
-/** The tool's name after overrides and before conflict resolution: the one that rules speak of. */
+/** The tool's name after overrides and before conflict resolution, which rules refer to. */
 export function overriddenName(tool: ToolEntry, rules: Rules): string {
   return rules.get(tool.backend)?.overrides.get(tool.original)?.name ?? tool.original;
 }
 
-/** A tool that a backend listed, not one that another plugin made. */
+/** Whether a backend listed the tool; false for tools of plugins. */
 export function isFromBackend(tool: Pick<ToolEntry, 'run'>): boolean {
   return tool.run === undefined;
 }

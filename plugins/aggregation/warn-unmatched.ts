@@ -3,19 +3,19 @@ import type { AggregationConfig } from './config.ts';
 import { overriddenName, type Rules, rulesFrom } from './rules.ts';
 
 /**
- * Sentences about settings that apply to nothing right now: a workload that is not in the group, a tool that its
- * workload does not list. Tools of a workload without any list are not judged: it may be away.
+ * Warnings about settings without effect: a backend that is not in the group, a tool that its backend does not list. Tools
+ * of a backend without any list are skipped, because it may be unavailable.
  */
 export function warnUnmatched(draft: CatalogDraft, config: AggregationConfig, inputs: CatalogInputs): string[] {
   const known = new Set(inputs.backends);
   const rules = rulesFrom(config.tools);
-  const strangers = (setting: string, workloads: readonly string[]) =>
+  const unknownBackends = (setting: string, workloads: readonly string[]) =>
     workloads
       .filter((workload) => !known.has(workload))
       .map((workload) => `aggregation: ${setting} names workload "${workload}", which is not in the group`);
   return [
-    ...strangers('tools', [...rules.keys()]),
-    ...strangers('priorityOrder', config.conflictResolutionConfig.priorityOrder ?? []),
+    ...unknownBackends('tools', [...rules.keys()]),
+    ...unknownBackends('priorityOrder', config.conflictResolutionConfig.priorityOrder ?? []),
     ...config.tools.flatMap((entry) => unmatchedTools(draft, entry, rules)),
   ];
 }

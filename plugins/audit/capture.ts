@@ -1,15 +1,15 @@
 import type { Call, CallResult, RequestRecord } from '@toolmgr/core';
 import type { AuditConfig } from './config.ts';
 
-/** A copy of what went over the wire, or the word that it was too long. */
+/** A copy of a request or response, or the mark that it was too large. */
 export interface Captured {
-  /** JSON text as UTF-8; `undefined` when it was left out. */
+  /** JSON as UTF-8; `undefined` when it was omitted. */
   readonly bytes: Buffer | undefined;
-  /** Something is missing. */
+  /** Whether the copy is cut or omitted. */
   readonly isCut: boolean;
 }
 
-/** Copies the wanted pieces of requests and answers; never keeps a buffer of theirs. */
+/** Copies parts of requests and responses; never keeps their buffers. */
 export interface Capture {
   callRequest(call: Call): Captured | undefined;
   callResponse(result: CallResult | undefined): Captured | undefined;
@@ -18,10 +18,10 @@ export interface Capture {
 }
 
 /**
- * Makes the copying for one configuration: what is off answers `undefined` at once.
+ * Creates the capture for a configuration; disabled parts return `undefined`.
  *
- * A request longer than `maxBytes` is left out as a whole, an answer is cut. Bodies of routes beside the endpoint are
- * not taken: logins pass there.
+ * A request larger than `maxBytes` is omitted, a response is cut. Bodies of other routes are not captured, because they
+ * include logins.
  */
 export function createCapture({
   includeRequestData,
@@ -31,7 +31,7 @@ export function createCapture({
   return {
     callRequest: includeRequestData ? (call) => wholeMembers(call.members, maxBytes) : nothing,
     callResponse: includeResponseData
-      ? (result) => (result === undefined ? undefined : beginning(result.bytes, maxBytes))
+      ? (result) => (result === undefined ? undefined : firstBytes(result.bytes, maxBytes))
       : nothing,
     request: includeRequestData ? (record) => requestOf(record, maxBytes) : nothing,
     response: includeResponseData ? (record) => responseOf(record, maxBytes) : nothing,
@@ -39,39 +39,39 @@ export function createCapture({
 }
 
 const nothing = (): undefined => undefined;
-const LEFT_OUT: Captured = { bytes: undefined, isCut: true };
+const OMITTED: Captured = { bytes: undefined, isCut: true };
 
 function requestOf({ face, message, inbound }: RequestRecord, maxBytes: number): Captured | undefined {
   if (face !== 'mcp' || message === undefined) return undefined;
   if (message.params !== undefined) return wholeMembers(message.params.without(...PER_HOP), maxBytes);
-  if (message.given === undefined) return undefined; // an answer of the client to a question: may hold what it was asked for
+  if (message.given === undefined) return undefined; // the client's answer to an elicitation may contain secrets
   const declared = Number(inbound.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (declared > maxBytes + ENVELOPE_BYTES) return LEFT_OUT;
+  if (declared > maxBytes + ENVELOPE_BYTES) return OMITTED;
   const { _meta, ...given } = message.given;
   const bytes = Buffer.from(JSON.stringify(given));
-  return bytes.length > maxBytes ? LEFT_OUT : { bytes, isCut: false };
+  return bytes.length > maxBytes ? OMITTED : { bytes, isCut: false };
 }
 
 function responseOf({ face, body }: RequestRecord, maxBytes: number): Captured | undefined {
   if (face !== 'mcp' || body === undefined || body.length === 0) return undefined;
-  if (typeof body === 'string') return beginning(Buffer.from(body.slice(0, maxBytes + 1)), maxBytes);
-  return Buffer.isBuffer(body) ? beginning(body, maxBytes) : beginningOfParts(body, maxBytes);
+  if (typeof body === 'string') return firstBytes(Buffer.from(body.slice(0, maxBytes + 1)), maxBytes);
+  return Buffer.isBuffer(body) ? firstBytes(body, maxBytes) : firstBytesOfParts(body, maxBytes);
 }
 
-/** Looks at the sizes before anything is joined. */
+/** Checks the sizes before the members are joined. */
 function wholeMembers(members: Call['members'], maxBytes: number): Captured {
   let bytes = 0;
   for (const key of members.keys()) bytes += members.get(key)?.length ?? 0;
-  if (bytes > maxBytes) return LEFT_OUT;
+  if (bytes > maxBytes) return OMITTED;
   const whole = members.toBytes();
-  return whole.length > maxBytes ? LEFT_OUT : { bytes: Buffer.from(whole), isCut: false };
+  return whole.length > maxBytes ? OMITTED : { bytes: Buffer.from(whole), isCut: false };
 }
 
-function beginning(bytes: Buffer, maxBytes: number): Captured {
+function firstBytes(bytes: Buffer, maxBytes: number): Captured {
   return { bytes: Buffer.from(bytes.subarray(0, maxBytes)), isCut: bytes.length > maxBytes };
 }
 
-function beginningOfParts(parts: readonly Buffer[], maxBytes: number): Captured {
+function firstBytesOfParts(parts: readonly Buffer[], maxBytes: number): Captured {
   let bytes = 0;
   for (const part of parts) bytes += part.length;
   const copy = Buffer.allocUnsafe(Math.min(bytes, maxBytes));
@@ -83,5 +83,5 @@ function beginningOfParts(parts: readonly Buffer[], maxBytes: number): Captured 
   return { bytes: copy, isCut: bytes > maxBytes };
 }
 
-const PER_HOP = ['_meta', 'inputResponses', 'requestState']; // not the request's own words, and what a user was asked for
-const ENVELOPE_BYTES = 4096; // what a notification has around its params, `_meta` with the client's hello included
+const PER_HOP = ['_meta', 'inputResponses', 'requestState']; // protocol metadata, and answers of users
+const ENVELOPE_BYTES = 4096; // for the members around the params, including `_meta` with client info

@@ -5,32 +5,29 @@ const eventType = z.enum(EVENT_TYPES);
 
 /** Keys, defaults and ranges of the contract. Source: vmcp spec §2 audit, §8. */
 export const auditConfig = z.strictObject({
-  component: z.string().default('toolmgr-vmcp').describe('name of this server in every line'),
+  component: z.string().default('toolmgr-vmcp').describe('name of this server in every event'),
   metadata: z
     .record(z.string(), z.string())
     .default({})
-    .describe('of this server, in every line as `metadata.server`; a vmcp file gives its own `metadata`'),
+    .describe('metadata of this server, in every event as `metadata.server`; from `metadata` of a vmcp file'),
   detectApplicationErrors: z
     .boolean()
     .default(true)
-    .describe('a JSON-RPC error answered with HTTP 200 is the outcome `application_error`; otherwise `success`'),
+    .describe('whether a JSON-RPC error with HTTP 200 has the outcome `application_error` instead of `success`'),
   eventTypes: z.array(eventType).default([]).describe('only these types; empty means all'),
-  excludeEventTypes: z.array(eventType).default([]).describe('never these types; wins over eventTypes'),
+  excludeEventTypes: z.array(eventType).default([]).describe('excluded types; takes precedence over eventTypes'),
   includeRequestData: z
     .boolean()
     .default(false)
-    .describe('write the parameters of requests, secrets masked; longer ones than maxDataSize are left out'),
-  includeResponseData: z
-    .boolean()
-    .default(false)
-    .describe('write what was answered, secrets masked, cut after maxDataSize'),
+    .describe('write request parameters, secrets masked; omitted when larger than maxDataSize'),
+  includeResponseData: z.boolean().default(false).describe('write results, secrets masked, cut at maxDataSize'),
   logFile: z
     .string()
     .default('')
-    .describe('file to append to, made with mode 0600; a relative one is in the working directory; empty means stdout'),
-  maxDataSize: z.int().min(0).default(1024).describe('bytes of each request and of each response that are written'),
-  maxDelegationDepth: z.int().min(1).default(10).describe('actors kept of a nested RFC 8693 `act` claim'),
+    .describe('file to append to, created with mode 0600; relative to the working directory; empty means stdout'),
+  maxDataSize: z.int().min(0).default(1024).describe('maximum bytes of each request and response'),
+  maxDelegationDepth: z.int().min(1).default(10).describe('maximum actors of a nested RFC 8693 `act` claim'),
 });
 
-/** What the plugin was told. */
+/** The parsed configuration. */
 export type AuditConfig = z.output<typeof auditConfig>;

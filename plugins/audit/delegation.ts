@@ -1,11 +1,11 @@
 import { type Caller, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 
-const MAX_ACTORS_WALKED = 1000; // a claim nested deeper is not read to its end
+const MAX_ACTORS_WALKED = 1000; // bound of the loop for deeper claims
 
 /**
- * The actors of a token exchanged on someone's behalf, outermost first; `undefined` without `act`.
+ * The actors of a delegated token, outermost first; `undefined` without `act`.
  *
- * Shape: `{ chain: [{ iss, sub }], truncated?, omitted? }`, or with `malformed` and the reason what came before.
+ * Shape: `{ chain: [{ iss, sub }], truncated?, omitted? }`, and `malformed` with a reason after the valid actors.
  * Source: RFC 8693 §4.1; vmcp spec §2 audit `maxDelegationDepth`.
  */
 export function delegationOf({ claims }: Caller, maxDepth: number): JsonObject | undefined {

@@ -43,7 +43,7 @@ const BY_METHOD: ReadonlyMap<string, EventType> = new Map([
   ['logging/setLevel', 'mcp_logging'],
   ['completion/complete', 'mcp_completion'],
   ['notifications/roots/list_changed', 'mcp_roots_list_changed'],
-  ['subscriptions/listen', 'sse_connection'], // what the GET stream is to the sessions of the older era
+  ['subscriptions/listen', 'sse_connection'], // like the GET stream of 2025-11-25
 ]);
 
 /** The type of a JSON-RPC method. */
@@ -54,8 +54,8 @@ export function typeOfMethod(method: string): EventType {
 /**
  * The type of an HTTP request.
  *
- * What was refused before its caller was known is `mcp_request`, whatever its headers call it: nobody chooses by a
- * header in which type a failed login is recorded.
+ * A request that was refused before authentication is `mcp_request`, so that a client cannot choose the type of a failed
+ * login with a header.
  */
 export function typeOfRequest({ face, caller, inbound, message }: RequestRecord): EventType {
   if (face !== 'mcp') return 'http_request';
@@ -69,8 +69,11 @@ export function typeOfWorkflow(change: WorkflowAdvanced['change']): EventType {
   return `vmcp_workflow_${change}`;
 }
 
-/** Makes the question whether a type is wanted: all, or the listed ones; what is excluded is never wanted. */
-export function createWanted(only: readonly EventType[], never: readonly EventType[]): (type: EventType) => boolean {
+/** Creates the filter of event types: all or the listed ones, without the excluded ones. */
+export function createTypeFilter(
+  only: readonly EventType[],
+  never: readonly EventType[],
+): (type: EventType) => boolean {
   const wanted = new Set((only.length === 0 ? EVENT_TYPES : only).filter((type) => !never.includes(type)));
   return (type) => wanted.has(type);
 }

@@ -2,19 +2,19 @@ import type { Caller, JsonObject } from '@toolmgr/core';
 import type { Captured } from './capture.ts';
 import type { EventType } from './event-types.ts';
 
-/** How something ended, in the words of the audit trail. */
+/** The outcome in the audit event. */
 export type Outcome = 'success' | 'failure' | 'error' | 'denied' | 'application_error';
 
-/** What one line will say. Small: of requests and answers it holds at most the copies that were asked for. */
+/** The data of one line. Contains copies of request and response only when configured. */
 export interface AuditEvent {
   readonly type: EventType;
   readonly outcome: Outcome;
   readonly loggedAtMs: number;
   /** The correlation id. */
   readonly requestId: string;
-  /** Where it came from; `undefined` for what the gateway itself did. */
+  /** The client's connection; `undefined` for events of the gateway itself. */
   readonly origin: Origin | undefined;
-  /** `undefined` when nobody was identified. */
+  /** `undefined` without an authenticated caller. */
   readonly caller: Caller | undefined;
   readonly clientName: string | undefined;
   readonly clientVersion: string | undefined;
@@ -22,7 +22,7 @@ export interface AuditEvent {
   readonly durationMs: number | undefined;
   readonly errorCode: number | undefined;
   readonly errorMessage: string | undefined;
-  /** What only this kind of event has under `metadata.extra`. */
+  /** Members of `metadata.extra` that only this type has. */
   readonly extra: JsonObject;
   /** W3C trace id of the gateway's own trace, else the client's `traceparent`. */
   readonly trace: string | undefined;
@@ -30,7 +30,7 @@ export interface AuditEvent {
   readonly response: Captured | undefined;
 }
 
-/** The far end of a request, as far as it is known: all but the address is its own word. */
+/** The client's connection. Only the address is verified; the rest are the client's claims. */
 export interface Origin {
   readonly address: string | undefined;
   readonly userAgent: string | undefined;

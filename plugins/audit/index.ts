@@ -3,37 +3,37 @@ import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
 import { contract } from './contract.ts';
 import type { AuditEvent } from './event.ts';
-import { createWanted } from './event-types.ts';
-import { eventFromCall, type Making } from './from-call.ts';
-import { eventFromRequest, eventFromStream } from './from-request.ts';
-import { eventFromWorkflow } from './from-workflow.ts';
+import { type EventContext, eventFromCall } from './event-from-call.ts';
+import { eventFromRequest, eventFromStream } from './event-from-request.ts';
+import { eventFromWorkflow } from './event-from-workflow.ts';
+import { createTypeFilter } from './event-types.ts';
 import { createJournal } from './journal.ts';
 import { openSink } from './sink.ts';
 
 const ADDRESS = 'audit';
 
-/** One JSON line per request, call and workflow step, written after the reply. */
+/** Writes one JSON line per request, call and workflow step, after the response. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
-  summary: 'writes one JSON line per request, call and workflow step after its reply',
+  summary: 'writes one JSON line per request, call and workflow step, after the response',
   ...contract,
   config: auditConfig,
   apply(core, config) {
-    const making: Making = {
+    const context: EventContext = {
       detectApplicationErrors: config.detectApplicationErrors,
       capture: createCapture(config),
-      isWanted: createWanted(config.eventTypes, config.excludeEventTypes),
+      isWanted: createTypeFilter(config.eventTypes, config.excludeEventTypes),
     };
     const journal = createJournal(core);
-    const note = (event: AuditEvent | undefined): void => {
+    const addEvent = (event: AuditEvent | undefined): void => {
       if (event !== undefined) journal.add(event);
     };
-    const late = { name: ADDRESS, stage: STAGE.late }; // the trace is known by then
-    core.hooks.callSettled.tap(late, (record) => note(eventFromCall(record, making)));
-    core.hooks.requestSettled.tap(late, (record) => note(eventFromRequest(record, making)));
-    core.hooks.streamOpened.tap(late, (record) => note(eventFromStream(record, making)));
-    core.hooks.workflowAdvanced.tap(ADDRESS, (advanced) => note(eventFromWorkflow(advanced, making)));
+    const late = { name: ADDRESS, stage: STAGE.late }; // after the plugin that sets the trace id
+    core.hooks.callSettled.tap(late, (record) => addEvent(eventFromCall(record, context)));
+    core.hooks.requestSettled.tap(late, (record) => addEvent(eventFromRequest(record, context)));
+    core.hooks.streamOpened.tap(late, (record) => addEvent(eventFromStream(record, context)));
+    core.hooks.workflowAdvanced.tap(ADDRESS, (advanced) => addEvent(eventFromWorkflow(advanced, context)));
     core.hooks.starting.tapPromise(ADDRESS, async () => journal.start(await openSink(config.logFile, core), config));
     core.hooks.stopping.tapPromise(ADDRESS, async () => journal.stop());
   },

@@ -1,91 +1,91 @@
 import { type Core, createOutageLog, explainCause, throttledLine, within } from '@toolmgr/core';
+import { type AuditLines, createAuditLines } from './audit-line.ts';
 import type { AuditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
-import { type AuditLines, createAuditLines } from './line.ts';
 import { type Batch, createLinePages } from './line-pages.ts';
 import type { Sink } from './sink.ts';
 
-/** Bounds of a journal; a test makes them small. */
+/** Bounds of a journal; tests use smaller ones. */
 export interface JournalBounds {
-  /** Events that wait for the sink; over it the newest are counted and dropped, so a stuck disk never fills the memory. */
+  /** Maximum queued events; further ones are dropped and counted, so that a blocked disk does not fill the memory. */
   readonly queueEvents: number;
-  /** The same in bytes of captured data and names. */
+  /** Maximum bytes of captured data and names in the queue. */
   readonly queueBytes: number;
-  /** Until a sink that failed is tried again. */
+  /** Delay before a failed write is retried. */
   readonly retryMs: number;
-  /** A sink that is stuck at the end does not keep the process longer. */
+  /** Maximum time for writing the queue at a stop. */
   readonly stopMs: number;
 }
 
 const BOUNDS: JournalBounds = { queueEvents: 20_000, queueBytes: 67_108_864, retryMs: 1_000, stopMs: 5_000 };
-/** Lines made in one go before the event loop gets its turn. */
+/** Lines that are built before the event loop continues. */
 const BATCH_LINES = 250;
-/** Lines made ahead of a slow sink; what comes then waits as events, within their bounds. */
-const AHEAD_BYTES = 1_048_576;
-/** A line is written at most this long after its event, unless the sink is slow. */
-const GATHER_MS = 50;
-/** Lines about a sink that cannot be written. */
+/** Bytes of lines that are built ahead of a slow sink; further events stay in the queue. */
+const MAX_BYTES_AHEAD = 1_048_576;
+/** Maximum delay of a line after its event, unless the sink is slow. */
+const FLUSH_DELAY_MS = 50;
+/** Log messages about a failing sink. */
 const OUTAGE = {
-  began: 'audit lines cannot be written',
-  over: 'audit lines are written again',
+  began: 'audit events cannot be written',
+  over: 'audit events are written again',
   level: 'error',
   repeatMs: 60_000,
 } as const;
-const LOUD = { level: 'error' } as const;
+const AT_ERROR = { level: 'error' } as const;
 const DROPPED = { counted: 'dropped' } as const;
 
-/** Takes events at once, makes their lines in the next turn of the event loop, writes them in batches later. */
+/** Queues events, builds their lines in the next iteration of the event loop, and writes them in batches. */
 export interface Journal {
   add(event: AuditEvent): void;
   start(sink: Sink, config: AuditConfig): void;
-  /** Writes what waits and closes the sink. */
+  /** Writes the queue and closes the sink. */
   stop(): Promise<void>;
 }
 
-/** Makes a journal without a sink; events wait until it is started. */
+/** Creates a journal; events are queued until it is started with a sink. */
 export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: Partial<JournalBounds> = {}): Journal {
   const { queueEvents, queueBytes, retryMs, stopMs } = { ...BOUNDS, ...bounds };
   let queue: AuditEvent[] = [];
   let queued = 0;
   let dropped = 0;
-  let making: NodeJS.Immediate | undefined;
-  let gathering: NodeJS.Timeout | undefined;
+  let lineTimer: NodeJS.Immediate | undefined;
+  let flushTimer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let open: { readonly sink: Sink; readonly lines: AuditLines } | undefined;
   const pages = createLinePages();
-  /** What is being written: the page, and what is left of it. */
+  /** The page that is being written, and its remaining bytes. */
   let unwritten: { readonly page: Batch; rest: Buffer } | undefined;
   const outage = createOutageLog({ log, now }, OUTAGE);
-  const badEvents = throttledLine({ log, now }, 'audit events cannot be turned into lines', LOUD);
+  const badEvents = throttledLine({ log, now }, 'audit events cannot be encoded', AT_ERROR);
   const slowSink = throttledLine({ log, now }, 'audit events were dropped because the sink is slow', DROPPED);
   let isStopping = false;
 
-  const wake = (afterMs: number): void => {
-    if (gathering !== undefined || writing !== undefined || open === undefined || isStopping) return;
-    gathering = setTimeout(flush, afterMs).unref();
+  const scheduleFlush = (afterMs: number): void => {
+    if (flushTimer !== undefined || writing !== undefined || open === undefined || isStopping) return;
+    flushTimer = setTimeout(flush, afterMs).unref();
   };
 
   const flush = (): Promise<void> => {
-    clearTimeout(gathering);
-    gathering = undefined;
+    clearTimeout(flushTimer);
+    flushTimer = undefined;
     writing ??= writeAll().then((isDone) => {
       writing = undefined;
-      if (!isDone) wake(retryMs);
-      else if (waiting() + dropped > 0) wake(GATHER_MS);
+      if (!isDone) scheduleFlush(retryMs);
+      else if (waiting() + dropped > 0) scheduleFlush(FLUSH_DELAY_MS);
     });
     return writing;
   };
 
-  /** Whether everything was written; what was not is kept for the next try, byte by byte, so that no line is torn. */
+  /** Returns whether everything was written. Remaining bytes are kept for the next try, so that no line is incomplete. */
   const writeAll = async (): Promise<boolean> => {
     if (open === undefined) return true;
     const { sink, lines } = open;
-    // What comes meanwhile waits for its own turn, or a busy gateway would write a few lines at a time without end.
-    let due = waiting() + dropped;
-    while (due > 0 || isStopping) {
+    // Writes only events that are queued now: a busy gateway would otherwise write many small batches without end.
+    let remaining = waiting() + dropped;
+    while (remaining > 0 || isStopping) {
       unwritten ??= nextBatch(lines);
       if (unwritten === undefined) return true;
-      due -= Math.max(unwritten.page.events, 1);
+      remaining -= Math.max(unwritten.page.events, 1);
       try {
         while (unwritten.rest.length > 0) unwritten.rest = unwritten.rest.subarray(await sink.write(unwritten.rest));
         pages.done(unwritten.page);
@@ -109,7 +109,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     return page && { page, rest: page.bytes };
   };
 
-  /** Makes lines of the oldest events, as many as may be made in one go. */
+  /** Builds lines of the oldest events, at most BATCH_LINES. */
   const makeLines = (lines: AuditLines): void => {
     const batch = queue.length > BATCH_LINES ? queue.slice(0, BATCH_LINES) : queue;
     queue = queue.length > BATCH_LINES ? queue.slice(BATCH_LINES) : [];
@@ -120,20 +120,20 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     }
   };
 
-  /** In the turn after their calls: events that wait longer outlive collections. */
-  const makeSoon = (): void => {
-    if (making !== undefined || open === undefined || pages.bytes >= AHEAD_BYTES) return;
-    making = setImmediate(() => {
-      making = undefined;
+  /** Builds lines soon after the calls, before garbage collection moves the events to the old generation. */
+  const scheduleLines = (): void => {
+    if (lineTimer !== undefined || open === undefined || pages.bytes >= MAX_BYTES_AHEAD) return;
+    lineTimer = setImmediate(() => {
+      lineTimer = undefined;
       if (open === undefined) return;
       makeLines(open.lines);
-      if (queue.length > 0) makeSoon();
+      if (queue.length > 0) scheduleLines();
     });
   };
 
   const waiting = (): number => queue.length + pages.events + (unwritten?.page.events ?? 0);
 
-  /** One event that cannot be written must not hold up the others. */
+  /** An event that cannot be encoded must not block the others. */
   const lineOf = (event: AuditEvent, lines: AuditLines): string | undefined => {
     try {
       return lines.of(event);
@@ -152,12 +152,12 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
         queue.push(event);
         queued += weight;
       }
-      makeSoon();
-      wake(GATHER_MS);
+      scheduleLines();
+      scheduleFlush(FLUSH_DELAY_MS);
     },
     start(sink, config) {
       open = { sink, lines: createAuditLines(config) };
-      wake(GATHER_MS);
+      scheduleFlush(FLUSH_DELAY_MS);
     },
     async stop() {
       if (open === undefined) return;
@@ -167,20 +167,20 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       const left = waiting() + dropped;
       slowSink.flush();
       badEvents.flush();
-      if (left > 0) log.error('the gateway stops with audit events that could not be written', { lost: left });
+      if (left > 0) log.error('the gateway stops with unwritten audit events', { lost: left });
       open = undefined;
       await within(
         stopMs,
         undefined,
         sink
           .close()
-          .catch((cause: unknown) => log.warn('the audit file was not closed well', { cause: explainCause(cause) })),
+          .catch((cause: unknown) => log.warn('the audit file could not be closed', { cause: explainCause(cause) })),
       );
     },
   };
 }
 
-/** What an event keeps in memory besides itself: copies, and texts that a client may make long. */
+/** Bytes that an event keeps in memory: copies, and texts from clients. */
 function weightOf({ request, response, target, errorMessage }: AuditEvent): number {
   const { name } = target;
   return (

@@ -1,23 +1,23 @@
-/** Bytes of lines that are not written yet, and how many events they tell. */
+/** Bytes of unwritten lines, and the number of their events. */
 export interface Batch {
   readonly bytes: Buffer;
   readonly events: number;
 }
 
-/** Lines that wait to be written. */
+/** A buffer of unwritten lines. */
 export interface LinePages {
   readonly bytes: number;
   readonly events: number;
-  /** `events`: 0 for a line that tells of none. */
+  /** `events` is 0 for a line without an event. */
   add(line: string, events?: number): void;
-  /** The oldest lines, at most a page of them; `undefined` when none wait. Their bytes are good until `done`. */
+  /** The oldest lines, at most one page; `undefined` when there are none. The bytes are valid until `done`. */
   take(): Batch | undefined;
-  /** What was taken is written. */
+  /** Releases a written batch. */
   done(batch: Batch): void;
 }
 
 const PAGE_BYTES = 262_144;
-/** UTF-8 takes at most this for each unit of a JavaScript string. */
+/** Maximum UTF-8 bytes per UTF-16 unit. */
 const MOST_BYTES_PER_UNIT = 3;
 
 interface Page {
@@ -27,8 +27,8 @@ interface Page {
 }
 
 /**
- * Lines as bytes outside the heap, in few large pages. As strings or objects they would wait there for some collections:
- * each would copy them, and most would end in the old generation.
+ * Keeps lines as bytes in a few large pages outside the JavaScript heap. As strings, several garbage collections would copy
+ * them, and most would reach the old generation.
  */
 export function createLinePages(): LinePages {
   const full: Page[] = [];
@@ -37,7 +37,7 @@ export function createLinePages(): LinePages {
   let bytes = 0;
   let events = 0;
 
-  const turn = (needed: number): void => {
+  const nextPage = (needed: number): void => {
     if (page.used > 0) full.push(page);
     page = needed <= PAGE_BYTES && spare !== undefined ? spare : newPage(Math.max(PAGE_BYTES, needed));
     if (page === spare) spare = undefined;
@@ -50,19 +50,19 @@ export function createLinePages(): LinePages {
     get events() {
       return events;
     },
-    add(line, told = 1) {
+    add(line, eventCount = 1) {
       const most = line.length * MOST_BYTES_PER_UNIT;
-      if (most > page.buffer.length - page.used) turn(most);
+      if (most > page.buffer.length - page.used) nextPage(most);
       const written = page.buffer.write(line, page.used);
       page.used += written;
-      page.events += told;
+      page.events += eventCount;
       bytes += written;
-      events += told;
+      events += eventCount;
     },
     take() {
       if (full.length === 0) {
         if (page.used === 0) return undefined;
-        turn(0);
+        nextPage(0);
       }
       const oldest = full.shift() as Page;
       bytes -= oldest.used;
@@ -76,7 +76,7 @@ export function createLinePages(): LinePages {
   };
 }
 
-/** A page of its own memory, not of the pool that Node keeps for small buffers. */
+/** A page with its own memory, not from Node's buffer pool. */
 function newPage(size: number): Page {
   return { buffer: Buffer.allocUnsafeSlow(size), used: 0, events: 0 };
 }

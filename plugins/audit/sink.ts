@@ -1,28 +1,27 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type Core, explainCause, GatewayFault } from '@toolmgr/core';
 
-/** Where audit lines go. */
+/** The output of audit lines. */
 export interface Sink {
-  /** Resolves with how many of the bytes were handed to the system: at least one, perhaps not all. */
+  /** Resolves with the number of written bytes, at least one and perhaps not all. */
   write(bytes: Buffer): Promise<number>;
   close(): Promise<void>;
 }
 
-/** A renamed or deleted file is noticed at the first write after this time. */
-const LOOK_MS = 1_000;
+/** Interval in which a write checks for a renamed or deleted file. */
+const CHECK_INTERVAL_MS = 1_000;
 const MODE = 0o600;
 
 /**
- * Opens the file to append to, made with mode 0600, or stdout for `''`.
+ * Opens a file for appending, created with mode 0600, or stdout for `''`.
  *
- * A file that was renamed or deleted from outside is made anew at its path, so that log rotation needs no signal; one
- * that was emptied in place is appended to.
+ * A file that was renamed or deleted is created again, so that log rotation needs no signal. A truncated file is appended to.
  * @throws GatewayFault PLUGIN_FAILED naming the file
  */
 export async function openSink(logFile: string, core: Pick<Core, 'log' | 'now'>): Promise<Sink> {
   if (logFile === '') return stdoutSink();
   try {
-    await refuseOddFile(logFile);
+    await requireRegularFile(logFile);
     return await fileSink(logFile, core);
   } catch (cause) {
     if (cause instanceof GatewayFault) throw cause;
@@ -33,8 +32,8 @@ export async function openSink(logFile: string, core: Pick<Core, 'log' | 'now'>)
   }
 }
 
-/** Opening a named pipe would wait for its reader, for ever. */
-async function refuseOddFile(logFile: string): Promise<void> {
+/** Opening a named pipe would block until it has a reader. */
+async function requireRegularFile(logFile: string): Promise<void> {
   const found = await stat(logFile).catch(() => undefined);
   if (found === undefined || found.isFile() || found.isCharacterDevice()) return;
   throw new GatewayFault('PLUGIN_FAILED', `audit.logFile: ${logFile} is not a regular file`);
@@ -47,12 +46,12 @@ async function fileSink(logFile: string, { log, now }: Pick<Core, 'log' | 'now'>
   if (opened.isFile() && (mode & 0o077) !== 0) {
     log.warn('others may read the audit file', { file: logFile, mode: mode.toString(8), expected: '600' });
   }
-  let lookedMs = now();
+  let checkedMs = now();
   return {
     async write(bytes) {
-      if (now() - lookedMs >= LOOK_MS) {
-        file = await stillThere(file, logFile, log);
-        lookedMs = now();
+      if (now() - checkedMs >= CHECK_INTERVAL_MS) {
+        file = await reopenIfMoved(file, logFile, log);
+        checkedMs = now();
       }
       return (await file.write(bytes)).bytesWritten;
     },
@@ -60,18 +59,18 @@ async function fileSink(logFile: string, { log, now }: Pick<Core, 'log' | 'now'>
   };
 }
 
-/** The file at the path: the open one, or a new one when that was moved away. */
-async function stillThere(file: FileHandle, logFile: string, log: Core['log']): Promise<FileHandle> {
+/** The open file, or a new one when it is no longer at its path. */
+async function reopenIfMoved(file: FileHandle, logFile: string, log: Core['log']): Promise<FileHandle> {
   const [ours, there] = await Promise.all([file.stat(), stat(logFile).catch(() => undefined)]);
   if (there !== undefined && there.ino === ours.ino && there.dev === ours.dev) return file;
-  const next = await open(logFile, 'a', MODE); // when it cannot be made, the old one stays open for the next try
+  const next = await open(logFile, 'a', MODE); // when this fails, the old file stays open for the next try
   await file.close().catch((cause: unknown) => {
     log.warn('the moved audit file could not be closed', { cause: explainCause(cause) });
   });
   return next;
 }
 
-/** Standard output. When its reader goes away the writes fail; that is heard here, or it would end the process. */
+/** Standard output. Without an error listener a closed pipe would end the process. */
 function stdoutSink(): Sink {
   const { stdout } = process;
   stdout.on('error', ignore);
@@ -81,7 +80,7 @@ function stdoutSink(): Sink {
         stdout.write(bytes, (error) => (error ? reject(error) : resolve(bytes.length)));
       }),
     async close() {
-      // one turn later: the error of the last write comes after its callback
+      // later, because the error event of the last write follows its callback
       setImmediate(() => stdout.off('error', ignore));
     },
   };

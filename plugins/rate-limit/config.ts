@@ -3,11 +3,11 @@ import { goDuration } from '../shared/go-duration.ts';
 
 /** Source: vmcp spec §2 rateLimiting, Bucket. */
 const bucket = z.strictObject({
-  maxTokens: z.int().min(1).max(2_147_483_647).describe('tokens of a full bucket: the largest burst'),
-  refillPeriod: goDuration.describe('Go duration from empty to full; the rate is maxTokens in that time'),
+  maxTokens: z.int().min(1).max(2_147_483_647).describe('tokens of a full bucket, which is the largest burst'),
+  refillPeriod: goDuration.describe('Go duration in which an empty bucket fills; the rate is maxTokens per this time'),
 });
 
-/** A bucket as it was configured; the period in milliseconds. */
+/** A configured bucket; the period in milliseconds. */
 export type BucketConfig = z.output<typeof bucket>;
 
 const tool = z.strictObject({
@@ -16,10 +16,10 @@ const tool = z.strictObject({
   perUser: bucket.optional().describe('one bucket for this tool and each user'),
 });
 
-/** The methods that are calls. Lists and subscriptions are free. */
+/** Methods that can be limited; lists and subscriptions cannot. */
 const METHODS = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'] as const;
 
-/** Keys and defaults of the contract; below the line what is ours. */
+/** Keys and defaults of the contract; the keys after `tools` are extensions. */
 export const rateLimitConfig = z.strictObject({
   shared: bucket.optional().describe('one bucket for all users'),
   perUser: bucket.optional().describe('one bucket for each user; needs authentication'),
@@ -28,28 +28,28 @@ export const rateLimitConfig = z.strictObject({
     .superRefine((tools, context) => {
       tools.forEach(({ name }, index) => {
         if (tools.findIndex((other) => other.name === name) === index) return;
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `${name} stands twice` });
+        context.addIssue({ code: 'custom', path: [index, 'name'], message: `duplicate name ${name}` });
       });
     })
     .default([])
-    .describe('further limits of single tools; a call must pass these and those of the server'),
-  // ours
+    .describe('additional limits of single tools; a call must pass these and the limits of the server'),
+  // extensions
   methods: z
     .array(z.enum(METHODS))
     .min(1)
     .default(['tools/call'])
-    .describe('what takes from shared and perUser; tools[] always counts tools/call alone'),
+    .describe('methods that take from shared and perUser; tools[] counts only tools/call'),
   onStoreFailure: z
     .enum(['open', 'closed'])
     .default('open')
-    .describe('calls while the store is away: open lets them pass unlimited, closed refuses them'),
+    .describe('calls while the store is unavailable: open allows them without limit, closed refuses them'),
   store: z.string().min(1).default('memory').describe('name in the slot `stores`: memory, redis'),
 });
 
-/** What the plugin was told. */
+/** The parsed configuration. */
 export type RateLimitConfig = z.output<typeof rateLimitConfig>;
 
-/** Whether there is a bucket per user anywhere. */
+/** Whether any bucket is per user. */
 export function hasUserBuckets({ perUser, tools }: RateLimitConfig): boolean {
   return perUser !== undefined || tools.some((each) => each.perUser !== undefined);
 }

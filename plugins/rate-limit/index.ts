@@ -5,7 +5,7 @@ import { contract } from './contract.ts';
 import { createLimiter } from './limiter.ts';
 
 const ADDRESS = 'rate-limit';
-const ANYBODY = 'incoming-auth/anonymous';
+const ANONYMOUS_AUTH = 'incoming-auth/anonymous';
 
 /** Token buckets for all users, each user and single tools. */
 export default definePlugin({
@@ -26,10 +26,10 @@ export default definePlugin({
       return warnings.length === 0 ? draft : { ...draft, warnings: [...draft.warnings, ...warnings] };
     });
     hooks.starting.tap(ADDRESS, () => {
-      if (hasUserBuckets(config) && hooks.authenticate.tapNames().every((name) => name === ANYBODY)) {
+      if (hasUserBuckets(config) && hooks.authenticate.tapNames().every((name) => name === ANONYMOUS_AUTH)) {
         throw new GatewayFault(
           'PLAN_INVALID',
-          `${ADDRESS}: perUser needs authentication, and everybody is anonymous here`,
+          `${ADDRESS}: perUser needs authentication, but only incoming-auth/anonymous is configured`,
         );
       }
       limiter.start();

@@ -10,25 +10,28 @@ import {
 import { bucketsOf } from './buckets.ts';
 import type { RateLimitConfig } from './config.ts';
 
-/** An outage is over when the store has answered and not failed for this long: one that flickers is one outage. */
-const CALM_MS = 1_000;
+/** An outage ends when the store has worked for this long without errors. */
+const RECOVERY_MS = 1_000;
 
-/** Answers the stage `limit`. */
+/** Implements the stage `limit`. */
 export interface Limiter {
   /** @throws GatewayFault SLOT_UNKNOWN when the plan has no such store */
   start(): void;
-  /** Takes what the call needs: `undefined` when it may pass. */
+  /** Takes the tokens of a call: `undefined` when it is allowed. */
   check(call: Call): Promise<Refusal | undefined> | undefined;
-  /** Says how many calls went unlimited, when an outage lasts until the end. */
+  /** Logs the number of unlimited calls when an outage lasts until the stop. */
   stop(): void;
 }
 
-/** Makes a limiter. The store is looked up when it starts: plugins fill the slot in any order. */
+/** Creates a limiter. The store is looked up at the start, because plugins register stores in any order. */
 export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'>, config: RateLimitConfig): Limiter {
-  const drawnBy = bucketsOf(config);
+  const bucketsFor = bucketsOf(config);
   const unchecked = createUncheckedCalls(core, config);
   let store: Store;
-  const take = async (call: Call, buckets: NonNullable<ReturnType<typeof drawnBy>>): Promise<Refusal | undefined> => {
+  const take = async (
+    call: Call,
+    buckets: NonNullable<ReturnType<typeof bucketsFor>>,
+  ): Promise<Refusal | undefined> => {
     const nowMs = core.now();
     let waitMs: number;
     try {
@@ -46,19 +49,19 @@ export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'
       store = core.slots.stores.get(config.store);
     },
     check(call) {
-      const buckets = drawnBy(call);
+      const buckets = bucketsFor(call);
       return buckets === undefined || buckets.length === 0 ? undefined : take(call, buckets);
     },
     stop: unchecked.end,
   };
 }
 
-/** Decides about calls that no bucket can decide, and counts them: two log lines per outage, none per call. */
+/** Allows or refuses calls while the store fails, and counts them: two log lines per outage. */
 function createUncheckedCalls(core: Pick<Core, 'hooks' | 'log' | 'now'>, config: RateLimitConfig) {
   const { limitSkipped } = core.hooks;
   const outage = createOutageLog(core, {
     began: 'rate limits cannot be checked',
-    over: 'rate limits were not checked for a while',
+    over: 'rate limits are checked again',
     overLevel: 'warn',
   });
   let lastMs = 0;
@@ -72,10 +75,10 @@ function createUncheckedCalls(core: Pick<Core, 'hooks' | 'log' | 'now'>, config:
   return {
     end,
     answered(): void {
-      if (outage.isOn && core.now() - lastMs >= CALM_MS) end();
+      if (outage.isOn && core.now() - lastMs >= RECOVERY_MS) end();
     },
     failed(call: Call, cause: unknown): Refusal | undefined {
-      // A store that is full was filled by callers: letting them pass would let them lift the limit.
+      // Callers can fill the store; allowing calls then would let them remove the limit.
       const isFull = cause instanceof GatewayFault && cause.code === 'STORE_FULL';
       const passes = config.onStoreFailure === 'open' && !isFull;
       lastMs = core.now();
@@ -91,7 +94,7 @@ function createUncheckedCalls(core: Pick<Core, 'hooks' | 'log' | 'now'>, config:
   };
 }
 
-/** Nobody can tell whether the limit is exceeded. */
+/** The limit cannot be checked. */
 const UNCHECKED: Refusal = {
   refused: true,
   status: 503,

@@ -7,7 +7,7 @@ const CAPTURE = 'plugins/audit/capture.ts';
 const ELICITATION = 'plugins/composite/engine/steps/elicitation.ts';
 const EVENT_TYPES = 'plugins/audit/event-types.ts';
 const FOR_EACH = 'plugins/composite/engine/steps/for-each.ts';
-const FROM_CALL = 'plugins/audit/from-call.ts';
+const FROM_CALL = 'plugins/audit/event-from-call.ts';
 const INNER_CALL = 'plugins/code-mode/execute-script/inner-call.ts';
 const JOURNAL = 'plugins/audit/journal.ts';
 const MASKED = 'plugins/telemetry/masked-arguments.ts';
@@ -157,7 +157,7 @@ export const featureBehaviours: readonly Mutation[] = [
   ],
   ['choice.audit.stop', JOURNAL, '      await within(stopMs, undefined, flush().then(flush));\n', ''],
   ['choice.audit.file', SINK, 'MODE = 0o600;', 'MODE = 0o644;'],
-  ['choice.audit.file', SINK, 'if (now() - lookedMs >= LOOK_MS) {', 'if (lookedMs < 0) {'],
+  ['choice.audit.file', SINK, 'if (now() - checkedMs >= CHECK_INTERVAL_MS) {', 'if (checkedMs < 0) {'],
   ['vmcp.audit.max-data-size', CAPTURE, 'bytes.subarray(0, maxBytes)', 'bytes'],
   [
     'vmcp.audit.max-delegation-depth-truncated',

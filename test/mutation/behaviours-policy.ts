@@ -30,12 +30,17 @@ export const policyBehaviours: readonly Mutation[] = [
   ['vmcp.rate-limiting.tools', BUCKETS, "...(methods.has('tools/call') ? server : []), ...own]", '...own]'],
   ['choice.aggregation.hidden-not-callable', FILTER, "if (excludeAll) return 'excludeAll';", ''],
   ['choice.aggregation.visibility-order', FILTER, "if (excludeAllTools) return 'excludeAllTools';", ''],
-  ['choice.aggregation.filter-original-too', FILTER, "return isCalledSo ? undefined : 'filter';", "return 'filter';"],
+  [
+    'choice.aggregation.filter-original-too',
+    FILTER,
+    "return isOriginalName ? undefined : 'filter';",
+    "return 'filter';",
+  ],
   [
     'choice.aggregation.filter-after-override',
     FILTER,
-    'shown.has(overriddenName(tool, rules))',
-    'shown.has(tool.original)',
+    'advertised.has(overriddenName(tool, rules))',
+    'advertised.has(tool.original)',
   ],
   [
     'choice.aggregation.override-annotation-unset-kept',
@@ -55,7 +60,12 @@ export const policyBehaviours: readonly Mutation[] = [
     '(ranks.get(a.backend) ?? 0) - (ranks.get(b.backend) ?? 0)',
     '(ranks.get(b.backend) ?? 0) - (ranks.get(a.backend) ?? 0)',
   ],
-  ['choice.aggregation.manual-unresolved', CONFLICTS, 'if (open.length === 0) return', 'if (open.length >= 0) return'],
+  [
+    'choice.aggregation.manual-unresolved',
+    CONFLICTS,
+    'if (unresolved.length === 0) return',
+    'if (unresolved.length >= 0) return',
+  ],
   [
     'choice.aggregation.empty-prefix-format',
     CONFLICTS,

@@ -103,8 +103,8 @@ export const defaults: readonly Mutation[] = [
   [
     'vmcp.audit.include-response-data',
     AUDIT,
-    'includeResponseData: z\n    .boolean()\n    .default(false)',
-    'includeResponseData: z\n    .boolean()\n    .default(true)',
+    'includeResponseData: z.boolean().default(false)',
+    'includeResponseData: z.boolean().default(true)',
   ],
   ['vmcp.audit.max-data-size', AUDIT, '.default(1024)', '.default(1023)'],
   ['vmcp.audit.max-delegation-depth', AUDIT, '.default(10)', '.default(9)'],

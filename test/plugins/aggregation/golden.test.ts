@@ -13,7 +13,7 @@ import { proves } from '../../support/proves.ts';
 
 const GOLDEN = readGoldenCatalogs();
 
-/** Lines of the ledger that a file in `test/golden/catalog` proves. A new file needs no line here. */
+/** Requirements that a file in `test/golden/catalog` proves. A new file needs no entry. */
 const PROVES: Readonly<Record<string, readonly RequirementId[]>> = {
   'prefix-default.yaml': [
     'choice.aggregation.config-optional',
@@ -100,11 +100,11 @@ describe('the golden catalogues', () => {
     else proves(ids, sentence, () => check(golden));
   }
 
-  it('are all there that prove something', () => {
+  it('include every file that proves a requirement', () => {
     expect(Object.keys(PROVES).filter((file) => !GOLDEN.has(file))).toEqual([]);
   });
 
-  it('each say what they expect', () => {
+  it('all have an expectation', () => {
     const silent = [...GOLDEN].filter(([, { expect: wanted, fails, refused }]) => !(wanted ?? fails ?? refused));
     expect(silent.map(([file]) => file)).toEqual([]);
   });

@@ -11,20 +11,16 @@ import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 
 describe('the aggregation plugin', () => {
-  proves(
-    'ask.plugin.aggregation',
-    'is in the catalogue under its address and owns its key of the contract',
-    async () => {
-      expect(await findPlugin('aggregation', { catalogue, baseDir: '' })).toBe(aggregation);
-      expect(aggregation).toMatchObject({ address: 'aggregation', contractKey: 'aggregation' });
-    },
-  );
+  proves('ask.plugin.aggregation', 'is in the catalogue under its address and owns its contract key', async () => {
+    expect(await findPlugin('aggregation', { catalogue, baseDir: '' })).toBe(aggregation);
+    expect(aggregation).toMatchObject({ address: 'aggregation', contractKey: 'aggregation' });
+  });
 
   it('describes every key, for the reference page and the CRD', () => {
     expect(undescribed(z.toJSONSchema(aggregation.config, { io: 'input' }), 'aggregation')).toEqual([]);
   });
 
-  it('changes only the members that an override names, byte by byte', async () => {
+  it('changes only overridden members and keeps all other bytes', async () => {
     const text = '{"z":12345678901234567890, "description":"d","name":"t","annotations":{ "title" : "T","n":1.0}}';
     const listing = { ...listingOf('a', {}), tools: [rawItem('t', text)] };
     const shape = await shapeOf({
@@ -36,7 +32,7 @@ describe('the aggregation plugin', () => {
     );
   });
 
-  it('finds the same definitions again in a rebuild', async () => {
+  it('returns the same buffers in a rebuild', async () => {
     const listings = listingsOf({ a: { tools: ['t'] } });
     const shape = await shapeOf({ tools: [{ workload: 'a', overrides: { t: { description: 'new' } } }] });
     const [first, second] = [built(listings, { shape }), built(listings, { shape })].map(
@@ -46,7 +42,7 @@ describe('the aggregation plugin', () => {
     expect(first).toBe(second);
   });
 
-  it('leaves tools of other plugins alone: no prefix, no override, no filter', async () => {
+  it('does not change tools of other plugins', async () => {
     const virtual: ToolEntry = {
       kind: 'tool',
       key: 't',
@@ -69,7 +65,7 @@ describe('the aggregation plugin', () => {
     }
   });
 
-  it('does not change what it is given', async () => {
+  it('does not change its input', async () => {
     const shape = await shapeOf({ excludeAllTools: true, tools: [{ workload: 'a', overrides: { t: { name: 'u' } } }] });
     const freezing = (draft: CatalogDraft) => {
       for (const list of [draft.tools, draft.prompts, draft.warnings]) Object.freeze(list);

@@ -49,10 +49,10 @@ const golden: fc.Arbitrary<Golden> = fc.record({
   maxToolNameLength: fc.constantFrom(undefined, 16, 30),
 });
 
-describe('whatever backends offer and however it is configured', () => {
+describe('for any backends and any configuration', () => {
   proves(
     'choice.aggregation.hidden-not-callable',
-    'a tool is listed exactly when it is found, hidden ones only inside',
+    'a tool is listed exactly when clients can call it; hidden ones only for inner calls',
     () => {
       let hiddenOnes = 0;
       check((catalog) => {
@@ -71,13 +71,13 @@ describe('whatever backends offer and however it is configured', () => {
           expect(catalog.findForInnerCall(`${entry.backend}.${entry.original}`)).toBe(entry);
         }
       });
-      expect(hiddenOnes).toBeGreaterThan(100); // the property is about something
+      expect(hiddenOnes).toBeGreaterThan(100); // the generator produces hidden tools
     },
   );
 
   proves(
     ['choice.aggregation.deterministic', 'choice.aggregation.static-sorted', 'ask.aggregation.deterministic'],
-    'the order in which backends were found changes nothing, not a byte',
+    'the order of the backends does not change a byte',
     () => {
       check((catalog, input) => {
         const other = buildGolden(input, Object.keys(input.backends).reverse()).catalog;
@@ -97,7 +97,7 @@ function check(property: (catalog: Catalog, input: Golden) => void): void {
   let ran = 0;
   fc.assert(
     fc.property(golden, (input) => {
-      if (!aggregationConfig.safeParse(input.aggregation).success) return; // overrides that give one name twice
+      if (!aggregationConfig.safeParse(input.aggregation).success) return; // duplicate override names
       const catalog = catalogOrConflict(input);
       if (catalog === undefined) return;
       ran++;

@@ -71,7 +71,7 @@ describe('audit', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as JsonObject);
 
-  /** Boots the plugin on a file, settles the records, stops it, and gives the lines back. */
+  /** Boots the plugin on a file, settles the records, stops it, and returns the lines. */
   const linesAfter = async (records: CallRecord[], config: object = {}): Promise<JsonObject[]> => {
     const logFile = join(folder, 'audit.log');
     const core = await bootPlugin(audit, { ...config, logFile });
@@ -116,7 +116,7 @@ describe('audit', () => {
     ['fault', {}, 'error', {}],
     ['cancelled', {}, 'failure', { cancelled: true }],
     ['abandoned', {}, 'failure', { abandoned: true }],
-  ] as const)('says how a call ended: %s %j is %s', async (outcome, changes, said, extra) => {
+  ] as const)('maps the end of a call to an outcome: %s %j is %s', async (outcome, changes, said, extra) => {
     const [line] = await linesAfter([settled({ outcome, ...changes } as Partial<CallRecord>)]);
     expect(line).toMatchObject({ outcome: said, metadata: { extra } });
     const message = (line?.metadata as JsonObject | undefined)?.extra as JsonObject | undefined;
@@ -140,7 +140,7 @@ describe('audit', () => {
     },
   );
 
-  it('says why an act claim is malformed', async () => {
+  it('names why an act claim is malformed', async () => {
     const caller = { ...settled().call.caller, claims: { act: { sub: 'a', act: 'b' } } };
     const [line] = await linesAfter([settled({}, { caller })]);
     expect(line?.delegation).toEqual({
@@ -150,7 +150,7 @@ describe('audit', () => {
     });
   });
 
-  it('walks a chain of any depth without an end of its own', async () => {
+  it('handles a chain of any depth', async () => {
     let act: JsonObject = { sub: 'last' };
     for (let depth = 0; depth < 5_000; depth++) act = { sub: `s${depth}`, act };
     const caller = { ...settled().call.caller, claims: { act } };
@@ -164,7 +164,7 @@ describe('audit', () => {
     [{ maxDelegationDepth: 0 }, />=1/],
     [{ maxDataSize: 1.5 }, /expected int/],
     [{ includeRequestData: 'yes' }, /expected boolean/],
-  ])('refuses settings that are wrong: %j', (config, sentence) => {
+  ])('refuses invalid settings: %j', (config, sentence) => {
     const read = auditConfig.safeParse(config);
     expect(read.error?.issues.map((issue) => issue.message).join()).toMatch(sentence);
   });
@@ -193,7 +193,7 @@ describe('audit', () => {
     },
   );
 
-  it('takes every type of the contract', () => {
+  it('accepts every type of the contract', () => {
     expect(auditConfig.parse({ eventTypes: [...EVENT_TYPES] }).eventTypes).toHaveLength(23);
   });
 });

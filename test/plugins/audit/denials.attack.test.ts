@@ -39,14 +39,14 @@ const backends = () => ({
     .resource('file:///secret', 'x'),
 });
 
-/** What tests compare of a line. */
+/** The members of a line that tests compare. */
 function short({ type, outcome, subjects, target, metadata: { extra } }: AuditLine) {
   const said = extra.refusal ?? extra.jsonrpc_error_message;
   return [type, outcome, subjects.user, target.method, target.name, extra.http_status, said];
 }
 
-describe('what is refused', () => {
-  proves('choice.audit.denials', 'leaves a line with its outcome and who was refused', async () => {
+describe('a refused request', () => {
+  proves('choice.audit.denials', 'is recorded with its outcome and caller', async () => {
     await using here = await audited(backends(), { plugins: [policy] });
     const json = { 'content-type': 'application/json' };
     await rawRequest(here.url, 'POST', { ...json, host: 'evil.example' }, '{}');
@@ -109,7 +109,7 @@ describe('what is refused', () => {
     expect(await here.text()).not.toMatch(/good-token|forged-token|stolen/);
   });
 
-  proves('choice.audit.type-not-chosen', 'cannot hide behind a header in a type that is not recorded', async () => {
+  proves('choice.audit.type-not-chosen', 'cannot choose an excluded type with a header', async () => {
     const config = { excludeEventTypes: ['mcp_ping', 'sse_connection'] };
     await using here = await audited(backends(), { plugins: [policy], config });
     await postModern(here.url, 'ping');
@@ -120,7 +120,7 @@ describe('what is refused', () => {
 
   proves(
     'choice.audit.client-address',
-    'is recorded with the address of its socket, whatever its headers claim',
+    'is recorded with the address of its socket, not with one from its headers',
     async () => {
       await using here = await audited(backends(), { plugins: [policy] });
       const headers = { ...GOOD, 'x-forwarded-for': '203.0.113.9, 10.0.0.1', 'x-real-ip': '203.0.113.9' };
@@ -133,7 +133,7 @@ describe('what is refused', () => {
     },
   );
 
-  it('is one line whatever the client writes into its names', async () => {
+  it('is one line for any client names', async () => {
     await using here = await audited(backends(), { plugins: [policy] });
     const name = 'x"}\n{"type":"forged","outcome":"success"}\u2028\r';
     const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: ['x'] } };
@@ -147,7 +147,7 @@ describe('what is refused', () => {
     expect((await here.text()).length).toBeLessThan(5_000);
   });
 
-  it('leaves a line when the client goes away in the middle of a call or of its body', async () => {
+  it('is recorded when the client disconnects during a call or its body', async () => {
     let begun: () => void = () => {};
     const waiting = new Promise<void>((resolve) => {
       begun = resolve;

@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 
 const AGENT = { 'user-agent': 'golden/1' };
 
-/** Everything a backend may offer, with plain answers. */
+/** A backend with all features and simple results. */
 function everything() {
   return fakeServer()
     .tool('add', () => text('3'))
@@ -27,7 +27,7 @@ function everything() {
     .on('completion/complete', () => ({ completion: { values: [] } }));
 }
 
-/** A tool that runs a workflow of one step and tells its story. */
+/** A tool that runs a workflow of one step and emits its events. */
 const workflow: Plugin = definePlugin({
   address: 'test/workflow',
   config: z.strictObject({}),
@@ -87,7 +87,7 @@ const routes: Plugin = definePlugin({
 describe('the audit trail', () => {
   proves(
     ['choice.audit.every-type', 'vmcp.audit.event-types', 'choice.audit.one-id'],
-    'has a line for every type of event, from both eras',
+    'has an event of every type, from both eras',
     async () => {
       await using here = await audited({ far: everything() }, { plugins: [workflow, routes] });
       const session = await openSession(here.url, { headers: AGENT, capabilities: { roots: { listChanged: true } } });
@@ -120,7 +120,7 @@ describe('the audit trail', () => {
     },
   );
 
-  it('records that a modern client listens when it begins, once', async () => {
+  it('records subscriptions/listen once, at its start', async () => {
     await using here = await audited({ far: everything() });
     const { body, headers } = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } });
     const listening = await postStream(here.url, body, headers);
@@ -136,7 +136,7 @@ describe('the audit trail', () => {
     expect(await here.lines()).toHaveLength(1);
   });
 
-  it('records a call of several rounds once, and one whose client never came back when the gateway stops', async () => {
+  it('records a call of several rounds once, and an abandoned call when the gateway stops', async () => {
     const ask: FakeAnswer = async ({ ask }) => {
       await ask('elicitation/create', { mode: 'form', message: '?', requestedSchema: { type: 'object' } });
       return text('thanks');
@@ -155,27 +155,23 @@ describe('the audit trail', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('records calls that an embedder makes as local', async () => {
+  it('records calls of an embedder as local', async () => {
     await using here = await audited({ far: everything() });
     await here.kit.gateway.perform({ name: 'add' });
     expect(await here.lines()).toMatchObject([{ type: 'mcp_tool_call', source: { type: 'local' } }]);
   });
 
-  proves(
-    'choice.audit.one-id',
-    'joins the lines of a request, its workflow and the calls inside by one id',
-    async () => {
-      await using here = await audited({ far: everything() }, { plugins: [workflow] });
-      await postModern(here.url, 'tools/call', { name: 'flow', arguments: {} });
-      const lines = await here.lines(10);
-      expect(lines).toHaveLength(10);
-      expect(new Set(lines.map(({ source }) => source.extra.request_id)).size).toBe(1);
-      const inner = lines.find(({ target }) => target.name === 'add');
-      expect(inner).toMatchObject({ source: { type: 'local' }, metadata: { extra: { parent_name: 'flow' } } });
-    },
-  );
+  proves('choice.audit.one-id', 'gives a request, its workflow and its inner calls the same id', async () => {
+    await using here = await audited({ far: everything() }, { plugins: [workflow] });
+    await postModern(here.url, 'tools/call', { name: 'flow', arguments: {} });
+    const lines = await here.lines(10);
+    expect(lines).toHaveLength(10);
+    expect(new Set(lines.map(({ source }) => source.extra.request_id)).size).toBe(1);
+    const inner = lines.find(({ target }) => target.name === 'add');
+    expect(inner).toMatchObject({ source: { type: 'local' }, metadata: { extra: { parent_name: 'flow' } } });
+  });
 
-  it('names the trace that the client is in, from the header or from the message', async () => {
+  it("has the client's trace id, from the header or the message", async () => {
     await using here = await audited({ far: everything() });
     const trace = (digit: string): string => `00-${digit.repeat(32)}-00f067aa0ba902b7-01`;
     await postModern(here.url, 'tools/call', { name: 'add' }, { headers: { traceparent: trace('a') } });
@@ -185,7 +181,7 @@ describe('the audit trail', () => {
     expect(ids).toEqual(['a'.repeat(32), 'b'.repeat(32), undefined]);
   });
 
-  it('names the trace that the gateway made itself, when a plugin traces', async () => {
+  it("has the gateway's trace id when a plugin traces", async () => {
     const tracer: Plugin = definePlugin({
       address: 'test/tracer',
       config: z.strictObject({}),
@@ -209,7 +205,7 @@ describe('the audit trail', () => {
 
   proves(
     ['vmcp.audit.event-types', 'vmcp.audit.exclude-event-types', 'vmcp.audit.component'],
-    'keeps to the wanted types, the unwanted ones winning, under the name of its component',
+    'writes only included and not excluded types, with the name of its component',
     async () => {
       const config = {
         component: 'dev',
@@ -228,7 +224,7 @@ describe('the audit trail', () => {
 
   proves(
     ['vmcp.audit.detect-application-errors', 'vmcp.audit.detect-application-errors-prefix'],
-    'calls a JSON-RPC error with status 200 an application error, unless it is told not to look',
+    'records a JSON-RPC error with status 200 as an application error, unless detection is off',
     async () => {
       const outcomes = async (config: object): Promise<Pick<AuditLine, 'outcome' | 'metadata'>[]> => {
         await using here = await audited({ far: everything() }, { config });

@@ -35,7 +35,7 @@ function event(more: Partial<AuditEvent> = {}): AuditEvent {
   };
 }
 
-/** A sink that writes to memory, and does what a test says before. */
+/** A sink that writes to memory and calls `before` first. */
 function memorySink(before: (bytes: Buffer) => Promise<number | undefined> = async () => undefined) {
   const written: Buffer[] = [];
   const sink: Sink = {
@@ -55,7 +55,7 @@ function journalWith(bounds: Partial<JournalBounds> = {}) {
 }
 
 describe('the audit journal', () => {
-  proves('choice.audit.overload', 'counts and tells what does not fit while its sink is stuck', async () => {
+  proves('choice.audit.overload', 'counts and reports dropped events while its sink is blocked', async () => {
     const { core, journal } = journalWith({ queueEvents: 3 });
     let release: () => void = () => {};
     const stuck = new Promise<undefined>((resolve) => {
@@ -71,7 +71,7 @@ describe('the audit journal', () => {
     expect(core.lines).toContainEqual(expect.objectContaining({ level: 'warn', fields: { dropped: 2 } }));
   });
 
-  proves('choice.audit.overload', 'keeps a bound of bytes as well as of events', async () => {
+  proves('choice.audit.overload', 'bounds bytes as well as events', async () => {
     const { journal } = journalWith({ queueBytes: 1_000 });
     const big = { bytes: Buffer.from(`{"a":"${'x'.repeat(390)}"}`), isCut: false };
     for (let n = 0; n < 5; n++) journal.add(event({ request: big }));
@@ -81,7 +81,7 @@ describe('the audit journal', () => {
     await journal.stop();
     expect(lines().filter(({ msg }) => msg === 'audit_event')).toHaveLength(7);
     expect(lines().at(-1)).toMatchObject({ msg: 'audit_dropped', dropped: 3 });
-    // what was written makes room again
+    // written events free space
     const next = memorySink();
     const again = journalWith({ queueBytes: 500 }).journal;
     again.start(next.sink, config);
@@ -93,7 +93,7 @@ describe('the audit journal', () => {
     expect(next.lines().every(({ msg }) => msg === 'audit_event')).toBe(true);
   });
 
-  it('says under lasting overload how much was lost at most once a minute, and the rest at the end', async () => {
+  it('logs lost events at most once a minute under overload, and the rest at the stop', async () => {
     const { core, journal } = journalWith({ queueEvents: 1 });
     const { sink, lines } = memorySink();
     journal.start(sink, config);
@@ -106,7 +106,7 @@ describe('the audit journal', () => {
     expect(told).toEqual([2, 8]);
   });
 
-  proves('choice.audit.stop', 'writes 20,000 waiting lines within the bound of a stop', async () => {
+  proves('choice.audit.stop', 'writes 20,000 queued lines within the limit of a stop', async () => {
     const { core, journal } = journalWith();
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-journal-'));
     const file = join(folder, 'audit.log');
@@ -120,7 +120,7 @@ describe('the audit journal', () => {
     expect(core.lines).toEqual([]);
   });
 
-  it('writes what comes while it is stopping', async () => {
+  it('writes events that arrive during the stop', async () => {
     const { journal } = journalWith();
     let isFirst = true;
     const { sink, lines } = memorySink(async () => {
@@ -134,10 +134,10 @@ describe('the audit journal', () => {
     expect(lines().map(({ source }) => source.extra.request_id)).toEqual(['r', 'late']);
   });
 
-  proves('choice.audit.broken-sink', 'tries again after a failed write and tears no line', async () => {
+  proves('choice.audit.broken-sink', 'retries a failed write without incomplete lines', async () => {
     const { core, journal } = journalWith({ retryMs: 5 });
     let turn = 0;
-    // like a disk that fills up in the middle of a write and gets room again
+    // like a disk that is full during a write and has space later
     const { sink, lines } = memorySink(async () => {
       turn++;
       if (turn === 1) return 100;
@@ -150,13 +150,13 @@ describe('the audit journal', () => {
     await journal.stop();
     expect(lines().map(({ source }) => source.extra.request_id)).toEqual(['r0', 'r1', 'r2']);
     const errors = core.lines.filter(({ level }) => level === 'error');
-    expect(errors).toHaveLength(1); // not one per try
+    expect(errors).toHaveLength(1); // one error, not one per attempt
     expect(errors[0]?.fields).toEqual({ waiting: 3, cause: 'ENOSPC: no space left on device' });
   });
 
   proves(
     'choice.audit.broken-sink',
-    'says at the end what could not be written, and does not wait for ever',
+    'logs unwritten events at the stop, and does not wait longer than its limit',
     async () => {
       for (const write of [() => Promise.reject(new Error('gone')), () => new Promise<number>(() => {})]) {
         const { core, journal } = journalWith({ stopMs: 50 });
@@ -168,7 +168,7 @@ describe('the audit journal', () => {
     },
   );
 
-  it('goes on when one event cannot be written', async () => {
+  it('continues when one event cannot be encoded', async () => {
     const { core, journal } = journalWith();
     const { sink, lines } = memorySink();
     journal.add(event({ loggedAtMs: Number.NaN }));

@@ -14,7 +14,7 @@ import { proves } from '../../support/proves.ts';
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl';
 const ALL = { includeRequestData: true, includeResponseData: true, maxDataSize: 65_536 };
 
-/** Lets everybody with a token in, and keeps the token for strategies. */
+/** Accepts every token and keeps it for auth strategies. */
 const bearer: Plugin = definePlugin({
   address: 'test/bearer',
   config: z.strictObject({}),
@@ -26,74 +26,70 @@ const bearer: Plugin = definePlugin({
   },
 });
 
-/** Members that are masked whole, whatever they hold. */
-const TELLING_NAMES = [
+/** Members whose whole value is masked. */
+const SECRET_NAMES = [
   ...['db_password', 'PASSWD', 'passphrase', 'sessionToken', 'client_secret', 'api-key', 'x-auth'],
   ...['aws_credentials', 'privateNote', 'Cookie'],
 ];
 
-describe('no audit line', () => {
-  proves(
-    'choice.audit.secrets',
-    'carries a token, a secret argument or a header, with all data switched on',
-    async () => {
-      const canaries = [JWT, 'canary'];
-      const echoes = fakeServer()
-        .tool('echo', ({ arguments: given, meta }) => text(JSON.stringify({ given, meta, note: `Bearer ${JWT}` })))
-        .tool('leaks', () => {
-          throw { code: -32000, message: `upstream said: authorization: Bearer ${JWT} is wrong` };
-        });
-      await using here = await audited({ far: echoes }, { plugins: [bearer], config: ALL });
-      const headers = {
-        authorization: `Bearer ${JWT}`,
-        cookie: 'session=cookie-canary',
-        'x-api-key': 'header-canary',
-        'proxy-authorization': 'Basic proxy-canary',
-        'user-agent': `probe/1 token=agent-canary`,
-        'x-forwarded-for': `1.2.3.4, Bearer ${JWT}`,
-      };
-      const secrets = {
-        password: 'argument-canary',
-        nested: { apiKey: 'argument-canary', list: [{ access_token: { deep: 'argument-canary' } }] },
-        env: [{ name: 'GITHUB_TOKEN', value: 'argument-canary' }],
-        note: `use ${JWT} or https://user:url-canary@example.com/?access_token=query-canary`,
-        json: JSON.stringify({ clientSecret: 'argument-canary' }),
-        deeper: JSON.stringify({ json: JSON.stringify({ env: [{ name: 'MY_KEY', value: 'argument-canary' }] }) }),
-        torn: JSON.stringify({ some: 'words', secret: { a: 'argument-canary' } }).slice(0, -4),
-        words: Object.fromEntries(TELLING_NAMES.map((name) => [name, 'argument-canary'])),
-        harmless: 'visible',
-      };
-      const answered = {
-        name: 'echo',
-        arguments: {},
-        requestState: 'state-canary',
-        inputResponses: { ask: { action: 'accept', content: { pin: 'answer-canary' } } },
-      };
-      const session = await openSession(here.url, { headers });
-      await session.request('tools/call', { name: 'echo', arguments: secrets });
-      await session.request('tools/call', { name: 'missing', arguments: secrets });
-      await session.request('tools/call', { name: 'leaks', arguments: secrets });
-      await postModern(here.url, 'tools/call', { name: 'echo', arguments: secrets }, { headers });
-      await postModern(here.url, 'tools/call', answered, { headers });
-      await postModern(here.url, 'tools/list', answered, { headers });
-      await postModern(here.url, 'resources/read', { uri: `https://u:url-canary@h/?token=query-canary` }, { headers });
-      await session.send({ method: 'notifications/progress', params: { progressToken: 'token-canary', progress: 1 } });
-      await post(
-        here.url,
-        { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'token: answer-canary' } },
-        session.headers,
-      );
-      await fetch(new URL('/callback?code=1&token=query-canary', here.url), { headers });
-      await here.kit.gateway.stop();
-      const whole = await here.text();
-      for (const canary of canaries) expect(whole.split('\n').filter((line) => line.includes(canary))).toEqual([]);
-      expect(whole).not.toContain(session.id);
-      expect(whole).toContain('visible');
-      expect((await here.lines()).length).toBe(12);
-    },
-  );
+describe('no audit event', () => {
+  proves('choice.audit.secrets', 'contains a token, a secret argument or a header, with all data enabled', async () => {
+    const canaries = [JWT, 'canary'];
+    const echoes = fakeServer()
+      .tool('echo', ({ arguments: given, meta }) => text(JSON.stringify({ given, meta, note: `Bearer ${JWT}` })))
+      .tool('leaks', () => {
+        throw { code: -32000, message: `upstream said: authorization: Bearer ${JWT} is wrong` };
+      });
+    await using here = await audited({ far: echoes }, { plugins: [bearer], config: ALL });
+    const headers = {
+      authorization: `Bearer ${JWT}`,
+      cookie: 'session=cookie-canary',
+      'x-api-key': 'header-canary',
+      'proxy-authorization': 'Basic proxy-canary',
+      'user-agent': `probe/1 token=agent-canary`,
+      'x-forwarded-for': `1.2.3.4, Bearer ${JWT}`,
+    };
+    const secrets = {
+      password: 'argument-canary',
+      nested: { apiKey: 'argument-canary', list: [{ access_token: { deep: 'argument-canary' } }] },
+      env: [{ name: 'GITHUB_TOKEN', value: 'argument-canary' }],
+      note: `use ${JWT} or https://user:url-canary@example.com/?access_token=query-canary`,
+      json: JSON.stringify({ clientSecret: 'argument-canary' }),
+      deeper: JSON.stringify({ json: JSON.stringify({ env: [{ name: 'MY_KEY', value: 'argument-canary' }] }) }),
+      torn: JSON.stringify({ some: 'words', secret: { a: 'argument-canary' } }).slice(0, -4),
+      words: Object.fromEntries(SECRET_NAMES.map((name) => [name, 'argument-canary'])),
+      harmless: 'visible',
+    };
+    const answered = {
+      name: 'echo',
+      arguments: {},
+      requestState: 'state-canary',
+      inputResponses: { ask: { action: 'accept', content: { pin: 'answer-canary' } } },
+    };
+    const session = await openSession(here.url, { headers });
+    await session.request('tools/call', { name: 'echo', arguments: secrets });
+    await session.request('tools/call', { name: 'missing', arguments: secrets });
+    await session.request('tools/call', { name: 'leaks', arguments: secrets });
+    await postModern(here.url, 'tools/call', { name: 'echo', arguments: secrets }, { headers });
+    await postModern(here.url, 'tools/call', answered, { headers });
+    await postModern(here.url, 'tools/list', answered, { headers });
+    await postModern(here.url, 'resources/read', { uri: `https://u:url-canary@h/?token=query-canary` }, { headers });
+    await session.send({ method: 'notifications/progress', params: { progressToken: 'token-canary', progress: 1 } });
+    await post(
+      here.url,
+      { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'token: answer-canary' } },
+      session.headers,
+    );
+    await fetch(new URL('/callback?code=1&token=query-canary', here.url), { headers });
+    await here.kit.gateway.stop();
+    const whole = await here.text();
+    for (const canary of canaries) expect(whole.split('\n').filter((line) => line.includes(canary))).toEqual([]);
+    expect(whole).not.toContain(session.id);
+    expect(whole).toContain('visible');
+    expect((await here.lines()).length).toBe(12);
+  });
 
-  proves('choice.audit.secrets', 'carries a header that the gateway adds for a backend', async () => {
+  proves('choice.audit.secrets', 'contains a header that the gateway adds for a backend', async () => {
     const seen: string[] = [];
     const backend = createServer((request, response) => {
       if (request.method !== 'POST') return void response.writeHead(405).end();
@@ -129,7 +125,7 @@ describe('no audit line', () => {
     const plan = { outgoingAuth: { default: { type: 'header_injection', options } } };
     await using here = await audited({ far }, { plugins: [headerInjection], config: ALL, plan });
     const reply = await postModern(here.url, 'tools/call', { name: 'headers', arguments: {} });
-    expect(reply.text).toContain('injected-canary'); // the backend does give it away: not our line
+    expect(reply.text).toContain('injected-canary'); // the backend reveals it, the audit event does not
     await here.kit.gateway.stop();
     expect(seen).toContain('ApiToken injected-canary');
     expect(await here.text()).not.toContain('injected-canary');
@@ -137,7 +133,7 @@ describe('no audit line', () => {
     backend.close();
   });
 
-  it('carries half of a secret when an answer is cut in its middle', async () => {
+  it('contains a part of a secret when a response is cut inside it', async () => {
     const whole = JSON.stringify({
       note: 'some words',
       auth: { a: 'first-canary' },
@@ -154,7 +150,7 @@ describe('no audit line', () => {
 describe('captured data', () => {
   proves(
     ['vmcp.audit.include-request-data', 'vmcp.audit.include-response-data', 'vmcp.audit.max-data-size'],
-    'holds what was asked and answered up to the size, and says what it left out',
+    'has request and response up to the size, and marks omitted parts',
     async () => {
       const far = fakeServer()
         .tool('short', () => text('brief'))
@@ -177,7 +173,7 @@ describe('captured data', () => {
     },
   );
 
-  it('is absent by default, and of routes beside the endpoint always', async () => {
+  it('is absent by default, and always for other routes', async () => {
     const login: Plugin = definePlugin({
       address: 'test/login',
       config: z.strictObject({}),
@@ -214,11 +210,11 @@ describe('captured data', () => {
     ['<html>', undefined],
     ['', undefined],
     ['{]', undefined],
-  ])('reads what the beginning %j of a document says', (beginning, value) => {
-    expect(valueFromBeginning(beginning)).toEqual(value);
+  ])('decodes the beginning %j of a document', (firstBytes, value) => {
+    expect(valueFromBeginning(firstBytes)).toEqual(value);
   });
 
-  it('gives every cut of a document a value that the document begins with', () => {
+  it('decodes every prefix of a document to a prefix of its value', () => {
     const whole = '{"a":[{"b":null,"c":"x y\\u0041 z"},[],{}],"d":-1.5e-3,"e":{"f":"\\\\"},"g":false}';
     expect(valueFromBeginning(whole)).toEqual(JSON.parse(whole));
     for (let length = 1; length < whole.length; length++) {
@@ -243,11 +239,11 @@ describe('captured data', () => {
     ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----!', '[redacted]!'],
     ['an ordinary sentence about tokens and keys', 'an ordinary sentence about tokens and keys'],
     ['get_token', 'get_token'],
-  ])('masks secrets by their shape: %s', (given, safe) => {
+  ])('masks secrets by their format: %s', (given, safe) => {
     expect(redactedText(given)).toBe(safe);
   });
 
-  it('is masked in time even when it is made to be slow', () => {
+  it('is masked quickly also for hostile texts', () => {
     const hostile = [
       'eyJ'.repeat(20_000),
       'bearer '.repeat(10_000),

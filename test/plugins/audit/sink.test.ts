@@ -22,7 +22,7 @@ describe('the audit sink', () => {
 
   proves(
     ['choice.audit.file', 'vmcp.audit.log-file'],
-    'makes its file for its owner only and appends to what is there',
+    'creates its file for the owner only, and appends to an existing one',
     async () => {
       const core = pluginCore();
       for (const text of ['one\n', 'two\n']) {
@@ -36,7 +36,7 @@ describe('the audit sink', () => {
     },
   );
 
-  it('warns when others may read a file that was there before, and leaves it as it is', async () => {
+  it('warns when others may read an existing file, and does not change its mode', async () => {
     await writeFile(file, '');
     await chmod(file, 0o644);
     const core = pluginCore();
@@ -45,33 +45,29 @@ describe('the audit sink', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o644);
   });
 
-  proves(
-    'choice.audit.file',
-    'makes its file anew after it was moved away, and goes on in one that was emptied',
-    async () => {
-      const core = pluginCore();
-      const sink = await openSink(file, core);
-      const write = async (text: string): Promise<void> => {
-        core.clock.nowMs += 1_000;
-        await sink.write(Buffer.from(text));
-      };
-      await write('one\n');
-      await rename(file, `${file}.1`);
-      await write('two\n');
-      expect(await readFile(`${file}.1`, 'utf8')).toBe('one\n');
-      expect(await readFile(file, 'utf8')).toBe('two\n');
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
-      await rm(file);
-      await write('three\n');
-      expect(await readFile(file, 'utf8')).toBe('three\n');
-      await truncate(file);
-      await write('four\n');
-      expect(await readFile(file, 'utf8')).toBe('four\n');
-      await sink.close();
-    },
-  );
+  proves('choice.audit.file', 'creates its file again after a move, and appends to a truncated one', async () => {
+    const core = pluginCore();
+    const sink = await openSink(file, core);
+    const write = async (text: string): Promise<void> => {
+      core.clock.nowMs += 1_000;
+      await sink.write(Buffer.from(text));
+    };
+    await write('one\n');
+    await rename(file, `${file}.1`);
+    await write('two\n');
+    expect(await readFile(`${file}.1`, 'utf8')).toBe('one\n');
+    expect(await readFile(file, 'utf8')).toBe('two\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await rm(file);
+    await write('three\n');
+    expect(await readFile(file, 'utf8')).toBe('three\n');
+    await truncate(file);
+    await write('four\n');
+    expect(await readFile(file, 'utf8')).toBe('four\n');
+    await sink.close();
+  });
 
-  it('stops the boot and names the file when it cannot be opened', async () => {
+  it('fails the boot with the name of a file that cannot be opened', async () => {
     const nowhere = join(folder, 'no', 'such', 'folder.log');
     await expect(openSink(nowhere, pluginCore())).rejects.toThrow(
       /audit\.logFile: .*folder\.log cannot be opened .*ENOENT/,
@@ -79,7 +75,7 @@ describe('the audit sink', () => {
     await expect(openSink(folder, pluginCore())).rejects.toThrow(/is not a regular file/);
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    await expect(openSink(pipe, pluginCore())).rejects.toThrow(/is not a regular file/); // opening it would hang
+    await expect(openSink(pipe, pluginCore())).rejects.toThrow(/is not a regular file/); // opening it would block
   });
 
   proves('choice.audit.broken-sink', 'answers every call while the disk is full', async () => {
@@ -88,10 +84,10 @@ describe('the audit sink', () => {
     await here.kit.gateway.stop();
     const told = here.kit.logged.join('');
     expect(told).toContain('ENOSPC');
-    expect(told).toMatch(/could not be written","lost":20/);
+    expect(told).toMatch(/unwritten audit events","lost":20/);
   });
 
-  proves('choice.audit.broken-sink', 'outlives a reader of its standard output that goes away', async () => {
+  proves('choice.audit.broken-sink', 'survives a closed reader of its standard output', async () => {
     const script = join(import.meta.dirname, 'fixtures/write-to-stdout.ts');
     const child = spawn(process.execPath, ['--conditions=development', script], { stdio: ['pipe', 'pipe', 'pipe'] });
     let told = '';

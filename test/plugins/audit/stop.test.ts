@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 const REQUESTS = 600;
 const LONG = 60_000;
 
-describe('a gateway of its own process', () => {
+describe('a gateway process', () => {
   let folder: string;
   let server: RecordingServer;
   beforeEach(async () => {
@@ -46,7 +46,7 @@ describe('a gateway of its own process', () => {
 
   proves(
     ['choice.audit.stop', 'vmcp.audit.log-file', 'vmcp.audit.component'],
-    'that gets SIGTERM right after its last reply has written a line for every request, under its name',
+    'writes an event for every request when it gets SIGTERM right after its last response',
     async () => {
       const logFile = join(folder, 'audit.log');
       await using serving = startCli(['vmcp', 'serve', '-c', await configured(logFile), '--port', '0']);
@@ -64,7 +64,7 @@ describe('a gateway of its own process', () => {
 
   proves(
     'choice.audit.overload',
-    'whose standard output nobody reads answers all the same, and writes the lines when somebody does',
+    'responds while its standard output is not read, and writes the events when it is',
     async () => {
       const file = await configured('');
       const cli = join(import.meta.dirname, '../../../hosts/cli/main.ts');
@@ -79,7 +79,7 @@ describe('a gateway of its own process', () => {
       });
       await until(() => /serves http/.test(told), 30_000);
       const [, url = ''] = /serves (http:\S+)/.exec(told) ?? [];
-      const replies = await Promise.all(listed(url)); // some 270 KiB of lines: more than a pipe holds
+      const replies = await Promise.all(listed(url)); // about 270 KiB of lines, more than the buffer of a pipe
       expect(replies.every(({ status }) => status === 200)).toBe(true);
       let out = '';
       child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

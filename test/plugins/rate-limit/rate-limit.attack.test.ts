@@ -15,7 +15,7 @@ import { redisMissing, startRedis } from '../../support/redis.ts';
 
 const RACERS = 200;
 
-/** A served gateway in front of a real server, with a bucket of ten for each user and a wider one for all. */
+/** A gateway with a real server, a bucket of ten per user and a larger one for all. */
 async function served(backendUrl: string, store: { use: string; with?: unknown }) {
   const gateway = await createGateway(
     {
@@ -50,7 +50,7 @@ async function served(backendUrl: string, store: { use: string; with?: unknown }
   };
 }
 
-/** Two hundred calls of one user at once, over eight clients; how many got through. */
+/** Two hundred parallel calls of one user over eight clients; returns the number of allowed ones. */
 async function race(url: string, user: string, era: '2025-11-25' | '2026-07-28'): Promise<number> {
   const clients = await Promise.all(
     Array.from({ length: 8 }, () => testClient((request) => fetch(request), url, { era, headers: { 'x-user': user } })),
@@ -71,12 +71,12 @@ describe('a race of 200 parallel calls on a bucket of 10', () => {
 
   proves(
     'choice.rate-limit.race',
-    'lets exactly 10 through in memory, and takes nothing for the others',
+    'allows exactly 10 in memory, and takes no tokens for the others',
     async () => {
       await using far = await recordingServer();
       await using gateway = await served(far.url, { use: 'stores/memory' });
       expect(await race(gateway.url, 'ada', '2026-07-28')).toBe(10);
-      expect(await race(gateway.url, 'bob', '2025-11-25')).toBe(5); // what ada left of the fifteen of all
+      expect(await race(gateway.url, 'bob', '2025-11-25')).toBe(5); // the rest of the fifteen of all users
       expect(far.calls).toHaveLength(15);
     },
     LONG,
@@ -84,7 +84,7 @@ describe('a race of 200 parallel calls on a bucket of 10', () => {
 
   proves.skipIf(redisMissing, redisMissing ?? '')(
     ['choice.rate-limit.race', 'vmcp.config.session-storage-address'],
-    'lets exactly 10 through in Redis, and takes nothing for the others',
+    'allows exactly 10 in Redis, and takes no tokens for the others',
     async () => {
       await using redis = await startRedis();
       await using far = await recordingServer();
@@ -98,7 +98,7 @@ describe('a race of 200 parallel calls on a bucket of 10', () => {
 });
 
 describe('crafted names', () => {
-  proves('choice.rate-limit.keys-apart', 'reach no bucket of another user or tool', () => {
+  proves('choice.rate-limit.keys-apart', 'cannot reach a bucket of another user or tool', () => {
     const names = [
       '',
       ':',
@@ -116,7 +116,7 @@ describe('crafted names', () => {
     ];
     const digest = createHash('sha256').update('test\0a').digest('base64url');
     const tools = [...names.filter((name) => name !== ''), `${digest}:a`, digest];
-    const drawn = bucketsOf(
+    const byCaller = bucketsOf(
       rateLimitConfig.parse({
         shared: per(1),
         perUser: per(1),
@@ -129,7 +129,7 @@ describe('crafted names', () => {
         const caller = { issuer, subject, key: `${issuer}\0${subject}`, claims: {} };
         for (const tool of tools) {
           const call = { method: 'tools/call', target: { key: tool }, caller } as unknown as Call;
-          const [all, user, toolOfAll, toolOfUser] = drawn(call)?.map(({ key }) => key) ?? [];
+          const [all, user, toolOfAll, toolOfUser] = byCaller(call)?.map(({ key }) => key) ?? [];
           const claims: [string | undefined, string][] = [
             [all, 'all'],
             [user, JSON.stringify(['user', caller.key])],
@@ -149,10 +149,10 @@ describe('crafted names', () => {
   });
 });
 
-describe('users without number', () => {
+describe('an unlimited number of users', () => {
   proves(
     'choice.rate-limit.store-full-closed',
-    'neither pass a full store nor reset the bucket of somebody else in it',
+    'cannot pass a full store or reset the bucket of another user',
     async () => {
       await using it = await limited({ shared: per(1000), perUser: per(2) }, { maxKeys: 11 });
       expect(await passed(it.kit, 'victim', 'read', 3)).toBe(2);
@@ -161,7 +161,7 @@ describe('users without number', () => {
       expect(await passed(it.kit, 'victim', 'read', 1)).toBe(0);
       expect(await passed(it.kit, 'user-0', 'read', 5)).toBe(1);
       expect(it.kit.logged.filter((line) => line.includes('rate limits cannot be checked'))).toHaveLength(1);
-      it.clock.nowMs += 60_000; // buckets that are full again make room
+      it.clock.nowMs += 60_000; // full buckets are removed
       expect(await passed(it.kit, 'more-0', 'read', 5)).toBe(2);
     },
   );

@@ -10,7 +10,7 @@ import { limited, passed, per } from '../../support/limited-gateway.ts';
 import { proves } from '../../support/proves.ts';
 
 describe('rate-limit', () => {
-  proves('vmcp.rate-limiting.shared', 'has one bucket for all users together', async () => {
+  proves('vmcp.rate-limiting.shared', 'has one bucket for all users', async () => {
     await using it = await limited({ shared: per(5) });
     expect(await passed(it.kit, 'ada', 'read', 3)).toBe(3);
     expect(await passed(it.kit, 'bob', 'write', 3)).toBe(2);
@@ -25,7 +25,7 @@ describe('rate-limit', () => {
 
   proves(
     ['vmcp.rate-limiting.max-tokens', 'vmcp.rate-limiting.refill-period', 'vmcp.rate-limiting.rate'],
-    'lets a burst of maxTokens through, then maxTokens in each refillPeriod',
+    'allows a burst of maxTokens, then maxTokens per refillPeriod',
     async () => {
       await using it = await limited({ shared: per(4, '1m20s') });
       expect(await passed(it.kit, '', 'read', 6)).toBe(4);
@@ -42,12 +42,12 @@ describe('rate-limit', () => {
 
   proves(
     ['vmcp.rate-limiting.tools', 'vmcp.rate-limiting.server-and-tool'],
-    'lets a call pass the limits of the server and of its tool, and takes from none when one refuses',
+    'applies the limits of the server and of the tool, and takes no tokens when one refuses',
     async () => {
       const tools = [{ name: 'write', shared: per(3), perUser: per(1) }];
       await using it = await limited({ shared: per(6), perUser: per(4), tools });
       expect(await passed(it.kit, 'ada', 'write', 10)).toBe(1);
-      // nine refused calls cost nothing: three of four are left to ada, and five of six to all
+      // nine refused calls take no tokens: ada has three of four left, all users five of six
       expect(await passed(it.kit, 'ada', 'read', 10)).toBe(3);
       expect(await passed(it.kit, 'bob', 'write', 10)).toBe(1);
       expect(await passed(it.kit, 'cyd', 'write', 10)).toBe(1);
@@ -55,7 +55,7 @@ describe('rate-limit', () => {
     },
   );
 
-  it('counts what only leads to others like any tool, and what it leads to', async () => {
+  it('counts dispatchers and the tools they call', async () => {
     const dispatcher = definePlugin({
       address: 'test/way-in',
       config: z.strictObject({}),
@@ -102,7 +102,7 @@ describe('rate-limit', () => {
     expect(error).toEqual({ code: 429, message: 'rate limit exceeded', data: { retryAfterSeconds: 3 } });
   });
 
-  proves('choice.error.rate-limited-legacy', 'answers a legacy client a result that its model can read', async () => {
+  proves('choice.error.rate-limited-legacy', 'answers a legacy client a result with an error text', async () => {
     await using it = await limited({ shared: per(1, '90s') });
     const client = await it.kit.client({ era: '2025-11-25' });
     await client.callTool('read');
@@ -116,7 +116,7 @@ describe('rate-limit', () => {
     });
   });
 
-  proves('choice.rate-limit.other-methods', 'counts tools/call alone, or the methods it is told', async () => {
+  proves('choice.rate-limit.other-methods', 'counts only tools/call, or the configured methods', async () => {
     const surface = [
       ['tools/list', {}],
       ['prompts/get', { name: 'ask' }],
@@ -137,7 +137,7 @@ describe('rate-limit', () => {
     expect(await passed(wide.kit, '', 'read', 3)).toBe(3);
   });
 
-  it('spends nothing on a call that policy denies', async () => {
+  it('takes no tokens for a call that authorization denies', async () => {
     const deny = definePlugin({
       address: 'test/deny',
       config: z.strictObject({}),
@@ -151,14 +151,14 @@ describe('rate-limit', () => {
     expect(await passed(it.kit, '', 'read', 5)).toBe(2);
   });
 
-  proves('choice.rate-limit.anonymous-together', 'gives all callers without an identity one bucket', async () => {
+  proves('choice.rate-limit.anonymous-together', 'has one bucket for all callers without an identity', async () => {
     await using it = await limited({ perUser: per(2) });
     expect(await passed(it.kit, '', 'read', 2)).toBe(2);
     expect(await passed(it.kit, '', 'read', 2)).toBe(0);
     expect(await passed(it.kit, 'ada', 'read', 3)).toBe(2);
   });
 
-  proves('choice.rate-limit.seen-name', 'counts inner calls under the name that clients see', async () => {
+  proves('choice.rate-limit.seen-name', 'counts inner calls under the advertised name', async () => {
     const scripting = definePlugin({
       address: 'test/scripting',
       config: z.strictObject({}),
@@ -179,7 +179,7 @@ describe('rate-limit', () => {
 
   proves(
     'vmcp.rate-limiting.per-user-needs-authentication',
-    'does not start with limits per user where everybody is anonymous',
+    'does not start with limits per user when only anonymous callers are accepted',
     async () => {
       for (const config of [{ perUser: per(1) }, { tools: [{ name: 'read', perUser: per(1) }] }]) {
         const start = createGateway(
@@ -195,19 +195,19 @@ describe('rate-limit', () => {
         );
         await expect(start).rejects.toMatchObject({
           code: 'PLAN_INVALID',
-          message: 'rate-limit: perUser needs authentication, and everybody is anonymous here',
+          message: 'rate-limit: perUser needs authentication, but only incoming-auth/anonymous is configured',
         });
       }
     },
   );
 
-  it('does not start without the store it is told to use', async () => {
+  it('does not start without the configured store', async () => {
     await expect(limited({ shared: per(1), store: 'redis' })).rejects.toMatchObject({ code: 'SLOT_UNKNOWN' });
   });
 
   proves(
     ['vmcp.rate-limiting.tools-name', 'vmcp.rate-limiting.max-tokens', 'vmcp.rate-limiting.refill-period'],
-    'reads its section strictly',
+    'refuses unknown keys and invalid values',
     () => {
       const wrong: [unknown, RegExp][] = [
         [{ tools: [{ shared: per(1) }] }, /name/],

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A file with ten calls for all and six for each user. */
+/** A file with ten calls for all users and six per user. */
 async function fileWith(sessionStorage: object): Promise<string> {
   const file = join(folder, 'vmcp.yaml');
   const config = {
@@ -46,7 +46,7 @@ async function fileWith(sessionStorage: object): Promise<string> {
   return file;
 }
 
-/** Two processes of one file. */
+/** Two processes with the same file. */
 async function replicas(sessionStorage: object, more: Readonly<Record<string, string>> = {}) {
   const file = await fileWith(sessionStorage);
   const env = { TOOLMGR_SESSION_REDIS_PASSWORD: PASSWORD, ...more };
@@ -67,7 +67,7 @@ async function servedAt(running: RunningCli): Promise<string> {
   return url;
 }
 
-/** How many of a user's parallel calls at one process passed. */
+/** The number of a user's parallel calls that one process allowed. */
 async function passedAt(url: string, user: string, times: number): Promise<number> {
   const client = await testClient((request) => fetch(request), url, { headers: { 'x-api-key': `key-of-${user}` } });
   const asked = Array.from({ length: times }, () =>
@@ -81,7 +81,7 @@ const sum = (counts: readonly number[]) => counts.reduce((total, count) => total
 describe('two gateway processes', () => {
   proves.skipIf(redisMissing, redisMissing ?? '')(
     ['vmcp.rate-limiting.needs-redis', 'vmcp.config.session-storage-provider', 'vmcp.config.session-storage-password'],
-    'on one Redis share their buckets',
+    'with one Redis share their buckets',
     async () => {
       await using redis = await startRedis({ password: PASSWORD });
       await using both = await replicas({ provider: 'redis', address: redis.address, db: 1, keyPrefix: 'acme:' });
@@ -93,7 +93,7 @@ describe('two gateway processes', () => {
   );
 
   it.skipIf(redisMissing)(
-    'speak TLS with a Redis whose certificate they trust',
+    'use TLS with a Redis whose certificate they trust',
     async () => {
       const tls = certificates();
       await writeFile(join(folder, 'ca.pem'), tls.ca);
@@ -108,7 +108,7 @@ describe('two gateway processes', () => {
 
   proves(
     ['choice.rate-limit.memory-without-redis', 'vmcp.rate-limiting.needs-redis'],
-    'without a Redis have buckets of their own',
+    'without Redis have separate buckets',
     async () => {
       await using both = await replicas({ provider: 'memory' });
       expect(await Promise.all(both.urls.map((url) => passedAt(url, 'ada', 20)))).toEqual([6, 6]);

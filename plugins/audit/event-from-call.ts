@@ -3,8 +3,8 @@ import type { Capture } from './capture.ts';
 import type { AuditEvent, Origin, Outcome } from './event.ts';
 import { type EventType, typeOfMethod } from './event-types.ts';
 
-/** What making events needs to know. */
-export interface Making {
+/** The configuration for creating events. */
+export interface EventContext {
   readonly detectApplicationErrors: boolean;
   readonly capture: Capture;
   isWanted(type: EventType): boolean;
@@ -12,7 +12,7 @@ export interface Making {
 
 const OUTCOMES = {
   ok: 'success',
-  toolError: 'success', // the server worked; `tool_error` in the line tells
+  toolError: 'success', // the server answered; the event has `tool_error`
   refused: 'denied',
   error: 'application_error',
   fault: 'error',
@@ -20,15 +20,15 @@ const OUTCOMES = {
   abandoned: 'failure',
 } as const satisfies Record<CallRecord['outcome'], Outcome>;
 
-/** The event of a settled call; `undefined` when its type is not wanted. Only reads and copies: it runs before the reply. */
-export function eventFromCall(record: CallRecord, making: Making): AuditEvent | undefined {
+/** The event of a settled call; `undefined` when its type is excluded. Only copies data: it runs before the response. */
+export function eventFromCall(record: CallRecord, context: EventContext): AuditEvent | undefined {
   const { call, error } = record;
   const type = typeOfMethod(call.method);
-  if (!making.isWanted(type)) return undefined;
+  if (!context.isWanted(type)) return undefined;
   const client = call.client.clientInfo;
   return {
     type,
-    outcome: outcomeOf(record, making.detectApplicationErrors),
+    outcome: outcomeOf(record, context.detectApplicationErrors),
     loggedAtMs: record.startedMs + record.durationMs,
     requestId: call.id,
     origin: originOf(call),
@@ -41,8 +41,8 @@ export function eventFromCall(record: CallRecord, making: Making): AuditEvent | 
     errorMessage: error?.message,
     extra: extraOf(record),
     trace: traceOf(call),
-    request: making.capture.callRequest(call),
-    response: making.capture.callResponse(record.result),
+    request: context.capture.callRequest(call),
+    response: context.capture.callResponse(record.result),
   };
 }
 
@@ -53,7 +53,7 @@ function outcomeOf({ outcome, refusal, error }: CallRecord, detectApplicationErr
   return detectApplicationErrors ? 'application_error' : 'success';
 }
 
-/** Inner calls come from the gateway itself, and so do those of code. */
+/** `undefined` for inner calls and calls of an embedder. */
 function originOf(call: Call): Origin | undefined {
   const { inbound } = call;
   if (inbound === undefined || call.parent !== undefined) return undefined;
@@ -92,7 +92,7 @@ function extraOf({ call, rounds, outcome, resultBytes, refusal }: CallRecord): J
   };
 }
 
-/** The trace as the plugin that traces knows it; else the client's, in the header or in the message (MCP 2026-07-28). */
+/** The trace id of the telemetry plugin, else the client's from the header or the message (MCP 2026-07-28). */
 export function traceOf(call: Call): string | undefined {
   const record = recordOf(call);
   const known = record?.traceId ?? call.inbound?.headers.traceparent;
@@ -101,7 +101,7 @@ export function traceOf(call: Call): string | undefined {
   return typeof meta === 'object' && meta !== null && 'traceparent' in meta ? textOf(meta.traceparent) : undefined;
 }
 
-/** A string, or nothing: what clients say of themselves has any shape. */
+/** The value when it is a string: client data can have any type. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

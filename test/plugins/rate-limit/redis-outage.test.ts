@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 const provesOnRedis = proves.skipIf(redisMissing, redisMissing ?? '');
 const LONG = 60_000;
 
-/** A served gateway with a bucket of five in Redis; calls run in four lanes without a pause until it is disposed of. */
+/** A gateway with a bucket of five in Redis; four loops call it without a pause until it is disposed. */
 async function underLoad(address: string, onStoreFailure?: 'closed') {
   const far = await recordingServer();
   const lines: string[] = [];
@@ -42,7 +42,7 @@ async function underLoad(address: string, onStoreFailure?: 'closed') {
   const http = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
   const counts = { granted: 0, refused: 0, unchecked: 0, other: 0 };
   let isOver = false;
-  const lane = async (client: TestClient): Promise<void> => {
+  const loop = async (client: TestClient): Promise<void> => {
     while (!isOver) {
       const { result, error } = await client.request('tools/call', { name: 'echo', arguments: { message: 'x' } });
       if (result !== undefined && result.isError !== true) counts.granted += 1;
@@ -51,25 +51,25 @@ async function underLoad(address: string, onStoreFailure?: 'closed') {
       else counts.other += 1;
     }
   };
-  const lanes = Array.from({ length: 4 }, async () =>
-    lane(await testClient((request) => fetch(request), `${http.url}/mcp`)),
+  const loops = Array.from({ length: 4 }, async () =>
+    loop(await testClient((request) => fetch(request), `${http.url}/mcp`)),
   );
   return {
     lines,
     counts,
-    /** What the metrics have counted as passed unlimited. */
+    /** Calls that the metrics counted as allowed without limit. */
     async countedOpen() {
       const samples = prometheusSamples(await (await fetch(`${http.url}/metrics`)).text());
       return samples.find(({ name }) => name === 'toolmgr_rate_limit_fail_open_total')?.value ?? 0;
     },
-    /** Waits until calls of a kind have come that come now, not before. */
+    /** Waits until new calls of a kind have been counted. */
     async more(kind: keyof typeof counts, times = 20) {
       const before = counts[kind];
       await until(() => counts[kind] >= before + times, 20_000);
     },
     async [Symbol.asyncDispose]() {
       isOver = true;
-      await Promise.all(lanes);
+      await Promise.all(loops);
       await Promise.all([http.close(), gateway.stop()]);
       await far[Symbol.asyncDispose]();
     },
@@ -84,7 +84,7 @@ describe('rate limits in a Redis that is killed and started again under load', (
       'choice.rate-limit.store-away-counted',
       'choice.store.redis-away',
     ],
-    'let calls pass, say so once with their number, and count again by themselves',
+    'allow calls, log their number once, and recover by themselves',
     async () => {
       await using redis = await startRedis();
       await using load = await underLoad(redis.address);
@@ -94,19 +94,19 @@ describe('rate limits in a Redis that is killed and started again under load', (
       await load.more('granted');
       await redis.restart();
       await load.more('refused');
-      await until(() => load.lines.some((line) => line.includes('were not checked for a while')), 20_000);
+      await until(() => load.lines.some((line) => line.includes('are checked again')), 20_000);
       const told = load.lines.filter((line) => /rate limits|redis store/.test(line));
       expect(told.map((line) => (JSON.parse(line) as { message?: string; msg?: string }).message)).toEqual(
         expect.arrayContaining([
           'the redis store is away',
           'rate limits cannot be checked',
           'the redis store is back',
-          'rate limits were not checked for a while',
+          'rate limits are checked again',
         ]),
       );
       expect(told).toHaveLength(4);
-      const { passed } = JSON.parse(told.find((line) => line.includes('for a while')) ?? '{}') as { passed: number };
-      // five before and five after were checked; all others were counted
+      const { passed } = JSON.parse(told.find((line) => line.includes('checked again')) ?? '{}') as { passed: number };
+      // five calls before and five after were checked; the others were counted
       expect(passed).toBe(load.counts.granted - 10);
       expect(await load.countedOpen()).toBe(passed);
       expect([load.counts.unchecked, load.counts.other]).toEqual([0, 0]);
@@ -116,7 +116,7 @@ describe('rate limits in a Redis that is killed and started again under load', (
 
   provesOnRedis(
     'choice.rate-limit.store-away-open',
-    'refuse calls until it is back when they are told to be closed',
+    'refuse calls until it is available again, with onStoreFailure closed',
     async () => {
       await using redis = await startRedis();
       await using load = await underLoad(redis.address, 'closed');
@@ -135,7 +135,7 @@ describe('rate limits in a Redis that is killed and started again under load', (
 
   provesOnRedis(
     'choice.store.redis-hangs',
-    'go on when it hangs instead of ending',
+    'handle a hanging Redis like a stopped one',
     async () => {
       await using redis = await startRedis();
       await using load = await underLoad(redis.address);

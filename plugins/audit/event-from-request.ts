@@ -1,32 +1,32 @@
 import type { JsonObject, RequestRecord } from '@toolmgr/core';
 import type { AuditEvent, Outcome } from './event.ts';
+import { type EventContext, textOf } from './event-from-call.ts';
 import { type EventType, typeOfRequest } from './event-types.ts';
-import { type Making, textOf } from './from-call.ts';
 
 /**
- * The event of a settled request; `undefined` when its type is not wanted, and for a request that made a call: that
- * one has its own event, once for all its rounds. Streams that say nothing but events had theirs when they began.
+ * The event of a settled request; `undefined` when its type is excluded, and for a request with a call, which has its own
+ * event. Event streams have theirs when they start.
  */
-export function eventFromRequest(record: RequestRecord, making: Making): AuditEvent | undefined {
+export function eventFromRequest(record: RequestRecord, context: EventContext): AuditEvent | undefined {
   if (record.call !== undefined) return undefined;
   const type = typeOfRequest(record);
   if (type === 'sse_connection' && record.isStream) return undefined;
-  return making.isWanted(type) ? eventOf(record, type, making) : undefined;
+  return context.isWanted(type) ? eventOf(record, type, context) : undefined;
 }
 
-/** The event of an event stream that begins and may last for days; other answers that became streams have theirs at the end. */
-export function eventFromStream(record: RequestRecord, making: Making): AuditEvent | undefined {
+/** The event at the start of an event stream, which may last for days; other streamed responses have theirs at the end. */
+export function eventFromStream(record: RequestRecord, context: EventContext): AuditEvent | undefined {
   if (record.call !== undefined || typeOfRequest(record) !== 'sse_connection') return undefined;
-  return making.isWanted('sse_connection') ? eventOf(record, 'sse_connection', making) : undefined;
+  return context.isWanted('sse_connection') ? eventOf(record, 'sse_connection', context) : undefined;
 }
 
-function eventOf(record: RequestRecord, type: EventType, making: Making): AuditEvent {
+function eventOf(record: RequestRecord, type: EventType, context: EventContext): AuditEvent {
   const { inbound, clientInfo, message, error, startedMs, durationMs } = record;
   const { headers } = inbound;
   const meta = message?.given?._meta as JsonObject | null | undefined;
   return {
     type,
-    outcome: outcomeOf(record, making.detectApplicationErrors),
+    outcome: outcomeOf(record, context.detectApplicationErrors),
     loggedAtMs: startedMs + durationMs,
     requestId: record.id,
     origin: {
@@ -45,8 +45,8 @@ function eventOf(record: RequestRecord, type: EventType, making: Making): AuditE
     errorMessage: error?.message,
     extra: extraOf(record),
     trace: record.traceId ?? headers.traceparent ?? textOf(meta?.traceparent),
-    request: making.capture.request(record),
-    response: making.capture.response(record),
+    request: context.capture.request(record),
+    response: context.capture.response(record),
   };
 }
 
@@ -65,7 +65,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['resources/unsubscribe', 'resource'],
 ]);
 
-/** What was asked for, by the request's own word: nothing of that name need exist. */
+/** The requested name, which need not exist. */
 function targetOf({ inbound, message }: RequestRecord): JsonObject {
   const method = message?.method ?? inbound.method;
   const type = KINDS.get(method) ?? 'endpoint';

@@ -1,7 +1,7 @@
 import type { WorkflowAdvanced } from '@toolmgr/core';
 import type { AuditEvent, Outcome } from './event.ts';
+import { type EventContext, textOf, traceOf } from './event-from-call.ts';
 import { typeOfWorkflow } from './event-types.ts';
-import { type Making, textOf, traceOf } from './from-call.ts';
 
 const OUTCOMES = {
   started: 'success',
@@ -14,11 +14,11 @@ const OUTCOMES = {
   step_skipped: 'success',
 } as const satisfies Record<WorkflowAdvanced['change'], Outcome>;
 
-/** The event of a workflow or of one of its steps; `undefined` when its type is not wanted. */
-export function eventFromWorkflow(advanced: WorkflowAdvanced, making: Making): AuditEvent | undefined {
+/** The event of a workflow or of one of its steps; `undefined` when its type is excluded. */
+export function eventFromWorkflow(advanced: WorkflowAdvanced, context: EventContext): AuditEvent | undefined {
   const { call, change, step, workflowId, workflowName } = advanced;
   const type = typeOfWorkflow(change);
-  if (!making.isWanted(type)) return undefined;
+  if (!context.isWanted(type)) return undefined;
   const client = call.client.clientInfo;
   return {
     type,

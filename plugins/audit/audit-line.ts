@@ -6,12 +6,12 @@ import type { Captured } from './capture.ts';
 import type { AuditConfig } from './config.ts';
 import { delegationOf } from './delegation.ts';
 import type { AuditEvent, Origin } from './event.ts';
-import { createTexts, type Texts } from './json-text.ts';
+import { createRedactedTexts, type RedactedTexts } from './redacted-text.ts';
 
-const WORDS = 256; // vmcp endpoint: jsonrpc_error_message is cut here, and so is what a client says of itself
-const NAME_CHARACTERS = 1024; // of a tool, prompt or resource
+const MAX_TEXT_CHARACTERS = 256; // maximum of jsonrpc_error_message and of texts from clients
+const MAX_NAME_CHARACTERS = 1024; // of a tool, prompt or resource
 
-/** Writes lines of one audit trail, each with its line break. */
+/** Builds the lines of the audit log, each with a line break. */
 export interface AuditLines {
   /**
    * One audit event.
@@ -19,22 +19,21 @@ export interface AuditLines {
    * Shape: `time, level, msg, audit_id, type, logged_at, outcome, component, source, subjects, delegation?, target,
    * metadata.server?,
    * metadata.extra, data?`. `source.extra.request_id` is the same in every line of one request: calls, inner calls and
-   * workflow steps. Every text that came from outside is cut and has its secrets masked.
+   * workflow steps. Untrusted texts are cut, and their secrets masked.
    * Source: vmcp spec §2 audit.
    */
   of(event: AuditEvent): string;
-  /** The line that says how many events were lost because the sink was too slow or broken. */
+  /** The line with the number of events that were dropped because the sink was too slow or failed. */
   dropped(events: number, nowMs: number): string;
 }
 
 /**
- * Lines are put together from texts, most of which come again with every call: a tenth of what a call costs was
- * building objects to stringify them.
+ * Lines are concatenated from cached texts: building objects for `JSON.stringify` took a tenth of the time of a call.
  */
 export function createAuditLines(
   config: Pick<AuditConfig, 'component' | 'metadata' | 'maxDelegationDepth'>,
 ): AuditLines {
-  const texts = createTexts();
+  const texts = createRedactedTexts();
   const component = JSON.stringify(config.component);
   const server = Object.keys(config.metadata).length === 0 ? '' : `"server":${JSON.stringify(config.metadata)},`;
   const callers = new WeakMap<Caller, CallerText>();
@@ -50,13 +49,13 @@ export function createAuditLines(
   return {
     of(event) {
       const at = texts.time(event.loggedAtMs);
-      const caller = event.caller === undefined ? NOBODY : textOf(event.caller);
+      const caller = event.caller === undefined ? ANONYMOUS : textOf(event.caller);
       return (
         `{"time":"${at}","level":"AUDIT","msg":"audit_event","audit_id":"${randomUUID()}","type":"${event.type}"` +
         `,"logged_at":"${at}","outcome":"${event.outcome}","component":${component}` +
         `,"source":${sourceOf(event.requestId, event.origin, texts)}` +
         `,"subjects":{${caller.subject}${clientOf(event, texts)}}${caller.delegation}` +
-        `,"target":{${texts.members(event.target, NAME_CHARACTERS)}}` +
+        `,"target":{${texts.members(event.target, MAX_NAME_CHARACTERS)}}` +
         `,"metadata":{${server}"extra":{${extraOf(event, texts)}}}${dataOf(event)}}\n`
       );
     },
@@ -68,13 +67,13 @@ export function createAuditLines(
   };
 }
 
-/** What every line of one caller has: members as text. */
+/** The encoded members that all events of a caller share. */
 interface CallerText {
   readonly subject: string;
   readonly delegation: string;
 }
 
-const NOBODY: CallerText = { subject: '"user":"anonymous"', delegation: '' };
+const ANONYMOUS: CallerText = { subject: '"user":"anonymous"', delegation: '' };
 
 function subjectOf({ claims, name, subject }: Caller): string {
   const named = [claims.name, claims.preferred_username, claims.email];
@@ -87,30 +86,38 @@ function delegationMember(caller: Caller, maxDepth: number): string {
   return delegation === undefined ? '' : `,"delegation":${JSON.stringify(delegation)}`;
 }
 
-function clientOf({ clientName, clientVersion }: AuditEvent, texts: Texts): string {
-  return texts.member('client_name', clientName, WORDS) + texts.member('client_version', clientVersion, WORDS);
+function clientOf({ clientName, clientVersion }: AuditEvent, texts: RedactedTexts): string {
+  return (
+    texts.member('client_name', clientName, MAX_TEXT_CHARACTERS) +
+    texts.member('client_version', clientVersion, MAX_TEXT_CHARACTERS)
+  );
 }
 
-/** A session id opens the session of an anonymous client: its hash joins lines as well. */
-function sourceOf(requestId: string, origin: Origin | undefined, texts: Texts): string {
+/** The session id is hashed, because it is a credential of anonymous clients. */
+function sourceOf(requestId: string, origin: Origin | undefined, texts: RedactedTexts): string {
   const request = `"extra":{"request_id":${JSON.stringify(requestId)}`;
   if (origin === undefined) return `{"type":"local",${request}}}`;
   const { address, userAgent, forwardedFor, sessionId } = origin;
   const value = address === undefined ? '' : `,"value":${texts.address(address)}`;
   const session = sessionId === undefined ? '' : `,"session_id":"${texts.digest(sessionId)}"`;
-  const said = texts.member('user_agent', userAgent, WORDS) + texts.member('forwarded_for', forwardedFor, WORDS);
-  return `{"type":"network"${value},${request}${said}${session}}}`;
+  const claimed =
+    texts.member('user_agent', userAgent, MAX_TEXT_CHARACTERS) +
+    texts.member('forwarded_for', forwardedFor, MAX_TEXT_CHARACTERS);
+  return `{"type":"network"${value},${request}${claimed}${session}}}`;
 }
 
-function extraOf({ origin, durationMs, errorCode, errorMessage, extra, trace }: AuditEvent, texts: Texts): string {
-  const took = durationMs === undefined ? '' : `,"duration_ms":${Math.round(durationMs * 1000) / 1000}`;
+function extraOf(
+  { origin, durationMs, errorCode, errorMessage, extra, trace }: AuditEvent,
+  texts: RedactedTexts,
+): string {
+  const duration = durationMs === undefined ? '' : `,"duration_ms":${Math.round(durationMs * 1000) / 1000}`;
   const transport = origin === undefined ? '' : origin.isStream ? ',"transport":"sse"' : ',"transport":"http"';
-  const own = texts.members(extra, WORDS);
+  const own = texts.members(extra, MAX_TEXT_CHARACTERS);
   const code = errorCode === undefined ? '' : `,"jsonrpc_error_code":${errorCode}`;
-  const message = texts.member('jsonrpc_error_message', errorMessage, WORDS);
+  const message = texts.member('jsonrpc_error_message', errorMessage, MAX_TEXT_CHARACTERS);
   const traceId = trace === undefined ? undefined : TRACE.exec(trace)?.[1];
   const traced = traceId === undefined ? '' : `,"trace_id":"${traceId}"`;
-  return `${took}${transport}${own === '' ? '' : ','}${own}${code}${message}${traced}`.replace(LEADING_COMMA, '');
+  return `${duration}${transport}${own === '' ? '' : ','}${own}${code}${message}${traced}`.replace(LEADING_COMMA, '');
 }
 
 const LEADING_COMMA = /^,/;
@@ -134,7 +141,7 @@ function decodedValue(captured: Captured | undefined): JsonValue | undefined {
   return value === undefined ? undefined : redacted(value);
 }
 
-/** Of a whole JSON-RPC answer its result or error. */
+/** The result or error of a JSON-RPC response. */
 function innerOf(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !('jsonrpc' in value)) return value;
   return value.result ?? value.error ?? undefined;

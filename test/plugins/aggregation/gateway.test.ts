@@ -10,7 +10,7 @@ const ERAS = ['2025-11-25', '2026-07-28'] as const;
 describe.each(ERAS)('an aggregated endpoint for clients of %s', (era) => {
   proves(
     ['choice.aggregation.override-original-called', 'vmcp.aggregation.tools-overrides-name-everywhere'],
-    'lists and takes the overridden name, and calls the backend by its own',
+    'lists and accepts the overridden name, and calls the backend with the original one',
     async () => {
       const files = fakeServer().tool('read', ({ params }) => ({
         content: [{ type: 'text', text: `${params.name}` }],
@@ -28,7 +28,7 @@ describe.each(ERAS)('an aggregated endpoint for clients of %s', (era) => {
 
   proves(
     ['choice.aggregation.hidden-not-callable', 'choice.aggregation.hidden-routable-inside'],
-    'answers a hidden tool like an unknown one, while inner calls reach it',
+    'answers a call of a hidden tool like an unknown one, but inner calls reach it',
     async () => {
       const files = fakeServer().tool('read', 'read it').tool('remove', 'removed it');
       const closed = fakeServer().tool('read', 'closed read');
@@ -53,7 +53,7 @@ describe.each(ERAS)('an aggregated endpoint for clients of %s', (era) => {
     },
   );
 
-  it('answers an error, not an empty list, while manual leaves a conflict', async () => {
+  it('answers an error instead of an empty list while manual has a conflict', async () => {
     const backends = { a: fakeServer().tool('t'), b: fakeServer().tool('t') };
     await using world = await gatewayOf(backends, [{ workload: 'a' }], undefined, 'manual');
     const client = await world.client({ era });
@@ -81,7 +81,7 @@ function gatewayOf(
   return testGateway({ backends, plugins, plan: { plugins: used } });
 }
 
-/** A plugin that answers the next call with what an inner call of another tool gives. */
+/** A plugin that answers the next call with the result of an inner call. */
 function innerCaller() {
   let next: string | undefined;
   const redirect = async (core: Core, parent: InnerCall['parent']) => {

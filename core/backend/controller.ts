@@ -12,10 +12,10 @@ import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { LinkFailure } from './failure.ts';
+import { ListCache } from './lists/list-cache.ts';
 import { ALL_KINDS, ListChanges } from './lists/list-changes.ts';
 import { ListReader, type ReadLists } from './lists/list-reader.ts';
 import { OwnerLists } from './lists/owner-lists.ts';
-import { ShownLists } from './lists/shown-lists.ts';
 import { Connector } from './sessions/connect.ts';
 import { OwnSessions } from './sessions/exclusive-sessions.ts';
 import { momentFor } from './sessions/first-start.ts';
@@ -48,7 +48,7 @@ export class BackendController {
   readonly #connector: Connector;
   readonly #pool: SessionPool;
   readonly #availability: Availability;
-  readonly #lists: ShownLists;
+  readonly #lists: ListCache;
   readonly #reader: ListReader;
   readonly #owners: OwnerLists;
   readonly #changes: ListChanges;
@@ -74,7 +74,7 @@ export class BackendController {
       linePerCaller: limits.queuePerCaller,
     });
     this.#connector = new Connector(options);
-    this.#lists = new ShownLists({
+    this.#lists = new ListCache({
       limits,
       inherited,
       now,

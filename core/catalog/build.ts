@@ -8,7 +8,7 @@ import { resolveCollisions } from './collisions.ts';
 import { draftFromListings } from './draft-from-listings.ts';
 import { definitionNamed } from './entry-definition.ts';
 import { innerCallNames } from './inner-call-names.ts';
-import { createPageStore, type PageParts } from './pages.ts';
+import { createPageCache, type PageParts } from './page-cache.ts';
 import { boundNames } from './short-names.ts';
 import { type FindUnlisted, unlistedFinder } from './unlisted-resources.ts';
 import { readUriClaims, type UriClaims, withoutContested } from './uri-claims.ts';
@@ -99,7 +99,7 @@ function catalogFrom(
   };
   const { claims } = routing;
   const findUnlisted = routing.unlisted([...visible.resource, ...visible.template]);
-  const pages = createPageStore((kind) => visible[kind], parts);
+  const pages = createPageCache((kind) => visible[kind], parts);
   let inside: ReadonlyMap<string, ToolEntry> | undefined;
   let direct: Catalog | undefined;
   const catalog: Catalog = {

@@ -11,7 +11,7 @@ import type { Gateway } from './gateway.ts';
 import { type Loaded, loadPlugins } from './load-plugins.ts';
 import { type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
-import { handoverStateOf } from './reload.ts';
+import { handoverStateOf } from './reload-handover.ts';
 import { createEndpointSettings } from './routes-adapter.ts';
 import { wireGateway } from './wire-gateway.ts';
 

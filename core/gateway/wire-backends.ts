@@ -11,7 +11,7 @@ import type { Slots } from '../extension/slots.ts';
 import { createGaps } from '../pipeline/completeness.ts';
 import { createServerDescriber } from '../pipeline/server-info.ts';
 import type { Plan } from './plan.ts';
-import { type HandoverState, mayBeKept } from './reload.ts';
+import { type HandoverState, mayBeKept } from './reload-handover.ts';
 import type { EndpointOptions } from './routes-adapter.ts';
 
 /** What joining needs: a plan that was read, and hooks and slots that the plugins filled. */

@@ -6,7 +6,7 @@ import type { Performing } from '../pipeline/perform-inner.ts';
 import type { InFlight } from '../timing/in-flight.ts';
 import type { Gateway } from './gateway.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
-import { type HandoverState, isSameDoor, listsThatDiffer, noteHandoverState, whyNotMoved } from './reload.ts';
+import { type HandoverState, isSameDoor, listsThatDiffer, noteHandoverState, whyNotMoved } from './reload-handover.ts';
 import { type Sources, watchSources } from './sources.ts';
 import { type JoinParts, wireBackends } from './wire-backends.ts';
 import { wirePipeline } from './wire-pipeline.ts';

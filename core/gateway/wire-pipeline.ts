@@ -8,7 +8,7 @@ import { createPassthrough } from '../pipeline/passthrough-headers.ts';
 import type { PipelineContext } from '../pipeline/perform.ts';
 import { createPerforming } from '../pipeline/perform-inner.ts';
 import { compilePipeline, createTargetDispatch, type Pipeline } from '../pipeline/pipeline.ts';
-import { type HandoverState, sharedRounds } from './reload.ts';
+import { type HandoverState, sharedRounds } from './reload-handover.ts';
 import type { JoinParts, WiredBackends } from './wire-backends.ts';
 
 /**

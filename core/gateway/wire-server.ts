@@ -2,7 +2,7 @@ import type { SessionEnded } from '../contract/event.ts';
 import { createEndpoint, type Endpoint, type HandoverParts } from '../server/endpoint.ts';
 import { createSharedSessions, type SharedSessions } from '../server/era-2025-11-25/sessions/session-store.ts';
 import { mountedRoutes } from './mounted-routes.ts';
-import type { HandoverState } from './reload.ts';
+import type { HandoverState } from './reload-handover.ts';
 import type { JoinParts } from './wire-backends.ts';
 import type { WiredPipeline } from './wire-pipeline.ts';
 

@@ -1,4 +1,4 @@
-import { pageOf } from '../catalog/pages.ts';
+import { pageOf } from '../catalog/page-cache.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { explainCause } from '../errors.ts';

@@ -2,16 +2,17 @@ import type { ClientContext } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
+import type { JsonValue } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
-import { encode } from '../json/raw-json.ts';
+import { encode, isObject } from '../json/raw-json.ts';
 import type { Message } from '../mcp/message.ts';
+import { META } from '../mcp/meta.ts';
 import { createHeartbeat } from '../timing/shared-timers.ts';
-import { createLegacyServer } from './era-2025-11-25/legacy-server.ts';
+import { createLegacyServer, type LegacyServer } from './era-2025-11-25/legacy-server.ts';
 import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
 import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-server.ts';
 import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
-import { claimOf, eraOf } from './era-of-message.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from './protocol-server.ts';
 
 /** What a protocol router is made with. */
@@ -43,11 +44,10 @@ export function createProtocolRouter({
   const servers: readonly ProtocolServer[] = [modern, legacy];
   const isServed = (server: ProtocolServer): boolean => face().eras.includes(server.era);
   const byEra = new Map<Era, ProtocolServer>(servers.map((server) => [server.era, server]));
-  const evidence = { modernVersions: MODERN_VERSIONS, isLegacySession: legacy.isLegacySession };
 
   return {
     serverFor(inbound: Inbound, message: Message): ProtocolServer | WireError {
-      const server = byEra.get(eraOf(message, inbound.headers, evidence));
+      const server = byEra.get(eraOf(message, inbound.headers, legacy));
       if (server !== undefined && isServed(server)) return server;
       // Without the modern era the probe of modern clients is answered like older servers do; they continue with
       // initialize.
@@ -96,4 +96,28 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
+}
+
+/**
+ * The era of a message. In this order: a legacy version header together with a live session, whatever reserved keys the
+ * body has; the version in the body; `initialize`; a header with a modern version. Everything else is legacy traffic.
+ * Source: MCP 2026-07-28 streamable HTTP, compatibility.
+ */
+function eraOf(message: Message, headers: Inbound['headers'], legacy: LegacyServer): Era {
+  if (headers['mcp-session-id'] !== undefined && legacy.isLegacySession(headers)) return '2025-11-25';
+  if (claimOf(message) !== undefined) return '2026-07-28';
+  if (message.kind === 'request' && message.method === 'initialize') return '2025-11-25';
+  const named = headers['mcp-protocol-version']?.trim();
+  return named !== undefined && isModern(named) ? '2026-07-28' : '2025-11-25';
+}
+
+/** The version that the body claims. */
+function claimOf(message: Message): JsonValue | undefined {
+  if (message.kind === 'response') return undefined;
+  const meta = message.given._meta;
+  return isObject(meta) ? meta[META.protocolVersion] : undefined;
+}
+
+function isModern(version: string): boolean {
+  return (MODERN_VERSIONS as readonly string[]).includes(version);
 }

@@ -87,9 +87,9 @@ export const policyBehaviours: readonly Mutation[] = [
   ['ask.modern.request-state', SEAL, ', canonical(binding.arguments)]', ']'],
   [
     'choice.modern.cache-retry',
-    'core/server/era-2026-07-28/results.ts',
+    'core/server/era-2026-07-28/response.ts',
     'const ttl = isRetry ? undefined :',
     'const ttl =',
   ],
-  ['choice.modern.no-store', 'core/server/era-2026-07-28/pending-response.ts', "'private, no-store'", "'private'"],
+  ['choice.modern.no-store', 'core/server/era-2026-07-28/response.ts', "'private, no-store'", "'private'"],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

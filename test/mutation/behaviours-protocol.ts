@@ -2,14 +2,14 @@ import type { Mutation } from './mutation.ts';
 
 const BOOK = 'core/server/era-2025-11-25/sessions/session-store.ts';
 const CURSOR = 'core/catalog/cursor.ts';
-const FIND_SESSION = 'core/server/era-2025-11-25/find-session.ts';
+const FIND_SESSION = 'core/server/era-2025-11-25/resume-session.ts';
 const GET_STREAM = 'core/server/era-2025-11-25/get-stream.ts';
 const HEADER_VALUE = 'core/mcp/headers.ts';
 const LADDER = 'core/server/era-2026-07-28/validate-headers.ts';
 const LIMITS = 'core/limits.ts';
 const LISTEN = 'core/server/era-2026-07-28/listen.ts';
 const ORIGIN = 'core/server/http/origin.ts';
-const PAGES = 'core/catalog/pages.ts';
+const PAGES = 'core/catalog/page-cache.ts';
 const RECORD = 'core/server/era-2025-11-25/sessions/session-record.ts';
 const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
 const STREAM = 'core/server/era-2025-11-25/sessions/resumable-stream.ts';
@@ -155,7 +155,7 @@ export const protocolBehaviours: readonly Mutation[] = [
   ['choice.session.priming-event', STREAM, 'if (this.#parts.isPrimed) writer.write', 'if (after < 0) writer.write'],
   [
     'choice.session.cancelled',
-    'core/server/era-2025-11-25/pending-response.ts',
+    'core/server/era-2025-11-25/response.ts',
     'this.cancellation.abort(new Error(reason));',
     '',
   ],

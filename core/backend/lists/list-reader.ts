@@ -9,16 +9,16 @@ import type { ListKind } from '../sessions/backend-session.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import type { SessionHolder } from '../sessions/session-holder.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
+import type { ListCache } from './list-cache.ts';
 import { ALL_KINDS } from './list-changes.ts';
 import { type ListingAuthContext, mergeLists, readListing } from './listing.ts';
 import { Relists } from './refresh.ts';
-import type { ShownLists } from './shown-lists.ts';
 
 /** What reading lists needs. */
 export interface ListReaderOptions {
   readonly backend: Backend;
   readonly pool: SessionPool;
-  readonly lists: ShownLists;
+  readonly lists: ListCache;
   readonly limits: Limits;
   readonly log: Log;
   /** Aborts when the backend is not kept any more. */

@@ -3,8 +3,8 @@ import { listClassOf } from '../../mcp/capabilities.ts';
 import type { Availability } from '../availability.ts';
 import type { CallerLists } from '../backend-manager.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
+import type { ListCache } from './list-cache.ts';
 import type { ListReader } from './list-reader.ts';
-import type { ShownLists } from './shown-lists.ts';
 
 /** What the lists of owners are read with. */
 export interface OwnerListsOptions {
@@ -12,7 +12,7 @@ export interface OwnerListsOptions {
   readonly perCaller: boolean;
   readonly pool: SessionPool;
   readonly availability: Availability;
-  readonly lists: ShownLists;
+  readonly lists: ListCache;
   readonly reader: ListReader;
   /** Aborts when the backend is not kept any more. */
   readonly signal: AbortSignal;

@@ -4,7 +4,7 @@ import { NULL_ID } from '../../mcp/message.ts';
 import { EventWriter } from '../http/event-writer.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
-import { ANSWER_HEADERS } from './pending-response.ts';
+import { ANSWER_HEADERS } from './response.ts';
 import type { Session } from './sessions/session.ts';
 
 /**

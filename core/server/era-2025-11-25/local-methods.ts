@@ -6,7 +6,7 @@ import type { NotificationMessage, RequestMessage } from '../../mcp/message.ts';
 import type { McpRequest } from '../../pipeline/mcp-request.ts';
 import type { ProtocolServerParts } from '../protocol-server.ts';
 import { sessionClient } from './client-requests.ts';
-import type { PendingResponse } from './pending-response.ts';
+import type { PendingResponse } from './response.ts';
 import type { Session } from './sessions/session.ts';
 import { errorFromWatch } from './subscription-error.ts';
 

@@ -15,8 +15,7 @@ import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
 import { acknowledged, deliverable, type ListKind, readFilter } from './listen-filter.ts';
 import type { Listener, ListenHub } from './listen-hub.ts';
-import { ANSWER_HEADERS } from './pending-response.ts';
-import { ownMeta } from './results.ts';
+import { ANSWER_HEADERS, ownMeta } from './response.ts';
 
 /**
  * Serves one `subscriptions/listen`: an event stream that starts with the acknowledged filter, sends tagged changes,

@@ -11,13 +11,11 @@ import { cancellationOf } from '../../timing/cancel.ts';
 import { HOUSE_METHODS } from '../gateway-methods.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
-import { mirrorMismatch, tooManyParams } from './check-mirrored-params.ts';
 import { openListen } from './listen.ts';
 import { createListenHub, type ListenHub } from './listen-hub.ts';
-import { ANSWER_HEADERS, PendingResponse } from './pending-response.ts';
-import { modernResult, ownMeta } from './results.ts';
+import { ANSWER_HEADERS, modernResult, ownMeta, PendingResponse } from './response.ts';
 import { createSessionOwners, type SessionOwners } from './session-owners.ts';
-import { type Envelope, readEnvelope } from './validate-headers.ts';
+import { type Envelope, mirrorMismatch, readEnvelope, tooManyParams } from './validate-headers.ts';
 
 /** Revisions of the stateless era, newest first. */
 export const MODERN_VERSIONS = ['2026-07-28'] as const;

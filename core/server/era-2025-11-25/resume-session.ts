@@ -4,7 +4,7 @@ import { recorderOf } from '../http/request-recorder.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange } from '../protocol-server.ts';
 import { LEGACY_VERSIONS } from './initialize.ts';
-import { ANSWER_HEADERS } from './pending-response.ts';
+import { ANSWER_HEADERS } from './response.ts';
 import type { Session } from './sessions/session.ts';
 import type { MissingSession, Sessions } from './sessions/sessions.ts';
 

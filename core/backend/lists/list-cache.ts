@@ -6,7 +6,7 @@ import { CallerListTimes } from './caller-lists.ts';
 import { sameListing } from './listing.ts';
 
 /** What the lists of one backend are kept with. */
-export interface ShownListsOptions {
+export interface ListCacheOptions {
   readonly limits: Limits;
   /** Lists of the description before this one; served until the backend has shown its own. */
   readonly inherited: ReadonlyMap<string, BackendListing> | undefined;
@@ -18,15 +18,15 @@ export interface ShownListsOptions {
 }
 
 /** The lists one backend has shown, by class, and which of them may be out of date. */
-export class ShownLists {
-  readonly #options: ShownListsOptions;
+export class ListCache {
+  readonly #options: ListCacheOptions;
   readonly #byClass: Map<string, BackendListing>;
   readonly #stale = new Set<string>();
   readonly #callerTimes: CallerListTimes;
   #grace: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(options: ShownListsOptions) {
+  constructor(options: ListCacheOptions) {
     this.#options = options;
     this.#byClass = new Map(options.inherited);
     this.#callerTimes = new CallerListTimes(options.limits.callerLists, options.now);

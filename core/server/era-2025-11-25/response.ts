@@ -1,13 +1,18 @@
+import type { CallResult } from '../../contract/call.ts';
 import type { ClientResponse } from '../../contract/client-context.ts';
 import type { Responder } from '../../contract/inbound.ts';
-import type { RawJson } from '../../contract/json.ts';
+import type { JsonObject, RawJson } from '../../contract/json.ts';
+import type { Refusal } from '../../contract/refusal.ts';
 import type { WireError } from '../../contract/wire-error.ts';
-import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
+import { decodeObject } from '../../json/raw-json.ts';
+import { errorBytes, notificationParts, resultParts, retryData } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
+import { endToEndMeta } from '../../mcp/meta.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
+import { membersOf, toolFailure } from '../../mcp/result.ts';
 import { isLogWanted } from '../../mcp/wanted-logs.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
@@ -125,3 +130,34 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
 
 const PATIENCE_BEATS = 2;
 const TOO_LARGE = wireError(CODE.internalError, 'the answer was too large to be stored for a resumed stream');
+
+/**
+ * A result for legacy clients: without the members of modern clients and without the `_meta` of the backend. A result
+ * without any of them is sent unchanged.
+ */
+export function legacyResult(result: CallResult): RawJson {
+  const members = membersOf(result);
+  const plain = members.without('resultType', 'ttlMs', 'cacheScope');
+  const meta = plain.get('_meta');
+  if (meta === undefined) return plain.toBytes();
+  const kept = endToEndMeta(meta);
+  if (kept === meta) return plain.toBytes();
+  return (kept === undefined ? plain.without('_meta') : plain.with('_meta', kept)).toBytes();
+}
+
+/** A rate-limited tool call is answered by a result that the model can read; its code is outside the reserved range. */
+export function limitedResult(refusal: Refusal): RawJson {
+  const text = 'Rate limit exceeded';
+  const structuredContent: JsonObject = { code: 429, message: text, data: retryData(refusal) };
+  return toolFailure(text, { structuredContent }).bytes;
+}
+
+/**
+ * An error for legacy clients: -32602 about the resource that was read becomes "not found", -32002. Any other -32602 is
+ * kept, because it may be about the arguments.
+ */
+export function legacyError(error: WireError, { method, given }: RequestMessage): WireError {
+  if (error.code !== CODE.invalidParams || method !== 'resources/read' || error.data === undefined) return error;
+  const isThisResource = error.data[0] === 0x7b && decodeObject(error.data)?.uri === given.uri;
+  return isThisResource ? { ...error, code: CODE.legacyResourceNotFound } : error;
+}

@@ -60,12 +60,12 @@ function pageFrom(
 }
 
 /** Pages of one catalogue, serialised once: first pages are kept for ever, later ones within a size limit. */
-export interface PageStore {
+export interface PageCache {
   page(kind: EntryKind, era: Era, cursor: string | undefined): RawJson | undefined;
 }
 
 /** Caches the pages of lists that never change. */
-export function createPageStore(visible: (kind: EntryKind) => readonly CatalogEntry[], parts: PageParts): PageStore {
+export function createPageCache(visible: (kind: EntryKind) => readonly CatalogEntry[], parts: PageParts): PageCache {
   const first = new Map<string, RawJson>();
   const later = new Map<string, RawJson>();
   let laterBytes = 0;

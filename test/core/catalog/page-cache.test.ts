@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../../core/catalog/catalog.ts';
 import { itemBytes, needsWrapping } from '../../../core/catalog/entry-definition.ts';
-import { pageOf } from '../../../core/catalog/pages.ts';
+import { pageOf } from '../../../core/catalog/page-cache.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { built, keysOf, pageValue } from '../../support/catalogs.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import type { BackendListing } from '../../../core/backend/backend-manager.ts';
-import { ShownLists } from '../../../core/backend/lists/shown-lists.ts';
+import { ListCache } from '../../../core/backend/lists/list-cache.ts';
 import { limitsSchema } from '../../../core/limits.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -13,7 +13,7 @@ afterEach(() => {
 
 describe('the lists of a backend that is away', () => {
   proves('choice.backend.away-list-kept', 'are served for 60 seconds', () => {
-    const lists = new ShownLists({
+    const lists = new ListCache({
       limits: limitsSchema.parse({}),
       inherited: undefined,
       now: () => 0,

@@ -1,14 +1,7 @@
 import { Connection, type ConnectionOwner } from './connection.ts';
-import type { Origin } from './dial.ts';
-import type { OutgoingRequest, ResponseReader } from './flow.ts';
+import type { HttpClient, HttpClientOptions, HttpClientStats, OutgoingRequest, ResponseReader } from './http-client.ts';
+import type { Origin } from './origin.ts';
 import { type ForProxy, requestHead } from './request-head.ts';
-
-/** How long connections are waited for and kept. */
-export interface PoolOptions {
-  readonly connectTimeoutMs: number;
-  /** An idle connection is closed after this, or a second before the far side says that it will. */
-  readonly keepAliveMs: number;
-}
 
 const SWEEP_MS = 1_000;
 /** The far side's clock runs while its answer travels. */
@@ -18,9 +11,10 @@ const CLOSING_MARGIN_MS = 1_000;
  * The connections to one origin. Takes the one used last, opens another when none is free: how many there are at once
  * is bounded by who sends.
  */
-export class ConnectionPool implements ConnectionOwner {
+export class ConnectionPool implements HttpClient, ConnectionOwner {
   readonly origin: Origin;
   readonly connectTimeoutMs: number;
+  readonly keptHeaders: ReadonlySet<string> | undefined;
   session: Buffer | undefined;
   readonly #keepAliveMs: number;
   readonly #forProxy: ForProxy | undefined;
@@ -32,13 +26,14 @@ export class ConnectionPool implements ConnectionOwner {
   #closed = false;
   #whenEmpty: (() => void) | undefined;
 
-  constructor(origin: Origin, { connectTimeoutMs, keepAliveMs }: PoolOptions) {
+  constructor(origin: Origin, { connectTimeoutMs, keepAliveMs, keptHeaders }: HttpClientOptions) {
     this.origin = origin;
     const { proxy, isTls, host } = origin;
     if (proxy !== undefined && !isTls) {
       this.#forProxy = { origin: `http://${host}`, authorization: proxy.authorization };
     }
     this.connectTimeoutMs = connectTimeoutMs;
+    this.keptHeaders = keptHeaders;
     this.#keepAliveMs = keepAliveMs;
   }
 
@@ -52,6 +47,10 @@ export class ConnectionPool implements ConnectionOwner {
       return reader.failed(cause as TypeError);
     }
     this.#take().send(head, request.body, reader);
+  }
+
+  stats(): HttpClientStats {
+    return { connections: this.#all.size, idle: this.#idleCount };
   }
 
   /** Takes nothing more; resolves when what is under way has ended. */

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { ChunkedBody } from './chunked-body.ts';
 import { undoingCodings } from './decoded-body.ts';
-import { dial, type Origin } from './dial.ts';
-import type { Flow, ResponseReader } from './flow.ts';
+import { dial } from './dial.ts';
+import type { Flow, ResponseReader } from './http-client.ts';
 import { MalformedResponse } from './malformed.ts';
-import { CHUNKED, type ResponseHead, readResponseHead, UNTIL_CLOSE } from './response-head.ts';
+import type { Origin } from './origin.ts';
+import { CHUNKED, type ParsedHead, readResponseHead, UNTIL_CLOSE } from './response-head.ts';
 
 /** Bytes of one head; Node's servers take no more either. */
 const MAX_HEAD_BYTES = 32_768;
@@ -19,6 +20,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 export interface ConnectionOwner {
   readonly origin: Origin;
   readonly connectTimeoutMs: number;
+  readonly keptHeaders: ReadonlySet<string> | undefined;
   /** The TLS session to begin with. */
   session: Buffer | undefined;
   /** It can take the next request. Called before the reader hears the end. */
@@ -38,7 +40,7 @@ export class Connection {
   #connecting: NodeJS.Timeout | undefined;
   #ready = false;
   #current: RequestFlow | undefined;
-  #head: ResponseHead | undefined;
+  #head: ParsedHead | undefined;
   #partial: Buffer | undefined;
   #left = 0;
   #chunks: ChunkedBody | undefined;
@@ -158,11 +160,11 @@ export class Connection {
     }
     this.#partial = undefined;
     const next = at + end + HEAD_END.length - known;
-    this.#begin(readResponseHead(bytes.subarray(0, end)), next < given.length);
+    this.#begin(readResponseHead(bytes.subarray(0, end), this.#owner.keptHeaders), next < given.length);
     return next;
   }
 
-  #begin(head: ResponseHead, isMore: boolean): void {
+  #begin(head: ParsedHead, isMore: boolean): void {
     if (head.status < 200) {
       if (head.status === 101) throw new MalformedResponse('the far side changes the protocol unasked');
       if (++this.#interim > MAX_INTERIM) throw new MalformedResponse('too many interim answers');
@@ -177,7 +179,7 @@ export class Connection {
     if (head.length === 0) this.#end(flow, head, isMore);
   }
 
-  #takeBody(head: ResponseHead, bytes: Buffer, at: number): number {
+  #takeBody(head: ParsedHead, bytes: Buffer, at: number): number {
     const flow = this.#current as RequestFlow;
     if (this.#chunks !== undefined) {
       const chunks = this.#chunks;
@@ -195,7 +197,7 @@ export class Connection {
   }
 
   /** The answer is complete: the connection is free again, or closed, before its reader goes on. */
-  #end(flow: RequestFlow, head: ResponseHead, isMore: boolean): void {
+  #end(flow: RequestFlow, head: ParsedHead, isMore: boolean): void {
     if (this.#current !== flow) return; // its reader has aborted it
     this.#forget();
     // What follows would be taken for the next answer; a body that is still being sent, for the next request.

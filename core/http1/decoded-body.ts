@@ -1,8 +1,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import type { Flow, ResponseReader } from './flow.ts';
+import type { Flow, ResponseHead, ResponseReader } from './http-client.ts';
 import { UndecodableBody } from './malformed.ts';
-import type { ResponseHead } from './response-head.ts';
 
 /** Bytes that a decoder gives out at once: readers look at their bounds between two of them. */
 const PIECE_BYTES = 65_536;

@@ -1,40 +1,20 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Origin } from './origin.ts';
 import type { ProxyRoute } from './proxy-route.ts';
 import { dialProxy, Tunnel } from './tunnel.ts';
-
-/** Where a pool connects to. */
-export interface Origin {
-  readonly isTls: boolean;
-  /** A name or an address, without brackets. */
-  readonly hostname: string;
-  readonly port: number;
-  /** As the `Host` header has it. */
-  readonly host: string;
-  /** Certificates that are trusted instead of the system's, PEM. */
-  readonly ca: string | undefined;
-  /** The forward proxy on the way there. */
-  readonly proxy: ProxyRoute | undefined;
-}
-
-/** The origin of an http or https URL. */
-export function originFrom(url: URL, ca?: string, proxy?: ProxyRoute): Origin {
-  const isTls = url.protocol === 'https:';
-  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
-  return { isTls, hostname: url.hostname.replace(/^\[|\]$/g, ''), port, host: url.host, ca, proxy };
-}
 
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /**
- * Opens a socket whose bytes go to `read`, which must copy what it keeps: they lie in one buffer that all connections
- * share, since Node reads into it and calls back in one go.
+ * Opens a socket whose bytes go to `read`. They lie in the read buffer of this connection, which its next read overwrites:
+ * `read` copies what it keeps. No two connections have the same buffer.
  */
 export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: Buffer) => void): Dialled {
   if (origin.proxy !== undefined) return dialThrough(origin, origin.proxy, session, read);
   const { hostname: host, port } = origin;
   const onread = {
-    buffer: readBuffer(),
+    buffer: Buffer.allocUnsafeSlow(READ_BYTES),
     callback: (size: number, bytes: Uint8Array): boolean => {
       read((bytes as Buffer).subarray(0, size));
       return true;
@@ -90,12 +70,5 @@ export interface Dialled {
   readonly readyEvent: 'connect' | 'secureConnect';
 }
 
+/** Bytes of one read at most. */
 const READ_BYTES = 65_536;
-let shared: Buffer | undefined;
-
-/** Windows fills a buffer in the background, so there each connection has its own. */
-function readBuffer(): Buffer {
-  if (process.platform === 'win32') return Buffer.allocUnsafeSlow(READ_BYTES);
-  shared ??= Buffer.allocUnsafeSlow(READ_BYTES);
-  return shared;
-}

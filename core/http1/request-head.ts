@@ -1,4 +1,4 @@
-import type { OutgoingRequest } from './flow.ts';
+import type { OutgoingRequest } from './http-client.ts';
 
 /** What a proxy reads in a request to a plain http origin (RFC 9112 §3.2.2). */
 export interface ForProxy {

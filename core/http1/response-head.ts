@@ -1,20 +1,14 @@
 import { recurringText } from '../json/json-string.ts';
+import type { ResponseHead } from './http-client.ts';
 import { MalformedResponse } from './malformed.ts';
 
-/** The answer's status and those of its headers that somebody here reads. */
-export interface ResponseHead {
-  readonly status: number;
-  readonly contentType: string | undefined;
-  readonly location: string | undefined;
-  /** `Content-Encoding`, all of them in the order they were applied. */
-  readonly contentEncoding: string | undefined;
-  /** `Mcp-Session-Id`. */
-  readonly sessionId: string | undefined;
+/** A response head with what its connection needs to know of it. */
+export interface ParsedHead extends ResponseHead {
   /** Bytes of the body; {@link CHUNKED} and {@link UNTIL_CLOSE} are others. */
   readonly length: number;
   /** Whether the connection may be used again. */
   readonly persistent: boolean;
-  /** Milliseconds after which the far side closes an idle connection; `undefined` when it does not say. */
+  /** Milliseconds after which the server closes an idle connection; `undefined` when it does not say. */
   readonly idleMs: number | undefined;
 }
 
@@ -26,10 +20,11 @@ export const UNTIL_CLOSE = -2;
 /**
  * Reads the head of an answer (RFC 9112 §4, §5, §6.3), strictly: what two readers could take for different messages
  * is refused.
- * @param bytes up to the empty line, without it
+ * @param bytes up to the empty line, without it; nothing of them is kept
+ * @param keptHeaders names in lower case of other headers to keep
  * @throws MalformedResponse
  */
-export function readResponseHead(bytes: Buffer): ResponseHead {
+export function readResponseHead(bytes: Buffer, keptHeaders: ReadonlySet<string> = NONE): ParsedHead {
   let at = statusLineEnd(bytes);
   const status = (digit(bytes, 9) * 10 + digit(bytes, 10)) * 10 + digit(bytes, 11);
   const head = new Fields(status, bytes[7] === ZERO + 1);
@@ -41,7 +36,10 @@ export function readResponseHead(bytes: Buffer): ResponseHead {
       throw new MalformedResponse('a header of the answer has a name that is none');
     }
     at = lineEnd(bytes, colon + 1);
-    TAKERS.get(recurringText(bytes, start, colon).toLowerCase())?.(head, trimmed(bytes, colon + 1, at));
+    const name = recurringText(bytes, start, colon).toLowerCase();
+    const take = TAKERS.get(name);
+    if (take !== undefined) take(head, trimmed(bytes, colon + 1, at));
+    else if (keptHeaders.has(name)) head.keep(name, trimmed(bytes, colon + 1, at));
   }
   head.settle();
   return head;
@@ -92,6 +90,7 @@ function noStatusLine(): MalformedResponse {
   return new MalformedResponse('the answer does not begin with a status line');
 }
 
+const NONE: ReadonlySet<string> = new Set();
 const VERSION = Buffer.from('HTTP/1.');
 const [TAB, LF, CR, SPACE, ZERO, COLON] = [0x09, 0x0a, 0x0d, 0x20, 0x30, 0x3a];
 /** Bytes of a header name (RFC 9110 §5.6.2). */
@@ -101,21 +100,30 @@ const TOKEN = Uint8Array.from({ length: 256 }, (_, byte) =>
 const DIGITS = /^\d{1,15}$/;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})/i;
 
-class Fields implements ResponseHead {
+class Fields implements ParsedHead {
   readonly status: number;
   contentType: string | undefined;
   location: string | undefined;
   contentEncoding: string | undefined;
-  sessionId: string | undefined;
   length = UNTIL_CLOSE;
   persistent: boolean;
   idleMs: number | undefined;
   #coding: string | undefined;
+  #kept: Map<string, string> | undefined;
   #declared: string | undefined;
 
   constructor(status: number, persistent: boolean) {
     this.status = status;
     this.persistent = persistent;
+  }
+
+  header(name: string): string | undefined {
+    return this.#kept?.get(name);
+  }
+
+  keep(name: string, value: string): void {
+    this.#kept ??= new Map();
+    if (!this.#kept.has(name)) this.#kept.set(name, value);
   }
 
   /** `Content-Length` */
@@ -180,12 +188,6 @@ const TAKERS: ReadonlyMap<string, (head: Fields, value: string) => void> = new M
     'location',
     (head, value) => {
       head.location ??= value;
-    },
-  ],
-  [
-    'mcp-session-id',
-    (head, value) => {
-      head.sessionId ??= value;
     },
   ],
 ]);

@@ -1,6 +1,5 @@
 import type { Era } from '../../contract/era.ts';
-import type { Flow, ResponseReader } from '../../http1/flow.ts';
-import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import { Gathering } from '../../json/pieces.ts';
 import { rawElements } from '../../json/raw-json.ts';
 import { sameId } from '../../mcp/backend-message.ts';
@@ -22,7 +21,7 @@ import {
 } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { Resumption } from './http-resumption.ts';
-import { MAX_REFUSAL_BYTES, statusFailure } from './http-target.ts';
+import { MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';
 import { Pace } from './pace.ts';
 
 /** Messages of one answer that is an array: more than any request has answers. */
@@ -68,7 +67,7 @@ export class Answer implements ResponseReader {
     this.#status = status;
     this.#location = head.location;
     if (status < 200 || status > 299) return;
-    if (this.#exchange.asked.method === 'initialize') this.#wire.learnSession(head.sessionId);
+    if (this.#exchange.asked.method === 'initialize') this.#wire.learnSession(head.header(SESSION_HEADER));
     const type = mediaType(head.contentType);
     if (type === JSON_TYPE) {
       this.#kind = 'json';

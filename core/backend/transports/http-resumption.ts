@@ -1,5 +1,4 @@
-import type { Flow, ResponseReader } from '../../http1/flow.ts';
-import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { socketFailure } from '../failure.ts';

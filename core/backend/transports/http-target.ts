@@ -3,9 +3,9 @@ import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { readCaBundle } from '../../http1/ca-bundle.ts';
-import { ConnectionPool, type PoolOptions } from '../../http1/connection-pool.ts';
-import { type Origin, originFrom } from '../../http1/dial.ts';
-import type { ResponseReader } from '../../http1/flow.ts';
+import { ConnectionPool } from '../../http1/connection-pool.ts';
+import type { HttpClientOptions, ResponseReader } from '../../http1/http-client.ts';
+import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import { LinkFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
@@ -13,7 +13,13 @@ import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 /** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
 const KEEP_ALIVE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-const POOL: PoolOptions = { connectTimeoutMs: CONNECT_TIMEOUT_MS, keepAliveMs: KEEP_ALIVE_MS };
+/** Names the session in a response to `initialize` (2025-11-25). */
+export const SESSION_HEADER = 'mcp-session-id';
+const POOL: HttpClientOptions = {
+  connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  keepAliveMs: KEEP_ALIVE_MS,
+  keptHeaders: new Set([SESSION_HEADER]),
+};
 /** Moves (307, 308) followed in a row; only within the origin. */
 const MAX_MOVES = 3;
 /** Bytes of a refusing answer that are read for its reason. */

@@ -1,7 +1,6 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
-import type { Flow, ResponseReader } from '../../http1/flow.ts';
-import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';

@@ -1,14 +1,13 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { Flow, ResponseReader } from '../../http1/flow.ts';
-import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Asked, Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
 import { Answer } from './http-answer.ts';
 import { errorIn, JSON_TYPE, mediaType, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
-import { type HttpRequest, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+import { type HttpRequest, type HttpTarget, NEVER, SESSION_HEADER, statusFailure } from './http-target.ts';
 import { ServerChannel } from './server-channel.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -115,7 +114,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     const headers: Record<string, string> = { accept };
     if (era === '2026-07-28') headers['mcp-protocol-version'] = era;
     else if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
-    if (this.#sessionId !== undefined) headers['mcp-session-id'] = this.#sessionId;
+    if (this.#sessionId !== undefined) headers[SESSION_HEADER] = this.#sessionId;
     return headers;
   }
 

@@ -47,11 +47,12 @@ describe('connections to an origin', () => {
     const server = await scriptedServer(({ socket }) => {
       socket.write(`${interim}HTTP/1.1 307 Moved\r\n${headers}Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n`);
     });
-    const { head, body } = await post(poolTo(server));
+    const { head, body } = await post(poolTo(server, { keptHeaders: new Set(['mcp-session-id', 'x-absent']) }));
+    const kept = ['mcp-session-id', 'x-absent', 'location'].map((name) => head?.header(name));
+    expect(kept).toEqual(['s1', undefined, undefined]);
     expect(head).toMatchObject({
       status: 307,
       contentType: 'text/event-stream; x=y',
-      sessionId: 's1',
       location: '/other',
     });
     expect(body).toBe('');

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConnectionPool } from '../../../core/http1/connection-pool.ts';
-import { originFrom } from '../../../core/http1/dial.ts';
+import { originFrom } from '../../../core/http1/origin.ts';
 import { proxyRouteFor } from '../../../core/http1/proxy-route.ts';
 import { forwardProxy } from '../../support/forward-proxy.ts';
 import { proves } from '../../support/proves.ts';

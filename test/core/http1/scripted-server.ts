@@ -2,10 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { ConnectionPool, type PoolOptions } from '../../../core/http1/connection-pool.ts';
-import { originFrom } from '../../../core/http1/dial.ts';
-import type { Flow, ResponseReader } from '../../../core/http1/flow.ts';
-import type { ResponseHead } from '../../../core/http1/response-head.ts';
+import { ConnectionPool } from '../../../core/http1/connection-pool.ts';
+import type { Flow, HttpClientOptions, ResponseHead, ResponseReader } from '../../../core/http1/http-client.ts';
+import { originFrom } from '../../../core/http1/origin.ts';
 import { certificates } from '../../support/certificates.ts';
 
 /** A request as its raw text, and the socket it came on. */
@@ -63,7 +62,7 @@ function endOf(text: string): number | undefined {
 }
 
 /** A pool that is destroyed with its test. */
-export function poolTo({ url, ca }: Pick<ScriptedServer, 'url' | 'ca'>, options: Partial<PoolOptions> = {}) {
+export function poolTo({ url, ca }: Pick<ScriptedServer, 'url' | 'ca'>, options: Partial<HttpClientOptions> = {}) {
   const pool = new ConnectionPool(originFrom(url, ca), { connectTimeoutMs: 5_000, keepAliveMs: 3_000, ...options });
   onTestFinished(() => pool.destroy());
   return pool;

@@ -91,6 +91,8 @@ export const passing = [
       'choice.backend.http-framing':
         'an answer whose end is ambiguous is refused, and its connection is never used again',
       'choice.backend.http-headers': 'a header that would make another request of a request is not sent',
+      'choice.backend.read-buffers':
+        'what a caller gets of a response is its own copy: no read for another caller changes it, over plain and TLS connections',
       'choice.backend.unchanged-suppressed':
         'a change that leaves the visible list as it was is not notified to those whose session did not tell of it',
       'choice.backend.definition-hash': 'a change of any field of a backend takes effect',

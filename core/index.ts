@@ -1,7 +1,7 @@
 // The public exports of the core; named exports only.
 
 export { classifySignal, classifyState } from './backend/health/classify-signal.ts';
-export { inheritedEnvironment } from './backend/transports/inherited-environment.ts';
+export { inheritedEnvironment, programEnvironment } from './backend/transports/inherited-environment.ts';
 export { type EndTurn, takeInstallTurn } from './backend/transports/install-turn.ts';
 export { type PackageRun, packageRunOf } from './backend/transports/package-runner.ts';
 export { isAmbiguousUri } from './catalog/ambiguous-uri.ts';
@@ -95,6 +95,7 @@ export type { Bucket, Store } from './contract/store.ts';
 export type { WireError } from './contract/wire-error.ts';
 export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } from './contract/workload-runtime.ts';
 export { causesOf, explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
+export { ANONYMOUS } from './extension/anonymous.ts';
 export type {
   Choice,
   ContractSection,
@@ -142,6 +143,7 @@ export { decode, decodeObject, encode, isObject, RawObject } from './json/raw-js
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
 export { LACKING } from './mcp/meta.ts';
+export { CALL_METHODS, CLIENT_METHODS } from './mcp/methods.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './mcp/result.ts';
 export { networkOf, Shares, shareOfCall } from './mcp/shares.ts';
 export { type CallChanges, callWith } from './pipeline/call-value.ts';

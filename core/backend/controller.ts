@@ -8,12 +8,13 @@ import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { BackendError } from '../mcp/errors.ts';
+import { LIST_KINDS } from '../mcp/methods.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { LinkFailure } from './failure.ts';
 import { ListCache } from './lists/list-cache.ts';
-import { ALL_KINDS, ListChanges } from './lists/list-changes.ts';
+import { ListChanges } from './lists/list-changes.ts';
 import { ListReader, type ReadLists } from './lists/list-reader.ts';
 import { OwnerLists } from './lists/owner-lists.ts';
 import { Connector } from './sessions/connect.ts';
@@ -354,7 +355,7 @@ export class BackendController {
     this.#lists.endGrace();
     // A look that is under way reads them anyway.
     const areThere = this.listings.has('') || this.#availability.attempt !== undefined;
-    if (!areThere) this.#reader.changed(this.#pool.base, ALL_KINDS);
+    if (!areThere) this.#reader.changed(this.#pool.base, LIST_KINDS);
   }
 
   #lost(holder: SessionHolder, cause: LinkFailure): void {

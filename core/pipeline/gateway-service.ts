@@ -1,5 +1,5 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
-import type { Call, CallMethod, CatalogEntry, Reply } from '../contract/call.ts';
+import type { Call, CatalogEntry, Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { MirroredParam } from '../contract/catalog-entry.ts';
 import type { ClientContext } from '../contract/client-context.ts';
@@ -10,6 +10,7 @@ import { explainCause } from '../errors.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
+import { CALL_METHODS } from '../mcp/methods.ts';
 import { type Denial, denialOf, denialOfMissing } from './denial.ts';
 import { answerList, LISTS, type ListParts } from './list.ts';
 import type { Answer, McpRequest } from './mcp-request.ts';
@@ -170,12 +171,7 @@ function safelyResolved(parts: GatewayServiceParts, request: McpRequest): Resolv
 
 const UNKNOWN_METHOD: Answer = { error: wireError(CODE.methodNotFound, 'method not found', undefined, 404) };
 
-const CALLS: ReadonlySet<string> = new Set<CallMethod>([
-  'tools/call',
-  'prompts/get',
-  'resources/read',
-  'completion/complete',
-]);
+const CALLS: ReadonlySet<string> = new Set(CALL_METHODS);
 
 /** What stands against a call that is not made (yet): a denial, or `undefined`. */
 async function decided(

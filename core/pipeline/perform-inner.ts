@@ -5,6 +5,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { ClientContext } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
+import { ANONYMOUS } from '../extension/anonymous.ts';
 import type { InnerCall } from '../extension/plugin.ts';
 import { hasRepeatedMembers } from '../json/ambiguous-names.ts';
 import { decodeObject, encode, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
@@ -89,9 +90,6 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
     },
   };
 }
-
-/** Nobody in particular. */
-export const ANONYMOUS: Caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
 
 const MAX_DEPTH = 16; // composite in script in call_tool, and room to spare
 

@@ -5,6 +5,7 @@ import type { Inbound } from '../contract/inbound.ts';
 import type { JsonValue } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
+import { ANONYMOUS } from '../extension/anonymous.ts';
 import { encode, isObject } from '../json/raw-json.ts';
 import type { Message } from '../mcp/message.ts';
 import { META } from '../mcp/meta.ts';
@@ -81,7 +82,7 @@ const GATEWAY_CLIENT: ClientContext = {
   clientInfo: undefined,
   owner: {
     key: 'nobody',
-    caller: { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} },
+    caller: ANONYMOUS,
     capabilities: {},
     capabilityClass: '',
   },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Backend } from '../contract/backend.ts';
+import { ANONYMOUS } from '../extension/anonymous.ts';
 import { createLog } from '../extension/log.ts';
 import { definePlugin, type Plugin } from '../extension/plugin.ts';
 import { createGateway, type GatewayOptions } from '../gateway/assemble.ts';
@@ -70,8 +71,7 @@ const everybody: Plugin = definePlugin({
   config: z.strictObject({}),
   apply(core) {
     if (core.hooks.authenticate.tapped()) return;
-    const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
-    core.hooks.authenticate.tap('testing/everybody', () => caller);
+    core.hooks.authenticate.tap('testing/everybody', () => ANONYMOUS);
   },
 });
 

@@ -1,3 +1,4 @@
+import { CALL_METHODS } from '@toolmgr/core';
 import { z } from 'zod';
 import { goDuration } from '../shared/go-duration.ts';
 
@@ -16,9 +17,6 @@ const tool = z.strictObject({
   perUser: bucket.optional().describe('one bucket for this tool and each user'),
 });
 
-/** Methods that can be limited; lists and subscriptions cannot. */
-const METHODS = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'] as const;
-
 /** Keys and defaults of the contract; the keys after `tools` are extensions. */
 export const rateLimitConfig = z.strictObject({
   shared: bucket.optional().describe('one bucket for all users'),
@@ -35,7 +33,7 @@ export const rateLimitConfig = z.strictObject({
     .describe('additional limits of single tools; a call must pass these and the limits of the server'),
   // extensions
   methods: z
-    .array(z.enum(METHODS))
+    .array(z.enum(CALL_METHODS))
     .min(1)
     .default(['tools/call'])
     .describe('methods that take from shared and perUser; tools[] counts only tools/call'),

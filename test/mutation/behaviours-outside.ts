@@ -113,7 +113,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ['choice.local.loopback-only', LOCAL, 'isThisMachine(remoteAddress) ? caller : ELSEWHERE', 'caller'],
   [
     'ask.plugin.process-environment',
-    'plugins/workloads/process/environment.ts',
+    INHERITED,
     '...inheritedEnvironment(own), ...given',
     '...(own as Record<string, string>), ...given',
   ],

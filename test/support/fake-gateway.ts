@@ -6,6 +6,7 @@ import type { Inbound } from '../../core/contract/inbound.ts';
 import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
 import type { Refusal } from '../../core/contract/refusal.ts';
 import { GatewayFault } from '../../core/errors.ts';
+import { ANONYMOUS } from '../../core/extension/anonymous.ts';
 import { encode } from '../../core/json/raw-json.ts';
 import { CODE, wireError } from '../../core/mcp/errors.ts';
 import { META } from '../../core/mcp/meta.ts';
@@ -39,7 +40,7 @@ export function callerNamed(subject: string): Caller {
   return { issuer: 'https://issuer.test', subject, key: `https://issuer.test\0${subject}`, claims: {} };
 }
 
-export const ANONYMOUS: Caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+export { ANONYMOUS };
 
 /** A result with one text block. */
 export function text(value: string): Answer {

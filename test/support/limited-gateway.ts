@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../../core/contract/caller.ts';
+import { ANONYMOUS } from '../../core/extension/anonymous.ts';
 import { definePlugin } from '../../core/extension/plugin.ts';
 import { fakeServer, type TestGateway, testGateway } from '../../core/testing/index.ts';
 import rateLimit from '../../plugins/rate-limit/index.ts';
@@ -15,7 +16,7 @@ export const headerAuth = definePlugin({
     const known = new Map<string, Caller>();
     hooks.authenticate.tap('test/who-says', ({ headers }) => {
       const name = headers['x-user'] ?? '';
-      if (name === '') return { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+      if (name === '') return ANONYMOUS;
       const caller = known.get(name) ?? { issuer: 'test', subject: name, key: `test\0${name}`, claims: {} };
       known.set(name, caller);
       return caller;

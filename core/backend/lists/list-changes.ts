@@ -2,20 +2,11 @@ import type { Backend } from '../../contract/backend.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { isObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
-import type { ListKind } from '../sessions/backend-session.ts';
+import { CHANGED_LIST, LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import type { SessionHolder } from '../sessions/session-holder.ts';
 import { Listening } from '../subscriptions/listening.ts';
 import { DISCOVERY_CALLER } from './discovery-caller.ts';
-
-/** All lists that a backend may tell changes of. */
-export const ALL_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources'];
-
-const CHANGED: Readonly<Record<string, ListKind>> = {
-  'notifications/tools/list_changed': 'tools',
-  'notifications/prompts/list_changed': 'prompts',
-  'notifications/resources/list_changed': 'resources',
-};
 
 /** What hearing of changes needs. */
 export interface ListChangesOptions {
@@ -42,17 +33,17 @@ export class ListChanges {
       log,
       link: () => base.take(),
       heard: (method) => {
-        const kind = CHANGED[method];
+        const kind = CHANGED_LIST.get(method);
         if (kind !== undefined) changed([kind]);
       },
-      resumed: () => changed(ALL_KINDS),
+      resumed: () => changed(LIST_KINDS),
     });
   }
 
   /** Listens for what the backend promises to tell. Rejects when it does not take the subscription. */
   async listenTo(link: JsonRpcConnection): Promise<void> {
     const filter: Record<string, true> = {};
-    for (const kind of ALL_KINDS) {
+    for (const kind of LIST_KINDS) {
       const capability = link.hello.capabilities[kind];
       if (isObject(capability) && capability.listChanged === true) filter[`${kind}ListChanged`] = true;
     }

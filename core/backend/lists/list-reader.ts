@@ -3,14 +3,13 @@ import type { Caller } from '../../contract/caller.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
+import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { BackendListing } from '../backend-manager.ts';
 import { LinkFailure } from '../failure.ts';
-import type { ListKind } from '../sessions/backend-session.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import type { SessionHolder } from '../sessions/session-holder.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
 import type { ListCache } from './list-cache.ts';
-import { ALL_KINDS } from './list-changes.ts';
 import { type ListingAuthContext, mergeLists, readListing } from './listing.ts';
 import { Relists } from './refresh.ts';
 
@@ -91,7 +90,7 @@ export class ListReader {
     const { pool, lists } = this.#options;
     for (const capabilityClass of lists.stale) {
       const holder = pool.livingOf(capabilityClass);
-      if (holder !== undefined) this.changed(holder, ALL_KINDS);
+      if (holder !== undefined) this.changed(holder, LIST_KINDS);
     }
   }
 
@@ -104,7 +103,7 @@ export class ListReader {
     // The look that is under way reads everything; what it misses comes after it.
     if (holder === pool.base) await looking();
     const { capabilityClass } = holder;
-    const wanted = lists.byClass.has(capabilityClass) ? kinds : new Set(ALL_KINDS);
+    const wanted = lists.byClass.has(capabilityClass) ? kinds : new Set(LIST_KINDS);
     const read = await this.#authorized(holder, async () =>
       readListing(await holder.take(), this.#authContext(holder), wanted),
     );

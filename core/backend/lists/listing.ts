@@ -6,10 +6,11 @@ import { RawJsonError, RawObject, rawElements, TooManyElements } from '../../jso
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError, CODE } from '../../mcp/errors.ts';
+import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import { readAnnotations, stripAnnotations } from '../../mcp/mirrored-params.ts';
 import type { BackendListing, ListedItem } from '../backend-manager.ts';
 import { LinkFailure } from '../failure.ts';
-import type { BackendSession, ListKind } from '../sessions/backend-session.ts';
+import type { BackendSession } from '../sessions/backend-session.ts';
 
 /** On whose behalf and within which bounds lists are read. */
 export interface ListingAuthContext {
@@ -68,7 +69,7 @@ export function sameListing(one: BackendListing, other: BackendListing): boolean
 
 const LISTS = ['tools', 'prompts', 'resources', 'templates'] as const;
 
-const ALL_KINDS: ReadonlySet<ListKind> = new Set(['tools', 'prompts', 'resources']);
+const ALL_KINDS: ReadonlySet<ListKind> = new Set(LIST_KINDS);
 
 interface ListShape {
   readonly method: string;

@@ -1,5 +1,5 @@
+import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
-import type { ListKind } from '../sessions/backend-session.ts';
 import type { SessionHolder } from '../sessions/session-holder.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };

@@ -6,6 +6,7 @@ import type { Era } from '../../contract/era.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Part } from '../../json/pieces.ts';
 import type { RawObject } from '../../json/raw-json.ts';
+import type { ListKind } from '../../mcp/methods.ts';
 import type { LinkFailure } from '../failure.ts';
 
 /** Who a link is for. Read each time: the caller's token may be another than when the link was opened. */
@@ -88,9 +89,6 @@ export interface LinkEvents {
   /** The link ended by itself. Told once, and not after `close`. */
   lost(cause: LinkFailure): void;
 }
-
-/** The lists that a backend may change. */
-export type ListKind = 'tools' | 'prompts' | 'resources';
 
 /** One request under way, as a wire sees it. */
 export interface Exchange {

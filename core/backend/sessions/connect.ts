@@ -7,6 +7,7 @@ import { isObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
+import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import { categoryOf, LinkFailure } from '../failure.ts';
 import { probe, probePatiently, type Verdict } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';
@@ -19,7 +20,6 @@ import { installTurnOf } from './first-start.ts';
 import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
 
 /** The revisions that open with `initialize` and are spoken here; the first is asked for. */
-const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 /** A program that has answered before and is slow now gets this many times `limits.helloMs` at most. */
 const MAX_PATIENCE = 6;
@@ -217,7 +217,7 @@ export class Connector {
     const asked = { ...this.#hello(who), method: 'initialize', params: partsFromValue(params) };
     const result = resultValue(await talk.request({ ...asked, era: '2025-11-25' }));
     const version = result.protocolVersion;
-    if (!LEGACY_VERSIONS.some((known) => known === version)) {
+    if (!isLegacyVersion(version)) {
       const facts = { category: 'protocol' } as const;
       throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'speaks no MCP revision that is known here', facts);
     }

@@ -2,7 +2,7 @@ import type { Backend } from '../../contract/backend.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { LinkFailure } from '../failure.ts';
-import { inheritedEnvironment } from '../transports/inherited-environment.ts';
+import { programEnvironment } from '../transports/inherited-environment.ts';
 import { type EndTurn, takeInstallTurn } from '../transports/install-turn.ts';
 import { packageRunOf } from '../transports/package-runner.ts';
 
@@ -17,7 +17,7 @@ export async function installTurnOf(
   log: Log,
   signal: AbortSignal,
 ): Promise<EndTurn | undefined> {
-  const run = command && packageRunOf(command, { ...inheritedEnvironment(), ...command.env });
+  const run = command && packageRunOf(command, programEnvironment(command.env));
   if (run === undefined) return undefined;
   const packages = run.packages.join(', ');
   const onWait = (): void =>

@@ -9,6 +9,7 @@ import type { Limits } from '../../limits.ts';
 import { errorOf, idFrom, withoutHopMeta } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { META } from '../../mcp/meta.ts';
+import { CHANGED_LIST } from '../../mcp/methods.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Asked, BackendSession, Exchange, LinkEvents, Wire, WireSink } from './backend-session.ts';
@@ -265,7 +266,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     const listen = this.#listenOf(params, via);
     if (listen?.asked.listener !== undefined) return listen.asked.listener(method, params);
     if (method === 'notifications/message') return this.#logged(params, via);
-    const changed = LIST_CHANGES[method];
+    const changed = CHANGED_LIST.get(method);
     if (changed !== undefined) return this.#options.events.listChanged(changed);
     if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
     const hearer = this.#concerned(via)?.asked.hearer;
@@ -359,12 +360,6 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     return { backend: this.backend, cause: cause instanceof Error ? cause.message : String(cause) };
   }
 }
-
-const LIST_CHANGES: Readonly<Record<string, 'tools' | 'prompts' | 'resources'>> = {
-  'notifications/tools/list_changed': 'tools',
-  'notifications/prompts/list_changed': 'prompts',
-  'notifications/resources/list_changed': 'resources',
-};
 
 /** Decodes a result. */
 export function resultValue(result: RawObject): JsonObject {

@@ -6,9 +6,10 @@ import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { LOG_LEVELS } from '../../mcp/log-levels.ts';
+import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { LinkFailure } from '../failure.ts';
-import type { BackendSession, LinkEvents, ListKind } from './backend-session.ts';
+import type { BackendSession, LinkEvents } from './backend-session.ts';
 import type { Connector, LinkFor } from './connect.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 

@@ -3,10 +3,10 @@ import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { listClassOf } from '../../mcp/capabilities.ts';
+import type { ListKind } from '../../mcp/methods.ts';
 import { Shares } from '../../mcp/shares.ts';
 import { LinkFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
-import type { ListKind } from './backend-session.ts';
 import type { Connector } from './connect.ts';
 import { SessionHolder, type Watchers } from './session-holder.ts';
 

@@ -48,6 +48,19 @@ export function inheritedEnvironment(own: Env = process.env): Record<string, str
   return passed;
 }
 
+/**
+ * The whole environment of a program that the gateway starts: what every program inherits, then what it is given.
+ *
+ * One rule for backends and workloads: the gateway's environment holds its own secrets, so a list of names says what is
+ * inherited, and a program that needs more is given it by name.
+ */
+export function programEnvironment(
+  given: Readonly<Record<string, string>> = {},
+  own: Env = process.env,
+): Record<string, string> {
+  return { ...inheritedEnvironment(own), ...given };
+}
+
 /** Passwords in URLs of an environment, to be masked where a program repeats them. */
 export function passwordsIn(env: Env): readonly string[] {
   return Object.values(env).flatMap((value) => {

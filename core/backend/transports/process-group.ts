@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
 import { LATE, within } from '../../timing/within.ts';
-import { inheritedEnvironment, passwordsIn } from './inherited-environment.ts';
+import { passwordsIn, programEnvironment } from './inherited-environment.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
 
 /** Starts a program; Node's `spawn` unless a test or a runtime brings its own. */
@@ -28,15 +28,15 @@ export class ProcessGroup {
   /** Exact argv, no shell; failing to start shows as the child's `error` event. */
   constructor(command: Command, spawn: Spawn = nodeSpawn) {
     const detached = process.platform !== 'win32';
-    const inherited = inheritedEnvironment();
-    const values = [...Object.values(command.env ?? {}), ...passwordsIn(inherited)];
+    const env = programEnvironment(command.env);
+    const values = [...Object.values(command.env ?? {}), ...passwordsIn(env)];
     this.#secrets = values.filter((value) => value.length >= MIN_SECRET_LENGTH);
     this.child = spawn(command.file, command.args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached,
       shell: false,
       windowsHide: true,
-      env: { ...inherited, ...command.env },
+      env,
       ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
     });
     this.#hasGroup = detached;

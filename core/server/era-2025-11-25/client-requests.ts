@@ -3,6 +3,7 @@ import type { RawJson } from '../../contract/json.ts';
 import { encode, RawObject } from '../../json/raw-json.ts';
 import { notificationParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
+import { listChangedMethod } from '../../mcp/methods.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
 import { canAnswer } from '../../mcp/server-requests.ts';
 import { isLogWanted } from '../../mcp/wanted-logs.ts';
@@ -60,7 +61,7 @@ function callWithStream(session: Session): RunningCall | undefined {
 /** Notifies the client of changed lists; a kind that it has not fetched yet is not repeated. */
 export function pushListsChanged(session: Session, kinds: ListsChanged['kinds']): void {
   for (const kind of kinds) {
-    const method = `notifications/${kind}/list_changed`;
+    const method = listChangedMethod(kind);
     session.standalone.push({ latest: method }, notificationParts(method, EMPTY_PARAMS));
   }
 }

@@ -10,17 +10,18 @@ import { CODE, wireError } from '../../mcp/errors.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
+import { GATEWAY_METHODS } from '../../mcp/methods.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
+import { LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import type { GatewayService, ListsChanged } from '../../pipeline/gateway-service.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { isPromise } from '../../timing/is-promise.ts';
-import { HOUSE_METHODS } from '../gateway-methods.ts';
 import { recorderOf } from '../http/request-recorder.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import { connectStream } from './get-stream.ts';
-import { initializeResult, LEGACY_VERSIONS, readInitialize } from './initialize.ts';
+import { initializeResult, readInitialize } from './initialize.ts';
 import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
 import { ANSWER_HEADERS, legacyError, legacyResult, limitedResult, PendingResponse } from './response.ts';
 import { findSession, isSupportedVersion, refuse, refuseMissing } from './resume-session.ts';
@@ -181,7 +182,7 @@ async function answerRequest(
   try {
     const local = LOCAL_METHODS.get(message.method);
     if (local !== undefined) await local({ parts: context, session, message, request, waiting });
-    else if (!HOUSE_METHODS.has(message.method)) waiting.error(unknownMethod(message.method));
+    else if (!GATEWAY_METHODS.has(message.method)) waiting.error(unknownMethod(message.method));
     else settle(message, waiting, await context.service.answer(request));
   } catch (cause) {
     context.log.error('a request failed', { method: message.method, cause: explainCause(cause) });

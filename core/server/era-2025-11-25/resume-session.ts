@@ -1,9 +1,9 @@
 import { CODE, wireError } from '../../mcp/errors.ts';
+import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import { isPromise } from '../../timing/is-promise.ts';
 import { recorderOf } from '../http/request-recorder.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange } from '../protocol-server.ts';
-import { LEGACY_VERSIONS } from './initialize.ts';
 import { ANSWER_HEADERS } from './response.ts';
 import type { Session } from './sessions/session.ts';
 import type { MissingSession, Sessions } from './sessions/sessions.ts';
@@ -52,7 +52,7 @@ export function refuseMissing(exchange: HttpExchange, id: Buffer, why: keyof typ
 
 /** Whether a version header names a revision of this era. */
 export function isSupportedVersion(version: string): boolean {
-  return (LEGACY_VERSIONS as readonly string[]).includes(version.trim());
+  return isLegacyVersion(version.trim());
 }
 
 /** Answers a request with a JSON-RPC error. */

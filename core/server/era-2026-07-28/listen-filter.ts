@@ -1,8 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { isObject } from '../../json/raw-json.ts';
-
-/** Lists whose changes a client may listen to. */
-export type ListKind = 'tools' | 'prompts' | 'resources';
+import type { ListKind } from '../../mcp/methods.ts';
 
 /** The filter of a `subscriptions/listen`. */
 export interface ListenFilter {

@@ -1,8 +1,8 @@
 import type { SessionListener } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';
+import type { ListKind } from '../../mcp/methods.ts';
 import type { ListsChanged } from '../../pipeline/gateway-service.ts';
-import type { ListKind } from './listen-filter.ts';
 
 /** One open `subscriptions/listen`, as the hub sees it. */
 export interface Listener {

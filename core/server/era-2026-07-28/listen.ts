@@ -7,13 +7,15 @@ import { CODE, wireError } from '../../mcp/errors.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta, META } from '../../mcp/meta.ts';
+import type { ListKind } from '../../mcp/methods.ts';
+import { listChangedMethod } from '../../mcp/methods.ts';
 import { shareOf } from '../../mcp/shares.ts';
 import type { McpRequest } from '../../pipeline/mcp-request.ts';
 import type { HeartbeatListener } from '../../timing/shared-timers.ts';
 import { EventWriter, MUST, type Urgency } from '../http/event-writer.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
-import { acknowledged, deliverable, type ListKind, readFilter } from './listen-filter.ts';
+import { acknowledged, deliverable, readFilter } from './listen-filter.ts';
 import type { Listener, ListenHub } from './listen-hub.ts';
 import { ANSWER_HEADERS, ownMeta } from './response.ts';
 
@@ -116,7 +118,7 @@ class Listen implements Listener, HeartbeatListener {
 
   listChanged(kind: ListKind): void {
     if (!this.kinds.has(kind)) return;
-    this.#notify({ latest: kind }, `notifications/${kind}/list_changed`, RawObject.empty());
+    this.#notify({ latest: kind }, listChangedMethod(kind), RawObject.empty());
   }
 
   resourceUpdated(backend: string, uri: string, params: RawJson): void {

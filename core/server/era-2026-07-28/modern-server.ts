@@ -6,9 +6,9 @@ import { encode, isObject, RawObject } from '../../json/raw-json.ts';
 import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import type { Message, RequestMessage } from '../../mcp/message.ts';
+import { GATEWAY_METHODS } from '../../mcp/methods.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { cancellationOf } from '../../timing/cancel.ts';
-import { HOUSE_METHODS } from '../gateway-methods.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { openListen } from './listen.ts';
@@ -72,7 +72,7 @@ async function answerRequest(context: ServerContext, exchange: HttpExchange, mes
   const envelope = readEnvelope(message, headers, { versions: MODERN_VERSIONS, supported: context.supported() });
   if ('error' in envelope) return refuse(exchange, message, envelope.error.status ?? 400, envelope.error);
   const serve = OWN_METHODS.get(message.method);
-  const isGatewayMethod = serve === undefined && HOUSE_METHODS.has(message.method);
+  const isGatewayMethod = serve === undefined && GATEWAY_METHODS.has(message.method);
   if (serve === undefined && !isGatewayMethod) {
     return refuse(exchange, message, 404, wireError(CODE.methodNotFound, `method ${message.method} is not served`));
   }

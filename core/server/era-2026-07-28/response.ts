@@ -8,6 +8,7 @@ import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta, META } from '../../mcp/meta.ts';
+import { LIST_METHODS } from '../../mcp/methods.ts';
 import { withoutPerHop } from '../../mcp/passing.ts';
 import { membersOf } from '../../mcp/result.ts';
 import { isLogWanted } from '../../mcp/wanted-logs.ts';
@@ -109,14 +110,7 @@ export class PendingResponse implements HeartbeatListener {
 const PATIENCE_BEATS = 2;
 
 /** Methods whose complete results must carry cache hints (MCP 2026-07-28, caching). */
-const CACHEABLE: ReadonlySet<string> = new Set([
-  'server/discover',
-  'tools/list',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-]);
+const CACHEABLE: ReadonlySet<string> = new Set(['server/discover', ...LIST_METHODS, 'resources/read']);
 
 /**
  * A result for modern clients, as buffers: the backend's members without copying, followed by the members of the era.

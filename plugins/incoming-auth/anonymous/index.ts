@@ -1,11 +1,8 @@
-import { type Caller, definePlugin, STAGE } from '@toolmgr/core';
+import { ANONYMOUS, definePlugin, STAGE } from '@toolmgr/core';
 import { z } from 'zod';
 import { contract } from './contract.ts';
 
 const ADDRESS = 'incoming-auth/anonymous';
-
-/** Everybody is the same caller: no issuer, no claims. */
-const ANONYMOUS: Caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
 
 /** Lets every request in as one anonymous caller. */
 export default definePlugin({

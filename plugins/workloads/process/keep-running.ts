@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   GatewayFault,
   packageRunOf,
+  programEnvironment,
   takeInstallTurn,
   type WorkloadHandle,
   type WorkloadSpec,
@@ -11,7 +12,6 @@ import {
 import getPort from 'get-port';
 import { portAnswers, waitForPort } from './answering-port.ts';
 import { nextRestart, type RestartPolicy } from './back-off.ts';
-import { workloadEnvironment } from './environment.ts';
 import { createOutput, type Output } from './output.ts';
 import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.ts';
 
@@ -64,7 +64,7 @@ export async function keepRunning(
 /** The first start: nobody else installs the same package into the same cache meanwhile. */
 async function startFirst(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
   const { spec } = program;
-  const run = packageRunOf(program, workloadEnvironment(spec.env));
+  const run = packageRunOf(program, programEnvironment(spec.env));
   const endTurn = run && (await takeInstallTurn(run, { signal, waitMs: timeoutMs }));
   if (run !== undefined && endTurn === undefined) {
     const packages = run.packages.join(', ');
@@ -87,7 +87,7 @@ async function startAnswering(program: Program, timeoutMs: number, signal: Abort
     name: spec.name,
     file: program.file,
     args: program.args,
-    env: workloadEnvironment({ ...portVariables(spec, port), ...spec.env }),
+    env: programEnvironment({ ...portVariables(spec, port), ...spec.env }),
     cwd: spec.cwd,
     onOutput: (chunk) => output.add(chunk),
   });

@@ -1,5 +1,9 @@
-import { afterEach, describe, expect, vi } from 'vitest';
-import { inheritedEnvironment, passwordsIn } from '../../../core/backend/transports/inherited-environment.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  inheritedEnvironment,
+  passwordsIn,
+  programEnvironment,
+} from '../../../core/backend/transports/inherited-environment.ts';
 import { forwardProxy } from '../../support/forward-proxy.ts';
 import { proves } from '../../support/proves.ts';
 import { httpBackend, httpServer, legacyAnswers, managerWith } from './support.ts';
@@ -33,6 +37,12 @@ describe('what a program inherits', () => {
   proves('choice.network.proxy-secret', 'has the password of a proxy masked', () => {
     const env = { HTTPS_PROXY: 'http://ada:p%40ssword@proxy:1', PATH: '/a@b', HTTP_PROXY: 'http://proxy:1' };
     expect(passwordsIn(env)).toEqual(['p%40ssword', 'p@ssword']);
+  });
+
+  it('gets what it is given over what it inherits, and no more of the gateway', () => {
+    const own = { PATH: '/bin', LANG: 'C', EMBEDDING_API_KEY: 'secret' };
+    expect(programEnvironment({ LANG: 'de', KEY: 'v' }, own)).toEqual({ PATH: '/bin', LANG: 'de', KEY: 'v' });
+    expect(programEnvironment(undefined, own)).toEqual({ PATH: '/bin', LANG: 'C' });
   });
 });
 

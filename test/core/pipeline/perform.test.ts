@@ -3,6 +3,7 @@ import type { Catalogs } from '../../../core/catalog/catalog.ts';
 import type { Call, CallRecord, CallResult } from '../../../core/contract/call.ts';
 import type { ClientContext } from '../../../core/contract/client-context.ts';
 import { GatewayFault } from '../../../core/errors.ts';
+import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
 import { encode, RawObject } from '../../../core/json/raw-json.ts';
 import { BackendError } from '../../../core/mcp/errors.ts';
@@ -14,7 +15,7 @@ import { createRounds } from '../../../core/pipeline/rounds.ts';
 import { Cancel } from '../../../core/timing/cancel.ts';
 import { proves } from '../../support/proves.ts';
 
-const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+const caller = ANONYMOUS;
 const entry = (key: string) => ({
   kind: 'tool' as const,
   key,

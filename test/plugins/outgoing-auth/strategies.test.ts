@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
+import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import headerInjection from '../../../plugins/outgoing-auth/header-injection/index.ts';
 import { createHeaderInjection } from '../../../plugins/outgoing-auth/header-injection/strategy.ts';
 import unauthenticated from '../../../plugins/outgoing-auth/unauthenticated/index.ts';
@@ -11,7 +12,7 @@ const outbound = (): BackendRequest => ({
   headers: { 'content-type': 'application/json' },
 });
 const authContext: AuthContext = {
-  caller: { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} },
+  caller: ANONYMOUS,
   purpose: 'call',
   signal: new AbortController().signal,
 };

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../../../contract/json.ts';
 import { isObject } from '../../../json/raw-json.ts';
-import { LEGACY_VERSIONS } from '../initialize.ts';
+import { LEGACY_VERSIONS } from '../../../mcp/versions.ts';
 import type { Session } from './session.ts';
 
 /** What another replica needs to serve a session. Contains no token and no caller name. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../../../../core/contract/call.ts';
 import type { ClientContext, ClientResponse } from '../../../../core/contract/client-context.ts';
+import { ANONYMOUS } from '../../../../core/extension/anonymous.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { createSuspendedCalls, type RoundEnd } from '../../../../core/pipeline/bridge/suspended-calls.ts';
 import { proves } from '../../../support/proves.ts';
 
-const caller = { issuer: '', subject: 'anonymous', key: '\0anonymous', claims: {} };
+const caller = ANONYMOUS;
 const other = { ...caller, key: 'other' };
 const client: ClientContext = {
   era: '2026-07-28',

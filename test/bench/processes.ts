@@ -22,14 +22,18 @@ export const OTHER_CORE = cpus().length > 1 ? '1' : '0';
 const START_MS = 30_000;
 const TICK_MICROS = 10_000; // USER_HZ is 100 on every Linux that Node runs on
 
-/** Starts a bench program on a core and waits for its `listening PORT` line. */
-export async function startProcess(core: string, file: string, args: readonly string[]): Promise<BenchProcess> {
+/** Starts a bench program, on one core if that is given, and waits for its `listening PORT` line. */
+export async function startProcess(
+  core: string | undefined,
+  file: string,
+  args: readonly string[],
+): Promise<BenchProcess> {
   const path = join(import.meta.dirname, file);
   // The gateway runs from its build, as it is published; the rest from its sources.
   const flags = file.endsWith('.mjs') ? [] : ['--conditions=development'];
-  const child = spawn('taskset', ['-c', core, process.execPath, ...flags, path, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const program = [process.execPath, ...flags, path, ...args];
+  const [command = '', ...rest] = core === undefined ? program : ['taskset', '-c', core, ...program];
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await firstLine(child, file);
   const [, port, ...words] = line.split(' ');
   const { pid } = child;

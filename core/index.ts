@@ -80,6 +80,7 @@ export type {
 export type { Secret } from './contract/secret.ts';
 export type { SecretSource } from './contract/secret-source.ts';
 export type { SessionView } from './contract/session.ts';
+export type { StdioLauncher, StdioProcess } from './contract/stdio-launcher.ts';
 export type {
   AddedRoots,
   CompiledStep,
@@ -93,7 +94,14 @@ export type {
 } from './contract/step.ts';
 export type { Bucket, Store } from './contract/store.ts';
 export type { WireError } from './contract/wire-error.ts';
-export type { WorkloadHandle, WorkloadRuntime, WorkloadSpec, WorkloadState } from './contract/workload-runtime.ts';
+export type {
+  ContainerMount,
+  ContainerSpec,
+  WorkloadHandle,
+  WorkloadRuntime,
+  WorkloadSpec,
+  WorkloadState,
+} from './contract/workload-runtime.ts';
 export { causesOf, explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
 export type {

@@ -91,6 +91,7 @@ export const catalogue: Catalogue = {
     load: () => import('./telemetry/index.ts'),
     contract: () => import('./telemetry/contract.ts'),
   },
+  'workloads/container': () => import('./workloads/container/index.ts'),
   'workloads/process': () => import('./workloads/process/index.ts'),
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
 };

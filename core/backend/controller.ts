@@ -4,6 +4,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { ClientContext, SessionOwner } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
@@ -35,6 +36,8 @@ export interface BackendControllerOptions {
   readonly log: Log;
   readonly events: BackendManagerEvents;
   readonly spawn: Spawn | undefined;
+  /** An entry of the slot `stdioLaunchers`. */
+  readonly launcher: ((name: string) => StdioLauncher) | undefined;
   readonly tally: { processes: number };
   /** Lists of the description before this one; served until the backend has shown its own. */
   readonly inherited?: ReadonlyMap<string, BackendListing>;

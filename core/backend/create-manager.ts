@@ -1,6 +1,7 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend } from '../contract/backend.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
@@ -28,6 +29,8 @@ export interface BackendManagerOptions {
   readonly events: BackendManagerEvents;
   /** Starts programs; Node's own unless set. */
   readonly spawn?: Spawn;
+  /** An entry of the slot `stdioLaunchers`. */
+  launcher?(name: string): StdioLauncher;
   /** What keeps an equal backend for the gateway before this one, with its open sessions and programs. */
   lent?(backend: Backend): Kept | undefined;
 }
@@ -43,9 +46,9 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   let isStopped = false;
 
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
-    const { clientInfo, log, now, spawn } = options;
+    const { clientInfo, log, now, spawn, launcher } = options;
     const more = inherited === undefined ? {} : { inherited };
-    const controller = keep({ backend, clientInfo, limits, log, spawn, now, ...more }, options);
+    const controller = keep({ backend, clientInfo, limits, log, spawn, launcher, now, ...more }, options);
     controllers.set(backend.name, controller);
     if (inherited === undefined) events.changed({ name: backend.name, change: 'added', state: controller.state });
     return controller.start();

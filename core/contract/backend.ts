@@ -32,6 +32,8 @@ export interface Command {
   /** Environment variables, added to a minimal safe environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Name of an entry of the slot `stdioLaunchers` that starts it; without one it is a child process of the gateway. */
+  readonly launcher?: string;
 }
 
 /** State of the connection to a backend. */

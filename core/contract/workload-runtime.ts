@@ -1,5 +1,29 @@
 import type { Backend } from './backend.ts';
 
+/** A folder or file of the host that a container sees. Paths are absolute. */
+export interface ContainerMount {
+  readonly source: string;
+  readonly target: string;
+  readonly readOnly: boolean;
+}
+
+/** What a container needs besides its environment and command. */
+export interface ContainerSpec {
+  /** Reference of the image: name with tag or digest. */
+  readonly image: string;
+  /** Arguments of the image's entry point; its own default when empty. */
+  readonly args: readonly string[];
+  /** Labels of the user; those of toolmgr (`dev.toolmgr`) override them. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** A network mode of the engine: `bridge` (default), `host`, `none` or the name of a network. */
+  readonly network?: string;
+  readonly mounts?: readonly ContainerMount[];
+  /** Ports that are published besides the endpoint's; without a host port the engine picks one. */
+  readonly publish?: readonly { readonly hostPort?: number; readonly containerPort: number }[];
+  /** All rights of the host; false unless a permission profile says so. */
+  readonly privileged?: boolean;
+}
+
 /** What a workload needs to run. */
 export interface WorkloadSpec {
   readonly name: string;
@@ -7,6 +31,8 @@ export interface WorkloadSpec {
   /** Exact argv for process and container runtimes. */
   readonly command?: { readonly file: string; readonly args: readonly string[] };
   /** URL for the remote runtime. */
+  /** For the container runtime. */
+  readonly container?: ContainerSpec;
   readonly url?: string;
   readonly transport: 'stdio' | 'sse' | 'streamable-http';
   readonly env: Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import type { BackendSource } from '../contract/backend-source.ts';
 import type { Sandbox } from '../contract/sandbox.ts';
 import type { EmbedderKind, Searcher } from '../contract/searcher.ts';
 import type { SecretSource } from '../contract/secret-source.ts';
+import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import type { StepType } from '../contract/step.ts';
 import type { Store } from '../contract/store.ts';
 import type { WorkloadRuntime } from '../contract/workload-runtime.ts';
@@ -19,6 +20,7 @@ export function createSlots() {
     embedders: new Registry<EmbedderKind>('embedders'),
     stores: new Registry<Store>('stores'),
     secretSources: new Registry<SecretSource>('secretSources'),
+    stdioLaunchers: new Registry<StdioLauncher>('stdioLaunchers'),
     workloadRuntimes: new Registry<WorkloadRuntime>('workloadRuntimes'),
   };
 }

@@ -54,6 +54,7 @@ export function wireBackends(parts: JoinParts, expected: () => readonly Expected
     clientInfo: serverInfo,
     now,
     log,
+    launcher: (name) => parts.slots.stdioLaunchers.get(name),
     ...(spawn === undefined ? {} : { spawn }),
     events: {
       listed(backend, capabilityClass) {

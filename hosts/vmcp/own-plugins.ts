@@ -1,8 +1,8 @@
-import { explainCause, faultFrom, findPlugin, GatewayFault, type Plugin, type PluginPlaces } from '@toolmgr/core';
+import { explainCause, findPlugin, GatewayFault, type Plugin, type PluginPlaces } from '@toolmgr/core';
 import type { z } from 'zod';
 import type { Problem } from './problem.ts';
 import { check } from './problem-lines.ts';
-import { hasKey, type KeyedSection, type Section, valueAt } from './sections.ts';
+import { type Section, valueAt } from './sections.ts';
 
 /** What `plugins:` of a file brings: sections of its plugins, and what is wrong there. */
 export interface OwnPlugins {
@@ -10,17 +10,9 @@ export interface OwnPlugins {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Reads `plugins:`. Its plugins are loaded as the start loads them, so that both say the same. A plugin with a `contractKey` has a
- * section of its own at top level; `taken` lists the keys that are not free.
- */
-export async function readOwnPlugins(
-  file: unknown,
-  places: PluginPlaces,
-  taken: () => readonly string[],
-): Promise<OwnPlugins> {
+/** Reads `plugins:`. Its plugins are loaded as the start loads them, so that both say the same. */
+export async function readOwnPlugins(file: unknown, places: PluginPlaces): Promise<OwnPlugins> {
   const given = valueAt(file, ['plugins']);
-  const keys = new Set<string>();
   const sections: Section[] = [];
   const problems: Problem[] = [];
   const seen = new Set<string>();
@@ -35,54 +27,10 @@ export async function readOwnPlugins(
       problems.push({ path, message: plugin });
       continue;
     }
-    const settings = valueAt(entry, ['with']);
-    const section = Object.hasOwn(places.catalogue, use) ? undefined : sectionOf(use, plugin);
-    if (section !== undefined) {
-      const { contractKey } = section;
-      const wrong = keyProblem(contractKey, [...taken(), ...keys]);
-      if (wrong !== undefined) problems.push({ path, message: wrong });
-      else sections.push(section);
-      keys.add(contractKey);
-      if (valueAt(file, [contractKey]) !== undefined) {
-        const message = `the section ${contractKey} configures the plugin; remove one of the two`;
-        if (settings !== undefined) problems.push({ path: ['plugins', index, 'with'], message });
-        continue;
-      }
-    }
-    problems.push(...configProblems(plugin, settings ?? {}, ['plugins', index, 'with']));
+    problems.push(...configProblems(plugin, valueAt(entry, ['with']) ?? {}, ['plugins', index, 'with']));
   }
   return { sections, problems };
 }
-
-/** The section of a plugin. What a plugin throws while it reads is a fault that names it. */
-function sectionOf(use: string, plugin: Plugin): KeyedSection | undefined {
-  const { choice: _, ...rest } = plugin;
-  const guarded = Object.fromEntries(
-    READERS.flatMap((name) => {
-      const read = plugin[name] as ((...given: unknown[]) => unknown) | undefined;
-      if (read === undefined) return [];
-      const reading = (...given: unknown[]): unknown => {
-        try {
-          return read.apply(plugin, given);
-        } catch (cause) {
-          throw faultFrom(cause, 'PLUGIN_FAILED', `${use} could not read its section (${name})`);
-        }
-      };
-      return [[name, reading]];
-    }),
-  );
-  const section: Section = { ...rest, ...guarded, address: use, own: plugin };
-  return hasKey(section) ? section : undefined;
-}
-
-const READERS = ['schema', 'facts', 'fromContract', 'problems', 'warnings', 'overview'] as const;
-
-function keyProblem(key: string, taken: readonly string[]): string | undefined {
-  if (!SECTION_NAME.test(key)) return `its contractKey "${key}" is no name of a section; expected letters and digits`;
-  return taken.includes(key) ? `its contractKey "${key}" is the key of another section` : undefined;
-}
-
-const SECTION_NAME = /^[A-Za-z][A-Za-z0-9]*$/;
 
 /** Why a plugin is not there, with what caused it. @throws whatever is no fault of it */
 export function whyAbsent(cause: unknown): string {

@@ -49,10 +49,8 @@ export async function readConfigText(file: string): Promise<string> {
  */
 export async function readConfig(text: string, file: string, catalogue: Catalogue): Promise<ReadConfig> {
   const { given, linesOf } = parseText(text, file);
-  const known = await sectionsOf(catalogue);
-  const taken = (): string[] => Object.keys(configSchema(known).shape);
-  const own = await readOwnPlugins(given, { catalogue, baseDir: dirname(resolve(file)) }, taken);
-  const sections = [...known, ...own.sections];
+  const own = await readOwnPlugins(given, { catalogue, baseDir: dirname(resolve(file)) });
+  const sections = [...(await sectionsOf(catalogue)), ...own.sections];
   const schema = configSchema(sections);
   const read = schema.safeParse(given);
   const problems = read.success ? [] : problemsFrom(schema, read.error, given);

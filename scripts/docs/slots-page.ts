@@ -37,6 +37,12 @@ export const SLOT_PROSE = {
     purpose: 'runs workloads',
     chosenBy: 'the plugin or host that runs workloads, by name',
   },
+  stdioLaunchers: {
+    methods: '`(command): StdioProcess`; a process with pipes, wherever it runs',
+    contract: 'StdioLauncher',
+    purpose: 'where the program behind a stdio backend runs, if not on this machine',
+    chosenBy: '`command.launcher` of a backend, which a runtime sets',
+  },
   secretSources: {
     methods: '`read(name, signal): Promise<string>`',
     contract: 'SecretSource',

@@ -205,7 +205,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['hosts/vmcp'],
   'jsonc-parser': ['hosts/cli/up'],
   commander: ['hosts'],
-  'get-port': ['plugins/workloads/process'],
+  'get-port': ['plugins/workloads', 'hosts'],
   'proper-lockfile': ['plugins/workloads/state'],
   ioredis: ['plugins/stores/redis'],
   oauth4webapi: ['plugins/shared/oauth'],

@@ -2,6 +2,7 @@ import type { Authorizer } from '../../contract/auth-strategy.ts';
 import type { Backend, BackendHello } from '../../contract/backend.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { isObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
@@ -35,6 +36,8 @@ export interface ConnectorOptions {
   readonly limits: Limits;
   readonly log: Log;
   readonly spawn: Spawn | undefined;
+  /** An entry of the slot `stdioLaunchers`. */
+  readonly launcher: ((name: string) => StdioLauncher) | undefined;
   readonly tally: { processes: number };
   now(): number;
 }
@@ -267,7 +270,9 @@ export class Connector {
   #wire(sink: WireSink, who: LinkHolder): Wire {
     const { backend, limits, log, spawn, tally, authorizer } = this.#options;
     if (backend.transport === 'stdio') {
-      return new StdioWire({ backend, limits, log, tally, ...(spawn === undefined ? {} : { spawn }) }, sink);
+      const name = backend.command?.launcher;
+      const launcher = name === undefined ? undefined : this.#options.launcher?.(name);
+      return new StdioWire({ backend, limits, log, tally, spawn, launcher }, sink);
     }
     this.#target ??= new HttpTarget(backend, authorizer);
     if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, who, log);

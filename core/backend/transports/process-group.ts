@@ -1,11 +1,18 @@
 import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
+import type { StdioLauncher, StdioProcess } from '../../contract/stdio-launcher.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { passwordsIn, programEnvironment } from './inherited-environment.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
 
 /** Starts a program; Node's `spawn` unless a test or a runtime brings its own. */
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
+
+/** What starts a program: a launcher of the plan, else `spawn`. */
+export interface StartedBy {
+  readonly spawn?: Spawn | undefined;
+  readonly launcher?: StdioLauncher | undefined;
+}
 
 /** Steps of stopping a program: after its input has ended, and after SIGTERM. */
 const END_GRACE_MS = 1_000;
@@ -17,7 +24,7 @@ const MIN_SECRET_LENGTH = 6;
 
 /** One running program in its own process group, its last words kept. */
 export class ProcessGroup {
-  readonly child: ChildProcess;
+  readonly child: StdioProcess & { readonly pid?: number | undefined };
   readonly ended: Promise<void>;
   readonly #secrets: readonly string[];
   readonly #hasGroup: boolean;
@@ -26,19 +33,21 @@ export class ProcessGroup {
   #stopping: Promise<void> | undefined;
 
   /** Exact argv, no shell; failing to start shows as the child's `error` event. */
-  constructor(command: Command, spawn: Spawn = nodeSpawn) {
-    const detached = process.platform !== 'win32';
+  constructor(command: Command, { spawn = nodeSpawn, launcher }: StartedBy = {}) {
+    const detached = launcher === undefined && process.platform !== 'win32';
     const env = programEnvironment(command.env);
     const values = [...Object.values(command.env ?? {}), ...passwordsIn(env)];
     this.#secrets = values.filter((value) => value.length >= MIN_SECRET_LENGTH);
-    this.child = spawn(command.file, command.args, {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached,
-      shell: false,
-      windowsHide: true,
-      env,
-      ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
-    });
+    this.child =
+      launcher?.(command) ??
+      spawn(command.file, command.args, {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached,
+        shell: false,
+        windowsHide: true,
+        env,
+        ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+      });
     this.#hasGroup = detached;
     const { pid } = this.child;
     if (detached && pid !== undefined) watchGroup(pid);
@@ -93,9 +102,8 @@ export class ProcessGroup {
 
   #signal(signal: NodeJS.Signals): void {
     const { pid } = this.child;
-    if (pid === undefined) return;
     try {
-      if (this.#hasGroup) process.kill(-pid, signal);
+      if (this.#hasGroup && pid !== undefined) process.kill(-pid, signal);
       else this.child.kill(signal);
     } catch {
       // ESRCH: nobody is left in the group

@@ -1,13 +1,14 @@
 import type { Backend, Command } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject } from '../../contract/json.ts';
+import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Exchange, Wire, WireSink } from '../sessions/backend-session.ts';
 import { Lines } from './lines.ts';
 import { Pace } from './pace.ts';
-import { ProcessGroup, type Spawn } from './process-group.ts';
+import { ProcessGroup, type Spawn, type StartedBy } from './process-group.ts';
 
 /** Bytes a program may leave unread before calls to it are refused. */
 const MAX_UNREAD_BYTES = 67_108_864;
@@ -21,7 +22,9 @@ export interface StdioOptions {
   readonly backend: Backend;
   readonly limits: Limits;
   readonly log: Log;
-  readonly spawn?: Spawn;
+  readonly spawn?: Spawn | undefined;
+  /** Starts the program instead of `spawn`. */
+  readonly launcher?: StdioLauncher | undefined;
   /** Counts running processes. */
   readonly tally: { processes: number };
 }
@@ -39,13 +42,13 @@ export class StdioWire implements Wire {
   #closing = false;
 
   constructor(options: StdioOptions, sink: WireSink) {
-    const { backend, limits, log, spawn, tally } = options;
+    const { backend, limits, log, spawn, launcher, tally } = options;
     this.#sink = sink;
     this.#backend = backend.name;
     this.#log = log;
     this.#limits = limits;
     const command = backend.command ?? { file: '', args: [] };
-    this.#group = started(backend.name, command, spawn);
+    this.#group = started(backend.name, command, { spawn, launcher });
     tally.processes++;
     const { child } = this.#group;
     const lines = new Lines(
@@ -147,9 +150,9 @@ export class StdioWire implements Wire {
 }
 
 /** Node's spawn throws for an argv or environment that no system takes. */
-function started(backend: string, command: Command, spawn: Spawn | undefined): ProcessGroup {
+function started(backend: string, command: Command, by: StartedBy): ProcessGroup {
   try {
-    return new ProcessGroup(command, spawn);
+    return new ProcessGroup(command, by);
   } catch (cause) {
     const facts = { category: 'spawn', notRun: true, cause } as const;
     throw new LinkFailure('BACKEND_UNREACHABLE', backend, 'could not be started', facts);

@@ -5,8 +5,37 @@ import { serveWorkloads } from './serve-workloads.ts';
 
 const ADDRESS = 'backend-sources/workloads';
 
+const port = z.int().min(1).max(65_535);
+
+const container = z.strictObject({
+  image: z.string().min(1).describe('name of the image, with a tag or digest'),
+  args: z.array(z.string()).default([]).describe("arguments of the image's entry point"),
+  labels: z.record(z.string(), z.string()).default({}).describe('labels of the container, beside those of toolmgr'),
+  network: z.string().optional().describe('network of the engine: `bridge` (default), `host`, `none` or a name'),
+  mounts: z
+    .array(
+      z.strictObject({
+        source: z.string().min(1).describe('absolute path on this machine'),
+        target: z.string().min(1).describe('absolute path in the container'),
+        readOnly: z.boolean().default(true).describe('the container cannot write there'),
+      }),
+    )
+    .default([])
+    .describe('folders and files of this machine that the container sees'),
+  publish: z
+    .array(
+      z.strictObject({
+        hostPort: port.optional().describe('port of this machine'),
+        containerPort: port.describe('port of the container'),
+      }),
+    )
+    .default([])
+    .describe('further ports that are published on this machine; without `hostPort` the engine chooses one'),
+  privileged: z.boolean().default(false).describe('gives the container all rights of this machine'),
+});
+
 const workload = z.strictObject({
-  runtime: z.string().min(1).describe('name in the slot workloadRuntimes: `process` or `remote-url`'),
+  runtime: z.string().min(1).describe('name in the slot workloadRuntimes: `process`, `container` or `remote-url`'),
   name: workloadName.describe('name of the workload and of its backend'),
   group: workloadName.default('default').describe('group it belongs to'),
   transport: z.enum(['stdio', 'sse', 'streamable-http']).describe('what the program or remote speaks'),
@@ -17,6 +46,7 @@ const workload = z.strictObject({
     })
     .optional()
     .describe('for the runtime `process`'),
+  container: container.optional().describe('for the runtime `container`'),
   url: z.string().optional().describe('for the runtime `remote-url`'),
   env: z.record(z.string(), z.string()).default({}).describe('variables beside the minimal environment'),
   cwd: z.string().optional().describe('working directory of the program'),

@@ -10,9 +10,9 @@ import {
   type WorkloadState,
 } from '@toolmgr/core';
 import getPort from 'get-port';
+import { createOutput, type Output } from '../state/output.ts';
 import { portAnswers, waitForPort } from './answering-port.ts';
 import { nextRestart, type RestartPolicy } from './back-off.ts';
-import { createOutput, type Output } from './output.ts';
 import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.ts';
 
 /** What the process runtime may be told. */

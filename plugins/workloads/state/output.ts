@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { openLogFile } from '../state/log-file.ts';
+import { openLogFile } from './log-file.ts';
 
 /** What a program prints: the end of it in memory, all of it (bounded) in a file when there is one. */
 export interface Output {

@@ -1,0 +1,77 @@
+import type { WorkloadSpec } from '@toolmgr/core';
+import type { ContainerCreateOptions } from 'dockerode';
+import { type ContainerIdentity, labelsOf } from './labels.ts';
+
+/** How a container is used. */
+export interface ContainerUse extends ContainerIdentity {
+  /** The port of the server inside, for HTTP transports. */
+  readonly targetPort?: number;
+  /** The port of this machine that leads to it. */
+  readonly hostPort?: number;
+}
+
+/**
+ * What the engine is told to create. Pure.
+ *
+ * No capability, `no-new-privileges`, no terminal. A container that is attached to (stdio) closes its stdin with the first
+ * client, so that it ends with the gateway; one with an HTTP transport is started again by the engine.
+ * Source: run spec §1; reference run-command §4.2, §4.3.
+ */
+export function createOptions(spec: WorkloadSpec, use: ContainerUse): ContainerCreateOptions {
+  const { container } = spec;
+  if (container === undefined) throw new TypeError('a container workload without a container');
+  const isStdio = spec.transport === 'stdio';
+  const exposed = [...(container.publish ?? []).map(({ containerPort }) => containerPort), ...portOf(use)];
+  return {
+    Image: container.image,
+    ...(container.args.length === 0 ? {} : { Cmd: [...container.args] }),
+    Env: Object.entries(environmentOf(spec, use)).map(([name, value]) => `${name}=${value}`),
+    Labels: labelsOf(use, container.labels),
+    Tty: false,
+    OpenStdin: isStdio,
+    StdinOnce: isStdio,
+    AttachStdin: isStdio,
+    AttachStdout: isStdio,
+    AttachStderr: isStdio,
+    ...(spec.cwd === undefined ? {} : { WorkingDir: spec.cwd }),
+    ExposedPorts: Object.fromEntries(exposed.map((port) => [`${port}/tcp`, {}])),
+    HostConfig: {
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      Privileged: container.privileged === true,
+      NetworkMode: container.network ?? 'bridge',
+      RestartPolicy: isStdio ? { Name: 'no' } : { Name: 'unless-stopped' },
+      Binds: (container.mounts ?? []).map(
+        ({ source, target, readOnly }) => `${source}:${target}:${readOnly ? 'ro' : 'rw'}`,
+      ),
+      PortBindings: bindingsOf(spec, use),
+    },
+  };
+}
+
+/** What the server learns about its transport. A server that obeys `MCP_HOST` must listen on the container's own address. */
+function environmentOf(spec: WorkloadSpec, { targetPort }: ContainerUse): Readonly<Record<string, string>> {
+  const transport = { MCP_TRANSPORT: spec.transport };
+  if (targetPort === undefined) return { ...transport, ...spec.env };
+  const host = spec.container?.network === 'host' ? '127.0.0.1' : '0.0.0.0';
+  const port = String(targetPort);
+  return { ...transport, MCP_HOST: host, MCP_PORT: port, FASTMCP_PORT: port, PORT: port, ...spec.env };
+}
+
+function bindingsOf({ container }: WorkloadSpec, use: ContainerUse) {
+  const published = (container?.publish ?? []).map(
+    ({ hostPort, containerPort }) =>
+      [`${containerPort}/tcp`, [{ HostPort: hostPort === undefined ? '' : String(hostPort) }]] as const,
+  );
+  const hasOwnNetwork = container?.network !== 'host' && container?.network !== 'none';
+  const own = hasOwnNetwork
+    ? portOf(use).map(
+        (port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: String(use.hostPort ?? '') }]] as const,
+      )
+    : [];
+  return Object.fromEntries([...published, ...own]);
+}
+
+function portOf({ targetPort }: ContainerUse): readonly number[] {
+  return targetPort === undefined ? [] : [targetPort];
+}

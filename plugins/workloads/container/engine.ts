@@ -1,0 +1,56 @@
+import { GatewayFault, LATE, within } from '@toolmgr/core';
+import Dockerode from 'dockerode';
+import { type EngineSocket, engineSockets } from './engine-sockets.ts';
+
+/** A container engine that answered. */
+export interface Engine {
+  readonly kind: 'docker' | 'podman';
+  readonly socketPath: string;
+  readonly version: string;
+  readonly api: Dockerode;
+}
+
+const PING_MS = 5_000;
+
+/**
+ * Finds the first engine that answers.
+ * @throws GatewayFault WORKLOAD_FAILED that names what was tried and what helps
+ */
+export async function connectEngine(env: NodeJS.ProcessEnv = process.env): Promise<Engine> {
+  const sockets = engineSockets(env);
+  if ('reason' in sockets) throw new GatewayFault('WORKLOAD_FAILED', sockets.reason);
+  const failures: string[] = [];
+  for (const socket of sockets) {
+    const found = await ping(new Dockerode({ socketPath: socket.path, version: 'v1.41', timeout: 0 }), socket);
+    if ('version' in found) return found;
+    if (found.isThere) failures.push(`${socket.path}: ${found.reason}`);
+    else if (socket.from !== undefined) failures.push(`${socket.path} (${socket.from}): ${found.reason}`);
+  }
+  throw new GatewayFault('WORKLOAD_FAILED', noEngine(failures));
+}
+
+async function ping(
+  api: Dockerode,
+  { kind, path }: EngineSocket,
+): Promise<Engine | { readonly reason: string; readonly isThere: boolean }> {
+  try {
+    const said = await within(PING_MS, undefined, api.version());
+    if (said === LATE) return { reason: `it did not answer within ${PING_MS / 1_000} s`, isThere: true };
+    const isPodman = (said.Components ?? []).some(({ Name }) => Name.includes('Podman'));
+    return { kind: isPodman ? 'podman' : kind, socketPath: path, version: said.Version, api };
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { reason: 'there is no such socket', isThere: false };
+    if (code === 'EACCES') return { reason: 'permission denied (add your user to the group docker)', isThere: true };
+    if (code === 'ECONNREFUSED') return { reason: 'the engine does not run', isThere: true };
+    return { reason: cause instanceof Error ? cause.message : String(cause), isThere: true };
+  }
+}
+
+function noEngine(failures: readonly string[]): string {
+  const tried = failures.length === 0 ? '' : ` (${failures.join('; ')})`;
+  return (
+    `no container engine answers${tried}: start Docker or Podman, name its socket in DOCKER_HOST, ` +
+    'or run the server as a process (--runtime process)'
+  );
+}

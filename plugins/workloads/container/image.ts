@@ -1,0 +1,70 @@
+import { GatewayFault } from '@toolmgr/core';
+import type { Engine } from './engine.ts';
+
+const PULL_MS = 600_000;
+
+/** An image that the engine has. */
+export interface LocalImage {
+  readonly id: string;
+  /** Ports that the image declares. */
+  readonly exposedPorts: readonly number[];
+}
+
+/**
+ * Makes sure that the engine has an image. One without a tag, or with `latest`, is pulled each time and the local copy is
+ * used when that fails; any other is pulled only when it is missing.
+ *
+ * Source: reference run-command §4.9.
+ * @throws GatewayFault WORKLOAD_FAILED when the image is neither there nor pullable
+ */
+export async function ensureImage(engine: Engine, reference: string, signal: AbortSignal): Promise<LocalImage> {
+  const local = await inspect(engine, reference);
+  if (local !== undefined && !isFloating(reference)) return local;
+  try {
+    await pull(engine, reference, AbortSignal.any([signal, AbortSignal.timeout(PULL_MS)]));
+  } catch (cause) {
+    if (local !== undefined) return local;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new GatewayFault(
+      'WORKLOAD_FAILED',
+      `there is no image ${reference} here, and it could not be pulled: ${why}`,
+      { cause },
+    );
+  }
+  const pulled = await inspect(engine, reference);
+  if (pulled !== undefined) return pulled;
+  throw new GatewayFault('WORKLOAD_FAILED', `the image ${reference} was pulled and is not there`);
+}
+
+async function inspect({ api }: Engine, reference: string): Promise<LocalImage | undefined> {
+  try {
+    const { Id, Config } = await api.getImage(reference).inspect();
+    const exposedPorts = Object.keys(Config?.ExposedPorts ?? {})
+      .filter((port) => port.endsWith('/tcp'))
+      .map((port) => Number.parseInt(port, 10));
+    return { id: Id, exposedPorts };
+  } catch (cause) {
+    if ((cause as { statusCode?: number }).statusCode === 404) return undefined;
+    throw cause;
+  }
+}
+
+/** Podman answers 200 for an image that does not exist and says so in the stream, so the stream is read to its end. */
+async function pull({ api }: Engine, reference: string, signal: AbortSignal): Promise<void> {
+  const stream = await api.pull(reference, { abortSignal: signal });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  api.modem.followProgress(
+    stream,
+    (failure: Error | null) => (failure === null ? resolve() : reject(failure)),
+    ({ error }: { readonly error?: string }) => {
+      if (error !== undefined) reject(new Error(error));
+    },
+  );
+  await promise;
+}
+
+function isFloating(reference: string): boolean {
+  if (reference.includes('@')) return false;
+  const tag = /:([^/:]+)$/.exec(reference)?.[1];
+  return tag === undefined || tag === 'latest';
+}

@@ -1,0 +1,33 @@
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { connectEngine } from './engine.ts';
+import { createContainerRuntime, LAUNCHER } from './start.ts';
+
+const ADDRESS = 'workloads/container';
+
+/** Container images as workloads. */
+export default definePlugin({
+  address: ADDRESS,
+  summary: 'Runs container images as workloads on Docker or Podman: no capabilities, no new privileges.',
+  config: z.strictObject({
+    socket: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('unix socket of the engine; without it DOCKER_HOST, then the usual sockets of Docker and of Podman'),
+    firstStartTimeoutMs: z
+      .int()
+      .min(1)
+      .default(300_000)
+      .describe('time in which a server with an HTTP transport must answer; pulling its image is not part of it'),
+  }),
+  apply(core, config) {
+    const { runtime, launcher } = createContainerRuntime(() => connectEngine(environmentWith(config.socket)), config);
+    core.slots.workloadRuntimes.register('container', runtime);
+    core.slots.stdioLaunchers.register(LAUNCHER, launcher);
+  },
+});
+
+function environmentWith(socket: string | undefined): NodeJS.ProcessEnv {
+  return socket === undefined ? process.env : { ...process.env, DOCKER_HOST: `unix://${socket}` };
+}

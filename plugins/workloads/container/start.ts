@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import {
+  GatewayFault,
+  type StdioLauncher,
+  type WorkloadHandle,
+  type WorkloadRuntime,
+  type WorkloadSpec,
+  type WorkloadState,
+} from '@toolmgr/core';
+import { createOutput } from '../state/output.ts';
+import { answersHttp } from './answers-http.ts';
+import { createContainer, removeContainers } from './containers.ts';
+import type { Engine } from './engine.ts';
+import { followLogs } from './follow-logs.ts';
+import { ensureImage } from './image.ts';
+import { launchStdio } from './launch-stdio.ts';
+import { hostPortOf, targetPortOf } from './ports.ts';
+
+/** Settings of the runtime. */
+export interface ContainerSettings {
+  /** Time for the first start of a server, in milliseconds; pulling its image is not part of it. */
+  readonly firstStartTimeoutMs: number;
+}
+
+/** The container runtime and what starts the containers of stdio servers. */
+export interface ContainerRuntime {
+  readonly runtime: WorkloadRuntime;
+  readonly launcher: StdioLauncher;
+}
+
+/** Name of the launcher in the slot `stdioLaunchers`. */
+export const LAUNCHER = 'container';
+
+/** Variable that marks what one start of a workload creates. */
+const RUN_ID = 'TOOLMGR_RUN_ID';
+
+interface StdioWorkload {
+  readonly engine: Engine;
+  readonly spec: WorkloadSpec;
+  readonly runId: string;
+  launches: number;
+}
+
+/** Runs workloads as containers of the engine that `connect` finds; it is asked when the first workload starts. */
+export function createContainerRuntime(connect: () => Promise<Engine>, settings: ContainerSettings): ContainerRuntime {
+  const stdio = new Map<string, StdioWorkload>();
+  let found: Promise<Engine> | undefined;
+  const engine = (): Promise<Engine> => {
+    found ??= connect().catch((cause: unknown) => {
+      found = undefined; // an engine that is started later is found then
+      throw cause;
+    });
+    return found;
+  };
+  const runtime: WorkloadRuntime = {
+    async start(spec, signal) {
+      if (spec.container === undefined) throw fault(spec, 'the container runtime needs an image');
+      const at = await engine();
+      const image = await ensureImage(at, spec.container.image, signal);
+      const runId = spec.env[RUN_ID] ?? randomUUID();
+      await removeContainers(at, spec.name, { keep: runId });
+      if (spec.transport !== 'stdio') return startServer(at, spec, runId, targetPortOf(spec, image), settings, signal);
+      stdio.set(spec.name, { engine: at, spec, runId, launches: 0 });
+      return heldForSessions(at, spec, () => stdio.delete(spec.name));
+    },
+  };
+  const launcher: StdioLauncher = ({ file: name }) =>
+    launchStdio(async () => {
+      const workload = stdio.get(name);
+      if (workload === undefined) throw new GatewayFault('WORKLOAD_FAILED', `workload ${name} has been stopped`);
+      const { spec, runId } = workload;
+      const isFirst = workload.launches++ === 0;
+      const identity = { workload: name, group: spec.group, transport: spec.transport, runId } as const;
+      const called = isFirst ? name : `${name}-${runId.slice(0, 8)}-${workload.launches}`;
+      const container = await createContainer(workload.engine, spec, {
+        name: called,
+        ...identity,
+        role: isFirst ? 'server' : 'session',
+      });
+      return { engine: workload.engine, container };
+    });
+  return { runtime, launcher };
+}
+
+/** A stdio workload has no container of its own: the gateway starts one per session, as it does with programs. */
+function heldForSessions(engine: Engine, spec: WorkloadSpec, forget: () => void): WorkloadHandle {
+  const ended = Promise.withResolvers<WorkloadState>();
+  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
+  return {
+    get state() {
+      return state;
+    },
+    reach: { transport: 'stdio', command: { launcher: LAUNCHER, file: spec.name, args: [] } },
+    ended: ended.promise,
+    logs: () => '',
+    async stop() {
+      forget();
+      await removeContainers(engine, spec.name, {});
+      state = { name: spec.name, status: 'stopped', restarts: 0 };
+      ended.resolve(state);
+    },
+  };
+}
+
+/** Starts a server with an HTTP transport; resolves when it answers a request. The engine starts it again when it ends. */
+async function startServer(
+  engine: Engine,
+  spec: WorkloadSpec,
+  runId: string,
+  targetPort: number,
+  { firstStartTimeoutMs }: ContainerSettings,
+  signal: AbortSignal,
+): Promise<WorkloadHandle> {
+  const hostPort = await hostPortOf(spec, targetPort);
+  const container = await createContainer(engine, spec, {
+    ...{ name: spec.name, workload: spec.name, group: spec.group, transport: spec.transport, runId, role: 'server' },
+    ...{ targetPort, hostPort },
+  });
+  const output = createOutput(spec.logFile);
+  const leave = async (): Promise<void> => {
+    await removeContainers(engine, spec.name, {});
+    output.close();
+  };
+  const url = `http://127.0.0.1:${hostPort}/${spec.transport === 'sse' ? 'sse' : 'mcp'}`;
+  const startedAtMs = Date.now();
+  try {
+    await container.start();
+    followLogs(container, output);
+    const isThere = await answersHttp(
+      url,
+      AbortSignal.any([signal, AbortSignal.timeout(firstStartTimeoutMs)]),
+      async () => {
+        const { State } = await container.inspect();
+        return State.Running || State.Restarting;
+      },
+    );
+    if (!isThere)
+      throw fault(spec, `its server did not answer on port ${targetPort} of the container${lastLines(output.tail())}`);
+  } catch (cause) {
+    await leave();
+    if (cause instanceof GatewayFault) throw cause;
+    throw fault(spec, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs, restarts: 0 };
+  const removed = container.wait({ condition: 'removed' }).then(
+    () => undefined,
+    () => undefined,
+  );
+  const stopped = Promise.withResolvers<void>();
+  return {
+    get state() {
+      return state;
+    },
+    reach: { transport: spec.transport, url },
+    ended: Promise.race([removed, stopped.promise]).then(() => {
+      const isStopped = state.status === 'stopped';
+      if (!isStopped) state = { name: spec.name, status: 'error', restarts: 0, message: 'its container was removed' };
+      return state;
+    }),
+    logs: () => output.tail(),
+    async stop(graceMs) {
+      state = { name: spec.name, status: 'stopped', restarts: 0 };
+      await container.stop({ t: Math.ceil(graceMs / 1_000) }).catch(() => undefined); // it may have ended, or be gone
+      await leave();
+      stopped.resolve();
+    },
+  };
+}
+
+function fault(spec: WorkloadSpec, what: string, cause?: unknown): GatewayFault {
+  return new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: ${what}`, { cause });
+}
+
+function lastLines(text: string): string {
+  return text.trim() === '' ? '' : `; its last output: ${text.trim().split('\n').slice(-5).join(' | ')}`;
+}

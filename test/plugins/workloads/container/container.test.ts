@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ContainerSpec, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
+import { createGateway } from '../../../../core/index.ts';
+import { catalogue } from '../../../../plugins/index.ts';
+import plugin from '../../../../plugins/workloads/container/index.ts';
+import {
+  type ContainerEngine,
+  ENGINES,
+  engineCall,
+  engineMissing,
+  importServerImage,
+  SERVER_IMAGE,
+  startEngine,
+} from '../../../support/container-engine.ts';
+import { bootPlugin } from '../../../support/plugin-core.ts';
+import { until } from '../../../support/until.ts';
+
+const LONG = 120_000;
+
+interface Served extends AsyncDisposable {
+  readonly url: string;
+}
+
+type Workload = Partial<WorkloadSpec> & Pick<WorkloadSpec, 'name' | 'transport' | 'container'>;
+
+/** A gateway over one container workload, behind a real HTTP server. */
+async function serve(engine: ContainerEngine, workload: Workload): Promise<Served> {
+  const gateway = await createGateway(
+    {
+      name: 'containers',
+      plugins: [
+        { use: 'incoming-auth/anonymous' },
+        { use: 'outgoing-auth/unauthenticated' },
+        { use: 'workloads/container', with: { socket: engine.socket } },
+        {
+          use: 'backend-sources/workloads',
+          with: { workloads: [{ runtime: 'container', group: 'default', env: {}, ...workload }] },
+        },
+      ],
+    },
+    { catalogue },
+  );
+  const http = createServer((request, response) => gateway.handle(request, response));
+  await once(http.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    async [Symbol.asyncDispose]() {
+      http.closeAllConnections();
+      await gateway.stop();
+      await new Promise((done) => http.close(done));
+    },
+  };
+}
+
+/** A client that sees the tools of the workload. */
+async function connected(url: string): Promise<Client & AsyncDisposable> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await until(async () => (await client.listTools()).tools.length > 0, LONG);
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
+}
+
+interface Listed {
+  readonly Id: string;
+  readonly Names: readonly string[];
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+async function containersOf({ socket }: ContainerEngine): Promise<readonly Listed[]> {
+  return JSON.parse((await engineCall(socket, 'GET', '/v1.41/containers/json?all=true')).text) as Listed[];
+}
+
+const image = (transport: string) => ({ image: SERVER_IMAGE, args: [transport] });
+
+describe.each(ENGINES)('workloads/container on %s', (name) => {
+  const missing = engineMissing(name);
+  const runs =
+    missing === undefined ? it : (title: string, ..._: unknown[]) => it.skip(`${title} (${missing})`, () => {});
+  let engine: ContainerEngine;
+
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    engine = await startEngine(name);
+    await importServerImage(engine);
+  }, LONG);
+  afterAll(() => engine?.[Symbol.asyncDispose](), LONG);
+
+  runs(
+    'serves an image over stdio, one container per client session, and removes them at the end',
+    async () => {
+      await using served = await serve(engine, { name: 'speaks', transport: 'stdio', container: image('stdio') });
+      {
+        await using one = await connected(served.url);
+        await using two = await connected(served.url);
+        for (const client of [one, two]) {
+          expect(await client.callTool({ name: 'echo', arguments: { message: 'hello' } })).toMatchObject({
+            content: [{ text: 'Echo: hello' }],
+          });
+        }
+        const names = (await containersOf(engine)).map(({ Names }) => Names[0]);
+        expect(names).toContain('/speaks');
+        expect(names.length).toBeGreaterThanOrEqual(3); // the lists are read in a session of the gateway's own
+      }
+      await served[Symbol.asyncDispose]();
+      expect(await containersOf(engine)).toEqual([]);
+    },
+    LONG,
+  );
+
+  for (const [transport, mode] of [
+    ['streamable-http', 'streamableHttp'],
+    ['sse', 'sse'],
+  ] as const) {
+    runs(
+      `serves an image over ${transport}`,
+      async () => {
+        await using served = await serve(engine, {
+          name: `web-${mode.toLowerCase()}`,
+          transport,
+          targetPort: 3001,
+          container: image(mode),
+        });
+        await using client = await connected(served.url);
+        expect(await client.callTool({ name: 'get-sum', arguments: { a: 1, b: 2 } })).toMatchObject({
+          content: [{ text: expect.stringContaining('3') }],
+        });
+      },
+      LONG,
+    );
+  }
+
+  runs(
+    'removes the containers of an earlier start, and leaves those of others alone',
+    async () => {
+      const create = async (name: string, labels: Record<string, string>) =>
+        engineCall(engine.socket, 'POST', `/v1.41/containers/create?name=${name}`, {
+          Image: SERVER_IMAGE,
+          Labels: labels,
+        });
+      await create('left-behind', { 'dev.toolmgr': 'true', 'dev.toolmgr.name': 'again', 'dev.toolmgr.run': 'killed' });
+      await create('of-others', { 'dev.toolmgr.name': 'again' });
+      await using served = await serve(engine, { name: 'again', transport: 'stdio', container: image('stdio') });
+      await using _ = await connected(served.url);
+      const names = (await containersOf(engine)).flatMap(({ Names }) => Names);
+      expect(names).not.toContain('/left-behind');
+      expect(names).toContain('/of-others');
+      await engineCall(engine.socket, 'DELETE', '/v1.41/containers/of-others?force=true');
+    },
+    LONG,
+  );
+
+  runs(
+    'says that an image is neither here nor pullable, and that a name is in use',
+    async () => {
+      const core = await bootPlugin(plugin, { socket: engine.socket });
+      const runtime = core.slots.workloadRuntimes.get('container');
+      const spec = { group: 'default', env: {}, transport: 'streamable-http' } as const;
+      const start = (name: string, container: ContainerSpec) =>
+        runtime.start({ ...spec, name, container }, AbortSignal.timeout(60_000));
+      await expect(start('absent', { image: '127.0.0.1:1/absent:1', args: [] })).rejects.toThrow(
+        /there is no image 127.0.0.1:1\/absent:1 here, and it could not be pulled/,
+      );
+      await engineCall(engine.socket, 'POST', '/v1.41/containers/create?name=taken', { Image: SERVER_IMAGE });
+      await expect(start('taken', image('stdio'))).rejects.toThrow(
+        /a container named taken that toolmgr did not create/,
+      );
+      await engineCall(engine.socket, 'DELETE', '/v1.41/containers/taken?force=true');
+    },
+    LONG,
+  );
+
+  runs(
+    'drops all capabilities and sets labels that the user cannot override',
+    async () => {
+      const container = { ...image('streamableHttp'), labels: { team: 'a', 'dev.toolmgr': 'no' } };
+      await using served = await serve(engine, {
+        name: 'safe',
+        transport: 'streamable-http',
+        targetPort: 3001,
+        container,
+      });
+      await using client = await connected(served.url);
+      const [{ Id, Labels }] = (await containersOf(engine)) as [Listed];
+      expect(Labels).toMatchObject({ team: 'a', 'dev.toolmgr': 'true', 'dev.toolmgr.name': 'safe' });
+      const { HostConfig } = JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41/containers/${Id}/json`)).text);
+      expect(HostConfig.SecurityOpt).toContain('no-new-privileges');
+      expect(HostConfig.Privileged).toBe(false);
+      expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    },
+    LONG,
+  );
+});

@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
+import { engineSockets } from '../../../../plugins/workloads/container/engine-sockets.ts';
+
+const paths = (env: NodeJS.ProcessEnv, platform: NodeJS.Platform = 'linux'): readonly string[] => {
+  const found = engineSockets(env, platform);
+  return 'reason' in found ? [found.reason] : found.map(({ kind, path }) => `${kind} ${path}`);
+};
+
+describe('the search for a container engine', () => {
+  it('uses the socket of DOCKER_HOST and no other', () => {
+    expect(paths({ DOCKER_HOST: 'unix:///run/me/docker.sock' })).toEqual(['docker /run/me/docker.sock']);
+    expect(paths({ DOCKER_HOST: 'unix:///run/podman/podman.sock' })).toEqual(['podman /run/podman/podman.sock']);
+  });
+
+  it('prefers the variables of toolmgr', () => {
+    const env = { TOOLMGR_PODMAN_SOCKET: '/p.sock', DOCKER_HOST: 'unix:///d.sock' };
+    expect(paths(env)).toEqual(['podman /p.sock']);
+  });
+
+  it('refuses an engine of another machine by name', () => {
+    expect(paths({ DOCKER_HOST: 'tcp://10.0.0.1:2375' })[0]).toMatch(/^DOCKER_HOST does not name a unix socket/);
+  });
+
+  it('tries Docker before Podman', () => {
+    const found = paths({ HOME: '/home/ada', XDG_RUNTIME_DIR: '/run/user/1' });
+    expect(found[0]).toBe('docker /var/run/docker.sock');
+    expect(found).toContain('docker /home/ada/.colima/default/docker.sock');
+    expect(found.findLastIndex((path) => path.startsWith('docker'))).toBeLessThan(
+      found.findIndex((path) => path.startsWith('podman')),
+    );
+    expect(found).toContain('podman /run/user/1/podman/podman.sock');
+  });
+
+  it('says what was tried and what helps', async () => {
+    await expect(connectEngine({ DOCKER_HOST: 'unix:///absent.sock' })).rejects.toThrow(
+      'no container engine answers (/absent.sock (DOCKER_HOST): there is no such socket): start Docker or Podman',
+    );
+  });
+
+  it('gives up on a socket that does not answer', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-mute-'));
+    const mute = createServer(() => undefined).listen(join(folder, 'mute.sock'));
+    try {
+      await expect(connectEngine({ DOCKER_HOST: `unix://${join(folder, 'mute.sock')}` })).rejects.toThrow(
+        /it did not answer within 5 s/,
+      );
+    } finally {
+      mute.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 10_000);
+});

@@ -1,0 +1,262 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { build } from 'rolldown';
+import { until } from './until.ts';
+
+/** The engines that tests start. */
+export const ENGINES = ['docker', 'podman'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+const PROGRAMS = { docker: ['dockerd', 'iptables', 'runc'], podman: ['podman', 'runc', 'conmon'] } as const;
+const READY_MS = 30_000;
+
+/**
+ * Why tests with a real container engine cannot run here; `undefined` when they can. Never a reason in CI: there they
+ * fail instead. `npm test` installs Debian's packages where it may.
+ */
+export function engineMissing(engine: EngineName): string | undefined {
+  if (process.env.CI) return undefined;
+  if (process.getuid?.() !== 0) return `a ${engine} engine of the tests needs root`;
+  const missing = PROGRAMS[engine].filter((program) => spawnSync('which', [program]).status !== 0);
+  if (missing.length > 0) return `no ${missing.join(', ')} on this machine (Debian: apt-get install docker.io podman)`;
+  return mayMount() ? undefined : 'this machine forbids containers (no mount in a new namespace)';
+}
+
+/** A container engine of a test, in a folder of its own: `await using engine = await startEngine('docker')`. */
+export interface ContainerEngine extends AsyncDisposable {
+  readonly name: EngineName;
+  /** Path of the unix socket of its API. */
+  readonly socket: string;
+  /** Ends the engine at once. Containers of podman live on, those of Docker too (`live-restore`). */
+  kill(): Promise<void>;
+  /** Starts it again over the same folder. */
+  restart(): Promise<void>;
+}
+
+/** Starts an engine that shares nothing with one that the machine runs. */
+export async function startEngine(name: EngineName): Promise<ContainerEngine> {
+  const folder = await mkdtemp(join(tmpdir(), `toolmgr-${name}-`));
+  const socket = join(folder, 'engine.sock');
+  const launch = name === 'docker' ? launchDocker : launchPodman;
+  let child = await launch(folder, socket);
+  await isReady(socket, child, folder);
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    name,
+    socket,
+    kill,
+    async restart() {
+      await kill();
+      await rm(socket, { force: true });
+      child = await launch(folder, socket);
+      await isReady(socket, child, folder);
+    },
+    async [Symbol.asyncDispose]() {
+      await removeEverything(socket);
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, 'exit');
+        child.kill('SIGTERM');
+        await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 15_000).unref())]);
+      }
+      await kill();
+      spawnSync('sh', ['-c', `awk '$2 ~ "^${folder}/" { print $2 }' /proc/mounts | sort -r | xargs -r umount -l`]);
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function launchDocker(folder: string, socket: string): Promise<ChildProcess> {
+  const paths = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')];
+  const rest = ['--pidfile', join(folder, 'pid'), '--host', `unix://${socket}`];
+  await rm(join(folder, 'pid'), { force: true });
+  return started('dockerd', [...paths, ...rest, '--exec-opt', 'native.cgroupdriver=cgroupfs'], folder, {});
+}
+
+async function launchPodman(folder: string, socket: string): Promise<ChildProcess> {
+  const [containers, storage, registries] = ['containers', 'storage', 'registries'].map((name) =>
+    join(folder, `${name}.conf`),
+  ) as [string, string, string];
+  const limits = 'default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]';
+  const engine = 'runtime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"';
+  const network = `network_backend = "cni"\nnetwork_config_dir = "${join(folder, 'networks')}"`;
+  await mkdir(join(folder, 'networks'), { recursive: true });
+  await writeFile(containers, `[containers]\n${limits}\n[engine]\n${engine}\n[network]\n${network}\n`);
+  const roots = `graphroot = "${join(folder, 'graph')}"\nrunroot = "${join(folder, 'run')}"`;
+  await writeFile(storage, `[storage]\ndriver = "overlay"\n${roots}\n`);
+  await writeFile(registries, 'unqualified-search-registries = ["docker.io"]\n');
+  const env = {
+    CONTAINERS_CONF: containers,
+    CONTAINERS_STORAGE_CONF: storage,
+    CONTAINERS_REGISTRIES_CONF: registries,
+  };
+  return started('podman', ['system', 'service', '--time=0', `unix://${socket}`], folder, env);
+}
+
+function started(file: string, args: readonly string[], folder: string, env: Record<string, string>): ChildProcess {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  const log = createWriteStream(join(folder, 'log'), { flags: 'a' });
+  child.stdout?.pipe(log, { end: false });
+  child.stderr?.pipe(log, { end: false });
+  child.once('error', () => undefined);
+  process.once('exit', () => child.kill('SIGKILL'));
+  return child;
+}
+
+async function isReady(socket: string, child: ChildProcess, folder: string): Promise<void> {
+  const answers = (): Promise<boolean> =>
+    engineCall(socket, 'GET', '/_ping').then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  const died = () => child.exitCode !== null || child.signalCode !== null;
+  let isThere = false;
+  await until(async () => {
+    isThere = await answers();
+    return isThere || died();
+  }, READY_MS);
+  if (!isThere) throw new Error(`the engine did not start, see ${join(folder, 'log')}`);
+}
+
+/** One request to the API of an engine, without the client that is tested. */
+export function engineCall(
+  socket: string,
+  method: string,
+  path: string,
+  body?: Buffer | object,
+  type = 'application/json',
+): Promise<{ readonly status: number; readonly text: string }> {
+  const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+  const headers = bytes === undefined ? {} : { 'content-type': type, 'content-length': bytes.length };
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath: socket, method, path, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.once('error', reject);
+    sent.end(bytes);
+  });
+}
+
+async function removeEverything(socket: string): Promise<void> {
+  const list = async (path: string) =>
+    JSON.parse((await engineCall(socket, 'GET', path)).text) as Record<string, string>[];
+  try {
+    for (const { Id } of await list('/v1.41/containers/json?all=true')) {
+      await engineCall(socket, 'DELETE', `/v1.41/containers/${Id}?force=true&v=true`);
+    }
+    for (const { Id, Name } of await list('/v1.41/networks')) {
+      if (!['bridge', 'host', 'none', 'podman'].includes(Name ?? '')) {
+        await engineCall(socket, 'DELETE', `/v1.41/networks/${Id}`);
+      }
+    }
+  } catch {
+    // an engine that was killed has nothing to say; its folder goes
+  }
+}
+
+/** Name of the image that {@link importServerImage} makes. */
+export const SERVER_IMAGE = 'localhost/test/everything:1';
+
+/**
+ * Imports a root file system as an image, since tests reach no public registry: Node.js of this machine, busybox, and the
+ * published Everything server in one file, which the image starts over the transport that its first argument names.
+ */
+export async function importServerImage(engine: ContainerEngine): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-image-'));
+  const [name, tag] = [SERVER_IMAGE.slice(0, SERVER_IMAGE.lastIndexOf(':')), SERVER_IMAGE.split(':').at(-1)];
+  try {
+    const tar = join(folder, 'image.tar');
+    await buildRoot(join(folder, 'root'));
+    await bundleServer(join(folder, 'root/app/server.mjs'));
+    execFileSync('tar', ['-C', join(folder, 'root'), '-cf', tar, '.']);
+    const changes = encodeURIComponent('ENTRYPOINT ["/usr/bin/node", "/app/server.mjs"]');
+    const path = `/v1.41/images/create?fromSrc=-&repo=${encodeURIComponent(name)}&tag=${tag}&changes=${changes}`;
+    await sendFile(engine.socket, path, tar);
+    if (engine.name === 'docker') return;
+    // podman gives what it imports the tag latest
+    await engineCall(
+      engine.socket,
+      'POST',
+      `/v1.41/images/${encodeURIComponent(`${name}:latest`)}/tag?repo=${name}&tag=${tag}`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function buildRoot(root: string): Promise<void> {
+  for (const part of ['bin', 'usr/bin', 'etc', 'tmp', 'app', 'proc', 'sys', 'dev', 'home']) {
+    await mkdir(join(root, part), { recursive: true });
+  }
+  const node = process.execPath;
+  await copyFile(node, join(root, 'usr/bin/node'));
+  const libraries = execFileSync('ldd', [node], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
+  const beside = (await readdir(dirname(libraries.find((path) => path.includes('libc.so')) ?? '/lib'))).filter((name) =>
+    /^libnss_(dns|files)\.so\.2$/.test(name),
+  );
+  const folderOfC = dirname(libraries.find((path) => path.includes('libc.so')) ?? '/lib/x');
+  for (const library of [...libraries, ...beside.map((name) => join(folderOfC, name))]) {
+    const into = join(root, library);
+    await mkdir(dirname(into), { recursive: true });
+    await copyFile(library, into);
+  }
+  const busybox = ['/bin/busybox', '/usr/bin/busybox'].find((path) => existsSync(path));
+  if (busybox !== undefined) {
+    await copyFile(busybox, join(root, 'bin/busybox'));
+    for (const name of ['sh', 'cat', 'ls', 'sleep', 'id', 'touch', 'wget', 'nc', 'env']) {
+      await symlink('busybox', join(root, 'bin', name));
+    }
+  }
+  await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n');
+  await writeFile(join(root, 'etc/group'), 'root:x:0:\nnobody:x:65534:\n');
+}
+
+async function bundleServer(into: string): Promise<void> {
+  const input = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+  await build({
+    input,
+    platform: 'node',
+    output: { file: into, format: 'esm', codeSplitting: false },
+    logLevel: 'silent',
+  });
+}
+
+async function sendFile(socket: string, path: string, file: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const sent = request(
+    { socketPath: socket, method: 'POST', path, headers: { 'content-type': 'application/x-tar' } },
+    (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      response.once('end', () => {
+        const isGood = response.statusCode === 200 && !text.includes('"error"');
+        if (isGood) resolve(text);
+        else reject(new Error(`${basename(file)} was not imported: ${response.statusCode} ${text}`));
+      });
+    },
+  );
+  sent.once('error', reject);
+  await Promise.all([pipeline(createReadStream(file), sent), promise]);
+}
+
+/** Whether this process may mount in a namespace of its own, as every container engine does. */
+function mayMount(): boolean {
+  return spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+}

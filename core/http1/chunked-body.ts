@@ -1,16 +1,16 @@
 import { MalformedResponse } from './malformed.ts';
 
-/** Longest line of a chunk's size or of a trailer, in bytes. */
+/** Longest line with a chunk size or a trailer, in bytes. */
 const MAX_LINE_BYTES = 1_024;
-/** Trailers are read past, not kept. */
+/** Trailers are skipped. */
 const MAX_TRAILERS = 64;
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Up to 4 GiB a chunk; extensions are read past (RFC 9112 §7.1.1). */
+/** Up to 4 GiB per chunk; extensions are skipped (RFC 9112 §7.1.1). */
 const SIZE_LINE = /^([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n\0]*)?$/;
 
-/** Takes the chunked transfer coding (RFC 9112 §7.1) off a body that arrives in pieces of any size. */
+/** Decodes the chunked transfer coding (RFC 9112 §7.1) of a body that arrives in pieces of any size. */
 export class ChunkedBody {
   #state: 'size' | 'data' | 'dataEnd' | 'trailers' | 'done' = 'size';
   #left = 0;
@@ -22,7 +22,7 @@ export class ChunkedBody {
   }
 
   /**
-   * Reads on; `taken` gets the data in it as one piece that it may keep.
+   * Reads a piece; `taken` gets its data as one buffer that it may keep.
    * @returns how many of the bytes belong to this body
    * @throws MalformedResponse
    */
@@ -41,12 +41,12 @@ export class ChunkedBody {
       at = end;
       if (this.#left === 0) this.#state = 'dataEnd';
     }
-    // Little data between long extensions must not keep the memory of all that was read.
+    // Copied, so that little data between long extensions does not keep all bytes read in memory.
     if (size > 0) taken(size < data.length / 2 ? Buffer.from(data.subarray(0, size)) : data.subarray(0, size));
     return at;
   }
 
-  /** Reads up to the end of a line, or all there is of it; returns where it stopped. */
+  /** Reads to the end of the line or of the bytes; returns the position after what was read. */
   #readLine(bytes: Buffer, at: number): number {
     const lf = bytes.indexOf(LF, at);
     const end = lf === -1 ? bytes.length : lf;

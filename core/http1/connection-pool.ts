@@ -4,12 +4,12 @@ import type { Origin } from './origin.ts';
 import { type ForProxy, requestHead } from './request-head.ts';
 
 const SWEEP_MS = 1_000;
-/** The far side's clock runs while its answer travels. */
+/** The timeout of the server runs while its response travels. */
 const CLOSING_MARGIN_MS = 1_000;
 
 /**
- * The connections to one origin. Takes the one used last, opens another when none is free: how many there are at once
- * is bounded by who sends.
+ * The connections to one origin. Uses the connection that was used last, and opens another one when none is free; the
+ * callers limit their number.
  */
 export class ConnectionPool implements HttpClient, ConnectionOwner {
   readonly origin: Origin;
@@ -19,7 +19,7 @@ export class ConnectionPool implements HttpClient, ConnectionOwner {
   readonly #keepAliveMs: number;
   readonly #forProxy: ForProxy | undefined;
   readonly #all = new Set<Connection>();
-  /** A stack that is never shortened, for the reason that `Roster` gives. */
+  /** A stack that is never shortened, for the reason given at `InFlightMap`. */
   readonly #idle: (Connection | undefined)[] = [];
   #idleCount = 0;
   #sweeping: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export class ConnectionPool implements HttpClient, ConnectionOwner {
     this.#keepAliveMs = keepAliveMs;
   }
 
-  /** Sends one request. Whatever goes wrong reaches the reader. */
+  /** Sends one request. All errors are reported to the reader. */
   send(request: OutgoingRequest, reader: ResponseReader): void {
     if (this.#closed) return reader.failed(new Error('the connections to this origin are closed'));
     let head: string;
@@ -63,7 +63,7 @@ export class ConnectionPool implements HttpClient, ConnectionOwner {
     });
   }
 
-  /** Takes nothing more and cuts what is under way. */
+  /** Accepts no new requests and aborts the active ones. */
   async destroy(): Promise<void> {
     this.#closed = true;
     const reason = new Error('the connections to this origin are closed');
@@ -113,7 +113,7 @@ export class ConnectionPool implements HttpClient, ConnectionOwner {
     this.#sweeping = undefined;
   }
 
-  /** Closes what may not be used after `nowMs`. */
+  /** Closes idle connections that expired before `nowMs`. */
   #closeIdle(nowMs: number): void {
     let kept = 0;
     for (let n = 0; n < this.#idleCount; n++) {

@@ -7,33 +7,33 @@ import { MalformedResponse } from './malformed.ts';
 import type { Origin } from './origin.ts';
 import { CHUNKED, type ParsedHead, readResponseHead, UNTIL_CLOSE } from './response-head.ts';
 
-/** Bytes of one head; Node's servers take no more either. */
+/** Maximum size of a response head; Node's servers use the same limit. */
 const MAX_HEAD_BYTES = 32_768;
-/** Interim answers (1xx) before the answer itself. */
+/** Maximum number of interim responses (1xx). */
 const MAX_INTERIM = 16;
-/** A body up to this is copied behind its head, which saves a write. */
+/** A body up to this size is copied behind its head, which saves a write. */
 const JOIN_BYTES = 16_384;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** Who keeps connections. */
+/** The owner of connections. */
 export interface ConnectionOwner {
   readonly origin: Origin;
   readonly connectTimeoutMs: number;
   readonly keptHeaders: ReadonlySet<string> | undefined;
   /** The TLS session to begin with. */
   session: Buffer | undefined;
-  /** It can take the next request. Called before the reader hears the end. */
+  /** The connection can carry the next request. Called before the reader gets the end. */
   free(connection: Connection): void;
-  /** It is of no more use. */
+  /** The connection is closed. */
   gone(connection: Connection): void;
 }
 
 /** One HTTP/1.1 connection (RFC 9112), one request at a time. */
 export class Connection {
-  /** By `performance.now()`: the far side may close it from then on. Set by the owner. */
+  /** By `performance.now()`: the server may close it from then on. Set by the owner. */
   idleUntilMs = 0;
-  /** What the far side said of it. */
+  /** Idle timeout that the server announced. */
   idleMs: number | undefined;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
@@ -68,21 +68,21 @@ export class Connection {
     return this.#error === undefined && this.#socket.writable;
   }
 
-  /** Sends a request with its head written; the connection must be free. */
+  /** Sends a request with an encoded head; the connection must be free. */
   send(head: string, body: Buffer | undefined, reader: ResponseReader): void {
     const flow = new RequestFlow(this, head, body, reader);
     this.#current = flow;
     if (this.#ready) this.#write(flow);
   }
 
-  /** Ends it at once; a request under way fails. */
+  /** Closes it at once; an active request fails. */
   cut(error: Error): void {
     this.#error ??= error;
     this.#fail(this.#error);
     this.#socket.destroy();
   }
 
-  /** Nothing is under way: ends it. */
+  /** Closes a free connection. */
   close(): void {
     this.#socket.destroy();
   }
@@ -129,14 +129,14 @@ export class Connection {
   #read(bytes: Buffer): void {
     try {
       const rest = this.#take(bytes);
-      if (rest > 0) throw new MalformedResponse('the far side sent more than it was asked for');
+      if (rest > 0) throw new MalformedResponse('the server sent data without a request');
     } catch (cause) {
-      // Thrown further it would end the process, since Node calls this from its event loop.
+      // Rethrowing would end the process, since Node calls this from its event loop.
       this.cut(cause instanceof Error ? cause : new Error(String(cause)));
     }
   }
 
-  /** Reads on and returns how many bytes are left over. @throws MalformedResponse */
+  /** Reads bytes and returns how many are left over. @throws MalformedResponse */
   #take(bytes: Buffer): number {
     let at = 0;
     while (this.#current !== undefined && at < bytes.length) {
@@ -149,10 +149,10 @@ export class Connection {
     const before = this.#partial;
     const known = before?.length ?? 0;
     const bytes = before === undefined ? given.subarray(at) : Buffer.concat([before, given.subarray(at)]);
-    // The end may lie across two pieces.
+    // The end of the head may be split between two pieces.
     const end = bytes.indexOf(HEAD_END, Math.max(0, known - HEAD_END.length));
     if (end > MAX_HEAD_BYTES || (end === -1 && bytes.length > MAX_HEAD_BYTES)) {
-      throw new MalformedResponse('the head of the answer is too long');
+      throw new MalformedResponse('the response head is too long');
     }
     if (end === -1) {
       this.#partial = before === undefined ? Buffer.from(bytes) : bytes;
@@ -166,8 +166,8 @@ export class Connection {
 
   #begin(head: ParsedHead, isMore: boolean): void {
     if (head.status < 200) {
-      if (head.status === 101) throw new MalformedResponse('the far side changes the protocol unasked');
-      if (++this.#interim > MAX_INTERIM) throw new MalformedResponse('too many interim answers');
+      if (head.status === 101) throw new MalformedResponse('the server switches protocols without a request');
+      if (++this.#interim > MAX_INTERIM) throw new MalformedResponse('too many interim responses');
       return;
     }
     this.#head = head;
@@ -200,7 +200,7 @@ export class Connection {
   #end(flow: RequestFlow, head: ParsedHead, isMore: boolean): void {
     if (this.#current !== flow) return; // its reader has aborted it
     this.#forget();
-    // What follows would be taken for the next answer; a body that is still being sent, for the next request.
+    // Surplus bytes would be read as the next response, and an unfinished request body as the next request.
     if (head.persistent && !isMore && this.#socket.writableLength === 0) {
       this.idleMs = head.idleMs;
       if (this.#paused) this.#steer(false);
@@ -237,7 +237,7 @@ export class Connection {
   }
 }
 
-/** The reader's hand on its request; without effect once the connection carries another. */
+/** Controls one request for its reader; without effect once the connection carries another request. */
 class RequestFlow implements Flow {
   readonly head: string;
   readonly body: Buffer | undefined;
@@ -265,7 +265,7 @@ class RequestFlow implements Flow {
 }
 
 function closedEarly(): Error {
-  return Object.assign(new Error('the far side closed the connection'), { code: 'ECONNRESET' });
+  return Object.assign(new Error('the server closed the connection'), { code: 'ECONNRESET' });
 }
 
 function connectTimeout({ connectTimeoutMs }: ConnectionOwner): Error {

@@ -3,10 +3,10 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import type { Flow, ResponseHead, ResponseReader } from './http-client.ts';
 import { UndecodableBody } from './malformed.ts';
 
-/** Bytes that a decoder gives out at once: readers look at their bounds between two of them. */
+/** Maximum bytes per decoder output; readers check their limits between two of them. */
 const PIECE_BYTES = 65_536;
 
-/** Content codings that are undone (RFC 9110 §8.4.1), by name. `deflate` is sent with and without its zlib header. */
+/** Content codings that are decoded (RFC 9110 §8.4.1), by name. `deflate` is sent with and without its zlib header. */
 const DECODERS: ReadonlyMap<string, (first: number) => Transform> = new Map<string, (first: number) => Transform>([
   ['gzip', () => createGunzip({ chunkSize: PIECE_BYTES })],
   ['x-gzip', () => createGunzip({ chunkSize: PIECE_BYTES })],
@@ -18,22 +18,22 @@ const DECODERS: ReadonlyMap<string, (first: number) => Transform> = new Map<stri
   ],
 ]);
 
-/** Decoded bytes of a body that is no message: what reads it wants its beginning at most. */
+/** Decoded bytes of a body that is not a message; its reader needs only the start. */
 const MAX_OTHER_BYTES = 65_536;
-/** Decoded bytes of one JSON body, whatever `limits.resultBytes` says. */
+/** Decoded bytes of one JSON body, independent of `limits.resultBytes`. */
 const MAX_JSON_BYTES = 268_435_456;
 
-/** Codings of one body. */
+/** Maximum number of codings of one body. */
 const MAX_CODINGS = 2;
 
 function isZlib(first: number): boolean {
-  return (first & 0x0f) === 8; // the method of a zlib header; raw deflate of text never begins like this
+  return (first & 0x0f) === 8; // the method of a zlib header; raw deflate of text never starts like this
 }
 
 /**
- * The reader that undoes the codings of a body for another one; the same reader when it has none.
- * What comes out is bounded twice: here by kind of body, and by the reader it is for, which aborts when it has enough.
- * @throws UndecodableBody for a coding that nobody can undo here, or too many of them
+ * A reader that decodes the content codings of a body for another reader; the same reader when there are none.
+ * The output is limited twice: here by the kind of body, and by the reader, which aborts at its own limit.
+ * @throws UndecodableBody for an unknown coding, or too many codings
  */
 export function undoingCodings(head: ResponseHead, reader: ResponseReader): ResponseReader {
   if (head.contentEncoding === undefined) return reader;
@@ -45,19 +45,19 @@ export function undoingCodings(head: ResponseHead, reader: ResponseReader): Resp
   if (codings.length > MAX_CODINGS) throw new UndecodableBody('the body has too many content codings');
   return codings.reduce((inner, coding) => {
     const decoder = DECODERS.get(coding);
-    if (decoder === undefined) throw new UndecodableBody('the content coding is none of gzip, br and deflate');
+    if (decoder === undefined) throw new UndecodableBody('the content coding is not gzip, br or deflate');
     return new DecodedBody(inner, decoder);
   }, reader);
 }
 
-/** Events are bounded one by one, and their stream has no end. */
+/** Events are limited one by one, and their stream has no end. */
 function mostBytes({ status, contentType = '' }: ResponseHead): number {
   if (status < 200 || status > 299) return MAX_OTHER_BYTES;
   if (/^text\/event-stream\b/i.test(contentType)) return Number.POSITIVE_INFINITY;
   return /^application\/json\b/i.test(contentType) ? MAX_JSON_BYTES : MAX_OTHER_BYTES;
 }
 
-/** Undoes one coding. Also the hand of its reader on the request: what the reader does not take yet is not decoded. */
+/** Decodes one coding. Also controls the request for its reader: paused data is not decoded. */
 class DecodedBody implements ResponseReader, Flow {
   readonly #reader: ResponseReader;
   readonly #make: (first: number) => Transform;
@@ -66,7 +66,7 @@ class DecodedBody implements ResponseReader, Flow {
   #over = false;
   /** The encoded body is complete: the connection may carry another request. */
   #whole = false;
-  /** Bytes that may still come out; what is more is not decoded. */
+  /** Bytes that may still be emitted; decoding stops at this limit. */
   #left = MAX_OTHER_BYTES;
   #most = MAX_OTHER_BYTES;
 
@@ -125,7 +125,7 @@ class DecodedBody implements ResponseReader, Flow {
     decoder.on('drain', () => this.#flow?.resume());
     decoder.once('end', () => this.#end());
     decoder.once('error', (cause) =>
-      this.abort(new UndecodableBody(`the body is not what its coding says: ${cause.message}`)),
+      this.abort(new UndecodableBody(`the body does not match its content coding: ${cause.message}`)),
     );
     return decoder;
   }
@@ -136,7 +136,7 @@ class DecodedBody implements ResponseReader, Flow {
     try {
       this.#reader.received(this, bytes);
     } catch (cause) {
-      // thrown further it would end the process, since Node calls this from its event loop
+      // rethrowing would end the process, since Node calls this from its event loop
       return this.abort(cause instanceof Error ? cause : new Error(String(cause)));
     }
     if (this.#left > 0 || this.#over) return;

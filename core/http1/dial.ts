@@ -27,7 +27,7 @@ export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: 
     port,
     ALPNProtocols: ['http/1.1'],
     ...keepAlive,
-    ...{ onread }, // missing in Node's types for TLS, not in its documentation
+    ...{ onread }, // missing in Node's types for TLS, but documented
     ...(isIP(host) === 0 && { servername: host }),
     ...(origin.ca !== undefined && { ca: origin.ca }),
     ...(session !== undefined && { session }),
@@ -35,7 +35,7 @@ export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: 
   return { socket, readyEvent: 'secureConnect' };
 }
 
-/** Through a proxy: a tunnel to https, the proxy itself for http, which reads whole URLs. */
+/** Through a proxy: a tunnel for https; the proxy itself for http, which accepts whole URLs. */
 function dialThrough(
   origin: Origin,
   proxy: ProxyRoute,
@@ -63,10 +63,10 @@ function dialThrough(
   return { socket, readyEvent: 'secureConnect' };
 }
 
-/** A socket that is being connected. */
+/** A socket that is connecting. */
 export interface Dialled {
   readonly socket: Socket | TLSSocket;
-  /** Emitted when it may be written to. */
+  /** Emitted when it can be written to. */
   readonly readyEvent: 'connect' | 'secureConnect';
 }
 

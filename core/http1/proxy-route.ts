@@ -5,22 +5,22 @@ export interface ProxyRoute {
   readonly isTls: boolean;
   readonly hostname: string;
   readonly port: number;
-  /** Value of `proxy-authorization`; from the user name and password of the proxy's URL. Secret. */
+  /** Value of `proxy-authorization`, from the user name and password in the proxy's URL. Secret. */
   readonly authorization: string | undefined;
   /** The whole URL. Secret. */
   readonly url: string;
-  /** For logs and errors: without credentials. */
+  /** Name for logs and errors, without credentials. */
   readonly label: string;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that an environment names for a URL; `undefined` for a direct connection.
+ * The proxy that the environment sets for a URL; `undefined` for a direct connection.
  *
- * `HTTPS_PROXY` holds for https, `HTTP_PROXY` for http, `ALL_PROXY` for both, lower case first; `NO_PROXY` takes names with
- * everything below them, addresses, networks (CIDR), ports, and `*`. This machine itself is never asked through a proxy.
- * @throws TypeError naming the variable whose value is no http or https URL; the value is not repeated
+ * `HTTPS_PROXY` is for https, `HTTP_PROXY` for http, `ALL_PROXY` for both, lower case first; `NO_PROXY` takes names
+ * including their subdomains, addresses, networks (CIDR), ports, and `*`. Loopback addresses never use a proxy.
+ * @throws TypeError naming the variable whose value is not an http or https URL; the value is not repeated
  */
 export function proxyRouteFor(url: URL, env: Env = process.env): ProxyRoute | undefined {
   const names = url.protocol === 'https:' ? ['HTTPS_PROXY', 'ALL_PROXY'] : ['HTTP_PROXY', 'ALL_PROXY'];

@@ -6,19 +6,19 @@ import { MalformedResponse } from './malformed.ts';
 export interface ParsedHead extends ResponseHead {
   /** Bytes of the body; {@link CHUNKED} and {@link UNTIL_CLOSE} are others. */
   readonly length: number;
-  /** Whether the connection may be used again. */
+  /** Whether the connection can be reused. */
   readonly persistent: boolean;
   /** Milliseconds after which the server closes an idle connection; `undefined` when it does not say. */
   readonly idleMs: number | undefined;
 }
 
-/** Bytes of a body whose chunks tell its end. */
+/** The body ends with its last chunk. */
 export const CHUNKED = -1;
-/** Bytes of a body that ends with its connection. */
+/** The body ends with the connection. */
 export const UNTIL_CLOSE = -2;
 
 /**
- * Reads the head of an answer (RFC 9112 §4, §5, §6.3), strictly: what two readers could take for different messages
+ * Parses the head of a response (RFC 9112 §4, §5, §6.3), strictly: a head that two readers could interpret differently
  * is refused.
  * @param bytes up to the empty line, without it; nothing of them is kept
  * @param keptHeaders names in lower case of other headers to keep
@@ -33,7 +33,7 @@ export function readResponseHead(bytes: Buffer, keptHeaders: ReadonlySet<string>
     let colon = start;
     while (TOKEN[bytes[colon] as number] === 1) colon++;
     if (colon === start || bytes[colon] !== COLON) {
-      throw new MalformedResponse('a header of the answer has a name that is none');
+      throw new MalformedResponse('a response header has an invalid name');
     }
     at = lineEnd(bytes, colon + 1);
     const name = recurringText(bytes, start, colon).toLowerCase();
@@ -45,7 +45,7 @@ export function readResponseHead(bytes: Buffer, keptHeaders: ReadonlySet<string>
   return head;
 }
 
-/** `HTTP/1.1 200 OK`, the reason left out or not. */
+/** `HTTP/1.1 200 OK`, with or without the reason phrase. */
 function statusLineEnd(bytes: Buffer): number {
   for (let n = 0; n < VERSION.length; n++) if (bytes[n] !== VERSION[n]) throw noStatusLine();
   const minor = digit(bytes, 7);
@@ -55,20 +55,20 @@ function statusLineEnd(bytes: Buffer): number {
   return lineEnd(bytes, 12);
 }
 
-/** Where the line ends: at its CR, or with the head. */
+/** The end of the line: its CR, or the end of the head. */
 function lineEnd(bytes: Buffer, from: number): number {
   let at = from;
   for (; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === CR && bytes[at + 1] === LF && at + 2 < bytes.length) return at;
     if (byte === CR || byte === LF || byte === 0) {
-      throw new MalformedResponse('a header of the answer has a stray line break or NUL');
+      throw new MalformedResponse('a response header has a stray line break or NUL');
     }
   }
   return at;
 }
 
-/** Without the white space around it. */
+/** Without surrounding white space. */
 function trimmed(bytes: Buffer, from: number, to: number): string {
   let [start, end] = [from, to];
   while (start < end && isBlank(bytes[start])) start++;
@@ -76,7 +76,7 @@ function trimmed(bytes: Buffer, from: number, to: number): string {
   return recurringText(bytes, start, end);
 }
 
-/** More than 9 for what is no digit. */
+/** More than 9 for anything but a digit. */
 function digit(bytes: Buffer, at: number): number {
   const value = (bytes[at] ?? 0) - ZERO;
   return value >= 0 && value <= 9 ? value : 10;
@@ -87,7 +87,7 @@ function isBlank(byte: number | undefined): boolean {
 }
 
 function noStatusLine(): MalformedResponse {
-  return new MalformedResponse('the answer does not begin with a status line');
+  return new MalformedResponse('the response does not start with a status line');
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -128,9 +128,9 @@ class Fields implements ParsedHead {
 
   /** `Content-Length` */
   declare(value: string): void {
-    if (!DIGITS.test(value)) throw new MalformedResponse('the length of the answer is not a number');
+    if (!DIGITS.test(value)) throw new MalformedResponse('the Content-Length of the response is not a number');
     if (this.#declared !== undefined && this.#declared !== value) {
-      throw new MalformedResponse('the answer has two lengths');
+      throw new MalformedResponse('the response has two lengths');
     }
     this.#declared = value;
   }
@@ -146,14 +146,14 @@ class Fields implements ParsedHead {
     else if (options.includes('keep-alive')) this.persistent = true;
   }
 
-  /** Where the body ends (RFC 9112 §6.3). */
+  /** How the body ends (RFC 9112 §6.3). */
   settle(): void {
     if (this.status < 200 || this.status === 204 || this.status === 304) {
       this.length = 0;
       return;
     }
     if (this.#coding !== undefined) {
-      if (this.#declared !== undefined) throw new MalformedResponse('the answer has a length and a transfer coding');
+      if (this.#declared !== undefined) throw new MalformedResponse('the response has a length and a transfer coding');
       if (this.#coding.toLowerCase() !== 'chunked') throw new MalformedResponse('the transfer coding is not "chunked"');
       this.length = CHUNKED;
     } else if (this.#declared !== undefined) this.length = Number(this.#declared);
@@ -161,7 +161,7 @@ class Fields implements ParsedHead {
   }
 }
 
-/** What is read of a head, by name. */
+/** Handlers of the headers that are read, by name. */
 const TAKERS: ReadonlyMap<string, (head: Fields, value: string) => void> = new Map([
   ['content-length', (head, value) => head.declare(value)],
   ['transfer-encoding', (head, value) => head.encode(value)],

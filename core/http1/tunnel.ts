@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { ProxyRoute } from './proxy-route.ts';
 
-/** A proxy that cannot be reached, or will not let a connection through. Holds no credentials. */
+/** The proxy is unreachable or refuses the connection. Contains no credentials. */
 export class ProxyRefusal extends Error {
   readonly code = 'PROXY_REFUSED';
 }
@@ -16,8 +16,8 @@ export function dialProxy({ isTls, hostname: host, port }: ProxyRoute): Socket {
 }
 
 /**
- * A way through a proxy to `authority` (`host:port`), opened by CONNECT (RFC 9110 §9.3.6). What is written before it is open
- * waits; a refusal destroys it with a {@link ProxyRefusal}. There is no time limit here: who dials has one.
+ * A tunnel through a proxy to `authority` (`host:port`), opened by CONNECT (RFC 9110 §9.3.6). Data written before it is
+ * open waits; a refusal destroys it with a {@link ProxyRefusal}. It has no time limit; the caller sets one.
  */
 export class Tunnel extends Duplex {
   readonly #proxy: Socket;
@@ -38,7 +38,7 @@ export class Tunnel extends Duplex {
     this.#proxy.on('error', (cause) => this.destroy(this.#refusal(`cannot be reached (${codeOf(cause)})`, cause)));
     this.#proxy.once('end', () => {
       if (this.#isOpen) this.push(null);
-      else this.destroy(this.#refusal('closed the connection before it answered CONNECT'));
+      else this.destroy(this.#refusal('closed the connection before it responded to CONNECT'));
     });
     this.#proxy.once('close', () => this.destroy());
   }
@@ -69,12 +69,12 @@ export class Tunnel extends Duplex {
     this.#head = Buffer.concat([this.#head, bytes]);
     const end = this.#head.indexOf(HEAD_END);
     if (end === -1) {
-      if (this.#head.length > MAX_HEAD_BYTES) this.destroy(this.#refusal('answered CONNECT with too long a head'));
+      if (this.#head.length > MAX_HEAD_BYTES) this.destroy(this.#refusal('responded to CONNECT with too long a head'));
       return;
     }
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(this.#head.toString('latin1', 0, 16))?.[1];
     if (status?.startsWith('2') !== true) {
-      this.destroy(this.#refusal(`answered CONNECT with ${status ?? 'something that is not HTTP'}`));
+      this.destroy(this.#refusal(`responded to CONNECT with ${status ?? 'something that is not HTTP'}`));
       return;
     }
     const rest = this.#head.subarray(end + HEAD_END.length);

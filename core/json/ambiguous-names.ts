@@ -1,22 +1,22 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { RawObject } from './raw-json.ts';
 
-/** Member names that the reader of an object declares, and those of the objects below. */
+/** The known member names of an object and of the objects inside it. */
 export interface DeclaredNames {
   has(name: string): boolean;
-  /** The declared name that folds like this folded text. */
+  /** The known name that folds to this folded text. */
   like(folded: string): string | undefined;
-  /** Names of the object, or of the objects in the array, under a member; `undefined` when none are declared. */
+  /** Names of the object, or of the objects in the array, under a member; `undefined` when none are known. */
   below(name: string): DeclaredNames | undefined;
 }
 
-/** A member that a reader without regard to case takes for another. */
+/** A member that a case-insensitive reader confuses with another one. */
 export interface LookAlike {
   readonly name: string;
   readonly other: string;
 }
 
-/** Makes declared names; the first of two that fold alike is the one that others are told of. */
+/** Makes declared names; of two that fold alike, the first is reported in errors. */
 export function declaredNames(
   names: Iterable<string>,
   below: ReadonlyMap<string, DeclaredNames> = NOTHING_BELOW,
@@ -32,7 +32,7 @@ export function declaredNames(
 
 const NOTHING_BELOW: ReadonlyMap<string, DeclaredNames> = new Map();
 
-/** The first member of the object itself that is not declared and folds like one that is. */
+/** The first undeclared member of the object itself that folds like a declared one. */
 export function undeclaredLookAlike(object: JsonObject, declared: DeclaredNames): LookAlike | undefined {
   for (const name in object) {
     if (declared.has(name)) continue;
@@ -43,10 +43,11 @@ export function undeclaredLookAlike(object: JsonObject, declared: DeclaredNames)
 }
 
 /**
- * The first member, at any depth, that folds like a declared one without being it, or like another member beside it.
+ * The first member, at any depth, that folds like a declared one without being equal to it, or like another member of
+ * the same object.
  *
- * Two that are both declared are told apart by their reader, so they stay. Linear in the members.
- * Recursion is safe: the depth of what was decoded is bounded (MAX_JSON_DEPTH).
+ * Two declared members are distinguished by their reader, so they are allowed. Linear in the members.
+ * Recursion is safe: the depth of decoded values is limited (MAX_JSON_DEPTH).
  */
 export function lookAlikeIn(value: JsonValue | undefined, declared?: DeclaredNames): LookAlike | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -72,7 +73,7 @@ function lookAlikeInObject(object: JsonObject, declared: DeclaredNames | undefin
   return undefined;
 }
 
-/** Two undeclared members that fold alike. */
+/** Two undeclared members of one object that fold alike. */
 function lookAlikeBeside(object: JsonObject, declared: DeclaredNames | undefined): LookAlike | undefined {
   if (!hasDoubtfulName(object, declared)) return undefined;
   const seen = new Map<string, string>();
@@ -94,10 +95,10 @@ function hasDoubtfulName(object: JsonObject, declared: DeclaredNames | undefined
 }
 
 /**
- * The text in which names are equal when some JSON reader takes them for one name.
+ * Folds a name so that names are equal when some JSON reader treats them as equal.
  *
  * Go's encoding/json, Jackson and others find a member without regard to case, by Unicode simple folding: `K` (Kelvin
- * sign) is `k`, `ſ` is `s`. Full upper case is coarser than that, so nothing is missed; `İ` is `i` for Java. A lone
+ * sign) is `k`, `ſ` is `s`. Full upper case folds more than that, so nothing is missed; `İ` is `i` for Java. A lone
  * surrogate reads as U+FFFD in most languages.
  */
 export function foldCase(text: string): string {
@@ -106,7 +107,7 @@ export function foldCase(text: string): string {
 
 const DOTTED_I = 'I\u0307'; // the upper case of the lower case of U+0130
 
-/** Whether two names that are both so fold alike only when they are equal: most names are, and need no folding. */
+/** Whether a text is unchanged by folding. Two such names fold alike only when they are equal; most names are such. */
 export function isFolded(text: string): boolean {
   return FOLDED.test(text);
 }
@@ -114,18 +115,17 @@ export function isFolded(text: string): boolean {
 const FOLDED = /^[a-z0-9_.-]*$/;
 
 /**
- * Whether an object anywhere in `raw` names a member twice. `value` is the same JSON decoded.
+ * Whether an object anywhere in `raw` has a duplicate member. `value` is the same JSON decoded.
  *
- * The decoder keeps the last of two equal names; a backend that gets the bytes may keep the first. What one reads and
- * another sends on must not differ. The reader counted every member it passed, so more of them than keys means a name
- * that was lost.
+ * The decoder keeps the last of two equal names; a backend that gets the bytes may keep the first, so it could read
+ * other values than a policy. The parser counted every member, so a higher count than keys means a duplicate.
  * Source: RFC 8259 §4 (behaviour of equal names is unpredictable).
  */
 export function hasRepeatedMembers(raw: RawObject, value: JsonValue): boolean {
   return raw.deepSize !== membersOf(value);
 }
 
-/** Recursion is safe: the depth of what was decoded is bounded (MAX_JSON_DEPTH). */
+/** Recursion is safe: the depth of decoded values is limited (MAX_JSON_DEPTH). */
 function membersOf(value: JsonValue | undefined): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;

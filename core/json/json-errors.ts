@@ -1,4 +1,4 @@
-/** The text is not JSON, or not the shape that was asked for. `offset` is a byte position. */
+/** The text is not JSON, or not of the requested shape. `offset` is a byte position. */
 export class RawJsonError extends Error {
   readonly offset: number;
 
@@ -9,7 +9,7 @@ export class RawJsonError extends Error {
   }
 }
 
-/** An object has more members than the scan was told to accept. */
+/** An object has more members than allowed. */
 export class TooManyMembers extends RawJsonError {
   constructor(max: number, offset: number) {
     super(`an object has more than ${max} members`, offset);
@@ -17,7 +17,7 @@ export class TooManyMembers extends RawJsonError {
   }
 }
 
-/** A message has more objects and arrays than the scan was told to accept: each costs what decodes it some hundred bytes. */
+/** A message has more objects and arrays than allowed: each costs about a hundred bytes when decoded. */
 export class TooManyContainers extends TooManyMembers {
   constructor(max: number, offset: number) {
     super(max, offset);
@@ -26,7 +26,7 @@ export class TooManyContainers extends TooManyMembers {
   }
 }
 
-/** An array has more elements than the reader was told to accept. */
+/** An array has more elements than allowed. */
 export class TooManyElements extends RawJsonError {
   constructor(max: number, offset: number) {
     super(`an array has more than ${max} elements`, offset);

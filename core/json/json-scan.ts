@@ -2,19 +2,19 @@ import type { RawJson } from '../contract/json.ts';
 import { RawJsonError, TooManyContainers, TooManyMembers } from './json-errors.ts';
 import { skipString } from './json-string.ts';
 
-/** Nesting deeper than this is refused: code that walks through values recurses, and no MCP message is near it. */
+/** Deeper nesting is refused: code that walks through values recurses, and no MCP message needs it. */
 export const MAX_JSON_DEPTH = 1_000;
 
-/** One pass over one JSON text: what it has counted so far, and the bounds of the counts. */
+/** One pass over one JSON text: its counts and their limits. */
 export class JsonScan {
   readonly bytes: RawJson;
-  /** The most members of one object. */
+  /** Maximum number of members of one object. */
   readonly maxMembers: number;
-  /** The most objects and arrays inside values that are skipped. */
+  /** Maximum number of objects and arrays inside skipped values. */
   readonly maxContainers: number;
-  /** Members passed so far, at any depth; equal names count each. */
+  /** Members read so far, at any depth; duplicate names count each. */
   members = 0;
-  /** Objects and arrays passed so far inside values that were skipped. */
+  /** Objects and arrays read so far inside skipped values. */
   containers = 0;
 
   constructor(bytes: RawJson, maxMembers = Number.POSITIVE_INFINITY, maxContainers = Number.POSITIVE_INFINITY) {
@@ -24,7 +24,7 @@ export class JsonScan {
   }
 }
 
-/** The position after the value that starts at `start`, its structure checked. @throws RawJsonError */
+/** The position after the value that starts at `start`; checks its structure. @throws RawJsonError */
 export function skipValue(scan: JsonScan, start: number): number {
   const { bytes } = scan;
   const first = bytes[start];
@@ -36,7 +36,7 @@ export function skipValue(scan: JsonScan, start: number): number {
   return at;
 }
 
-/** Closing byte expected at each open level. Scratch memory: no call of `skipNested` reads what another wrote. */
+/** Closing byte expected at each open level. Scratch memory, valid during one call of `skipNested`. */
 const closers = new Uint8Array(MAX_JSON_DEPTH + 1);
 /** Members of the object open at each level. Scratch memory as well. */
 const counts = new Float64Array(MAX_JSON_DEPTH + 1);
@@ -78,20 +78,21 @@ function skipNested(scan: JsonScan, start: number): number {
   throw new RawJsonError('unterminated value', start);
 }
 
-/** @throws RawJsonError when there is anything but white space from there on */
+/** @throws RawJsonError when anything but white space follows */
 export function expectEnd(bytes: RawJson, from: number): void {
   const at = skipSpace(bytes, from);
   if (at < bytes.length) throw new RawJsonError('unexpected text after the value', at);
 }
 
-/** The first position from there on that is no white space. */
+/** The first position from `from` that is not white space. */
 export function skipSpace(bytes: RawJson, from: number): number {
   let at = from;
   while (at < bytes.length && BYTE_KIND[bytes[at] as number] === SPACE) at++;
   return at;
 }
 
-// The bytes are constants of each file that reads them one by one: the engine folds those, and loads imported ones each time.
+// Each file that reads single bytes declares these constants: the engine inlines local ones, but loads imported ones
+// each time.
 const CLOSE_BRACE = 0x7d;
 const CLOSE_BRACKET = 0x5d;
 const COLON = 0x3a;

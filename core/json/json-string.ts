@@ -1,7 +1,7 @@
 import type { RawJson } from '../contract/json.ts';
 import { RawJsonError } from './json-errors.ts';
 
-/** The text of a string from its opening quote to behind its closing one: a member name, or a value that comes often. */
+/** The text of a string from its opening quote to after its closing one: a member name, or a short value. */
 export function readString(bytes: RawJson, start: number, end: number): string {
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at] as number;
@@ -28,11 +28,11 @@ export function skipString(bytes: RawJson, start: number): number {
   return skipLongString(bytes, start, at);
 }
 
-const SHORT_STRING = 48; // beyond it the native search is faster than the loop
+const SHORT_STRING = 48; // for longer strings the native search is faster than the loop
 
 /**
- * As skipString, by native search: base64 blobs of megabytes cost a memchr. Where quotes are escaped one after the other,
- * in JSON as text, a call for each costs ten times as much as the loop, so the loop goes on a little after each.
+ * Like skipString, by native search: fast for base64 texts of megabytes. Where many quotes are escaped (JSON inside a
+ * string), one call per quote costs ten times as much as the loop, so the loop continues for a while after each.
  */
 function skipLongString(bytes: RawJson, start: number, from: number): number {
   let at = from;
@@ -56,10 +56,10 @@ const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
 
 /**
- * Short ASCII texts that come again with every message: member names, header names, tool names. Each is made once and
- * found again by its bytes, which is cheaper than making it, and equal ones are the same string.
+ * Short ASCII texts that occur in every message: member names, header names, tool names. Each string is created once
+ * and then found by its bytes, which is cheaper than creating it.
  *
- * One slot for each hash: another text of the same slot takes its place, so hostile input costs others only the making.
+ * One slot for each hash: another text with the same slot replaces it, so hostile input only costs the creation.
  */
 export function recurringText(bytes: Buffer, start: number, end: number): string {
   const length = end - start;

@@ -1,4 +1,4 @@
-/** A piece of a message: text that is still to be encoded, or bytes that pass as they are. */
+/** A piece of a message: text to be encoded, or bytes that are written unchanged. */
 export type Part = string | Buffer;
 
 /** Joins parts into one buffer with one allocation. */
@@ -12,8 +12,8 @@ export function joinParts(parts: readonly Part[]): Buffer {
 }
 
 /**
- * Bytes that arrive in pieces, in memory of about their own size: pieces are copied together, because each one by itself
- * costs some hundred bytes however little it holds.
+ * Collects bytes that arrive in pieces, in memory of about their own size: small pieces are copied together, because
+ * each buffer costs about a hundred bytes.
  */
 export class Gathering {
   #first: Buffer | undefined;
@@ -26,14 +26,14 @@ export class Gathering {
     return this.#bytes;
   }
 
-  /** Takes a piece; one that comes alone is kept as it is. */
+  /** Adds a piece; a single piece is not copied. */
   add(piece: Uint8Array): void {
     this.#bytes += piece.length;
     if (this.#first === undefined) this.#first = asBuffer(piece);
     else this.#copy(piece);
   }
 
-  /** What has arrived, in one piece. */
+  /** All bytes in one buffer. */
   whole(): Buffer {
     if (this.#tail === undefined) return this.#first ?? NOTHING;
     return Buffer.concat([this.#first ?? NOTHING, ...(this.#full ?? []), this.#tail], this.#bytes);
@@ -49,7 +49,7 @@ export class Gathering {
     }
   }
 
-  /** A tail that is not full. */
+  /** The unused part of the last buffer is not part of the result. */
   #room(): Buffer {
     const tail = this.#tail;
     if (tail !== undefined && this.#filled < tail.length) return tail;
@@ -68,5 +68,5 @@ function asBuffer(piece: Uint8Array): Buffer {
 }
 
 const NOTHING = Buffer.alloc(0);
-const FIRST_TAIL_BYTES = 4_096; // most bodies that come in several pieces come in two
+const FIRST_TAIL_BYTES = 4_096; // most bodies in several pieces have two
 const TAIL_BYTES = 65_536;

@@ -3,8 +3,8 @@ import { RawJsonError, TooManyElements } from './json-errors.ts';
 import { expectEnd, JsonScan, skipSpace, skipValue } from './json-scan.ts';
 
 /**
- * The elements of a raw JSON array, undecoded: each costs some hundred bytes, however few it has, so that what comes from
- * outside is read with a bound. @throws RawJsonError when `bytes` is not one array; TooManyElements over the bound
+ * The elements of a raw JSON array, undecoded. Each costs about a hundred bytes, so untrusted input is read with a
+ * limit. @throws RawJsonError when `bytes` is not one array; TooManyElements over the limit
  */
 export function rawElements(bytes: RawJson, maxElements: number): RawJson[] {
   const elements: RawJson[] = [];

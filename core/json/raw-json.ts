@@ -12,18 +12,18 @@ export { decode, decodeObject, encode, isObject } from './json-value.ts';
 export { rawElements } from './raw-elements.ts';
 
 /**
- * A JSON object known by the byte ranges of its members: keys are decoded, values are not, and a buffer for a value is
- * made only when it is asked for.
+ * A JSON object stored as the byte ranges of its members: keys are decoded, values are not, and the buffer of a value
+ * is created on first read.
  *
- * Shape: a key that appears twice counts once, with its last value, as `JSON.parse` does; the first is not written out.
- * Structure (brackets, strings, separators) is checked; the spelling of numbers and literals only by their characters.
+ * Shape: of a duplicate key the last value is used, as in `JSON.parse`; the first is not written. The structure
+ * (brackets, strings, separators) is checked; of numbers and literals only the characters.
  */
 export class RawObject {
   readonly #source: RawJson;
   readonly #members: RawMembers;
-  /** Values that do not lie in the source, or were asked for before. */
+  /** Values that are not in the source, or were read before. */
   #values: (RawJson | undefined)[] | undefined;
-  /** Members that were asked for as objects. */
+  /** Members that were read as objects. */
   #objects: (RawObject | undefined)[] | undefined;
   #bytes: RawJson | undefined;
 
@@ -34,10 +34,10 @@ export class RawObject {
   }
 
   /**
-   * Reads one JSON object. Members named in `open` that are objects are read in the same pass, at any depth, so that a
-   * later `object(key)` reads nothing again. What comes from outside is read with bounds: on the members of each object, and
-   * on the objects and arrays in values.
-   * @throws RawJsonError when `bytes` is not one JSON object; TooManyMembers and TooManyContainers over the bounds
+   * Parses one JSON object. Members named in `open` that are objects are parsed in the same pass, at any depth, so that
+   * a later `object(key)` parses nothing again. Untrusted input is parsed with limits: on the members of each object,
+   * and on the objects and arrays in values.
+   * @throws RawJsonError when `bytes` is not one JSON object; TooManyMembers and TooManyContainers over the limits
    */
   static parse(
     bytes: RawJson,
@@ -53,7 +53,7 @@ export class RawObject {
     return object;
   }
 
-  /** An object of these members, whose names differ. Linear, unlike one `with` after the other. */
+  /** An object of these members with different names. Linear, unlike repeated calls of `with`. */
   static of(members: Iterable<readonly [string, RawJson]>): RawObject {
     const keys: string[] = [];
     const values: RawJson[] = [];
@@ -86,18 +86,18 @@ export class RawObject {
     return this.#members.keys.length;
   }
 
-  /** Members at any depth, equal names counted each; of an object as it was read. */
+  /** Number of members at any depth, duplicates included, of the object as it was parsed. */
   get deepSize(): number {
     return this.#members.deepSize;
   }
 
-  /** The member decoded, `undefined` when absent. */
+  /** The decoded member, `undefined` when absent. */
   value(key: string): JsonValue | undefined {
     const raw = this.get(key);
     return raw === undefined ? undefined : decode(raw);
   }
 
-  /** The member when it is a string, else `undefined`. */
+  /** The member if it is a string, else `undefined`. */
   string(key: string): string | undefined {
     const at = this.#members.placeOf(key);
     if (at === -1) return undefined;
@@ -113,7 +113,7 @@ export class RawObject {
     return text.includes('\\') ? (decode(raw) as string) : text;
   }
 
-  /** The member as a raw object, read once; `undefined` when absent or not an object. */
+  /** The member as a raw object, parsed once; `undefined` when absent or not an object. */
   object(key: string): RawObject | undefined {
     const at = this.#members.placeOf(key);
     if (at === -1) return undefined;
@@ -133,7 +133,7 @@ export class RawObject {
     return raw[0] === OPEN_BRACE ? RawObject.parse(raw) : undefined;
   }
 
-  /** A copy with one member set; an existing member keeps its place. */
+  /** A copy with one member set; an existing member keeps its position. */
   with(key: string, value: RawJson): RawObject {
     const { keys, ranges } = this.#members;
     const at = this.#members.placeOf(key);
@@ -143,17 +143,17 @@ export class RawObject {
     return new RawObject(this.#source, members, values);
   }
 
-  /** A copy without the members named; the same object when it has none of them. Linear, however many are named. */
+  /** A copy without the named members; the same object when it has none of them. Linear for any number of names. */
   without(...keys: readonly string[]): RawObject {
     return this.omit(keys.length > FEW_KEYS ? new Set(keys) : { has: (key) => keys.includes(key) });
   }
 
-  /** As `without`, for many names. */
+  /** Like `without`, for many names. */
   omit(keys: Names): RawObject {
     return this.#filtered((key) => !keys.has(key));
   }
 
-  /** A copy with the members named and no others; the same object when it has no others. */
+  /** A copy with only the named members; the same object when it has no others. */
   only(keys: Names): RawObject {
     return this.#filtered((key) => keys.has(key));
   }
@@ -180,7 +180,7 @@ export class RawObject {
     return new RawObject(this.#source, new RawMembers(kept, keptRanges), values);
   }
 
-  /** The object as JSON. Unchanged objects give their own bytes back. */
+  /** The object as JSON. An unchanged object returns its own bytes. */
   toBytes(): RawJson {
     const { start, end } = this.#members;
     this.#bytes ??= end === 0 ? this.#joined() : this.#source.subarray(start, end);
@@ -210,7 +210,7 @@ export class RawObject {
   }
 }
 
-/** What tells whether a name is one of many; a Set is. */
+/** A set of names; a Set is one. */
 export interface Names {
   has(name: string): boolean;
 }

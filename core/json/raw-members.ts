@@ -2,19 +2,19 @@ import { RawJsonError, TooManyMembers } from './json-errors.ts';
 import { type JsonScan, MAX_JSON_DEPTH, skipSpace, skipValue } from './json-scan.ts';
 import { readString, skipString } from './json-string.ts';
 
-/** The members of one object: their names, and where their values lie in its source. */
+/** The members of one object: their names, and the positions of their values in its source. */
 export class RawMembers {
   readonly keys: string[];
-  /** Two positions in the source for each key: where its value starts, and the one after its end. */
+  /** Two positions in the source for each key: the start of its value, and the position after its end. */
   readonly ranges: number[];
-  /** Members that were read as objects in the same pass, by place. */
+  /** Members that were parsed as objects in the same pass, by index. */
   objects: (RawMembers | undefined)[] | undefined;
-  /** Where the object lies in the source as it is; `end` is 0 when it must be put together. */
+  /** Position of the object in the source; `end` is 0 when it has to be assembled. */
   start = 0;
   end = 0;
-  /** Members at any depth, equal names counted each; 0 for an object that was not read. */
+  /** Number of members at any depth, duplicates included; 0 for an object that was not parsed. */
   deepSize = 0;
-  /** Places of many keys; made on the first search. */
+  /** Index of many keys; created on the first search. */
   #index: KeyIndex | undefined;
 
   constructor(keys: string[] = [], ranges: number[] = []) {
@@ -22,7 +22,7 @@ export class RawMembers {
     this.ranges = ranges;
   }
 
-  /** The place of a key, -1 for none. */
+  /** The index of a key, -1 for none. */
   placeOf(key: string): number {
     if (this.keys.length <= FEW_KEYS) return this.keys.indexOf(key);
     this.#index ??= new KeyIndex(this.keys);
@@ -30,13 +30,13 @@ export class RawMembers {
   }
 }
 
-/** More keys than this are found by an index: a hostile object has many, and a scan for each would be quadratic. */
+/** With more keys an index is used: a hostile object has many, and a scan for each would be quadratic. */
 export const FEW_KEYS = 16;
 
 /**
- * Reads the members of the object that begins at `start`; returns the position after it. Members named in `open` that are
- * objects are read in the same pass, at any depth.
- * @throws RawJsonError; TooManyMembers over the bound of the scan
+ * Reads the members of the object that starts at `start`; returns the position after it. Members named in `open` that
+ * are objects are read in the same pass, at any depth.
+ * @throws RawJsonError; TooManyMembers over the limit of the scan
  */
 export function readMembers(
   into: RawMembers,
@@ -83,7 +83,7 @@ export function readMembers(
   return at + 1;
 }
 
-/** The position after the value of the member at `place`, which is read through when it is an object to open. */
+/** The position after the value at index `place`; reads its members when it is an object named in `open`. */
 function readValue(
   into: RawMembers,
   place: number,
@@ -98,7 +98,7 @@ function readValue(
     into.objects[place] = inner;
     return readMembers(inner, scan, at, open, depth + 1);
   }
-  if (into.objects !== undefined) into.objects[place] = undefined; // an earlier one of this name
+  if (into.objects !== undefined) into.objects[place] = undefined; // of an earlier member with this name
   return skipValue(scan, at);
 }
 

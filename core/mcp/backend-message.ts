@@ -10,7 +10,7 @@ export function partsFromValue(value: JsonObject): readonly Part[] {
   return [JSON.stringify(value).slice(1, -1)];
 }
 
-/** A message id as a Map key; `undefined` for anything that is neither a string nor a number. */
+/** A message id as a Map key; `undefined` for anything but a string or a number. */
 export function idFrom(raw: RawJson | undefined): number | string | undefined {
   if (raw === undefined) return undefined;
   const whole = wholeNumber(raw);
@@ -19,12 +19,12 @@ export function idFrom(raw: RawJson | undefined): number | string | undefined {
   return typeof id === 'number' || typeof id === 'string' ? id : undefined;
 }
 
-/** Whether an id that came back is the one that was sent: some servers send a number back as text. */
+/** Whether a response has the id of the request; some servers return a number as text. */
 export function sameId(came: number | string | undefined, sent: number | string): boolean {
   return came !== undefined && String(came) === String(sent);
 }
 
-/** Our own ids come back as what they were, a few digits: reading them needs no parser. */
+/** The gateway's own ids are returned as a few digits, which need no parser. */
 function wholeNumber(raw: RawJson): number | undefined {
   if (raw.length > MAX_DIGITS || raw[0] === ZERO) return undefined;
   let number = 0;
@@ -37,9 +37,9 @@ function wholeNumber(raw: RawJson): number | undefined {
 }
 
 const ZERO = 0x30;
-const MAX_DIGITS = 15; // exact as a number
+const MAX_DIGITS = 15; // exact as a JavaScript number
 
-/** The error object of a message. Loose: whatever a server calls an error is one. */
+/** The error object of a message. Lenient: any object is accepted. */
 export function errorOf(error: RawObject): ErrorMembers {
   const code = error.value('code');
   return {
@@ -50,16 +50,16 @@ export function errorOf(error: RawObject): ErrorMembers {
   };
 }
 
-/** What a server says in an error object. */
+/** The members of an error object. */
 export interface ErrorMembers {
   readonly code: number;
   readonly message: string;
   readonly data: RawJson | undefined;
-  /** A raw object with the members that are none of these. */
+  /** A raw object with all other members. */
   readonly members: RawJson | undefined;
 }
 
-/** The params with `_meta` freed of what belonged to the backend's hop. */
+/** The params without the `_meta` members that are meant for the gateway only. */
 export function withoutHopMeta(params: RawObject): RawJson {
   const meta = params.get('_meta');
   if (meta === undefined) return params.toBytes();
@@ -68,7 +68,7 @@ export function withoutHopMeta(params: RawObject): RawJson {
   return params.with('_meta', kept).toBytes();
 }
 
-/** The response to a question of a backend. */
+/** The response to a request of a backend. */
 export function answerBody(id: RawJson, answer: ClientResponse): Buffer {
   if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
   return joinParts(['{"jsonrpc":"2.0","id":', id, ',"error":', errorObject(answer.error), '}']);

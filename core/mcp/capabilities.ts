@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from '../json/raw-json.ts';
 
 /**
- * The part of a client's declared capabilities that is declared to backends on its behalf:
- * `elicitation`, `sampling`, `roots` and transparent extensions. `experimental` and `tasks` stay on this hop.
+ * The capabilities of a client that are declared to backends: `elicitation`, `sampling`, `roots` and transparent
+ * extensions. `experimental` and `tasks` are not forwarded.
  */
 export function relayableCapabilities(declared: JsonObject): JsonObject {
   const relayed: Record<string, JsonValue> = {};
@@ -19,8 +19,8 @@ export function relayableCapabilities(declared: JsonObject): JsonObject {
 }
 
 /**
- * What {@link relayableCapabilities} gives in one spelling: of `elicitation`, `sampling` and `roots` the members that MCP
- * defines, of extensions everything with its members in order. Whoever declares the same is served by the same session.
+ * The result of {@link relayableCapabilities} in normal form: of `elicitation`, `sampling` and `roots` only the members
+ * that MCP defines, of extensions everything with its members sorted. Clients with equal normal forms share a session.
  */
 export function plainlySpelled(relayed: JsonObject): JsonObject {
   const spelled: Record<string, JsonValue> = {};
@@ -49,7 +49,7 @@ function inOrder(value: JsonValue): JsonValue {
   return Object.fromEntries(names.map((name) => [name, inOrder(value[name] as JsonValue)]));
 }
 
-/** Extensions passed through as they are; those whose methods need routing of their own are hidden on both sides. */
+/** Extensions that are forwarded unchanged; extensions whose methods need routing are hidden on both sides. */
 export function transparentExtensions(extensions: JsonValue | undefined): JsonObject | undefined {
   if (!isObject(extensions)) return undefined;
   const kept = Object.entries(extensions).filter(([name]) => !HIDDEN_EXTENSIONS.has(name));
@@ -57,22 +57,22 @@ export function transparentExtensions(extensions: JsonValue | undefined): JsonOb
 }
 
 /**
- * A short name for what a client can do in the middle of a call, e.g. `elicitation+roots`, `''` for nothing.
- * Legacy backends offer different tools to clients that declare different capabilities, so lists are kept per class.
+ * A short name for the requests that a client can receive during a call, e.g. `elicitation+roots`, `''` for none.
+ * Legacy backends list different tools for different declared capabilities, so lists are cached per class.
  */
 export function capabilityClass(declared: JsonObject): string {
   return RELAYED.filter((name) => isObject(declared[name])).join('+');
 }
 
 /**
- * The lists of one caller within a capability class, e.g. `elicitation@3q2…`, for backends whose lists depend on who asks.
- * The name tells nothing about the caller.
+ * The class of one caller's lists within a capability class, e.g. `elicitation@3q2…`, for backends whose lists depend
+ * on the caller. The name contains no data of the caller.
  */
 export function callerClass(capabilityClass: string, callerKey: string): string {
   return `${capabilityClass}@${createHash('sha256').update(callerKey).digest('base64url').slice(0, 22)}`;
 }
 
-/** The capability class of the lists of one caller; any other class is its own. */
+/** The capability class of a caller's class; any other class is returned unchanged. */
 export function sharedClass(listClass: string): string {
   const at = listClass.indexOf('@');
   return at === -1 ? listClass : listClass.slice(0, at);
@@ -92,7 +92,7 @@ const DETAILS = [
   ['sampling', ['context', 'tools']],
 ] as const;
 
-/** Their task ids and skill URIs would need translation that is not built (docs/reference/protocol.md). */
+/** Their task ids and skill URIs would have to be translated, which is not implemented (docs/reference/protocol.md). */
 const HIDDEN_EXTENSIONS: ReadonlySet<string> = new Set([
   'io.modelcontextprotocol/tasks',
   'io.modelcontextprotocol/skills',

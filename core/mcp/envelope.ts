@@ -9,7 +9,7 @@ const HEAD = Buffer.from('{"jsonrpc":"2.0","id":');
 const RESULT = Buffer.from(',"result":');
 const END = Buffer.from('}');
 
-/** A JSON-RPC response around a raw result, as buffers to write one after the other: the result is not copied. */
+/** A JSON-RPC response around a raw result, as buffers that are written in order: the result is not copied. */
 export function resultParts(id: RawJson, result: readonly RawJson[]): readonly Buffer[] {
   return [HEAD, id, RESULT, ...result, END];
 }
@@ -26,7 +26,7 @@ export function notificationParts(method: string, params: RawJson): readonly Buf
   return [notificationHead(method), params, END];
 }
 
-/** Method names are few and fixed; a name that a backend made up is not kept. */
+/** Method names are few and fixed; names invented by a backend are not cached. */
 function notificationHead(method: string): Buffer {
   const known = HEADS.get(method);
   if (known !== undefined) return known;
@@ -49,7 +49,7 @@ export function errorFromRefusal(refusal: Refusal): WireError {
   return wireError(refusal.status, refusal.reason, data);
 }
 
-/** Seconds until a limited request may pass: whole, at least one. */
+/** Whole seconds until a rate-limited request may succeed, at least one. */
 export function retryAfterSeconds({ retryAfterMs }: Refusal): number {
   return Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000));
 }
@@ -58,7 +58,7 @@ export function retryData(refusal: Refusal): JsonObject {
   return { retryAfterSeconds: retryAfterSeconds(refusal) };
 }
 
-/** What a client may know of a fault of the gateway. */
+/** The only error that a client sees for a fault of the gateway. */
 export const INTERNAL: WireError = wireError(CODE.internalError, 'internal error');
 
 export const EMPTY_RESULT: RawJson = encode({});

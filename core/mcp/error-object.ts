@@ -5,7 +5,7 @@ import { joinParts, type Part } from '../json/pieces.ts';
 import type { RawObject } from '../json/raw-json.ts';
 import { innerOf } from './inner-of.ts';
 
-/** A JSON-RPC error object: its code, message and data, then its other members as they came. */
+/** A JSON-RPC error object: its code, message and data, then its other members unchanged. */
 export function errorObject({ code, message, data, members }: WireError): Buffer {
   const parts: Part[] = [`{"code":${code},"message":${JSON.stringify(message)}`];
   if (data !== undefined) parts.push(',"data":', data);
@@ -18,13 +18,14 @@ export function errorObject({ code, message, data, members }: WireError): Buffer
 /**
  * The members of an error object that JSON-RPC does not define, as a raw object; `undefined` when there are none.
  *
- * One that a reader without regard to case takes for a defined one is none of them: what the gateway says there counts.
+ * Members whose names differ from a defined one only by case are left out: a case-insensitive reader would use them
+ * instead of the gateway's.
  */
 export function otherErrorMembers(error: RawObject): RawJson | undefined {
   const others = error.omit({ has: (name) => DEFINED.has(name) || DEFINED.has(foldCase(name)) });
   return others.size === 0 ? undefined : others.toBytes();
 }
 
-/** JSON-RPC 2.0 §5.1, as they are written and folded. */
+/** JSON-RPC 2.0 §5.1, as written and case-folded. */
 const NAMES = ['code', 'message', 'data'];
 const DEFINED: ReadonlySet<string> = new Set([...NAMES, ...NAMES.map(foldCase)]);

@@ -2,7 +2,10 @@ import type { JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { encode } from '../json/raw-json.ts';
 
-/** JSON-RPC 2.0 §5.1 and the codes that MCP 2026-07-28 owns; -32002 is read from legacy backends, never sent on modern. */
+/**
+ * JSON-RPC 2.0 §5.1 and the codes of MCP 2026-07-28; -32002 is accepted from legacy backends, never sent to modern
+ * clients.
+ */
 export const CODE = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -16,7 +19,7 @@ export const CODE = {
   unsupportedVersion: -32022,
 } as const;
 
-/** Makes a JSON-RPC error; `data` is encoded once here. */
+/** Makes a JSON-RPC error; `data` is encoded once, here. */
 export function wireError(code: number, message: string, data?: JsonValue, status?: number): WireError {
   return {
     code,
@@ -26,12 +29,12 @@ export function wireError(code: number, message: string, data?: JsonValue, statu
   };
 }
 
-/** A JSON-RPC error that a backend answered. It is the backend's word, so it travels to the client as it is. */
+/** A JSON-RPC error that a backend returned. It is forwarded to the client unchanged. */
 export class BackendError extends Error {
   readonly backend: string;
   readonly code: number;
   readonly data: RawJson | undefined;
-  /** A raw object with the other members of its error object, if there were any. */
+  /** A raw object with the other members of its error object, if any. */
   readonly members: RawJson | undefined;
 
   constructor(

@@ -1,19 +1,19 @@
 import type { RawJson } from '../contract/json.ts';
 
-/** Headers of every event stream: nobody in between may buffer, store or change it. */
+/** Headers of every event stream: intermediaries must not buffer, store or change it. */
 export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
 
-/** A comment line: says that the connection lives. */
+/** A comment line that keeps the connection alive. */
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
 /**
- * One server-sent event that carries a JSON-RPC message.
+ * One server-sent event with a JSON-RPC message.
  *
- * Shape: `id:` when there is one, `event: message`, then the message as `data:`. Line breaks inside the message (white
+ * Shape: `id:` if there is one, `event: message`, then the message as `data:`. Line breaks inside the message (white
  * space of a pretty-printed result) become several data lines, which the reader joins again.
  * Source: HTML living standard, server-sent events.
  */
@@ -23,7 +23,7 @@ export function eventFrame(parts: readonly RawJson[], id?: string): Buffer {
   return Buffer.concat([head, ...parts, END]);
 }
 
-/** The first event of a resumable stream: an id to come back with, no message, and how long to wait (SEP-1699). */
+/** The first event of a resumable stream: an id to resume with, no message, and the retry time (SEP-1699). */
 export function primingFrame(id: string, retryMs: number): Buffer {
   return Buffer.from(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
 }

@@ -3,10 +3,10 @@ const SUFFIX = '?=';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Writes a text as the value of a mirrored header (`Mcp-Name`, `Mcp-Param-*`).
+ * Encodes a text as the value of a mirrored header (`Mcp-Name`, `Mcp-Param-*`).
  *
- * Shape: the text itself when it is visible ASCII with inner spaces or tabs and does not look encoded already;
- * otherwise `=?base64?` + base64 of its UTF-8 bytes + `?=`.
+ * Shape: the text itself when it is visible ASCII with inner spaces or tabs and does not look encoded; otherwise
+ * `=?base64?` + base64 of its UTF-8 bytes + `?=`.
  * Source: MCP 2026-07-28 streamable HTTP, header value encoding.
  */
 export function encodeHeaderValue(text: string): string {
@@ -15,10 +15,10 @@ export function encodeHeaderValue(text: string): string {
 }
 
 /**
- * Reads a mirrored header value back; optional white space around it does not count.
+ * Decodes a mirrored header value; optional white space around it is ignored.
  *
- * Shape: a value without the whole sentinel is a literal. `undefined` when the sentinel is there and what it holds is
- * not base64 with correct padding, or not UTF-8: the request is then refused with -32020.
+ * Shape: a value without the whole sentinel is a literal. `undefined` when the content of the sentinel is not base64
+ * with correct padding, or not UTF-8: the request is then refused with -32020.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   const trimmed = trimSpace(value);
@@ -30,7 +30,7 @@ export function decodeHeaderValue(value: string): string | undefined {
   return Buffer.from(text, 'utf8').equals(bytes) ? text : undefined;
 }
 
-/** Whether the text may stand in a header as it is. A loop: this runs once per call. */
+/** Whether the text may be a header value unchanged. A loop, because this runs once per call. */
 function isPlain(text: string): boolean {
   const last = text.length - 1;
   for (let at = 0; at <= last; at++) {
@@ -60,7 +60,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Whether a Content-Type is `application/json`, parameters aside (RFC 9110 §8.3.1). */
+/** Whether a Content-Type is `application/json`, ignoring parameters (RFC 9110 §8.3.1). */
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   if (contentType === undefined) return false;
@@ -70,8 +70,8 @@ export function isJsonType(contentType: string | undefined): boolean {
 }
 
 /**
- * Whether the client can read an event stream: it names `text/event-stream`.
- * A wildcard does not count: it is what clients send that never thought of streams.
+ * Whether the client accepts an event stream: it names `text/event-stream`. A wildcard does not count, because clients
+ * without support for streams send it too.
  */
 export function acceptsStream(accept: string | undefined): boolean {
   return accept?.toLowerCase().includes('text/event-stream') === true;

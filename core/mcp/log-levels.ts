@@ -9,7 +9,7 @@ export function isLogLevel(level: unknown): level is LogLevel {
   return LOG_LEVELS.includes(level as LogLevel);
 }
 
-/** Whether a message of `level` is wanted by someone who asked for `threshold`; an unknown level always is. */
+/** Whether a message of `level` reaches `threshold`; an unknown level always does. */
 export function isWanted(level: string, threshold: string): boolean {
   const at = LOG_LEVELS.indexOf(level as LogLevel);
   return at === -1 || at >= LOG_LEVELS.indexOf(threshold as LogLevel);

@@ -17,17 +17,17 @@ import { CODE, wireError } from './errors.ts';
 /** A JSON-RPC id as a client may choose it. */
 export type MessageId = string | number;
 
-/** One JSON-RPC message of a client. Raw members travel on; the decoded ones are only looked at. */
+/** One JSON-RPC message of a client. The raw members are forwarded; the decoded ones are only read. */
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 
 export interface RequestMessage {
   readonly kind: 'request';
-  /** The id as it was written, to be echoed. */
+  /** The raw id, which the response repeats. */
   readonly id: RawJson;
   readonly key: MessageId;
   readonly method: string;
   readonly params: RawObject;
-  /** `params` decoded; `{}` when there are none. */
+  /** `params` decoded; `{}` without params. */
   readonly given: JsonObject;
 }
 
@@ -43,7 +43,7 @@ export interface ResponseMessage {
   readonly answer: { readonly result: RawJson } | { readonly error: WireError };
 }
 
-/** Why a body is no message, with the id to echo when one was readable. */
+/** Why a body is not a message, with its id if it could be read. */
 export interface Misread {
   readonly misread: WireError;
   readonly id: RawJson;
@@ -51,16 +51,16 @@ export interface Misread {
 
 export const NULL_ID: RawJson = Buffer.from('null');
 
-/** How much one message may make its reader keep. */
+/** Limits of the memory that one message may need. */
 export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
 
 /**
- * Reads one JSON-RPC message.
+ * Parses one JSON-RPC message.
  *
- * Fails as a value: -32700 for what is not UTF-8 or JSON, or nested too deeply; -32600 for JSON that is not a single
- * message: a batch, a wrong `jsonrpc`, an id that is neither string nor number, an object of too many members, too many objects and arrays; -32602 for params that name a member
- * twice, at any depth, or one that differs from a known one only by case: what a policy reads must be what a backend
- * reads.
+ * Fails as a value. -32700: not UTF-8, not JSON, or nested too deeply. -32600: JSON that is not a single message (a
+ * batch, a wrong `jsonrpc`, an id that is neither string nor number), an object with too many members, too many objects
+ * and arrays. -32602: params with a duplicate member at any depth, or with a member that differs from a known one only
+ * by case, because a policy must read the same values as the backend.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
 export function readMessage(
@@ -71,7 +71,7 @@ export function readMessage(
   let value: JsonValue;
   try {
     if (!isUtf8(body)) return misread(CODE.parseError, 'the body is not UTF-8');
-    // The raw scan comes first: it bounds the depth and size of what the decoder gets.
+    // The raw scan comes first: it limits the depth and size of the decoder's input.
     const first = firstByte(body);
     if (first === OPEN_BRACKET) checkStructure(body, objectMembers, messageContainers);
     if (first === OPEN_BRACE) members = RawObject.parse(body, READ_THROUGH, objectMembers, messageContainers);
@@ -99,7 +99,7 @@ function messageFrom(members: RawObject, value: JsonObject): Message | Misread {
   const given = params ?? NO_PARAMS;
   if (!isKey) return { kind: 'notification', method, given };
   const raw = members.object('params') ?? RawObject.empty();
-  if (hasRepeatedMembers(raw, given)) return misread(CODE.invalidParams, 'params name a member twice', echo);
+  if (hasRepeatedMembers(raw, given)) return misread(CODE.invalidParams, 'params have a duplicate member', echo);
   const alike = lookAlikeParam(method, given);
   if (alike !== undefined) {
     const names = `${JSON.stringify(alike.name)} differs from "${alike.other}"`;
@@ -114,7 +114,7 @@ function responseFrom(
   key: MessageId | undefined,
   echo: RawJson,
 ): Message | Misread {
-  if (key === undefined) return misread(CODE.invalidRequest, 'this is no JSON-RPC message', echo);
+  if (key === undefined) return misread(CODE.invalidRequest, 'this is not a JSON-RPC message', echo);
   if (isObject(error)) {
     const raw = members.object('error');
     const code = typeof error.code === 'number' ? error.code : CODE.internalError;
@@ -132,7 +132,10 @@ function responseFrom(
 }
 
 function notSingle(value: JsonValue): Misread {
-  return misread(CODE.invalidRequest, Array.isArray(value) ? 'batches are not served' : 'this is no JSON-RPC message');
+  return misread(
+    CODE.invalidRequest,
+    Array.isArray(value) ? 'batches are not supported' : 'this is not a JSON-RPC message',
+  );
 }
 
 function misread(code: number, message: string, id: RawJson = NULL_ID): Misread {
@@ -147,7 +150,7 @@ function firstByte(body: RawJson): number | undefined {
   return undefined;
 }
 
-/** Members whose own members are looked at in nearly every request: one pass finds all. */
+/** Members that nearly every request reads as objects: one pass finds all. */
 const READ_THROUGH: ReadonlySet<string> = new Set(['params', '_meta']);
 
 const OPEN_BRACE = 0x7b;
@@ -155,8 +158,8 @@ const OPEN_BRACKET = 0x5b;
 const NO_PARAMS: JsonObject = Object.freeze({});
 
 /**
- * The members of params that reach a backend, by the methods that policy decides. All others end here: what policy does
- * not know of must not reach a reader that takes it for something else.
+ * The members of params that are sent to a backend, for the methods that policies decide. All others are removed: a
+ * member that the policy does not know must not reach a reader that interprets it.
  */
 export const FORWARDED: Readonly<Record<CallMethod, ReadonlySet<string>>> = {
   'tools/call': new Set(['name', 'arguments']),
@@ -170,7 +173,7 @@ export const FORWARDED: Readonly<Record<CallMethod, ReadonlySet<string>>> = {
  * The first member of a request's params, or of the objects in them that the protocol defines, that differs from a
  * known one only by case.
  *
- * Shape: `params` decoded. Arguments are not looked at: their names are the tool's.
+ * Shape: `params` decoded. Arguments are not checked, because the tool defines their names.
  */
 export function lookAlikeParam(method: string, params: JsonObject): LookAlike | undefined {
   const known = KNOWN.get(method) ?? COMMON;

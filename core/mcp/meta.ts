@@ -13,21 +13,21 @@ export const META = {
   progressToken: 'progressToken',
 } as const;
 
-/** In `_meta` of a list that lacks the entries of some backends: `[{ name, status, seconds }]`. */
+/** In `_meta` of a list without the entries of some backends: `[{ name, status, seconds }]`. */
 export const LACKING = 'dev.toolmgr/lacking';
 
 const OWN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
 
-/** Reserved keys that belong to the conversation end to end, not to one hop. */
+/** Reserved keys that are end-to-end, not per hop. */
 const END_TO_END: ReadonlySet<string> = new Set([
   'io.modelcontextprotocol/related-task',
   'io.modelcontextprotocol/model-immediate-response',
 ]);
 
 /**
- * Whether a `_meta` key belongs to one hop and is dropped on the next.
- * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`), whatever its
- * case: some servers read names without regard to it.
+ * Whether a `_meta` key is per hop and not forwarded.
+ * Reserved: a dotted prefix whose second label is `modelcontextprotocol` or `mcp` (MCP basic, `_meta`), in any case,
+ * because some servers read names without regard to case.
  */
 function isPerHop(key: string): boolean {
   if (OWN_KEYS.has(key)) return true;
@@ -41,13 +41,13 @@ function isPerHop(key: string): boolean {
 const PROGRESS_TOKEN = foldCase(META.progressToken);
 const RESERVED: ReadonlySet<string> = new Set(['modelcontextprotocol', 'mcp'].map(foldCase));
 
-/** `_meta` without its per-hop members; `undefined` when nothing is left or it is not an object. */
+/** `_meta` without its per-hop members; `undefined` when it is empty then, or not an object. */
 export function endToEndMeta(meta: RawJson | undefined): RawJson | undefined {
   if (meta === undefined || meta[0] !== 0x7b) return undefined;
   return endToEndMembers(RawObject.parse(meta));
 }
 
-/** As {@link endToEndMeta}, of a `_meta` whose members are known already. */
+/** Like {@link endToEndMeta}, for a parsed `_meta`. */
 export function endToEndMembers(meta: RawObject | undefined): RawJson | undefined {
   if (meta === undefined) return undefined;
   const keys = meta.keys();

@@ -9,14 +9,14 @@ const ANNOTATION_BYTES = Buffer.from(`"${ANNOTATION}"`);
 /** Deeper schemas are not searched: an annotation there makes the tool invalid. */
 const MAX_SCHEMA_DEPTH = 64;
 
-/** What a tool's `x-mcp-header` annotations say. */
+/** The parsed `x-mcp-header` annotations of a tool. */
 export type Annotations = { readonly mirrored: readonly MirroredParam[] } | { readonly invalid: string };
 
 /**
  * Compiles the `x-mcp-header` annotations of a tool definition.
  *
- * Shape: only on string, integer and boolean properties that `properties` chains reach from the root; names are tokens,
- * unique whatever their case. `undefined` for a tool without annotations.
+ * Shape: only on string, integer and boolean properties that are reached from the root by `properties` alone; names are
+ * tokens, unique ignoring case. `undefined` for a tool without annotations.
  * Source: MCP 2026-07-28 streamable HTTP, custom headers from tool parameters.
  */
 export function readAnnotations(definition: RawJson): Annotations | undefined {
@@ -31,14 +31,14 @@ export function readAnnotations(definition: RawJson): Annotations | undefined {
   return found.length === 0 ? undefined : { mirrored: found };
 }
 
-/** The definition without any `x-mcp-header`; everything else keeps its bytes. */
+/** The definition without any `x-mcp-header`; all other bytes are kept. */
 export function stripAnnotations(definition: RawJson): RawJson {
   const members = RawObject.parse(definition);
   const schema = members.get('inputSchema');
   return schema === undefined ? definition : members.with('inputSchema', stripped(schema, false)).toBytes();
 }
 
-/** Adds `mcp-param-*` headers for the arguments that are there. */
+/** Adds `mcp-param-*` headers for the present arguments. */
 export function mirrorArguments(
   headers: Record<string, string>,
   mirrored: readonly MirroredParam[],
@@ -52,14 +52,14 @@ export function mirrorArguments(
   }
 }
 
-/** A value of another type goes without its header: the server's own check names the mistake better. */
+/** A value of another type gets no header: the error of the server explains the mistake better. */
 function mirroredText(value: JsonValue | undefined, type: MirroredParam['type']): string | undefined {
   if (type === 'string') return typeof value === 'string' ? value : undefined;
   if (type === 'boolean') return typeof value === 'boolean' ? String(value) : undefined;
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-/** Fills `found`; gives the reason when the tool is invalid. */
+/** Fills `found`; returns the reason when the tool is invalid. */
 function search(
   schema: JsonObject,
   path: readonly string[],
@@ -102,7 +102,7 @@ function searchPart(
   return undefined;
 }
 
-/** Keywords under which JSON Schema 2020-12 (and draft 7) keeps schemas. Data such as `default` is not searched. */
+/** Keywords of JSON Schema 2020-12 (and draft 7) that contain schemas. Data such as `default` is not searched. */
 const SUBSCHEMAS: ReadonlyMap<string, 'map' | 'schemas'> = new Map([
   ...'properties patternProperties $defs definitions dependentSchemas'.split(' ').map((key) => [key, 'map'] as const),
   ...(

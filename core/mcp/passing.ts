@@ -2,9 +2,9 @@ import type { RawJson } from '../contract/json.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { endToEndMeta } from './meta.ts';
 
-/** Params or a result object whose per-hop `_meta` members are gone. Bytes without any come back as they are. */
+/** Params or a result object without per-hop `_meta` members. Returns the same buffer when there are none. */
 export function withoutPerHop(object: RawJson): RawJson {
-  if (!object.includes(META_KEY)) return object; // most have none: a search is cheaper than a scan
+  if (!object.includes(META_KEY)) return object; // most objects have none, and a search is cheaper than a scan
   const members = RawObject.parse(object);
   const meta = members.get('_meta');
   if (meta === undefined) return object;

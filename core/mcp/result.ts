@@ -6,19 +6,19 @@ import { decodeObject, encode, RawObject } from '../json/raw-json.ts';
 const IS_ERROR = Buffer.from('true');
 
 /**
- * A result known by its bytes; its members are found once, its value decoded on first read.
+ * A result given as bytes; its members are parsed once, its value is decoded on first read.
  * @throws RawJsonError when `bytes` is not a JSON object
  */
 export class BytesResult implements CallResult {
   readonly bytes: RawJson;
   readonly members: RawObject;
-  /** The era of the backend's session that it came over; absent for results that are made here. */
+  /** Era of the backend session; absent for results that the gateway makes. */
   readonly era: Era | undefined;
   readonly resultType: string;
   readonly isError: boolean;
   #value: JsonObject | undefined;
 
-  /** `members` are those of `bytes`, when they are known already. */
+  /** `members`: the parsed members of `bytes`, if available. */
   constructor(bytes: RawJson, members: RawObject = RawObject.parse(bytes), era?: Era) {
     this.bytes = bytes;
     this.members = members;
@@ -39,19 +39,19 @@ export function resultFromValue(value: JsonObject): CallResult {
 }
 
 /**
- * A result made of bytes that are there already, e.g. list items.
+ * A result made of existing bytes, e.g. list items.
  * @throws RawJsonError when they are not a JSON object
  */
 export function resultFromBytes(bytes: RawJson): CallResult {
   return new BytesResult(bytes);
 }
 
-/** A tool's own failure with one text block (MCP tools: `isError`). */
+/** A failure of a tool with one text block (MCP tools: `isError`). */
 export function toolFailure(text: string, extra: JsonObject = {}): CallResult {
   return resultFromValue({ content: [{ type: 'text', text }], isError: true, ...extra });
 }
 
-/** The members of any result, found once for results that came from a backend. */
+/** The members of a result, parsed once for results of backends. */
 export function membersOf(result: CallResult): RawObject {
   return result instanceof BytesResult ? result.members : RawObject.parse(result.bytes);
 }

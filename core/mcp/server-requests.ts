@@ -2,16 +2,16 @@ import type { ClientResponse } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import { decodeObject, encode, isObject, RawObject } from '../json/raw-json.ts';
 
-/** The three things a server may ask a client (MCP: elicitation, sampling, roots). */
+/** The requests that a server may send to a client (MCP: elicitation, sampling, roots). */
 export const QUESTION_METHODS = ['elicitation/create', 'sampling/createMessage', 'roots/list'] as const;
 
-/** One question on its way to a client. */
+/** One request of a server to a client. */
 export interface Question {
   readonly method: string;
   readonly params: RawJson;
 }
 
-/** The capability a client must have declared to be asked this. */
+/** The capability that a client must have declared for this request. */
 export function capabilityFor(question: Question): JsonObject | undefined {
   if (question.method === 'sampling/createMessage') return { sampling: {} };
   if (question.method === 'roots/list') return { roots: {} };
@@ -20,7 +20,8 @@ export function capabilityFor(question: Question): JsonObject | undefined {
 }
 
 /**
- * Whether declared capabilities allow a question. `elicitation: {}` means form mode only; url mode must be declared.
+ * Whether declared capabilities allow a server request. `elicitation: {}` means form mode only; url mode must be
+ * declared.
  */
 export function canAnswer(declared: JsonObject, question: Question): boolean {
   if (question.method === 'sampling/createMessage') return isObject(declared.sampling);
@@ -32,7 +33,7 @@ export function canAnswer(declared: JsonObject, question: Question): boolean {
   return isObject(elicitation.form) || !isObject(elicitation.url);
 }
 
-/** The questions of an `input_required` result, by key. @throws RawJsonError when it is malformed */
+/** The requests of an `input_required` result, by key. @throws RawJsonError when it is malformed */
 export function questionsOf(result: RawObject): ReadonlyMap<string, Question> {
   const questions = new Map<string, Question>();
   const requests = result.object('inputRequests');
@@ -46,7 +47,7 @@ export function questionsOf(result: RawObject): ReadonlyMap<string, Question> {
   return questions;
 }
 
-/** An `input_required` result with questions and sealed state. */
+/** An `input_required` result with requests and sealed state. */
 export function inputRequired(questions: ReadonlyMap<string, Question>, requestState: string): RawJson {
   const requests = RawObject.of(
     Array.from(questions, ([key, { method, params }]): [string, RawJson] => [
@@ -61,12 +62,12 @@ export function inputRequired(questions: ReadonlyMap<string, Question>, requestS
     .toBytes();
 }
 
-/** Collected answers as the raw `inputResponses` object: key to bare result. */
+/** Responses as the raw `inputResponses` object: key to bare result. */
 export function inputResponses(answers: ReadonlyMap<string, RawJson>): RawJson {
   return RawObject.of(answers).toBytes();
 }
 
-/** A client's answer for one key of its `inputResponses`; `undefined` when it is missing or not an object. */
+/** A client's response for one key of its `inputResponses`; `undefined` when it is missing or not an object. */
 export function answerFor(responses: RawObject | undefined, key: string): ClientResponse | undefined {
   const raw = responses?.get(key);
   return raw === undefined || raw[0] !== 0x7b ? undefined : { result: raw };
@@ -81,7 +82,7 @@ export function withElicitationId(question: Question, id: string): Question {
     : { ...question, params: params.with('elicitationId', encode(id)).toBytes() };
 }
 
-/** The modern spelling of a legacy question: per-hop `_meta` and `elicitationId` are gone. */
+/** The modern form of a legacy request: without per-hop `_meta` and `elicitationId`. */
 export function modernQuestion(question: Question): Question {
   const params = RawObject.parse(question.params).without('_meta', 'elicitationId', 'task');
   return { method: question.method, params: params.toBytes() };

@@ -3,22 +3,22 @@ import type { Call } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 
 /**
- * Whose share of bounded resources something counts against: the caller with an identity, else the network that the
- * connection comes from. Everybody behind one proxy without an identity is one.
+ * The key of a caller's share of limited resources: the caller with an identity, else the network of its connection.
+ * All anonymous clients behind one proxy have the same key.
  */
 export function shareOf(caller: Caller, remoteAddress: string | undefined): string {
   if (caller.issuer !== '') return caller.key;
   return remoteAddress === undefined ? caller.key : networkOf(remoteAddress);
 }
 
-/** Whose share a call counts against: that of its client session, else that of its caller. */
+/** The share of a call: that of its client session, else that of its caller. */
 export function shareOfCall({ client, caller, inbound }: Pick<Call, 'client' | 'caller' | 'inbound'>): string {
   return client.owner.share ?? shareOf(caller, inbound?.remoteAddress);
 }
 
 /**
- * The network of an address, as far as one party may hold all of it: an IPv4 address, or the first 64 bits of an IPv6 one
- * (RFC 4291 §2.5.4). An IPv4 address inside IPv6 is that address.
+ * The network that one party may own completely: an IPv4 address, or the first 64 bits of an IPv6 address (RFC 4291
+ * §2.5.4). An IPv4 address mapped into IPv6 counts as IPv4.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || !address.includes(':')) return address ?? '';
@@ -28,7 +28,7 @@ export function networkOf(address: string | undefined): string {
 function networkOfIPv6(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
-  const [plain = ''] = address.split('%', 1); // a zone says which interface of this machine
+  const [plain = ''] = address.split('%', 1); // the zone names an interface of this machine
   if (!isIPv6(plain)) return address;
   const [front = '', back] = plain.split('::');
   const head = front === '' ? [] : front.split(':');
@@ -45,16 +45,16 @@ function remember(address: string, network: string): string {
   return network;
 }
 
-/** Worked out once per address: a call asks for it. */
+/** Computed once per address, because every call needs it. */
 const networks = new Map<string, string>();
 const MAX_KEPT = 4096;
 const NETWORK_GROUPS = 4;
 
 /**
- * The places of a bounded resource by who holds them, oldest first.
+ * The holders of a limited resource, their items oldest first.
  *
- * A caller may hold `perCaller` places; for one more it gives up one of its own. When all `total` places are taken, the
- * caller that holds the most gives one up for a caller that holds less: nobody can shut others out by taking everything.
+ * A caller may hold `perCaller` items; for one more it loses one of its own. When all `total` items are taken, the
+ * caller with the most items loses one to a caller with fewer: no caller can lock out others by taking everything.
  */
 export class Shares<T> {
   readonly #total: number;
@@ -86,25 +86,25 @@ export class Shares<T> {
     if (own.size === 0) this.#held.delete(key);
   }
 
-  /** Puts an item behind the others of its holder, as if it had come now. */
+  /** Moves an item behind the others of its holder, like a new one. */
   renew(key: string, item: T): void {
     const own = this.#held.get(key);
     if (own?.delete(item) === true) own.add(item);
   }
 
-  /** The places of one holder, oldest first. */
+  /** The items of one holder, oldest first. */
   of(key: string): Iterable<T> {
     return this.#held.get(key) ?? NOTHING;
   }
 
-  /** The places of each holder, oldest first. */
+  /** The items of each holder, oldest first. */
   holders(): Iterable<Iterable<T>> {
     return this.#held.values();
   }
 
   /**
-   * The places of which one has to be given up before `key` gets one more, oldest first; `undefined` while there is room.
-   * None when it holds none itself and nobody else holds more than one: then it has to wait.
+   * The items of which one has to be removed before `key` gets one more, oldest first; `undefined` while there is room.
+   * Empty when `key` holds none and no other holder has more than one: then it has to wait.
    */
   donor(key: string): Iterable<T> | undefined {
     const own = this.#held.get(key);

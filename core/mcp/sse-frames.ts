@@ -2,12 +2,12 @@ import { Gathering } from '../json/pieces.ts';
 
 /** One event of an event stream. `data` is the joined data lines, undecoded. */
 export interface SseEvent {
-  /** `message` when the stream names none. */
+  /** `message` when the stream sets no name. */
   readonly name: string;
   readonly data: Buffer;
 }
 
-/** The event or line being read is larger than allowed. */
+/** The current event or line exceeds the size limit. */
 export class SseTooLarge extends Error {}
 
 const LF = 0x0a;
@@ -19,11 +19,11 @@ const LF_BYTES = Buffer.from('\n');
 const DIGITS = /^[0-9]+$/;
 
 /**
- * Cuts an event stream into events without decoding their data, so JSON inside stays byte-equal.
+ * Splits an event stream into events without decoding their data, so that JSON inside stays byte-equal.
  *
- * Shape: lines end with LF, CR or CRLF; comments and unknown fields are skipped; an event without data is not given
- * out but its id counts. `lastEventId` and `retryMs` hold what the stream said last.
- * Fails: SseTooLarge when one event passes `maxBytes`.
+ * Shape: lines end with LF, CR or CRLF; comments and unknown fields are skipped; an event without data is not emitted,
+ * but its id is stored. `lastEventId` and `retryMs` hold the latest values of the stream.
+ * Fails: SseTooLarge when one event exceeds `maxBytes`.
  * Source: WHATWG HTML, server-sent events.
  */
 export class SseFrames {
@@ -34,7 +34,7 @@ export class SseFrames {
   #line: Gathering | undefined;
   #afterCr = false;
   #first = true;
-  /** An event may have as many lines as it has bytes: what is kept of each is its bytes. */
+  /** An event may have as many lines as bytes, so each line is stored as bytes. */
   #data: Gathering | undefined;
   #name = '';
   #id: string | undefined;
@@ -44,14 +44,15 @@ export class SseFrames {
     this.#onEvent = onEvent;
   }
 
-  /** Reads on; events complete in this chunk are given out before it returns. */
+  /** Reads a chunk; events that it completes are emitted before this returns. */
   push(chunk: Buffer): void {
     let at = 0;
     if (this.#afterCr && chunk.length > 0) {
       this.#afterCr = false;
       if (chunk[0] === LF) at = 1;
     }
-    // Each is looked for once: again for every line it would be quadratic where only the other comes.
+    // Each line break character is searched once: searching again for every line would be quadratic when only the other
+    // one occurs.
     let lf = -1;
     let cr = -1;
     while (at < chunk.length) {
@@ -67,7 +68,7 @@ export class SseFrames {
     }
   }
 
-  /** Drops what is half read, for a stream that goes on over a new connection; id and retry time stay. */
+  /** Drops a partial event when the stream continues on a new connection; id and retry time are kept. */
   restart(): void {
     this.#line = undefined;
     this.#afterCr = false;
@@ -85,7 +86,7 @@ export class SseFrames {
 
   #check(): void {
     if ((this.#line?.bytes ?? 0) + (this.#data?.bytes ?? 0) > this.#maxBytes)
-      throw new SseTooLarge('event over its limit');
+      throw new SseTooLarge('the event is too large');
   }
 
   #endLine(last: Buffer): void {
@@ -128,7 +129,7 @@ export class SseFrames {
     const data = this.#data;
     const name = this.#name === '' ? 'message' : this.#name;
     this.#name = '';
-    // Only a whole event moves the id: a stream that breaks inside one must send it again.
+    // Only a complete event sets the id: a stream that breaks inside one must send it again.
     if (this.#id !== undefined) this.lastEventId = this.#id;
     if (data === undefined) return;
     this.#data = undefined;

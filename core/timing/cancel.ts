@@ -1,6 +1,6 @@
 import type { CancelListener, Cancellation } from '../contract/cancellation.ts';
 
-/** A cancellation that its maker can bring about. */
+/** A cancellation with an `abort` method. */
 export class Cancel implements Cancellation {
   #listeners: CancelListener[] | undefined;
   #controller: AbortController | undefined;
@@ -26,7 +26,7 @@ export class Cancel implements Cancellation {
     if (at !== -1) this.#listeners?.splice(at, 1);
   }
 
-  /** The first one counts. */
+  /** Only the first call has an effect. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -38,7 +38,7 @@ export class Cancel implements Cancellation {
   }
 }
 
-/** A platform signal as a cancellation. */
+/** An AbortSignal as a cancellation. */
 export function cancellationOf(signal: AbortSignal): Cancellation {
   return new SignalCancellation(signal);
 }

@@ -1,12 +1,12 @@
 /**
- * Things that come and go with every request, by key.
+ * A map for entries that are added and deleted with every request.
  *
- * Not a Map: V8 replaces the table of a Map that has many additions and deletions again and again, and each old table
- * keeps what was in flight when it was replaced, and through its successor all that came later, until the next full
- * collection. With requests in it, that made most of each request outlive the cheap collections.
+ * Not a Map: V8 replaces the table of a Map with many additions and deletions again and again. Each old table keeps its
+ * entries alive, and through its successor all later ones, until the next full garbage collection, so that most of the
+ * memory of each request survived the cheap collections.
  *
- * Shape: keys are unique; order means nothing. Looking up is a scan from the newest, so it suits what is bounded by
- * what is in flight, up to a few thousand.
+ * Shape: keys are unique, the order is undefined. A look-up scans from the newest entry, which is fast enough for up to
+ * a few thousand requests in flight.
  */
 export class InFlightMap<K, V> {
   // Never shortened: V8 gives an array that shrinks and grows a new store each time, with the same effect as above.
@@ -34,7 +34,7 @@ export class InFlightMap<K, V> {
     this.#values[at] = value;
   }
 
-  /** Says whether it was there. The last one takes its place. */
+  /** Returns whether the key existed. The last entry takes its position. */
   delete(key: K): boolean {
     const at = this.#placeOf(key);
     if (at === -1) return false;
@@ -46,7 +46,7 @@ export class InFlightMap<K, V> {
     return true;
   }
 
-  /** What is there now; adding and deleting meanwhile changes nothing of it. */
+  /** A copy of the entries; adding and deleting meanwhile does not change it. */
   values(): V[] {
     return this.#values.slice(0, this.#size) as V[];
   }
@@ -62,7 +62,7 @@ export class InFlightMap<K, V> {
   }
 }
 
-/** Counts requests that are being worked on, and tells when none is left. */
+/** Counts active requests, and reports when none is left. */
 export interface InFlight {
   enter(): void;
   leave(): void;

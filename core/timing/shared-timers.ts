@@ -1,15 +1,15 @@
 import { InFlightMap } from './in-flight.ts';
 
-/** Something that may take only so long. */
+/** Something with a deadline. */
 export interface Bounded {
-  /** By `performance.now()`; `Infinity` while its clock stands. */
+  /** By `performance.now()`; `Infinity` while the clock is stopped. */
   readonly dueMs: number;
   expire(): void;
 }
 
 /**
- * One clock for everything that is in flight, instead of a timer each: a timer per request costs more than the request's
- * own bookkeeping. Expires what is due up to {@link TICK_MS} late; ticks only while there is something.
+ * One timer for all deadlines: one timer per request costs more than the rest of its bookkeeping. Entries expire up to
+ * {@link TICK_MS} late; the timer runs only while there are entries.
  */
 export class Deadlines {
   readonly #bounded = new InFlightMap<Bounded, Bounded>();
@@ -38,16 +38,18 @@ export class Deadlines {
 /** How late a deadline may be noticed. */
 export const TICK_MS = 20;
 
-/** What is called from time to time: an open stream, a call that takes long. */
+/** Called periodically: an open stream, or a call that takes long. */
 export interface HeartbeatListener {
   beat(): void;
 }
 
-/** One timer for all open streams and waiting calls, instead of one each. */
+/** One timer for all open streams and waiting calls. */
 export interface Heartbeat {
   /** Open event streams. */
   readonly streams: Set<HeartbeatListener>;
-  /** Calls that wait for their result. Each request adds and deletes one, so this is no Set: see {@link InFlightMap}. */
+  /**
+   * Calls that wait for their result. Each request adds and deletes one, so this is not a Set: see {@link InFlightMap}.
+   */
   readonly calls: {
     add(listener: HeartbeatListener): void;
     delete(listener: HeartbeatListener): void;
@@ -55,7 +57,7 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/** Calls everything added once per `intervalMs`. What throws is reported and does not keep the others from their beat. */
+/** Calls every listener once per `intervalMs`. Errors are reported and do not affect other listeners. */
 export function createHeartbeat(intervalMs: number, report: (cause: unknown) => void): Heartbeat {
   const streams = new Set<HeartbeatListener>();
   const calls = new InFlightMap<HeartbeatListener, HeartbeatListener>();

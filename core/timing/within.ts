@@ -1,13 +1,13 @@
-/** What {@link within} resolves with when the time is over. */
+/** Result of {@link within} after a timeout. */
 export const LATE: unique symbol = Symbol('late');
 
 /** Longer timers fire at once. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
 
 /**
- * Waits for work for at most `ms` milliseconds. The time and the signal end the wait, not the work: its later result is
- * ignored. Leaves no timer and no listener behind.
- * @throws what the work throws; the signal's reason when that aborts first
+ * Waits for work for at most `ms` milliseconds. The timeout and the signal end the wait, not the work: its later result
+ * is ignored. Leaves no timer and no listener.
+ * @throws what the work throws; the signal's reason when it aborts first
  */
 export function within<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T | typeof LATE> {
   return new Promise((resolve, reject) => {

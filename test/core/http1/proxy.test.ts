@@ -86,7 +86,7 @@ describe('connections through a proxy', () => {
     });
     const { error } = await post(pool);
     expect(error).toMatchObject({ code: 'PROXY_REFUSED' });
-    expect(error?.message).toBe(`the proxy 127.0.0.1:${proxy.port} answered CONNECT with 407`);
+    expect(error?.message).toBe(`the proxy 127.0.0.1:${proxy.port} responded to CONNECT with 407`);
   });
 
   it('fail when the proxy cannot be reached, and when it never answers', async () => {

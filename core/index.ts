@@ -150,7 +150,7 @@ export { foldCase, hasRepeatedMembers } from './json/ambiguous-names.ts';
 export { decode, decodeObject, encode, isObject, RawObject } from './json/raw-json.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
-export { LACKING } from './mcp/meta.ts';
+export { MISSING_BACKENDS } from './mcp/meta.ts';
 export { CALL_METHODS, CLIENT_METHODS } from './mcp/methods.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './mcp/result.ts';
 export { networkOf, Shares, shareOfCall } from './mcp/shares.ts';

@@ -1,4 +1,4 @@
-import { MalformedResponse } from './malformed.ts';
+import { MalformedResponse } from './response-errors.ts';
 
 /** Longest line with a chunk size or a trailer, in bytes. */
 const MAX_LINE_BYTES = 1_024;

@@ -1,7 +1,7 @@
 import { Connection, type ConnectionOwner } from './connection.ts';
 import type { HttpClient, HttpClientOptions, HttpClientStats, OutgoingRequest, ResponseReader } from './http-client.ts';
 import type { Origin } from './origin.ts';
-import { type ForProxy, requestHead } from './request-head.ts';
+import { type ProxyTarget, requestHead } from './request-head.ts';
 
 const SWEEP_MS = 1_000;
 /** The timeout of the server runs while its response travels. */
@@ -17,7 +17,7 @@ export class ConnectionPool implements HttpClient, ConnectionOwner {
   readonly keptHeaders: ReadonlySet<string> | undefined;
   session: Buffer | undefined;
   readonly #keepAliveMs: number;
-  readonly #forProxy: ForProxy | undefined;
+  readonly #forProxy: ProxyTarget | undefined;
   readonly #all = new Set<Connection>();
   /** A stack that is never shortened, for the reason given at `InFlightMap`. */
   readonly #idle: (Connection | undefined)[] = [];

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { ChunkedBody } from './chunked-body.ts';
-import { undoingCodings } from './decoded-body.ts';
+import { decodingReader } from './decoded-body.ts';
 import { dial } from './dial.ts';
-import type { Flow, ResponseReader } from './http-client.ts';
-import { MalformedResponse } from './malformed.ts';
+import type { RequestControl, ResponseReader } from './http-client.ts';
 import type { Origin } from './origin.ts';
+import { MalformedResponse } from './response-errors.ts';
 import { CHUNKED, type ParsedHead, readResponseHead, UNTIL_CLOSE } from './response-head.ts';
 
 /** Maximum size of a response head; Node's servers use the same limit. */
@@ -39,7 +39,7 @@ export class Connection {
   readonly #socket: Socket;
   #connecting: NodeJS.Timeout | undefined;
   #ready = false;
-  #current: RequestFlow | undefined;
+  #current: ActiveRequest | undefined;
   #head: ParsedHead | undefined;
   #partial: Buffer | undefined;
   #left = 0;
@@ -70,7 +70,7 @@ export class Connection {
 
   /** Sends a request with an encoded head; the connection must be free. */
   send(head: string, body: Buffer | undefined, reader: ResponseReader): void {
-    const flow = new RequestFlow(this, head, body, reader);
+    const flow = new ActiveRequest(this, head, body, reader);
     this.#current = flow;
     if (this.#ready) this.#write(flow);
   }
@@ -87,15 +87,15 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  abort(flow: RequestFlow, reason: Error): void {
+  abort(flow: ActiveRequest, reason: Error): void {
     if (this.#current === flow) this.cut(reason);
   }
 
-  pause(flow: RequestFlow): void {
+  pause(flow: ActiveRequest): void {
     if (this.#current === flow) this.#steer(true);
   }
 
-  resume(flow: RequestFlow): void {
+  resume(flow: ActiveRequest): void {
     if (this.#current === flow) this.#steer(false);
   }
 
@@ -111,7 +111,7 @@ export class Connection {
     if (this.#current !== undefined) this.#write(this.#current);
   }
 
-  #write(flow: RequestFlow): void {
+  #write(flow: ActiveRequest): void {
     flow.reader.started(flow);
     if (this.#current !== flow) return; // aborted
     const { head, body } = flow;
@@ -173,14 +173,14 @@ export class Connection {
     this.#head = head;
     this.#left = head.length;
     this.#chunks = head.length === CHUNKED ? new ChunkedBody() : undefined;
-    const flow = this.#current as RequestFlow;
-    flow.reader = undoingCodings(head, flow.reader);
+    const flow = this.#current as ActiveRequest;
+    flow.reader = decodingReader(head, flow.reader);
     flow.reader.answered(flow, head);
     if (head.length === 0) this.#end(flow, head, isMore);
   }
 
   #takeBody(head: ParsedHead, bytes: Buffer, at: number): number {
-    const flow = this.#current as RequestFlow;
+    const flow = this.#current as ActiveRequest;
     if (this.#chunks !== undefined) {
       const chunks = this.#chunks;
       const used = chunks.read(at === 0 ? bytes : bytes.subarray(at), (data) => flow.reader.received(flow, data));
@@ -197,7 +197,7 @@ export class Connection {
   }
 
   /** The answer is complete: the connection is free again, or closed, before its reader goes on. */
-  #end(flow: RequestFlow, head: ParsedHead, isMore: boolean): void {
+  #end(flow: ActiveRequest, head: ParsedHead, isMore: boolean): void {
     if (this.#current !== flow) return; // its reader has aborted it
     this.#forget();
     // Surplus bytes would be read as the next response, and an unfinished request body as the next request.
@@ -238,7 +238,7 @@ export class Connection {
 }
 
 /** Controls one request for its reader; without effect once the connection carries another request. */
-class RequestFlow implements Flow {
+class ActiveRequest implements RequestControl {
   readonly head: string;
   readonly body: Buffer | undefined;
   reader: ResponseReader;

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import type { Flow, ResponseHead, ResponseReader } from './http-client.ts';
-import { UndecodableBody } from './malformed.ts';
+import type { RequestControl, ResponseHead, ResponseReader } from './http-client.ts';
+import { UndecodableBody } from './response-errors.ts';
 
 /** Maximum bytes per decoder output; readers check their limits between two of them. */
 const PIECE_BYTES = 65_536;
@@ -35,7 +35,7 @@ function isZlib(first: number): boolean {
  * The output is limited twice: here by the kind of body, and by the reader, which aborts at its own limit.
  * @throws UndecodableBody for an unknown coding, or too many codings
  */
-export function undoingCodings(head: ResponseHead, reader: ResponseReader): ResponseReader {
+export function decodingReader(head: ResponseHead, reader: ResponseReader): ResponseReader {
   if (head.contentEncoding === undefined) return reader;
   const codings = head.contentEncoding
     .toLowerCase()
@@ -58,11 +58,11 @@ function mostBytes({ status, contentType = '' }: ResponseHead): number {
 }
 
 /** Decodes one coding. Also controls the request for its reader: paused data is not decoded. */
-class DecodedBody implements ResponseReader, Flow {
+class DecodedBody implements ResponseReader, RequestControl {
   readonly #reader: ResponseReader;
   readonly #make: (first: number) => Transform;
   #decoder: Transform | undefined;
-  #flow: Flow | undefined;
+  #flow: RequestControl | undefined;
   #over = false;
   /** The encoded body is complete: the connection may carry another request. */
   #whole = false;
@@ -75,18 +75,18 @@ class DecodedBody implements ResponseReader, Flow {
     this.#make = make;
   }
 
-  started(flow: Flow): void {
+  started(flow: RequestControl): void {
     this.#reader.started(flow);
   }
 
-  answered(flow: Flow, head: ResponseHead): void {
+  answered(flow: RequestControl, head: ResponseHead): void {
     this.#flow = flow;
     this.#most = mostBytes(head);
     this.#left = this.#most;
     this.#reader.answered(this, head);
   }
 
-  received(flow: Flow, bytes: Buffer): void {
+  received(flow: RequestControl, bytes: Buffer): void {
     if (this.#over || this.#left <= 0 || bytes.length === 0) return;
     this.#decoder ??= this.#begin(this.#make(bytes[0] as number));
     if (!this.#decoder.write(bytes)) flow.pause();

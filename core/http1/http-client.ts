@@ -32,7 +32,7 @@ export interface HttpClientStats {
 }
 
 /** One request on its way: who reads the response steers it with this. */
-export interface Flow {
+export interface RequestControl {
   /** Ends it: the connection is cut, and the reader gets `failed` with the reason. Without effect once it is over. */
   abort(reason: Error): void;
   /** No more bytes are read until `resume`. What was read already is still delivered. */
@@ -43,11 +43,11 @@ export interface Flow {
 /** Reads the response to one request. Ends with exactly one of `ended` and `failed`. */
 export interface ResponseReader {
   /** There is a connection, and the request is written next, unless it is aborted here. */
-  started(flow: Flow): void;
+  started(flow: RequestControl): void;
   /** Status and headers are there. */
-  answered(flow: Flow, head: ResponseHead): void;
+  answered(flow: RequestControl, head: ResponseHead): void;
   /** A part of the body, without its transfer and content codings. The bytes belong to the reader, which may keep them. */
-  received(flow: Flow, bytes: Buffer): void;
+  received(flow: RequestControl, bytes: Buffer): void;
   /** The body is complete. */
   ended(): void;
   /** Without a call of `started` before it, no byte of the request was sent. */

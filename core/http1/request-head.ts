@@ -1,7 +1,7 @@
 import type { OutgoingRequest } from './http-client.ts';
 
 /** Additional parts of a request to a proxy for a plain http origin (RFC 9112 §3.2.2). */
-export interface ForProxy {
+export interface ProxyTarget {
   /** Prefix of the path: scheme and host. */
   readonly origin: string;
   readonly authorization: string | undefined;
@@ -11,7 +11,7 @@ export interface ForProxy {
  * The head of a request (RFC 9112 §3) as Latin-1 text, including its empty line.
  * @throws TypeError for a header that would change the framing of the request
  */
-export function requestHead(request: OutgoingRequest, host: string, proxy?: ForProxy): string {
+export function requestHead(request: OutgoingRequest, host: string, proxy?: ProxyTarget): string {
   const { method, path, headers, body } = request;
   if (UNWRITABLE_PATH.test(path)) throw new TypeError('the path of a request has an invalid character');
   let head = `${method} ${proxy === undefined ? path : proxy.origin + path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;

@@ -1,6 +1,6 @@
-import { recurringText } from '../json/json-string.ts';
+import { internedText } from '../json/json-string.ts';
 import type { ResponseHead } from './http-client.ts';
-import { MalformedResponse } from './malformed.ts';
+import { MalformedResponse } from './response-errors.ts';
 
 /** A response head with what its connection needs to know of it. */
 export interface ParsedHead extends ResponseHead {
@@ -36,7 +36,7 @@ export function readResponseHead(bytes: Buffer, keptHeaders: ReadonlySet<string>
       throw new MalformedResponse('a response header has an invalid name');
     }
     at = lineEnd(bytes, colon + 1);
-    const name = recurringText(bytes, start, colon).toLowerCase();
+    const name = internedText(bytes, start, colon).toLowerCase();
     const take = TAKERS.get(name);
     if (take !== undefined) take(head, trimmed(bytes, colon + 1, at));
     else if (keptHeaders.has(name)) head.keep(name, trimmed(bytes, colon + 1, at));
@@ -73,7 +73,7 @@ function trimmed(bytes: Buffer, from: number, to: number): string {
   let [start, end] = [from, to];
   while (start < end && isBlank(bytes[start])) start++;
   while (end > start && isBlank(bytes[end - 1])) end--;
-  return recurringText(bytes, start, end);
+  return internedText(bytes, start, end);
 }
 
 /** More than 9 for anything but a digit. */

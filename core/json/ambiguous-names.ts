@@ -11,7 +11,7 @@ export interface DeclaredNames {
 }
 
 /** A member that a case-insensitive reader confuses with another one. */
-export interface LookAlike {
+export interface AmbiguousName {
   readonly name: string;
   readonly other: string;
 }
@@ -33,7 +33,7 @@ export function declaredNames(
 const NOTHING_BELOW: ReadonlyMap<string, DeclaredNames> = new Map();
 
 /** The first undeclared member of the object itself that folds like a declared one. */
-export function undeclaredLookAlike(object: JsonObject, declared: DeclaredNames): LookAlike | undefined {
+export function undeclaredAmbiguousName(object: JsonObject, declared: DeclaredNames): AmbiguousName | undefined {
   for (const name in object) {
     if (declared.has(name)) continue;
     const other = declared.like(foldCase(name));
@@ -49,32 +49,32 @@ export function undeclaredLookAlike(object: JsonObject, declared: DeclaredNames)
  * Two declared members are distinguished by their reader, so they are allowed. Linear in the members.
  * Recursion is safe: the depth of decoded values is limited (MAX_JSON_DEPTH).
  */
-export function lookAlikeIn(value: JsonValue | undefined, declared?: DeclaredNames): LookAlike | undefined {
+export function ambiguousNameIn(value: JsonValue | undefined, declared?: DeclaredNames): AmbiguousName | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {
     for (const element of value as readonly JsonValue[]) {
-      const found = lookAlikeIn(element, declared);
+      const found = ambiguousNameIn(element, declared);
       if (found !== undefined) return found;
     }
     return undefined;
   }
-  return lookAlikeInObject(value as JsonObject, declared);
+  return ambiguousNameInObject(value as JsonObject, declared);
 }
 
-function lookAlikeInObject(object: JsonObject, declared: DeclaredNames | undefined): LookAlike | undefined {
-  const found = (declared && undeclaredLookAlike(object, declared)) ?? lookAlikeBeside(object, declared);
+function ambiguousNameInObject(object: JsonObject, declared: DeclaredNames | undefined): AmbiguousName | undefined {
+  const found = (declared && undeclaredAmbiguousName(object, declared)) ?? ambiguousNeighbour(object, declared);
   if (found !== undefined) return found;
   for (const name in object) {
     const inner = object[name];
     if (typeof inner !== 'object' || inner === null) continue;
-    const below = lookAlikeIn(inner, declared?.below(name));
+    const below = ambiguousNameIn(inner, declared?.below(name));
     if (below !== undefined) return below;
   }
   return undefined;
 }
 
 /** Two undeclared members of one object that fold alike. */
-function lookAlikeBeside(object: JsonObject, declared: DeclaredNames | undefined): LookAlike | undefined {
+function ambiguousNeighbour(object: JsonObject, declared: DeclaredNames | undefined): AmbiguousName | undefined {
   if (!hasDoubtfulName(object, declared)) return undefined;
   const seen = new Map<string, string>();
   for (const name in object) {

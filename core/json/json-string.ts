@@ -8,7 +8,7 @@ export function readString(bytes: RawJson, start: number, end: number): string {
     if (byte === BACKSLASH) return JSON.parse(bytes.toString('utf8', start, end)) as string;
     if (byte > 0x7f) return readWideString(bytes, start, end);
   }
-  return recurringText(bytes, start + 1, end - 1);
+  return internedText(bytes, start + 1, end - 1);
 }
 
 function readWideString(bytes: RawJson, start: number, end: number): string {
@@ -61,7 +61,7 @@ const QUOTE = 0x22;
  *
  * One slot for each hash: another text with the same slot replaces it, so hostile input only costs the creation.
  */
-export function recurringText(bytes: Buffer, start: number, end: number): string {
+export function internedText(bytes: Buffer, start: number, end: number): string {
   const length = end - start;
   if (length > MAX_LENGTH) return bytes.toString('latin1', start, end);
   let hash = length;

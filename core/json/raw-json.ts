@@ -1,8 +1,8 @@
 import type { JsonValue, RawJson } from '../contract/json.ts';
+import { joinParts, type Part } from './byte-pieces.ts';
 import { expectEnd, JsonScan, skipSpace } from './json-scan.ts';
 import { readString } from './json-string.ts';
 import { decode } from './json-value.ts';
-import { joinParts, type Part } from './pieces.ts';
 import { FEW_KEYS, RawMembers, readMembers } from './raw-members.ts';
 
 export { checkStructure } from './check-structure.ts';

@@ -1,6 +1,6 @@
 import type { ClientResponse } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import { joinParts, type Part } from '../json/pieces.ts';
+import { joinParts, type Part } from '../json/byte-pieces.ts';
 import { decode, type RawObject } from '../json/raw-json.ts';
 import { errorObject, otherErrorMembers } from './error-object.ts';
 import { endToEndMeta } from './meta.ts';
@@ -69,7 +69,7 @@ export function withoutHopMeta(params: RawObject): RawJson {
 }
 
 /** The response to a request of a backend. */
-export function answerBody(id: RawJson, answer: ClientResponse): Buffer {
+export function responseBody(id: RawJson, answer: ClientResponse): Buffer {
   if ('result' in answer) return joinParts(['{"jsonrpc":"2.0","id":', id, ',"result":', answer.result, '}']);
   return joinParts(['{"jsonrpc":"2.0","id":', id, ',"error":', errorObject(answer.error), '}']);
 }

@@ -22,7 +22,7 @@ export function relayableCapabilities(declared: JsonObject): JsonObject {
  * The result of {@link relayableCapabilities} in normal form: of `elicitation`, `sampling` and `roots` only the members
  * that MCP defines, of extensions everything with its members sorted. Clients with equal normal forms share a session.
  */
-export function plainlySpelled(relayed: JsonObject): JsonObject {
+export function normalizedCapabilities(relayed: JsonObject): JsonObject {
   const spelled: Record<string, JsonValue> = {};
   for (const [name, details] of DETAILS) {
     const given = relayed[name];

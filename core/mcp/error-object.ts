@@ -1,15 +1,15 @@
 import type { RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { foldCase } from '../json/ambiguous-names.ts';
-import { joinParts, type Part } from '../json/pieces.ts';
+import { joinParts, type Part } from '../json/byte-pieces.ts';
 import type { RawObject } from '../json/raw-json.ts';
-import { innerOf } from './inner-of.ts';
+import { membersWithoutBraces } from './members-without-braces.ts';
 
 /** A JSON-RPC error object: its code, message and data, then its other members unchanged. */
 export function errorObject({ code, message, data, members }: WireError): Buffer {
   const parts: Part[] = [`{"code":${code},"message":${JSON.stringify(message)}`];
   if (data !== undefined) parts.push(',"data":', data);
-  const others = members === undefined ? undefined : innerOf(members);
+  const others = members === undefined ? undefined : membersWithoutBraces(members);
   if (others !== undefined) parts.push(',', others);
   parts.push('}');
   return joinParts(parts);

@@ -3,11 +3,11 @@ import type { CallMethod } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import {
+  type AmbiguousName,
   type DeclaredNames,
   declaredNames,
   hasRepeatedMembers,
-  type LookAlike,
-  undeclaredLookAlike,
+  undeclaredAmbiguousName,
 } from '../json/ambiguous-names.ts';
 import { checkStructure, decode, isObject, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
@@ -44,7 +44,7 @@ export interface ResponseMessage {
 }
 
 /** Why a body is not a message, with its id if it could be read. */
-export interface Misread {
+export interface InvalidMessage {
   readonly misread: WireError;
   readonly id: RawJson;
 }
@@ -66,44 +66,44 @@ export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
 export function readMessage(
   body: RawJson,
   { objectMembers, messageContainers }: MessageBounds = DEFAULT_LIMITS,
-): Message | Misread {
+): Message | InvalidMessage {
   let members: RawObject | undefined;
   let value: JsonValue;
   try {
-    if (!isUtf8(body)) return misread(CODE.parseError, 'the body is not UTF-8');
+    if (!isUtf8(body)) return invalidMessage(CODE.parseError, 'the body is not UTF-8');
     // The raw scan comes first: it limits the depth and size of the decoder's input.
     const first = firstByte(body);
     if (first === OPEN_BRACKET) checkStructure(body, objectMembers, messageContainers);
     if (first === OPEN_BRACE) members = RawObject.parse(body, READ_THROUGH, objectMembers, messageContainers);
     value = decode(body);
-    if (members === undefined) return notSingle(value);
+    if (members === undefined) return notSingleMessage(value);
   } catch (cause) {
-    if (cause instanceof TooManyMembers) return misread(CODE.invalidRequest, cause.message);
+    if (cause instanceof TooManyMembers) return invalidMessage(CODE.invalidRequest, cause.message);
     if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
-    return misread(CODE.parseError, 'the body is not JSON');
+    return invalidMessage(CODE.parseError, 'the body is not JSON');
   }
-  return isObject(value) ? messageFrom(members, value) : notSingle(value);
+  return isObject(value) ? messageFrom(members, value) : notSingleMessage(value);
 }
 
-function messageFrom(members: RawObject, value: JsonObject): Message | Misread {
+function messageFrom(members: RawObject, value: JsonObject): Message | InvalidMessage {
   const { id, method, params } = value;
   const isKey = typeof id === 'string' || typeof id === 'number';
   const echo = (isKey ? members.get('id') : undefined) ?? NULL_ID;
-  if (value.jsonrpc !== '2.0') return misread(CODE.invalidRequest, 'jsonrpc must be "2.0"', echo);
-  if (id !== undefined && !isKey) return misread(CODE.invalidRequest, 'id must be a string or a number', echo);
+  if (value.jsonrpc !== '2.0') return invalidMessage(CODE.invalidRequest, 'jsonrpc must be "2.0"', echo);
+  if (id !== undefined && !isKey) return invalidMessage(CODE.invalidRequest, 'id must be a string or a number', echo);
   if (method === undefined) return responseFrom(members, value, isKey ? id : undefined, echo);
-  if (typeof method !== 'string') return misread(CODE.invalidRequest, 'method must be a string', echo);
+  if (typeof method !== 'string') return invalidMessage(CODE.invalidRequest, 'method must be a string', echo);
   if (params !== undefined && !isObject(params)) {
-    return misread(CODE.invalidRequest, 'params must be an object', echo);
+    return invalidMessage(CODE.invalidRequest, 'params must be an object', echo);
   }
   const given = params ?? NO_PARAMS;
   if (!isKey) return { kind: 'notification', method, given };
   const raw = members.object('params') ?? RawObject.empty();
-  if (hasRepeatedMembers(raw, given)) return misread(CODE.invalidParams, 'params have a duplicate member', echo);
-  const alike = lookAlikeParam(method, given);
+  if (hasRepeatedMembers(raw, given)) return invalidMessage(CODE.invalidParams, 'params have a duplicate member', echo);
+  const alike = ambiguousParam(method, given);
   if (alike !== undefined) {
     const names = `${JSON.stringify(alike.name)} differs from "${alike.other}"`;
-    return misread(CODE.invalidParams, `params: ${names} only by case`, echo);
+    return invalidMessage(CODE.invalidParams, `params: ${names} only by case`, echo);
   }
   return { kind: 'request', id: echo, key: id, method, params: raw, given };
 }
@@ -113,8 +113,8 @@ function responseFrom(
   { error }: JsonObject,
   key: MessageId | undefined,
   echo: RawJson,
-): Message | Misread {
-  if (key === undefined) return misread(CODE.invalidRequest, 'this is not a JSON-RPC message', echo);
+): Message | InvalidMessage {
+  if (key === undefined) return invalidMessage(CODE.invalidRequest, 'this is not a JSON-RPC message', echo);
   if (isObject(error)) {
     const raw = members.object('error');
     const code = typeof error.code === 'number' ? error.code : CODE.internalError;
@@ -126,19 +126,19 @@ function responseFrom(
   }
   const result = members.get('result');
   if (result === undefined || result[0] !== OPEN_BRACE) {
-    return misread(CODE.invalidRequest, 'a response needs a result object or an error', echo);
+    return invalidMessage(CODE.invalidRequest, 'a response needs a result object or an error', echo);
   }
   return { kind: 'response', key, answer: { result } };
 }
 
-function notSingle(value: JsonValue): Misread {
-  return misread(
+function notSingleMessage(value: JsonValue): InvalidMessage {
+  return invalidMessage(
     CODE.invalidRequest,
     Array.isArray(value) ? 'batches are not supported' : 'this is not a JSON-RPC message',
   );
 }
 
-function misread(code: number, message: string, id: RawJson = NULL_ID): Misread {
+function invalidMessage(code: number, message: string, id: RawJson = NULL_ID): InvalidMessage {
   return { misread: wireError(code, message), id };
 }
 
@@ -175,13 +175,13 @@ export const FORWARDED: Readonly<Record<CallMethod, ReadonlySet<string>>> = {
  *
  * Shape: `params` decoded. Arguments are not checked, because the tool defines their names.
  */
-export function lookAlikeParam(method: string, params: JsonObject): LookAlike | undefined {
+export function ambiguousParam(method: string, params: JsonObject): AmbiguousName | undefined {
   const known = KNOWN.get(method) ?? COMMON;
-  const found = undeclaredLookAlike(params, known);
+  const found = undeclaredAmbiguousName(params, known);
   if (found !== undefined || method !== 'completion/complete') return found;
   for (const name of ['ref', 'argument', 'context']) {
     const [inner, names] = [params[name], known.below(name)];
-    const below = isObject(inner) && names !== undefined ? undeclaredLookAlike(inner, names) : undefined;
+    const below = isObject(inner) && names !== undefined ? undeclaredAmbiguousName(inner, names) : undefined;
     if (below !== undefined) return below;
   }
   return undefined;

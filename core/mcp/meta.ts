@@ -14,7 +14,7 @@ export const META = {
 } as const;
 
 /** In `_meta` of a list without the entries of some backends: `[{ name, status, seconds }]`. */
-export const LACKING = 'dev.toolmgr/lacking';
+export const MISSING_BACKENDS = 'dev.toolmgr/lacking';
 
 const OWN_KEYS: ReadonlySet<string> = new Set(Object.values(META));
 

@@ -3,16 +3,16 @@ import type { JsonObject, RawJson } from '../contract/json.ts';
 import { decodeObject, encode, isObject, RawObject } from '../json/raw-json.ts';
 
 /** The requests that a server may send to a client (MCP: elicitation, sampling, roots). */
-export const QUESTION_METHODS = ['elicitation/create', 'sampling/createMessage', 'roots/list'] as const;
+export const SERVER_REQUEST_METHODS = ['elicitation/create', 'sampling/createMessage', 'roots/list'] as const;
 
 /** One request of a server to a client. */
-export interface Question {
+export interface ServerRequest {
   readonly method: string;
   readonly params: RawJson;
 }
 
 /** The capability that a client must have declared for this request. */
-export function capabilityFor(question: Question): JsonObject | undefined {
+export function capabilityFor(question: ServerRequest): JsonObject | undefined {
   if (question.method === 'sampling/createMessage') return { sampling: {} };
   if (question.method === 'roots/list') return { roots: {} };
   if (question.method !== 'elicitation/create') return undefined;
@@ -23,7 +23,7 @@ export function capabilityFor(question: Question): JsonObject | undefined {
  * Whether declared capabilities allow a server request. `elicitation: {}` means form mode only; url mode must be
  * declared.
  */
-export function canAnswer(declared: JsonObject, question: Question): boolean {
+export function canAnswer(declared: JsonObject, question: ServerRequest): boolean {
   if (question.method === 'sampling/createMessage') return isObject(declared.sampling);
   if (question.method === 'roots/list') return isObject(declared.roots);
   if (question.method !== 'elicitation/create') return false;
@@ -34,8 +34,8 @@ export function canAnswer(declared: JsonObject, question: Question): boolean {
 }
 
 /** The requests of an `input_required` result, by key. @throws RawJsonError when it is malformed */
-export function questionsOf(result: RawObject): ReadonlyMap<string, Question> {
-  const questions = new Map<string, Question>();
+export function inputRequestsOf(result: RawObject): ReadonlyMap<string, ServerRequest> {
+  const questions = new Map<string, ServerRequest>();
   const requests = result.object('inputRequests');
   if (requests === undefined) return questions;
   for (const key of requests.keys()) {
@@ -48,7 +48,7 @@ export function questionsOf(result: RawObject): ReadonlyMap<string, Question> {
 }
 
 /** An `input_required` result with requests and sealed state. */
-export function inputRequired(questions: ReadonlyMap<string, Question>, requestState: string): RawJson {
+export function inputRequired(questions: ReadonlyMap<string, ServerRequest>, requestState: string): RawJson {
   const requests = RawObject.of(
     Array.from(questions, ([key, { method, params }]): [string, RawJson] => [
       key,
@@ -68,13 +68,13 @@ export function inputResponses(answers: ReadonlyMap<string, RawJson>): RawJson {
 }
 
 /** A client's response for one key of its `inputResponses`; `undefined` when it is missing or not an object. */
-export function answerFor(responses: RawObject | undefined, key: string): ClientResponse | undefined {
+export function inputResponseFor(responses: RawObject | undefined, key: string): ClientResponse | undefined {
   const raw = responses?.get(key);
   return raw === undefined || raw[0] !== 0x7b ? undefined : { result: raw };
 }
 
 /** Legacy url-mode elicitation needs an `elicitationId`; modern has none. */
-export function withElicitationId(question: Question, id: string): Question {
+export function withElicitationId(question: ServerRequest, id: string): ServerRequest {
   if (question.method !== 'elicitation/create' || !isUrlMode(question.params)) return question;
   const params = RawObject.parse(question.params);
   return params.has('elicitationId')
@@ -83,7 +83,7 @@ export function withElicitationId(question: Question, id: string): Question {
 }
 
 /** The modern form of a legacy request: without per-hop `_meta` and `elicitationId`. */
-export function modernQuestion(question: Question): Question {
+export function modernRequest(question: ServerRequest): ServerRequest {
   const params = RawObject.parse(question.params).without('_meta', 'elicitationId', 'task');
   return { method: question.method, params: params.toBytes() };
 }

@@ -1,4 +1,4 @@
-import { Gathering } from '../json/pieces.ts';
+import { ByteCollector } from '../json/byte-pieces.ts';
 
 /** One event of an event stream. `data` is the joined data lines, undecoded. */
 export interface SseEvent {
@@ -31,11 +31,11 @@ export class SseFrames {
   retryMs: number | undefined;
   readonly #maxBytes: number;
   readonly #onEvent: (event: SseEvent) => void;
-  #line: Gathering | undefined;
+  #line: ByteCollector | undefined;
   #afterCr = false;
   #first = true;
   /** An event may have as many lines as bytes, so each line is stored as bytes. */
-  #data: Gathering | undefined;
+  #data: ByteCollector | undefined;
   #name = '';
   #id: string | undefined;
 
@@ -79,7 +79,7 @@ export class SseFrames {
   }
 
   #keep(part: Buffer): void {
-    this.#line ??= new Gathering();
+    this.#line ??= new ByteCollector();
     this.#line.add(part);
     this.#check();
   }
@@ -111,7 +111,7 @@ export class SseFrames {
     let value: Buffer = EMPTY;
     if (colon !== -1) value = line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
     if (name === 'data') {
-      if (this.#data === undefined) this.#data = new Gathering();
+      if (this.#data === undefined) this.#data = new ByteCollector();
       else this.#data.add(LF_BYTES);
       this.#data.add(value);
       return this.#check();

@@ -1,7 +1,7 @@
 import type { Call, CatalogEntry } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { type DeclaredNames, declaredNames, lookAlikeIn } from '../json/ambiguous-names.ts';
+import { ambiguousNameIn, type DeclaredNames, declaredNames } from '../json/ambiguous-names.ts';
 import { decodeObject, isObject } from '../json/raw-json.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 
@@ -13,7 +13,7 @@ import { CODE, wireError } from '../mcp/errors.ts';
 export function ambiguousArguments(call: Call): WireError | undefined {
   if (call.method !== 'tools/call' && call.method !== 'prompts/get') return undefined;
   const given = call.arguments;
-  const found = hasMembers(given) ? lookAlikeIn(given, declaredBy(call.target)) : undefined;
+  const found = hasMembers(given) ? ambiguousNameIn(given, declaredBy(call.target)) : undefined;
   if (found === undefined) return undefined;
   const names = `${JSON.stringify(found.name)} and ${JSON.stringify(found.other)}`;
   return wireError(CODE.invalidParams, `${call.method}: the argument names ${names} differ only by case`);

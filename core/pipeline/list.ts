@@ -6,7 +6,7 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
-import { LACKING } from '../mcp/meta.ts';
+import { MISSING_BACKENDS } from '../mcp/meta.ts';
 import type { Gaps } from './completeness.ts';
 import type { Answer, McpRequest } from './mcp-request.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -53,7 +53,7 @@ async function listed(parts: ListParts, request: McpRequest, kind: EntryKind): P
   const { era } = request.client;
   const { advertise } = parts.pipeline;
   const lacking = parts.gaps.lacking(listClass);
-  const meta = lacking === undefined ? undefined : { [LACKING]: lacking as unknown as JsonValue };
+  const meta = lacking === undefined ? undefined : { [MISSING_BACKENDS]: lacking as unknown as JsonValue };
   const entries = catalog.visible(kind);
   const page =
     advertise === undefined && meta === undefined

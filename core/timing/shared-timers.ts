@@ -1,7 +1,7 @@
 import { InFlightMap } from './in-flight.ts';
 
 /** Something with a deadline. */
-export interface Bounded {
+export interface WithDeadline {
   /** By `performance.now()`; `Infinity` while the clock is stopped. */
   readonly dueMs: number;
   expire(): void;
@@ -12,15 +12,15 @@ export interface Bounded {
  * {@link TICK_MS} late; the timer runs only while there are entries.
  */
 export class Deadlines {
-  readonly #bounded = new InFlightMap<Bounded, Bounded>();
+  readonly #bounded = new InFlightMap<WithDeadline, WithDeadline>();
   #ticking: NodeJS.Timeout | undefined;
 
-  add(bounded: Bounded): void {
+  add(bounded: WithDeadline): void {
     this.#bounded.set(bounded, bounded);
     this.#ticking ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
-  delete(bounded: Bounded): void {
+  delete(bounded: WithDeadline): void {
     this.#bounded.delete(bounded);
   }
 

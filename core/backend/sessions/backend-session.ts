@@ -4,7 +4,7 @@ import type { Cancellation } from '../../contract/cancellation.ts';
 import type { ClientRequester } from '../../contract/client-context.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
-import type { Part } from '../../json/pieces.ts';
+import type { Part } from '../../json/byte-pieces.ts';
 import type { RawObject } from '../../json/raw-json.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import type { LinkFailure } from '../failure.ts';

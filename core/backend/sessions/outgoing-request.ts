@@ -2,9 +2,9 @@ import type { Call } from '../../contract/call.ts';
 import type { MirroredParam } from '../../contract/catalog-entry.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { joinParts, type Part } from '../../json/pieces.ts';
+import { joinParts, type Part } from '../../json/byte-pieces.ts';
 import { encodeHeaderValue } from '../../mcp/headers.ts';
-import { innerOf } from '../../mcp/inner-of.ts';
+import { membersWithoutBraces } from '../../mcp/members-without-braces.ts';
 import { FORWARDED } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
 import { mirrorArguments } from '../../mcp/mirrored-params.ts';
@@ -117,7 +117,7 @@ export class RequestBodies {
     if (asked.hearer?.progressToken !== undefined) {
       meta += `${meta === '' ? '' : ','}"progressToken":${JSON.stringify(id)}`;
     }
-    const own = asked.meta === undefined ? undefined : innerOf(asked.meta);
+    const own = asked.meta === undefined ? undefined : membersWithoutBraces(asked.meta);
     if (meta === '' && own === undefined) {
       parts.push('}}');
       return joinParts(parts);

@@ -1,5 +1,5 @@
 import type { RawObject } from '../../json/raw-json.ts';
-import { type Bounded, Deadlines } from '../../timing/shared-timers.ts';
+import { Deadlines, type WithDeadline } from '../../timing/shared-timers.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Asked, Exchange } from './backend-session.ts';
 
@@ -20,7 +20,7 @@ export interface Waited {
 }
 
 /** One request in flight. Also its own abort listener, so a call costs no closure. */
-export class PendingRequest implements Exchange, Bounded {
+export class PendingRequest implements Exchange, WithDeadline {
   readonly id: number | string;
   readonly asked: Asked;
   readonly startedMs: number;

@@ -2,10 +2,10 @@ import type { Caller } from '../../contract/caller.ts';
 import type { ClientRequester } from '../../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
-import { joinParts } from '../../json/pieces.ts';
+import { joinParts } from '../../json/byte-pieces.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
-import { answerBody, errorText, withoutHopMeta } from '../../mcp/backend-message.ts';
+import { errorText, responseBody, withoutHopMeta } from '../../mcp/backend-message.ts';
 import { CODE } from '../../mcp/errors.ts';
 import type { PendingRequest, Waited } from './pending-request.ts';
 
@@ -99,7 +99,7 @@ export class OpenQuestions {
     try {
       const params = withoutHopMeta(RawObject.parse(question.params));
       const answer = await ask(question.method, params, open.signal);
-      if (link.alive) await link.post(answerBody(id, answer), question.method, caller);
+      if (link.alive) await link.post(responseBody(id, answer), question.method, caller);
     } catch (cause) {
       link.log.debug('question of a backend failed', link.about(cause));
       if (link.alive) this.#respond(id, caller, errorText(CODE.internalError, 'the question got no answer'));

@@ -1,6 +1,6 @@
 import type { Era } from '../../contract/era.ts';
-import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
-import { Gathering } from '../../json/pieces.ts';
+import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import { ByteCollector } from '../../json/byte-pieces.ts';
 import { rawElements } from '../../json/raw-json.ts';
 import { sameId } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
@@ -35,11 +35,11 @@ export class Answer implements ResponseReader {
   readonly #exchange: Exchange;
   readonly #body: Buffer;
   readonly #era: Era;
-  #flow: Flow | undefined;
+  #flow: RequestControl | undefined;
   #status = 0;
   #kind: 'json' | 'stream' | 'refusal' = 'refusal';
   #location: string | undefined;
-  #arrived = new Gathering();
+  #arrived = new ByteCollector();
   /** More came than is taken. */
   #isOver = false;
   #limit = MAX_REFUSAL_BYTES;
@@ -57,12 +57,12 @@ export class Answer implements ResponseReader {
     exchange.abandon = () => this.#flow?.abort(WITHDRAWN);
   }
 
-  started(flow: Flow): void {
+  started(flow: RequestControl): void {
     this.#flow = flow;
     if (this.#exchange.settled) flow.abort(WITHDRAWN);
   }
 
-  answered(_: Flow, head: ResponseHead): void {
+  answered(_: RequestControl, head: ResponseHead): void {
     const { status } = head;
     this.#status = status;
     this.#location = head.location;
@@ -81,12 +81,12 @@ export class Answer implements ResponseReader {
     }
   }
 
-  received(flow: Flow, chunk: Buffer): void {
+  received(flow: RequestControl, chunk: Buffer): void {
     if (this.#frames !== undefined) return this.#read(this.#frames, flow, chunk);
     if (this.#isOver) return;
     this.#arrived.add(chunk);
     if (this.#arrived.bytes <= this.#limit) return;
-    this.#arrived = new Gathering();
+    this.#arrived = new ByteCollector();
     this.#isOver = true;
     if (this.#kind === 'refusal') return;
     this.#exchange.fail(tooLarge(this.#wire.backend, this.#limit));
@@ -108,7 +108,7 @@ export class Answer implements ResponseReader {
     this.#exchange.fail(socketFailure(this.#wire.backend, error, this.#flow !== undefined));
   }
 
-  #read(frames: SseFrames, flow: Flow, chunk: Buffer): void {
+  #read(frames: SseFrames, flow: RequestControl, chunk: Buffer): void {
     const failure = pushFrames(frames, chunk, this.#wire);
     if (failure !== undefined) {
       this.#exchange.fail(failure);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Gathering } from '../../json/pieces.ts';
+import type { ByteCollector } from '../../json/byte-pieces.ts';
 import { RawJsonError, RawObject } from '../../json/raw-json.ts';
 import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
@@ -70,7 +70,7 @@ export function errorIn(body: Buffer): ErrorIn | undefined {
 }
 
 /** What has arrived as one buffer without a byte order mark; a single piece is not copied. */
-export function joined(arrived: Gathering): Buffer {
+export function joined(arrived: ByteCollector): Buffer {
   const body = arrived.whole();
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }

@@ -1,4 +1,4 @@
-import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { socketFailure } from '../failure.ts';
@@ -18,7 +18,7 @@ export class Resumption implements ResponseReader {
   readonly #wire: HttpLeg;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
-  #flow: Flow | undefined;
+  #flow: RequestControl | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #attempts = 0;
@@ -49,16 +49,16 @@ export class Resumption implements ResponseReader {
     this.#wire.target.send(request, this, (cause) => this.#exchange.fail(cause));
   }
 
-  started(flow: Flow): void {
+  started(flow: RequestControl): void {
     this.#flow = flow;
     if (this.#exchange.settled) flow.abort(WITHDRAWN);
   }
 
-  answered(_: Flow, { status }: ResponseHead): void {
+  answered(_: RequestControl, { status }: ResponseHead): void {
     this.#status = status;
   }
 
-  received(flow: Flow, chunk: Buffer): void {
+  received(flow: RequestControl, chunk: Buffer): void {
     if (this.#status !== 200) return;
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) this.#exchange.fail(failure);

@@ -1,4 +1,4 @@
-import { Gathering } from '../../json/pieces.ts';
+import { ByteCollector } from '../../json/byte-pieces.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -13,7 +13,7 @@ export class Lines {
   readonly #maxBytes: number;
   readonly #onLine: (line: Buffer) => void;
   readonly #onTooLong: () => void;
-  #line = new Gathering();
+  #line = new ByteCollector();
   #skipping = false;
 
   constructor(maxBytes: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
@@ -37,14 +37,14 @@ export class Lines {
     if (this.#skipping) return;
     if (this.#line.bytes + part.length <= this.#maxBytes) return this.#line.add(part);
     this.#skipping = true;
-    this.#line = new Gathering();
+    this.#line = new ByteCollector();
     this.#onTooLong();
   }
 
   #endLine(): void {
     const arrived = this.#line;
     const skipped = this.#skipping;
-    this.#line = new Gathering();
+    this.#line = new ByteCollector();
     this.#skipping = false;
     if (skipped) return;
     const joined = arrived.whole();

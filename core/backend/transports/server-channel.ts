@@ -1,5 +1,5 @@
-import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
-import { Gathering } from '../../json/pieces.ts';
+import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import { ByteCollector } from '../../json/byte-pieces.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { backOffMs } from '../../timing/back-off.ts';
 import type { LinkHolder } from '../sessions/backend-session.ts';
@@ -15,12 +15,12 @@ export class ServerChannel implements ResponseReader {
   readonly #holder: LinkHolder;
   readonly #pace = new Pace();
   readonly #frames: SseFrames;
-  #flow: Flow | undefined;
+  #flow: RequestControl | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #type = '';
   #failures = 0;
-  #refusal = new Gathering();
+  #refusal = new ByteCollector();
 
   constructor(wire: HttpLeg, holder: LinkHolder) {
     this.#wire = wire;
@@ -31,7 +31,7 @@ export class ServerChannel implements ResponseReader {
   open(): void {
     if (this.#wire.closed) return;
     this.#status = 0;
-    this.#refusal = new Gathering();
+    this.#refusal = new ByteCollector();
     const headers = this.#wire.headers('2025-11-25', STREAM_TYPE);
     this.#frames.restart();
     const { lastEventId } = this.#frames;
@@ -45,17 +45,17 @@ export class ServerChannel implements ResponseReader {
     this.#flow?.abort(WITHDRAWN);
   }
 
-  started(flow: Flow): void {
+  started(flow: RequestControl): void {
     this.#flow = flow;
     if (this.#wire.closed) flow.abort(WITHDRAWN);
   }
 
-  answered(_: Flow, head: ResponseHead): void {
+  answered(_: RequestControl, head: ResponseHead): void {
     this.#status = head.status;
     this.#type = mediaType(head.contentType);
   }
 
-  received(flow: Flow, chunk: Buffer): void {
+  received(flow: RequestControl, chunk: Buffer): void {
     if (this.#status !== 200 || this.#type !== STREAM_TYPE) {
       if (this.#refusal.bytes + chunk.length <= MAX_REFUSAL_BYTES) this.#refusal.add(chunk);
       return;

@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
-import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
@@ -127,7 +127,7 @@ class Stream implements ResponseReader {
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
   readonly #frames: SseFrames;
-  #flow: Flow | undefined;
+  #flow: RequestControl | undefined;
   #refused = 0;
   #stopped = false;
 
@@ -143,17 +143,17 @@ class Stream implements ResponseReader {
     this.#flow?.abort(WITHDRAWN);
   }
 
-  started(flow: Flow): void {
+  started(flow: RequestControl): void {
     this.#flow = flow;
     if (this.#stopped) flow.abort(WITHDRAWN);
   }
 
-  answered(_: Flow, head: ResponseHead): void {
+  answered(_: RequestControl, head: ResponseHead): void {
     const isStream = mediaType(head.contentType) === STREAM_TYPE;
     if (head.status !== 200 || !isStream) this.#refused = head.status;
   }
 
-  received(flow: Flow, chunk: Buffer): void {
+  received(flow: RequestControl, chunk: Buffer): void {
     if (this.#refused !== 0) return;
     try {
       this.#frames.push(chunk);
@@ -195,7 +195,7 @@ class Accepted implements ResponseReader {
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
-  #flow: Flow | undefined;
+  #flow: RequestControl | undefined;
   #status = 0;
 
   constructor(backend: string, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
@@ -206,11 +206,11 @@ class Accepted implements ResponseReader {
     this.#timer.unref();
   }
 
-  started(flow: Flow): void {
+  started(flow: RequestControl): void {
     this.#flow = flow;
   }
 
-  answered(_: Flow, { status }: ResponseHead): void {
+  answered(_: RequestControl, { status }: ResponseHead): void {
     this.#status = status;
   }
 

@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { Flow, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Asked, Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
@@ -162,7 +162,7 @@ class PlainAnswer implements ResponseReader {
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
-  #flow: Flow | undefined;
+  #flow: RequestControl | undefined;
   #status = 0;
   #expired = false;
 
@@ -174,12 +174,12 @@ class PlainAnswer implements ResponseReader {
     this.#timer.unref();
   }
 
-  started(flow: Flow): void {
+  started(flow: RequestControl): void {
     this.#flow = flow;
     if (this.#expired) flow.abort(WITHDRAWN);
   }
 
-  answered(flow: Flow, head: ResponseHead): void {
+  answered(flow: RequestControl, head: ResponseHead): void {
     this.#status = head.status;
     // A stream as an answer to a notification would never end, and no body of one is worth decoding.
     const isTaken = head.status >= 200 && head.status <= 299 && head.contentEncoding !== undefined;

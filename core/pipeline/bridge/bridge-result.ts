@@ -5,7 +5,13 @@ import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { BytesResult, membersOf } from '../../mcp/result.ts';
-import { canAnswer, capabilityFor, inputRequired, type Question, questionsOf } from '../../mcp/server-requests.ts';
+import {
+  canAnswer,
+  capabilityFor,
+  inputRequestsOf,
+  inputRequired,
+  type ServerRequest,
+} from '../../mcp/server-requests.ts';
 import { CallError } from '../wire-faults.ts';
 import type { RoundState, StateSeal } from './request-state.ts';
 
@@ -20,7 +26,7 @@ export function modernRelay(parts: BridgeResultParts, call: Call, result: CallRe
   const members = membersOf(result);
   if (result.resultType !== 'input_required') return withContent(call, result, members);
   const inner = members.string('requestState');
-  return asked(parts, call, questionsOf(members), inner === undefined ? {} : { inner });
+  return asked(parts, call, inputRequestsOf(members), inner === undefined ? {} : { inner });
 }
 
 /** Legacy servers may leave `content` out of a tool result; modern clients may rely on it. */
@@ -33,7 +39,7 @@ function withContent(call: Call, result: CallResult, members: RawMembers): CallR
 export function asked(
   parts: BridgeResultParts,
   call: Call,
-  questions: ReadonlyMap<string, Question>,
+  questions: ReadonlyMap<string, ServerRequest>,
   carried: Pick<RoundState, 'inner' | 'parked'>,
 ): CallResult {
   if (call.round >= parts.limits.rounds) {
@@ -54,7 +60,7 @@ export function asked(
 }
 
 /** -32021: the backend asked for what the client did not declare. */
-export function missingCapability(question: Question) {
+export function missingCapability(question: ServerRequest) {
   const required = capabilityFor(question) ?? {};
   return wireError(
     CODE.missingCapability,

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../contract/json.ts';
 import { decode, encode, isObject } from '../../json/raw-json.ts';
 import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
 import { toolFailure } from '../../mcp/result.ts';
-import { canAnswer, modernQuestion, type Question } from '../../mcp/server-requests.ts';
+import { canAnswer, modernRequest, type ServerRequest } from '../../mcp/server-requests.ts';
 import { callWith } from '../call-value.ts';
 import { CallError, staleState } from '../wire-faults.ts';
 import { asked, type BridgeResultParts, missingCapability, modernRelay, withObjectContent } from './bridge-result.ts';
@@ -62,11 +62,11 @@ async function withDeclaredOnly(
   client: ClientContext,
   run: (client: ClientContext) => Promise<CallResult>,
 ): Promise<CallResult> {
-  let undeclared: Question | undefined;
+  let undeclared: ServerRequest | undefined;
   const result = await run({
     ...client,
     request: async (method, params, signal) => {
-      const question = modernQuestion({ method, params });
+      const question = modernRequest({ method, params });
       if (client.request !== undefined && canAnswer(client.capabilities, question))
         return client.request(method, params, signal);
       undeclared ??= question;
@@ -130,13 +130,13 @@ export function withUrlQuestions(parts: BridgeParts, dispatch: Dispatch): Dispat
   };
 }
 
-function urlQuestions(data: JsonValue): ReadonlyMap<string, Question> {
+function urlQuestions(data: JsonValue): ReadonlyMap<string, ServerRequest> {
   const elicitations = isObject(data) && Array.isArray(data.elicitations) ? (data.elicitations as JsonValue[]) : [];
   const questions = elicitations
     .filter(isObject)
-    .map((params, index): [string, Question] => [
+    .map((params, index): [string, ServerRequest] => [
       `url${index + 1}`,
-      modernQuestion({ method: 'elicitation/create', params: encode({ ...params, mode: 'url' }) }),
+      modernRequest({ method: 'elicitation/create', params: encode({ ...params, mode: 'url' }) }),
     ]);
   return new Map(questions);
 }

@@ -3,7 +3,7 @@ import type { CallResult } from '../../contract/call.ts';
 import type { ClientRequester, ClientResponse } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { membersOf } from '../../mcp/result.ts';
-import { inputResponses, type Question, questionsOf, withElicitationId } from '../../mcp/server-requests.ts';
+import { inputRequestsOf, inputResponses, type ServerRequest, withElicitationId } from '../../mcp/server-requests.ts';
 
 /** Why a modern backend's questions could not be answered. The sentence is for the client. */
 export interface Unanswered {
@@ -30,7 +30,7 @@ export async function fulfil(first: CallResult, how: Fulfilment): Promise<CallRe
   for (let round = 2; result.resultType === 'input_required'; round++) {
     if (round > how.maxRounds) return { unanswered: `the backend asked for input more than ${how.maxRounds} times` };
     const members = membersOf(result);
-    const questions = questionsOf(members);
+    const questions = inputRequestsOf(members);
     const answers = await askAll(questions, how);
     if ('unanswered' in answers) return answers;
     const responses = questions.size === 0 ? undefined : inputResponses(answers);
@@ -40,7 +40,7 @@ export async function fulfil(first: CallResult, how: Fulfilment): Promise<CallRe
 }
 
 async function askAll(
-  questions: ReadonlyMap<string, Question>,
+  questions: ReadonlyMap<string, ServerRequest>,
   { ask, signal }: Fulfilment,
 ): Promise<ReadonlyMap<string, RawJson> | Unanswered> {
   const answers = new Map<string, RawJson>();
@@ -60,7 +60,7 @@ async function askAll(
 async function askOne(
   ask: ClientRequester,
   key: string,
-  question: Question,
+  question: ServerRequest,
   signal: AbortSignal,
 ): Promise<[string, ClientResponse]> {
   const { method, params } = withElicitationId(question, randomUUID());

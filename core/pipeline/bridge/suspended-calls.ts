@@ -7,13 +7,13 @@ import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { answerFor, canAnswer, modernQuestion, type Question } from '../../mcp/server-requests.ts';
+import { canAnswer, inputResponseFor, modernRequest, type ServerRequest } from '../../mcp/server-requests.ts';
 import { Shares, shareOfCall } from '../../mcp/shares.ts';
 
 /** What one round of a parkable call ended with. */
 export type RoundEnd =
   | { readonly result: CallResult }
-  | { readonly questions: ReadonlyMap<string, Question>; readonly parked: string };
+  | { readonly questions: ReadonlyMap<string, ServerRequest>; readonly parked: string };
 
 /** Runs the call with a client that may ask and a signal that outlives one request. */
 export type Parkable = (client: ClientContext, signal: AbortSignal) => Promise<CallResult>;
@@ -119,7 +119,7 @@ export function createSuspendedCalls(
   };
 }
 
-type PendingQuestion = { readonly question: Question; readonly settle: (answer: ClientResponse) => void };
+type PendingQuestion = { readonly question: ServerRequest; readonly settle: (answer: ClientResponse) => void };
 
 /** One call that may wait between requests. */
 class SuspendedCall {
@@ -178,7 +178,9 @@ class SuspendedCall {
   }
 
   /** Waits for the end of the call or for a question; several questions of one moment come together. */
-  async nextEnd(): Promise<{ readonly result: CallResult } | { readonly questions: ReadonlyMap<string, Question> }> {
+  async nextEnd(): Promise<
+    { readonly result: CallResult } | { readonly questions: ReadonlyMap<string, ServerRequest> }
+  > {
     const outcome = this.#outcome as Promise<CallResult>;
     // a question may be withdrawn, or its client gone, before this goes on: then there is nothing to ask
     while (this.#pending.size === 0) {
@@ -204,7 +206,7 @@ class SuspendedCall {
   answer(responses: RawJson | undefined): void {
     const given = responses === undefined ? undefined : RawObject.parse(responses);
     for (const [key, pending] of this.#pending) {
-      const answer = answerFor(given, key);
+      const answer = inputResponseFor(given, key);
       if (answer === undefined) continue;
       this.#pending.delete(key);
       pending.settle(answer);
@@ -229,8 +231,8 @@ class SuspendedCall {
     this.#leave = undefined;
   }
 
-  #ask(legacy: Question, signal: AbortSignal): Promise<ClientResponse> {
-    const question = modernQuestion(legacy);
+  #ask(legacy: ServerRequest, signal: AbortSignal): Promise<ClientResponse> {
+    const question = modernRequest(legacy);
     if (!canAnswer(this.#client.capabilities, question)) {
       return Promise.resolve({ error: wireError(CODE.methodNotFound, `the client does not support ${legacy.method}`) });
     }

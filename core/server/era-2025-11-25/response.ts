@@ -9,11 +9,11 @@ import { errorBytes, notificationParts, resultParts, retryData } from '../../mcp
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
+import { isLogWanted } from '../../mcp/log-threshold.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta } from '../../mcp/meta.ts';
-import { withoutPerHop } from '../../mcp/passing.ts';
 import { membersOf, toolFailure } from '../../mcp/result.ts';
-import { isLogWanted } from '../../mcp/wanted-logs.ts';
+import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
 import { EventWriter, urgencyOf } from '../http/event-writer.ts';

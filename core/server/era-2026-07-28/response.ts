@@ -6,12 +6,12 @@ import { RawObject } from '../../json/raw-json.ts';
 import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
+import { isLogWanted } from '../../mcp/log-threshold.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta, META } from '../../mcp/meta.ts';
 import { LIST_METHODS } from '../../mcp/methods.ts';
-import { withoutPerHop } from '../../mcp/passing.ts';
 import { membersOf } from '../../mcp/result.ts';
-import { isLogWanted } from '../../mcp/wanted-logs.ts';
+import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
 import { EventWriter, MUST, urgencyOf } from '../http/event-writer.ts';
 

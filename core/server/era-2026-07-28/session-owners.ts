@@ -3,7 +3,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { SessionListener, SessionOwner } from '../../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import { encode } from '../../json/raw-json.ts';
-import { capabilityClass, plainlySpelled, relayableCapabilities } from '../../mcp/capabilities.ts';
+import { capabilityClass, normalizedCapabilities, relayableCapabilities } from '../../mcp/capabilities.ts';
 import type { GatewayService } from '../../pipeline/gateway-service.ts';
 
 /** Owners of the backend sessions of modern callers: one per caller and declared capabilities. */
@@ -69,7 +69,7 @@ class Owner implements SessionOwner {
 }
 
 function createProfile(declared: JsonObject): Profile {
-  const relayed = plainlySpelled(relayableCapabilities(declared));
+  const relayed = normalizedCapabilities(relayableCapabilities(declared));
   const name = capabilityClass(declared);
   const isPlain = Object.values(relayed).every((capability) => Object.keys(capability as JsonObject).length === 0);
   if (isPlain) return { relayed, class: name, id: name };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Gathering } from '../../json/pieces.ts';
-import { type Bounded, Deadlines } from '../../timing/shared-timers.ts';
+import { ByteCollector } from '../../json/byte-pieces.ts';
+import { Deadlines, type WithDeadline } from '../../timing/shared-timers.ts';
 import { LATE, within } from '../../timing/within.ts';
 
 /**
@@ -53,13 +53,13 @@ function bytesFrom(body: unknown): Buffer | undefined {
 }
 
 /** A body that is being received; also its own deadline. */
-class IncomingBody implements Bounded {
+class IncomingBody implements WithDeadline {
   readonly dueMs: number;
   readonly #most: number;
   readonly #resolve: (end: Buffer | BodyFault) => void;
   readonly #request: IncomingMessage;
   #pieces = 0;
-  #arrived: Gathering | undefined = new Gathering();
+  #arrived: ByteCollector | undefined = new ByteCollector();
   #bytes = 0;
   #isSettled = false;
 
@@ -146,7 +146,7 @@ async function readWhole(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   maxBytes: number,
 ): Promise<Buffer | 'tooLarge'> {
-  const arrived = new Gathering();
+  const arrived = new ByteCollector();
   for (;;) {
     const step = await reader.read();
     if (step.done) return arrived.whole();

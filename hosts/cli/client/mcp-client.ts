@@ -7,7 +7,7 @@ import {
   type StandardSchemaV1,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { isObject, type JsonObject, type JsonValue, LACKING } from '@toolmgr/core';
+import { isObject, type JsonObject, type JsonValue, MISSING_BACKENDS } from '@toolmgr/core';
 import { printable } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
@@ -161,7 +161,7 @@ interface RequestExtras {
 
 /** What a gateway of this kind says about backends that a list lacks. */
 function lackingIn({ _meta }: JsonObject): readonly string[] {
-  const lacking = isObject(_meta) ? _meta[LACKING] : undefined;
+  const lacking = isObject(_meta) ? _meta[MISSING_BACKENDS] : undefined;
   if (!Array.isArray(lacking)) return [];
   return lacking
     .filter(isObject)

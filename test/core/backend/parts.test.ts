@@ -4,9 +4,9 @@ import { createDirectory } from '../../../core/backend/directory.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { joinParts } from '../../../core/json/pieces.ts';
+import { joinParts } from '../../../core/json/byte-pieces.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
-import { innerOf } from '../../../core/mcp/inner-of.ts';
+import { membersWithoutBraces } from '../../../core/mcp/members-without-braces.ts';
 import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/mcp/mirrored-params.ts';
 import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
 import { Cancel } from '../../../core/timing/cancel.ts';
@@ -68,8 +68,8 @@ describe('message parts', () => {
   });
 
   it('give the members of an object without its braces, nothing for none', () => {
-    expect(innerOf(Buffer.from(' { "a" : {} } '))?.toString().trim()).toBe('"a" : {}');
-    expect(innerOf(Buffer.from('{ }'))).toBeUndefined();
+    expect(membersWithoutBraces(Buffer.from(' { "a" : {} } '))?.toString().trim()).toBe('"a" : {}');
+    expect(membersWithoutBraces(Buffer.from('{ }'))).toBeUndefined();
   });
 });
 

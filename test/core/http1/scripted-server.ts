@@ -3,7 +3,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { ConnectionPool } from '../../../core/http1/connection-pool.ts';
-import type { Flow, HttpClientOptions, ResponseHead, ResponseReader } from '../../../core/http1/http-client.ts';
+import type {
+  HttpClientOptions,
+  RequestControl,
+  ResponseHead,
+  ResponseReader,
+} from '../../../core/http1/http-client.ts';
 import { originFrom } from '../../../core/http1/origin.ts';
 import { certificates } from '../../support/certificates.ts';
 
@@ -92,7 +97,7 @@ export function collect(react: Partial<ResponseReader> = {}): {
     resolve({ head, body: Buffer.concat(chunks).toString('latin1'), error, isStarted });
   };
   const reader: ResponseReader = {
-    started(flow: Flow) {
+    started(flow: RequestControl) {
       isStarted = true;
       react.started?.(flow);
     },

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { declaredNames, foldCase, isFolded, lookAlikeIn } from '../../../core/json/ambiguous-names.ts';
+import { ambiguousNameIn, declaredNames, foldCase, isFolded } from '../../../core/json/ambiguous-names.ts';
 
-const alike = (text: string, names?: Parameters<typeof lookAlikeIn>[1]): string | undefined => {
-  const found = lookAlikeIn(JSON.parse(text) as JsonObject, names);
+const alike = (text: string, names?: Parameters<typeof ambiguousNameIn>[1]): string | undefined => {
+  const found = ambiguousNameIn(JSON.parse(text) as JsonObject, names);
   return found && `${found.name} ${found.other}`;
 };
 

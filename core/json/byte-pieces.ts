@@ -15,7 +15,7 @@ export function joinParts(parts: readonly Part[]): Buffer {
  * Collects bytes that arrive in pieces, in memory of about their own size: small pieces are copied together, because
  * each buffer costs about a hundred bytes.
  */
-export class Gathering {
+export class ByteCollector {
   #first: Buffer | undefined;
   #full: Buffer[] | undefined;
   #tail: Buffer | undefined;

@@ -1,7 +1,7 @@
 import type { RawJson } from '../contract/json.ts';
 
 /** The members of a raw object without its braces; `undefined` when there are none. */
-export function innerOf(object: RawJson): Buffer | undefined {
+export function membersWithoutBraces(object: RawJson): Buffer | undefined {
   const open = object.indexOf(0x7b);
   const close = object.lastIndexOf(0x7d);
   const inner = object.subarray(open + 1, close);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { Gathering } from '../../../core/json/pieces.ts';
+import { ByteCollector } from '../../../core/json/byte-pieces.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { type BodyFault, readNodeBody } from '../../../core/server/http/body.ts';
 import { proves } from '../../support/proves.ts';
@@ -20,8 +20,8 @@ function piecesOf(bytes: number, ...sizes: readonly number[]): Buffer[] {
   return pieces;
 }
 
-function gathered(pieces: readonly Uint8Array[]): Gathering {
-  const gathering = new Gathering();
+function gathered(pieces: readonly Uint8Array[]): ByteCollector {
+  const gathering = new ByteCollector();
   for (const piece of pieces) gathering.add(piece);
   return gathering;
 }
@@ -52,7 +52,7 @@ describe('bytes that arrive in pieces', () => {
       const { heapUsed, arrayBuffers, external } = process.memoryUsage();
       return heapUsed + Math.max(arrayBuffers, external);
     };
-    const gathering = new Gathering();
+    const gathering = new ByteCollector();
     const before = memory();
     for (let n = 0; n < 2_000_000; n++) gathering.add(byteFor(n));
     expect(memory() - before).toBeLessThan(4_000_000);

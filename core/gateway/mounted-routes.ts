@@ -1,14 +1,10 @@
-import type { RouteAnswer } from '../contract/route.ts';
+import type { MountedRoutes, Route } from '../contract/route.ts';
 import { GatewayFault } from '../errors.ts';
 import type { Hooks } from '../extension/hooks.ts';
 
 /** Answers by path, then by method. @throws GatewayFault ROUTE_TAKEN */
-export function mountedRoutes(
-  hooks: Hooks,
-  endpointPath: string,
-  directPath?: string,
-): ReadonlyMap<string, MountedRoute> {
-  const routes = new Map<string, Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>();
+export function mountedRoutes(hooks: Hooks, endpointPath: string, directPath?: string): MountedRoutes {
+  const routes = new Map<string, Route>();
   hooks.mount.call({
     endpointPath,
     add(method, path, answer) {
@@ -20,5 +16,3 @@ export function mountedRoutes(
   });
   return routes;
 }
-
-type MountedRoute = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
 import type { RequestListener } from '../contract/request-record.ts';
+import type { MountedRoutes } from '../contract/route.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
@@ -22,7 +23,7 @@ import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adap
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
 import { RequestRecorder, recorderOf } from './http/request-recorder.ts';
-import { CONSUMED, type MountedRoutes, serveRoute } from './http/routes.ts';
+import { CONSUMED, serveRoute } from './http/routes.ts';
 import { sendError } from './http/send-error.ts';
 import { withHeaders } from './http/with-headers.ts';
 import { createProtocolRouter } from './protocol-router.ts';

@@ -8,6 +8,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { PlanInput } from '../gateway/plan.ts';
 import { FAKE_PROGRAM, fakeSpawn } from './fake-process.ts';
 import type { FakeServer } from './fake-server.ts';
+import { pushSource } from './push-source.ts';
 import { type TestClient, type TestClientOptions, testClient } from './test-client.ts';
 
 /** A gateway in memory, and how to talk to it. Dispose of it: `await using gateway = await testGateway(…)`. */
@@ -40,7 +41,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   const { backends = {}, plan = {}, plugins = [], ...rest } = options;
   const logged: string[] = [];
   const servers = new Map<string, FakeServer>();
-  const source = backendSource(describe(backends, servers));
+  const source = pushSource(describe(backends, servers));
   const used = plan.plugins ?? plugins.map(({ address }) => ({ use: address }));
   const gateway = await createGateway(
     {
@@ -84,31 +85,6 @@ const noCredentials: Plugin = definePlugin({
     authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
   },
 });
-
-function backendSource(first: readonly Backend[]) {
-  let current = first;
-  let pushed: ((snapshot: readonly Backend[]) => void) | undefined;
-  const plugin: Plugin = definePlugin({
-    address: 'testing/backends',
-    config: z.strictObject({}),
-    apply(core) {
-      core.slots.backendSources.register('testing/backends', {
-        watch(push, signal) {
-          pushed = push;
-          push(current);
-          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-        },
-      });
-    },
-  });
-  return {
-    plugin,
-    push(next: readonly Backend[]): void {
-      current = next;
-      pushed?.(next);
-    },
-  };
-}
 
 function describe(backends: TestBackends, servers: Map<string, FakeServer>): readonly Backend[] {
   return Object.entries(backends).map(([name, backend]) => {

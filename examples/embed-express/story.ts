@@ -2,40 +2,15 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type Backend, createGateway, definePlugin } from '@toolmgr/core';
+import { createGateway } from '@toolmgr/core';
 import express, { Router } from 'express';
-import { z } from 'zod';
-
-const memory: Backend = {
-  name: 'memory',
-  transport: 'stdio',
-  command: {
-    file: process.execPath,
-    args: [fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js'))],
-  },
-};
-
-const anonymous = definePlugin({
-  address: 'embed/everybody',
-  config: z.strictObject({}),
-  apply({ hooks, slots }) {
-    hooks.authenticate.tap('embed/everybody', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
-    slots.authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
-    slots.backendSources.register('embed/everybody', {
-      async watch(push, signal) {
-        push([memory]);
-        await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }));
-      },
-    });
-  },
-});
+import { embedded } from '../embed-node-http/embedded.ts';
+import { listAndCall } from '../embed-node-http/list-and-call.ts';
 
 const gatewayAt = (path: string) =>
   createGateway(
-    { name: 'embedded', plugins: [{ use: 'embed/everybody' }], endpoint: { path } },
-    { plugins: [anonymous] },
+    { name: 'embedded', plugins: [{ use: embedded.address }], endpoint: { path } },
+    { plugins: [embedded] },
   );
 
 const [gateway, assistant] = await Promise.all([gatewayAt('/mcp'), gatewayAt('/api/assistant')]);
@@ -71,21 +46,7 @@ try {
   const order = await post('/orders', '{"item":"tea"}');
   assert.deepEqual(await order.json(), { taken: { item: 'tea' } }, 'the app still parses the bodies of its own routes');
 
-  for (const path of ['/mcp', '/api/assistant']) {
-    for (const mode of ['legacy', 'auto'] as const) {
-      const client = new Client({ name: 'story', version: '1.0.0' }, { versionNegotiation: { mode } });
-      await client.connect(new StreamableHTTPClientTransport(new URL(origin + path)));
-      const { tools } = await client.listTools();
-      assert.ok(
-        tools.some(({ name }) => name === 'read_graph'),
-        `${path} lists the tools of the memory server`,
-      );
-      const answer = await client.callTool({ name: 'read_graph', arguments: {} });
-      assert.notEqual(answer.isError, true, `${path} calls one of them`);
-      console.log(`embed-express: a ${client.getProtocolEra()} client listed ${tools.length} tools at ${path}`);
-      await client.close();
-    }
-  }
+  for (const path of ['/mcp', '/api/assistant']) await listAndCall('embed-express', origin + path);
 
   const startedMs = performance.now();
   const forgotten = await post('/forgotten', '{"jsonrpc":"2.0","id":1,"method":"ping"}');

@@ -1,35 +1,10 @@
 // A gateway inside an existing Fastify app. The app keeps its hooks and routes; one prefix is the gateway's.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type Backend, createGateway, definePlugin, type Gateway } from '@toolmgr/core';
+import { createGateway, type Gateway } from '@toolmgr/core';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { z } from 'zod';
-
-const memory: Backend = {
-  name: 'memory',
-  transport: 'stdio',
-  command: {
-    file: process.execPath,
-    args: [fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js'))],
-  },
-};
-
-const embedded = definePlugin({
-  address: 'embed/own',
-  config: z.strictObject({}),
-  apply({ hooks, slots }) {
-    hooks.authenticate.tap('embed/own', () => ({ issuer: '', subject: 'me', key: '\0me', claims: {} }));
-    slots.authStrategies.register('unauthenticated', { prepare: async () => ({ apply: () => {} }) });
-    slots.backendSources.register('embed/own', {
-      async watch(push, signal) {
-        push([memory]);
-        await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }));
-      },
-    });
-  },
-});
+import { embedded } from '../embed-node-http/embedded.ts';
+import { listAndCall } from '../embed-node-http/list-and-call.ts';
 
 // region: node
 /** Mounts `/mcp` with Node's request and response: no copies, and streams and disconnects work directly. */
@@ -98,21 +73,7 @@ try {
   });
   assert.deepEqual(await order.json(), { taken: { item: 'tea' } }, 'the app still parses the bodies of its own routes');
 
-  for (const path of ['/mcp', '/assistant']) {
-    for (const mode of ['legacy', 'auto'] as const) {
-      const client = new Client({ name: 'story', version: '1.0.0' }, { versionNegotiation: { mode } });
-      await client.connect(new StreamableHTTPClientTransport(new URL(origin + path)));
-      const { tools } = await client.listTools();
-      assert.ok(
-        tools.some(({ name }) => name === 'read_graph'),
-        `${path} lists the tools of the memory server`,
-      );
-      const answer = await client.callTool({ name: 'read_graph', arguments: {} });
-      assert.notEqual(answer.isError, true, `${path} calls one of them`);
-      console.log(`embed-fastify: a ${client.getProtocolEra()} client listed ${tools.length} tools at ${path}`);
-      await client.close();
-    }
-  }
+  for (const path of ['/mcp', '/assistant']) await listAndCall('embed-fastify', origin + path);
   assert.ok(requests > 10, 'the hooks of the app saw every request');
 } finally {
   await app.close();

@@ -1,13 +1,7 @@
 import type { Inbound, Responder } from '../../contract/inbound.ts';
-import type { RouteAnswer } from '../../contract/route.ts';
+import type { Route } from '../../contract/route.ts';
 import type { BodyReader } from './body.ts';
 import { sendProblem } from './problem.ts';
-
-/** Extra routes beside the endpoint, by exact path. */
-export type MountedRoutes = ReadonlyMap<string, Route>;
-
-/** The handlers of one path. HEAD is answered by GET. */
-export type Route = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', RouteAnswer>>>;
 
 /** Answers a request of a mounted route; the body is read only for POST and DELETE. */
 export async function serveRoute(

@@ -141,7 +141,7 @@ function clientFor(endpoint: Endpoint, { client, transport }: Opened): McpClient
       const isModern = revision === MODERN;
       const params = { name: String(tool.name), arguments: args };
       const result = await request('tools/call', params, {
-        ...(isModern ? { headers: mirroredHeaders(tool.inputSchema, args) } : {}),
+        ...(isModern ? { headers: mirroredHeaders(tool, args) } : {}),
         ...(onProgress === undefined ? {} : { onprogress: (told) => onProgress(told as JsonObject) }),
       });
       return isModern ? { resultType: 'complete', ...result } : result; // the SDK takes this member off

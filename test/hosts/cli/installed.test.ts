@@ -64,10 +64,12 @@ describe('the core in a project of somebody else', () => {
       const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
       expect(readme).toMatch(/npx tsc -b\).*\nnpm install \.\.\/toolmgr\/core zod\n/);
 
-      const example = await readFile(join(ROOT, 'examples', 'embed-node-http', 'story.ts'), 'utf8');
-      const [plugin, server] = ['plugin', 'server'].map(
-        (region) => new RegExp(`// region: ${region}\n(.*?)// endregion`, 's').exec(example)?.[1],
-      );
+      const regionOf = async (file: string, region: string) => {
+        const example = await readFile(join(ROOT, 'examples', 'embed-node-http', file), 'utf8');
+        return new RegExp(`// region: ${region}\n(.*?)// endregion`, 's').exec(example)?.[1];
+      };
+      const plugin = await regionOf('embedded.ts', 'plugin');
+      const server = await regionOf('story.ts', 'server');
       const file = join(folder, 'server.mts');
       await writeFile(file, [IMPORTS, plugin, server, FIRST_CALL].join('\n'));
       // plain Node: no condition that leads to sources

@@ -1,17 +1,8 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import {
-  type Backend,
-  createGateway,
-  createLog,
-  definePlugin,
-  type Gateway,
-  type PlanInput,
-  type Plugin,
-} from '@toolmgr/core';
+import { type Backend, createGateway, createLog, type Gateway, type PlanInput } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { z } from 'zod';
-import { type TestClient, type TestClientOptions, testClient } from '../../../core/testing/index.ts';
+import { pushSource, type TestClient, type TestClientOptions, testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { modernRequests } from '../../bench/requests.ts';
 
@@ -147,29 +138,4 @@ export function fetchOver(agent: Agent): (request: Request) => Promise<Response>
 
 function named(backends: Backends): readonly Backend[] {
   return Object.entries(backends).map(([name, backend]) => ({ ...backend, name }));
-}
-
-function pushSource(first: readonly Backend[]) {
-  let current = first;
-  let pushed: ((snapshot: readonly Backend[]) => void) | undefined;
-  const plugin: Plugin = definePlugin({
-    address: 'proof/backends',
-    config: z.strictObject({}),
-    apply(core) {
-      core.slots.backendSources.register('proof/backends', {
-        watch(push, signal) {
-          pushed = push;
-          push(current);
-          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-        },
-      });
-    },
-  });
-  return {
-    plugin,
-    push(next: readonly Backend[]): void {
-      current = next;
-      pushed?.(next);
-    },
-  };
 }

@@ -4,7 +4,7 @@ import type { Log } from './plugin.ts';
 
 /** The lines of one outage. */
 export interface OutageLines {
-  /** Message of the first line, for example `the redis store is away`. */
+  /** Message of the first line, for example `the redis store is unavailable`. */
   readonly began: string;
   /** Message of the last line. */
   readonly over: string;

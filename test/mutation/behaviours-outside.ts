@@ -94,14 +94,14 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   ['choice.token-exchange.discovery', EXCHANGE, 'if (requests.own === undefined) return;', 'return;'],
   ['choice.store.redis-hangs', REDIS, 'socketTimeout: commandTimeoutMs,', 'socketTimeout: 60_000,'],
-  ['choice.store.redis-wrong-settings', REDIS, 'if (refused === undefined) return;', 'return;'],
+  ['choice.store.redis-wrong-settings', REDIS, 'if (permanentError === undefined) return;', 'return;'],
   [
     'choice.store.redis-keys',
-    'plugins/stores/redis/keys.ts',
+    'plugins/stores/redis/key-names.ts',
     'gateway.replace(/[%{}]/g, encodeURIComponent)}}',
     "'all'}}",
   ],
-  ['choice.store.redis-keys', 'plugins/stores/redis/keys.ts', '.replace(/[%{}]/g, encodeURIComponent)', ''],
+  ['choice.store.redis-keys', 'plugins/stores/redis/key-names.ts', '.replace(/[%{}]/g, encodeURIComponent)', ''],
   ['choice.rate-limit.store-full-closed', 'plugins/rate-limit/limiter.ts', ' && !isFull;', ';'],
   ['choice.rate-limit.store-away-open', 'plugins/rate-limit/config.ts', ".default('open')", ".default('closed')"],
   [

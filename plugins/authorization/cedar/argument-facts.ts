@@ -1,7 +1,7 @@
 import type { CedarValueJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { foldCase, type JsonObject, type JsonValue } from '@toolmgr/core';
-import type { Mentions } from './expression.ts';
-import { cedarValue, UNREADABLE } from './values.ts';
+import { cedarValue, UNREADABLE } from './cedar-values.ts';
+import type { References } from './references.ts';
 
 /** Arguments as policies see them: `arg_` attributes of the resource and of the context. */
 export interface ArgumentFacts {
@@ -9,26 +9,28 @@ export interface ArgumentFacts {
   readonly undecidable: string | undefined;
 }
 
-/** A context that is used as a whole takes no more. */
+/** Maximum arguments when a policy uses the context as a whole. */
 const MAX_ARGUMENTS = 1_000;
 
-/** No arguments, or none that any policy reads. */
+/** No arguments that a policy reads. */
 export const NO_ARGUMENTS: ArgumentFacts = { attributes: {}, undecidable: undefined };
 
 /**
- * Makes facts of arguments; `undefined` when no policy reads any, so that arguments need not even be decoded.
+ * Creates the conversion of arguments; `undefined` when no policy reads arguments, so that they need not be decoded.
  *
- * Shape: `arg_x` for scalars; an object or array under `x` is `arg_x_present: true`, whatever an argument named
- * `x_present` says; null is absent. A scalar that Cedar cannot hold makes the call undecidable if a policy reads it.
+ * Shape: `arg_x` for scalars; an object or array under `x` is `arg_x_present: true`, even when an argument is
+ * named `x_present`; null is absent. A scalar that Cedar cannot represent makes the call undecidable if a policy reads it.
  */
-export function createArgumentFacts({ attributes, wholeContext }: Mentions) {
-  const wanted = [...attributes].filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
-  if (wanted.length === 0 && !wholeContext) return undefined;
-  const lookAlike = createLookAlike(wanted);
+export function createArgumentFacts({ attributes, wholeContext }: References) {
+  const attributeNames = [...attributes]
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => name.slice(PREFIX.length));
+  if (attributeNames.length === 0 && !wholeContext) return undefined;
+  const similarName = createSimilarNameCheck(attributeNames);
   return (given: JsonObject): ArgumentFacts => {
-    const alike = lookAlike(given);
-    if (alike !== undefined) return { attributes: {}, undecidable: alike };
-    const names = wholeContext ? Object.keys(given).flatMap((name) => [name, name + PRESENT]) : wanted;
+    const similar = similarName(given);
+    if (similar !== undefined) return { attributes: {}, undecidable: similar };
+    const names = wholeContext ? Object.keys(given).flatMap((name) => [name, name + PRESENT]) : attributeNames;
     if (wholeContext && names.length > MAX_ARGUMENTS * 2) {
       return { attributes: {}, undecidable: `there are more than ${MAX_ARGUMENTS} arguments` };
     }
@@ -36,7 +38,7 @@ export function createArgumentFacts({ attributes, wholeContext }: Mentions) {
     for (const name of names) {
       const value = argumentNamed(given, name);
       if (value === UNREADABLE) {
-        return { attributes: {}, undecidable: `${shown(name)} is no Cedar value` };
+        return { attributes: {}, undecidable: `${quoted(name)} is not a Cedar value` };
       }
       if (value !== undefined) read.push([PREFIX + name, value]);
     }
@@ -44,23 +46,24 @@ export function createArgumentFacts({ attributes, wholeContext }: Mentions) {
   };
 }
 
-/** A backend may read `Path` as `path`; a policy does not. What a policy reads must come under its own name. */
-function createLookAlike(wanted: readonly string[]) {
+/** A backend may accept `Path` for `path`, but a policy does not; such arguments are refused. */
+function createSimilarNameCheck(attributeNames: readonly string[]) {
   const exact = new Set(
-    wanted.flatMap((name) => (name.endsWith(PRESENT) ? [name, name.slice(0, -PRESENT.length)] : [name])),
+    attributeNames.flatMap((name) => (name.endsWith(PRESENT) ? [name, name.slice(0, -PRESENT.length)] : [name])),
   );
   const folded = new Map([...exact].map((name) => [foldCase(name), name]));
   return (given: JsonObject): string | undefined => {
     for (const name in given) {
       if (exact.has(name)) continue;
       const other = folded.get(foldCase(name));
-      if (other !== undefined) return `${shown(name)} differs only by case from ${shown(other)}, which a policy reads`;
+      if (other !== undefined)
+        return `${quoted(name)} differs only by case from ${quoted(other)}, which a policy reads`;
     }
     return undefined;
   };
 }
 
-function shown(name: string): string {
+function quoted(name: string): string {
   return `the argument ${JSON.stringify(name.slice(0, 64))}`;
 }
 

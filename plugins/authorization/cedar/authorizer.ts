@@ -4,65 +4,65 @@ import type { CedarConfig } from './config.ts';
 import { createDecisionLog } from './decision-log.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { QUESTIONS } from './entry-facts.ts';
-import { mentionsOf, unguarded } from './expression.ts';
-import { createFilter, type Filter } from './lists.ts';
-import { type Policy, readPolicies } from './policies.ts';
+import { REQUEST_KINDS } from './entry-facts.ts';
+import { createFilter, type Filter } from './list-filter.ts';
+import { type Policy, readPolicies } from './parse-policies.ts';
+import { referencesOf, unguarded } from './references.ts';
 import { readEntities, type StaticEntities } from './static-entities.ts';
 
-/** What the hooks of a gateway ask. */
+/** The implementation of the plugin's hooks. */
 export interface Authorizer {
   refusal(call: Call): Refusal | undefined;
-  shown(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
-  /** Tools and prompts that policies speak of; none before the start. */
-  named(): readonly WantedName[];
+  filtered(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
+  /** Tools and prompts that policies name; empty before the start. */
+  namesInPolicies(): readonly WantedName[];
   /** Parses the policies, once. */
   start(): void;
   stop(): void;
 }
 
-/** Makes the authorizer of one gateway; it decides after `start`. */
+/** Creates the authorizer of one gateway, which works after `start`. */
 export function authorizer(core: Core, config: CedarConfig): Authorizer {
   const log = createDecisionLog(core);
-  let named: readonly WantedName[] = [];
-  let open: { readonly engine: Engine; readonly decisions: Decisions; readonly filter: Filter } | undefined;
+  let namesInPolicies: readonly WantedName[] = [];
+  let running: { readonly engine: Engine; readonly decisions: Decisions; readonly filter: Filter } | undefined;
   const started = () => {
-    if (open === undefined)
+    if (running === undefined)
       throw new GatewayFault('PLUGIN_FAILED', 'authorization/cedar has not started, or has stopped');
-    return open;
+    return running;
   };
   return {
     refusal(call) {
       const verdict = started().decisions.ofCall(call);
-      log.called(call, verdict);
-      return verdict.isAllowed ? undefined : REFUSALS[QUESTIONS[call.target.kind].operation];
+      log.logCall(call, verdict);
+      return verdict.isAllowed ? undefined : REFUSALS[REQUEST_KINDS[call.target.kind].operation];
     },
-    shown: (entries, caller) => started().filter(entries, caller),
-    named: () => named,
+    filtered: (entries, caller) => started().filter(entries, caller),
+    namesInPolicies: () => namesInPolicies,
     start() {
-      const { entities, policies } = readAll(config);
-      named = policies.flatMap(namesIn);
-      warnOfHazards(core.log, policies, entities);
+      const { entities, policies } = parseConfig(config);
+      namesInPolicies = policies.flatMap(namesIn);
+      warnOfPitfalls(core.log, policies, entities);
       const engine = createEngine(policies, entities);
       const decisions = createDecisions(engine, config, entities, core.server.name, policies);
-      open = { engine, decisions, filter: createFilter(decisions, log.leftOut) };
+      running = { engine, decisions, filter: createFilter(decisions, log.filteredOut) };
     },
     stop() {
-      open?.engine.close();
-      open = undefined; // what is kept would still answer
+      running?.engine.close();
+      running = undefined; // drops cached decisions
     },
   };
 }
 
-/** The kind only: which policy said no is for the log. */
+/** Reveals only the kind; the log names the policy. */
 const REFUSALS = {
   call: { refused: true, status: 403, reason: 'call denied by authorization policy' },
   get: { refused: true, status: 403, reason: 'prompt denied by authorization policy' },
   read: { refused: true, status: 403, reason: 'read denied by authorization policy' },
 } as const satisfies Record<string, Refusal>;
 
-/** The schema has read both before; a plan that was made without it hears of it here. */
-function readAll({ policies: texts, entitiesJson }: CedarConfig) {
+/** Parses again, because a plan may bypass the schema. */
+function parseConfig({ policies: texts, entitiesJson }: CedarConfig) {
   const read = readEntities(entitiesJson);
   if ('message' in read) throw new GatewayFault('PLAN_INVALID', `authorization/cedar: entitiesJson: ${read.message}`);
   const { policies, problems } = readPolicies(texts, read.entities);
@@ -72,7 +72,7 @@ function readAll({ policies: texts, entitiesJson }: CedarConfig) {
 }
 
 function namesIn({ id, json }: Policy): WantedName[] {
-  return [...mentionsOf([json]).entities].flatMap((key) => {
+  return [...referencesOf([json]).entities].flatMap((key) => {
     const [, type, name] = NAMED.exec(key) ?? [];
     const kind = type === 'Tool' ? 'tool' : 'prompt';
     return name === undefined
@@ -84,19 +84,19 @@ function namesIn({ id, json }: Policy): WantedName[] {
 /** Source: {@link uidKey}. */
 const NAMED = /^(Tool|Prompt)::(".*")$/s;
 
-/** What works, and probably not as its author thinks. */
-function warnOfHazards(log: Core['log'], policies: readonly Policy[], entities: StaticEntities): void {
+/** Warns of valid policies and entities that probably do not work as intended. */
+function warnOfPitfalls(log: Core['log'], policies: readonly Policy[], entities: StaticEntities): void {
   for (const { id, json } of policies) {
     const attributes = unguarded(json);
     if (attributes.length === 0) continue;
-    log.warn('a policy reads attributes that may be absent; then it fails and denies: ask with `has` first', {
+    log.warn('a policy reads attributes that may be absent; then it fails and denies: check with `has` first', {
       policy: id,
       attributes,
     });
   }
   const hidden = [...entities.keys()].filter((key) => /^(Client|Tool|Prompt|Resource)::/.test(key));
   if (hidden.length === 0) return;
-  log.warn('entitiesJson has entities that requests make themselves and win over', {
+  log.warn('entitiesJson has entities that every request overrides', {
     entities: hidden.slice(0, MAX_NAMED),
     count: hidden.length,
   });

@@ -1,31 +1,31 @@
 import type { CedarValueJson, EntityJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { Caller } from '@toolmgr/core';
+import { cedarValue, UNREADABLE } from './cedar-values.ts';
 import type { CedarConfig } from './config.ts';
-import { type Mentions, uidKey } from './expression.ts';
 import { groupsOf } from './groups.ts';
+import { type References, uidKey } from './references.ts';
 import { reachableFrom, type StaticEntities } from './static-entities.ts';
-import { cedarValue, UNREADABLE } from './values.ts';
 
 /** A caller as policies see it. */
 export interface CallerFacts {
-  /** The same for two callers exactly when no policy can tell them apart. */
+  /** Equal for two callers if and only if no policy can distinguish them. */
   readonly key: string;
   readonly entity: EntityJson;
   /** `claim_` attributes: of the principal and of the context. */
   readonly claims: Readonly<Record<string, CedarValueJson>>;
-  /** Configured entities that the caller's groups lead to. */
+  /** Configured entities that are reachable from the caller's groups. */
   readonly related: StaticEntities;
-  /** Why no policy can decide about this caller, when none can. */
+  /** Why policies cannot be evaluated for this caller. */
   readonly undecidable: string | undefined;
 }
 
-/** More come from no directory; over it the caller is denied rather than cut. */
+/** Maximum groups; a caller with more is denied. */
 const MAX_GROUPS = 2_000;
 
-/** Makes facts of callers, once per `Caller` value. Claims that no policy reads are left out. */
+/** Creates the conversion of callers, cached per `Caller`. Omits claims that no policy reads. */
 export function createCallerFacts(
   config: CedarConfig,
-  mentions: Mentions,
+  references: References,
   entities: StaticEntities,
 ): (caller: Caller) => CallerFacts {
   const known = new WeakMap<Caller, CallerFacts>();
@@ -33,7 +33,7 @@ export function createCallerFacts(
   return (caller) => {
     let facts = known.get(caller);
     if (facts === undefined) {
-      facts = factsOf(caller, { config, mentions, entities, type });
+      facts = factsOf(caller, { config, references, entities, type });
       known.set(caller, facts);
     }
     return facts;
@@ -42,12 +42,12 @@ export function createCallerFacts(
 
 interface Parts {
   readonly config: CedarConfig;
-  readonly mentions: Mentions;
+  readonly references: References;
   readonly entities: StaticEntities;
   readonly type: string;
 }
 
-function factsOf({ subject, claims: given }: Caller, { config, mentions, entities, type }: Parts): CallerFacts {
+function factsOf({ subject, claims: given }: Caller, { config, references, entities, type }: Parts): CallerFacts {
   const groups = groupsOf(given, config);
   const claims: [string, CedarValueJson][] = [];
   let undecidable: string | undefined;
@@ -55,9 +55,9 @@ function factsOf({ subject, claims: given }: Caller, { config, mentions, entitie
   if (groups.length > MAX_GROUPS) undecidable = `the caller is in more than ${MAX_GROUPS} groups`;
   for (const name of Object.keys(given)) {
     const attribute = `claim_${name}`;
-    if (!mentions.wholeContext && !mentions.attributes.has(attribute)) continue;
+    if (!references.wholeContext && !references.attributes.has(attribute)) continue;
     const value = name.isWellFormed() ? cedarValue(given[name]) : UNREADABLE;
-    if (value === UNREADABLE) undecidable ??= `the claim ${JSON.stringify(name)} is no Cedar value`;
+    if (value === UNREADABLE) undecidable ??= `the claim ${JSON.stringify(name)} is not a Cedar value`;
     else if (value !== undefined) claims.push([attribute, value]);
   }
   const attrs = Object.fromEntries(claims);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { readPolicies } from './policies.ts';
+import { readPolicies } from './parse-policies.ts';
 import { readEntities } from './static-entities.ts';
 
-/** Types of the gateway's own entities, and words that Cedar keeps for itself: no group may be called so. */
-const TAKEN_TYPES: ReadonlySet<string> = new Set([
+/** Types of the gateway's entities and reserved words of Cedar, which a group type must not use. */
+const RESERVED_TYPES: ReadonlySet<string> = new Set([
   ...['Client', 'Action', 'Tool', 'Prompt', 'Resource', 'FeatureType', 'MCP'],
   ...['true', 'false', 'if', 'then', 'else', 'in', 'is', 'like', 'has', '__cedar'],
 ]);
@@ -13,40 +13,38 @@ const NO_UPSTREAM =
 const claimName = z.string().max(253);
 
 /**
- * `incomingAuth.authz` without its `type`, which says whether the plugin is there at all. Policies and entities are
- * read here, so that a host finds what is wrong with them, and where, before anything starts.
+ * `incomingAuth.authz` without its `type`. Policies and entities are parsed here, so that errors have a path and are found
+ * before the start.
  * Source: vmcp spec §2 incomingAuth (inside config) and spec.incomingAuth authzConfig.
  */
 export const cedarConfig = z
   .strictObject({
     policies: z
       .array(z.string())
-      .min(1, 'expected at least one policy: without any, everything would be denied')
+      .min(1, 'expected at least one policy: without policies everything is denied')
       .describe('Cedar policies; a string may hold several. `@id("…")` names one in the log'),
     entitiesJson: z
       .string()
       .default('[]')
       .describe(
-        'JSON array of further entities `{ uid, attrs, parents }`; what a request makes wins over the same uid',
+        'JSON array of further entities `{ uid, attrs, parents }`; entities of a request override the same uid',
       ),
     groupClaimName: claimName
       .optional()
-      .describe('claim that holds groups, by name or dotted path; without it `groups`, `roles`, `cognito:groups`'),
+      .describe('claim with groups, by name or dotted path; default `groups`, `roles`, `cognito:groups`'),
     groupEntityType: z
       .string()
       .max(63)
       .regex(/^([A-Za-z_][A-Za-z0-9_]*)?$/, 'expected letters, digits and underscores; a namespace is not possible')
-      .refine((type) => !TAKEN_TYPES.has(type), 'is taken: groups need an entity type of their own')
+      .refine((type) => !RESERVED_TYPES.has(type), 'is reserved: groups need their own entity type')
       .default('THVGroup')
       .describe('entity type of groups and roles; empty means the default'),
-    roleClaimName: claimName
-      .optional()
-      .describe('claim that holds roles, by name or dotted path; they count as groups'),
+    roleClaimName: claimName.optional().describe('claim with roles, by name or dotted path; roles count as groups'),
     primaryUpstreamProvider: z
       .string()
       .default('')
       .refine((name) => name === '', NO_UPSTREAM)
-      .describe('upstream whose token supplies the claims; empty means the issued token, the only one now'),
+      .describe('upstream whose token has the claims; empty means the issued token, the only supported value'),
   })
   .superRefine(({ policies, entitiesJson }, context) => {
     const read = readEntities(entitiesJson);
@@ -57,5 +55,5 @@ export const cedarConfig = z
     }
   });
 
-/** What the plugin was told. */
+/** The parsed configuration. */
 export type CedarConfig = z.output<typeof cedarConfig>;

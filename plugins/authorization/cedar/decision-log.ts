@@ -8,24 +8,24 @@ import {
 } from '@toolmgr/core';
 import { redactedText } from '../../shared/redact.ts';
 import type { Verdict } from './engine.ts';
-import { QUESTIONS } from './entry-facts.ts';
+import { REQUEST_KINDS } from './entry-facts.ts';
 
-/** Lines about denied calls in one second; what is more is counted. */
+/** Maximum log lines about denied calls per second; further ones are counted. */
 const DENIALS_PER_SECOND = 50;
-/** Names come from clients: a URI may hold a token. Secrets are looked for in a little more than is written. */
+/** Maximum characters of names from clients; secrets such as a token in a URI are masked before the cut. */
 const MAX_NAME = 200;
 const MAX_READ = 1_024;
 
-/** Says which policies decided: what was allowed at debug, what was denied at info, what failed as a warning. */
+/** Logs the policies of a decision: allowed at debug, denied at info, failed policies as warnings. */
 export interface DecisionLog {
-  called(call: Call, verdict: Verdict): void;
-  /** An entry was left out of a list because a policy failed. */
-  leftOut(entry: CatalogEntry, verdict: Verdict): void;
+  logCall(call: Call, verdict: Verdict): void;
+  /** An entry is missing in a list because a policy failed. */
+  filteredOut(entry: CatalogEntry, verdict: Verdict): void;
 }
 
-/** Makes the log. No claim and no argument is ever part of a line; secrets in names and words are masked as audit masks them. */
+/** Creates the log. Lines never contain claims or arguments; secrets in names and messages are masked. */
 export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): DecisionLog {
-  const failing = new Map<string, ThrottledLine>(); // as many as there are policies
+  const failing = new Map<string, ThrottledLine>(); // at most one per policy
   let second = 0;
   let lines = 0;
   let suppressed = 0;
@@ -39,8 +39,8 @@ export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): Deci
     }
   };
 
-  /** The words to add to this line, or `undefined` when there are enough lines in this second. */
-  const room = (): JsonObject | undefined => {
+  /** Fields to add to this line; `undefined` when the limit of this second is reached. */
+  const allowLine = (): JsonObject | undefined => {
     const current = Math.floor(now() / 1000);
     if (current !== second) {
       second = current;
@@ -56,35 +56,35 @@ export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): Deci
   };
 
   return {
-    called(call, verdict) {
+    logCall(call, verdict) {
       if (verdict.isAllowed && call.target.isMissing) return;
       if (verdict.isAllowed) return log.debug('allowed by policy', decision(call, verdict));
       warn(verdict);
-      if (call.id === last && call.target.isMissing) return; // asked again, to say no more than the lists do
+      if (call.id === last && call.target.isMissing) return; // authorized twice, so that a refusal reveals no more than the lists
       last = call.id;
-      const more = room();
+      const more = allowLine();
       if (more !== undefined) log.info('denied by policy', { ...decision(call, verdict), ...more });
     },
-    leftOut(_entry, verdict) {
+    filteredOut(_entry, verdict) {
       warn(verdict);
     },
   };
 }
 
 function decision(call: Call, { policies, errors, reason }: Verdict): JsonObject {
-  const { action, type } = QUESTIONS[call.target.kind];
+  const { action, type } = REQUEST_KINDS[call.target.kind];
   return {
     call: call.id,
-    caller: shown(call.caller.subject),
+    caller: quoted(call.caller.subject),
     action,
-    resource: `${type}::${JSON.stringify(shown(call.name))}`,
+    resource: `${type}::${JSON.stringify(quoted(call.name))}`,
     policies,
     claims: 'issued token',
     ...(errors.length === 0 ? {} : { failed: errors.map(({ policy }) => policy) }),
-    ...(reason === undefined ? {} : { reason: shown(reason) }),
+    ...(reason === undefined ? {} : { reason: quoted(reason) }),
   };
 }
 
-function shown(text: string): string {
+function quoted(text: string): string {
   return redactedText(text.slice(0, MAX_READ)).slice(0, MAX_NAME);
 }

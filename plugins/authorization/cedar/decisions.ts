@@ -6,27 +6,27 @@ import type { CedarConfig } from './config.ts';
 import type { Engine, Verdict } from './engine.ts';
 import { createEntryFacts, type EntryFacts } from './entry-facts.ts';
 import { explicitForbids } from './explicit-forbids.ts';
-import type { Policy } from './policies.ts';
+import type { Policy } from './parse-policies.ts';
 import type { StaticEntities } from './static-entities.ts';
 
-/** Decisions that are kept, and characters of their keys: some 20 MB when full. */
-const KEPT = 50_000;
-const KEPT_CHARACTERS = 8_388_608;
-/** A longer key is not kept: it holds large arguments, and nobody asks the same twice. */
-const KEY_CHARACTERS = 4_096;
+/** Cached decisions and characters of their keys, about 20 MB. */
+const MAX_CACHED = 50_000;
+const MAX_CACHED_CHARACTERS = 8_388_608;
+/** Longer keys are not cached: large arguments rarely repeat. */
+const MAX_KEY_CHARACTERS = 4_096;
 
-/** Answers for calls and for lists, from one set of policies. */
+/** Decisions for calls and lists from one set of policies. */
 export interface Decisions {
   ofCall(call: Call): Verdict;
   /** Whether a caller could use an entry with some arguments. */
   ofEntry(entry: CatalogEntry, caller: Caller): Verdict;
-  /** What of a caller policies can see: the same for callers whose lists are the same. */
+  /** The cache key of a caller: equal for callers with equal lists. */
   keyOf(caller: Caller): string;
-  /** How many questions policies were asked, rather than answered from what is kept. */
-  readonly asked: number;
+  /** Number of evaluations that were not cached. */
+  readonly evaluations: number;
 }
 
-/** Makes decisions over an engine. What policies cannot see is not part of the key that an answer is kept under. */
+/** Creates cached decisions. The cache key has only data that policies read. */
 export function createDecisions(
   engine: Engine,
   config: CedarConfig,
@@ -34,45 +34,45 @@ export function createDecisions(
   gatewayName: string,
   policies: readonly Policy[] = [],
 ): Decisions {
-  const { mentions } = engine;
-  const callerFacts = createCallerFacts(config, mentions, entities);
-  const entryFacts = createEntryFacts(gatewayName, mentions);
-  const argumentFacts = createArgumentFacts(mentions);
+  const { references } = engine;
+  const callerFacts = createCallerFacts(config, references, entities);
+  const entryFacts = createEntryFacts(gatewayName, references);
+  const argumentFacts = createArgumentFacts(references);
   const forbidsOf = explicitForbids(policies, gatewayName);
-  const kept = new LRUCache<string, Verdict>({
-    max: KEPT,
-    maxSize: KEPT_CHARACTERS,
+  const cache = new LRUCache<string, Verdict>({
+    max: MAX_CACHED,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: (_verdict, key) => key.length,
   });
-  let asked = 0;
-  const answer = (key: string, ask: () => Verdict): Verdict => {
-    const known = kept.get(key);
+  let evaluations = 0;
+  const cached = (key: string, evaluate: () => Verdict): Verdict => {
+    const known = cache.get(key);
     if (known !== undefined) return known;
-    asked++;
-    const verdict = ask();
-    if (key.length <= KEY_CHARACTERS) kept.set(key, verdict);
+    evaluations++;
+    const verdict = evaluate();
+    if (key.length <= MAX_KEY_CHARACTERS) cache.set(key, verdict);
     return verdict;
   };
 
   const couldPass = (caller: CallerFacts, entry: EntryFacts): Verdict =>
-    undecidable(caller, entry) ?? answer(`? ${caller.key} ${entry.key}`, () => engine.couldPass(caller, entry));
+    undecidable(caller, entry) ?? cached(`? ${caller.key} ${entry.key}`, () => engine.couldPass(caller, entry));
 
   const decide = (caller: CallerFacts, entry: EntryFacts, call: Call | undefined): Verdict => {
     const before = undecidable(caller, entry);
     if (before !== undefined) return before;
     const given = argumentFacts === undefined || call === undefined ? NO_ARGUMENTS : argumentFacts(call.arguments);
     if (given.undecidable !== undefined) return denied(given.undecidable);
-    const words = given === NO_ARGUMENTS ? '' : JSON.stringify(given.attributes);
-    return answer(`! ${caller.key} ${entry.key} ${words}`, () => engine.decide(caller, entry, given));
+    const argumentKey = given === NO_ARGUMENTS ? '' : JSON.stringify(given.attributes);
+    return cached(`! ${caller.key} ${entry.key} ${argumentKey}`, () => engine.decide(caller, entry, given));
   };
 
-  /** Resources take no arguments: what a list shows of them is what reading them comes to. */
+  /** Resources have no arguments, so a list and a read have the same decision. */
   const ofEntry = (facts: CallerFacts, entry: EntryFacts): Verdict => {
-    const isCertain = argumentFacts === undefined || entry.question.feature === 'resource';
+    const isCertain = argumentFacts === undefined || entry.requestKind.feature === 'resource';
     return isCertain ? decide(facts, entry, undefined) : couldPass(facts, entry);
   };
 
-  /** What only leads to others is allowed by the feature that offers it, unless a policy forbids it by name. */
+  /** A dispatcher is allowed unless a policy forbids it explicitly. */
   const ofDispatcher = (entry: CatalogEntry, by: Caller, call: Call | undefined): Verdict => {
     const forbids = forbidsOf(entry.key);
     if (forbids.size === 0) return ALLOWED;
@@ -96,8 +96,8 @@ export function createDecisions(
     ofEntry: (entry, caller) =>
       entry.isDispatcher ? ofDispatcher(entry, caller, undefined) : ofEntry(callerFacts(caller), entryFacts(entry)),
     keyOf: (caller) => callerFacts(caller).key,
-    get asked() {
-      return asked;
+    get evaluations() {
+      return evaluations;
     },
   };
 }

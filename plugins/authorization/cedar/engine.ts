@@ -7,85 +7,91 @@ import {
 } from '@cedar-policy/cedar-wasm/nodejs';
 import { GatewayFault } from '@toolmgr/core';
 import { type ArgumentFacts, NO_ARGUMENTS } from './argument-facts.ts';
+import { dependsOnArguments, withUnknownArguments } from './assume-arguments.ts';
 import type { CallerFacts } from './caller-facts.ts';
 import type { EntryFacts } from './entry-facts.ts';
-import { type Mentions, mentionsOf, uidKey } from './expression.ts';
-import type { Policy } from './policies.ts';
+import type { Policy } from './parse-policies.ts';
+import { type References, referencesOf, uidKey } from './references.ts';
 import { reachableFrom, type StaticEntities } from './static-entities.ts';
-import { dependsOnArguments, withUnknownArguments } from './unknown-arguments.ts';
 
-/** What came of one question. */
+/** The result of one evaluation. */
 export interface Verdict {
   readonly isAllowed: boolean;
   /** Ids of the policies that decided; empty when none permitted. */
   readonly policies: readonly string[];
-  /** Policies that could not be evaluated, each with Cedar's words for it; any of them denies. */
+  /** Policies that failed, with Cedar's messages; any of them denies. */
   readonly errors: readonly { readonly policy: string; readonly message: string }[];
-  /** Why no policy was asked, when none was. */
+  /** Why policies were not evaluated. */
   readonly reason?: string;
 }
 
-/** Policies ready to be asked. */
+/** Prepared policies. */
 export interface Engine {
-  readonly mentions: Mentions;
+  readonly references: References;
   /** Decides a call with these arguments. */
   decide(caller: CallerFacts, entry: EntryFacts, given: ArgumentFacts): Verdict;
-  /** Whether some arguments could pass: what a list shows. */
+  /** Whether some arguments could be permitted, for lists. */
   couldPass(caller: CallerFacts, entry: EntryFacts): Verdict;
-  /** Gives the prepared sets back; nothing may be asked any more. */
+  /** Releases the prepared sets. */
   close(): void;
 }
 
 /**
- * Prepares policies once; nothing of them is parsed per request.
- * @throws GatewayFault PLAN_INVALID when Cedar does not take what was read before
+ * Prepares policies, so that nothing is parsed per request.
+ * @throws GatewayFault PLAN_INVALID when Cedar rejects the policies
  */
 export function createEngine(policies: readonly Policy[], entities: StaticEntities): Engine {
-  const mentions = mentionsOf(policies.map(({ json }) => json));
-  const place = takePlace();
+  const references = referencesOf(policies.map(({ json }) => json));
+  const setNumber = takeSetNumber();
   const byId = new Map(policies.map((policy) => [policy.id, policy]));
-  const depending = new Set(policies.filter(({ json }) => dependsOnArguments(json)).map(({ id }) => id));
-  const calls = `${place} calls`;
-  const lists = depending.size === 0 ? calls : `${place} lists`;
+  const argumentDependent = new Set(policies.filter(({ json }) => dependsOnArguments(json)).map(({ id }) => id));
+  const calls = `${setNumber} calls`;
+  const lists = argumentDependent.size === 0 ? calls : `${setNumber} lists`;
   prepare(calls, Object.fromEntries(policies.map(({ id, text }) => [id, text])));
   if (lists !== calls) {
-    const forms = policies.map(({ id, text, json }) => [id, depending.has(id) ? listForm(json) : text] as const);
+    const forms = policies.map(
+      ({ id, text, json }) => [id, argumentDependent.has(id) ? listForm(json) : text] as const,
+    );
     prepare(lists, Object.fromEntries(forms.flatMap(([id, form]) => (form === undefined ? [] : [[id, form]]))));
   }
-  const named = reachableFrom(entities, mentions.entities);
+  const named = reachableFrom(entities, references.entities);
   let isOpen = true;
-  const ask = (set: string, caller: CallerFacts, entry: EntryFacts, given: ArgumentFacts): Verdict => {
-    if (!isOpen) return CLOSED; // the name of the set may be somebody else's by now
-    const action = { type: 'Action', id: entry.question.action };
+  const evaluate = (set: string, caller: CallerFacts, entry: EntryFacts, given: ArgumentFacts): Verdict => {
+    if (!isOpen) return CLOSED; // another engine may use the number of this set
+    const action = { type: 'Action', id: entry.requestKind.action };
     const answer = statefulIsAuthorized({
       preparsedPolicySetId: set,
       principal: caller.entity.uid,
       action,
       resource: entry.entity.uid,
       context: { ...caller.claims, ...given.attributes },
-      entities: entitiesOf(caller, entry, given, { mentions, named, action: actionEntity(entities, entry, mentions) }),
+      entities: entitiesOf(caller, entry, given, {
+        references,
+        named,
+        action: actionEntity(entities, entry, references),
+      }),
     });
     if (answer.type === 'failure') {
-      const message = quiet(answer.errors[0]?.message ?? 'no answer', '');
+      const message = withoutValues(answer.errors[0]?.message ?? 'no answer', '');
       return { isAllowed: false, policies: [], errors: [{ policy: '', message }] };
     }
     const { decision, diagnostics } = answer.response;
     const errors = diagnostics.errors.map(({ policyId, error }) => ({
       policy: policyId,
-      message: quiet(error.message, byId.get(policyId)?.text ?? ''),
+      message: withoutValues(error.message, byId.get(policyId)?.text ?? ''),
     }));
     return { isAllowed: decision === 'allow', policies: [...diagnostics.reason].sort(), errors };
   };
   return {
-    mentions,
+    references,
     decide(caller, entry, given) {
-      const verdict = ask(calls, caller, entry, given);
+      const verdict = evaluate(calls, caller, entry, given);
       return verdict.errors.length === 0 ? verdict : { ...verdict, isAllowed: false };
     },
     couldPass(caller, entry) {
-      const verdict = ask(lists, caller, entry, NO_ARGUMENTS);
-      // What depends on arguments may be skipped by a call or not: only the others are certain to fail.
-      const certain = verdict.errors.filter(({ policy }) => !depending.has(policy));
+      const verdict = evaluate(lists, caller, entry, NO_ARGUMENTS);
+      // A call may avoid an error that depends on arguments; other errors are certain.
+      const certain = verdict.errors.filter(({ policy }) => !argumentDependent.has(policy));
       if (certain.length > 0) return { ...verdict, isAllowed: false, errors: certain };
       if (verdict.isAllowed || verdict.policies.length > 0) return { ...verdict, errors: [] };
       const open = verdict.errors.filter(({ policy }) => byId.get(policy)?.json.effect === 'permit');
@@ -95,39 +101,39 @@ export function createEngine(policies: readonly Policy[], entities: StaticEntiti
       if (!isOpen) return;
       isOpen = false;
       for (const set of new Set([calls, lists])) prepare(set, {});
-      free.push(place);
+      freeSetNumbers.push(setNumber);
     },
   };
 }
 
 const CLOSED: Verdict = { isAllowed: false, policies: [], errors: [], reason: 'the gateway has stopped' };
 
-/** A form that cannot be written down again is assumed as a whole: a permit of its scope, or no forbid at all. */
+/** A form without a text representation is replaced: a permit by its scope, a forbid by nothing. */
 function listForm(policy: PolicyJson): string | undefined {
   const form = withUnknownArguments(policy);
   try {
     const written = policyToText(form);
     if (written.type === 'success') return written.text;
   } catch {
-    // nested deeper than the way through JSON goes
+    // nested deeper than Cedar's JSON format allows
   }
   if (policy.effect === 'forbid') return undefined;
   const scope = policyToText({ ...policy, conditions: [] });
   return scope.type === 'success' ? scope.text : 'permit(principal, action, resource);';
 }
 
-interface Around {
-  readonly mentions: Mentions;
+interface RelatedEntities {
+  readonly references: References;
   readonly named: StaticEntities;
   readonly action: EntityJson | undefined;
 }
 
-/** What the request makes comes last and wins over configured entities of the same uid. */
+/** Entities of the request override configured entities of the same uid. */
 function entitiesOf(
   caller: CallerFacts,
   entry: EntryFacts,
   { attributes }: ArgumentFacts,
-  { named, action }: Around,
+  { named, action }: RelatedEntities,
 ): EntityJson[] {
   const { uid, attrs, parents } = entry.entity;
   const resource = { uid, attrs: { ...attrs, ...attributes }, parents };
@@ -144,16 +150,20 @@ function uidOf({ uid }: EntityJson): string {
   return uidKey(type, id);
 }
 
-/** The action with its attribute, where a policy reads it; the groups of actions are the configuration's. */
-function actionEntity(entities: StaticEntities, { question }: EntryFacts, mentions: Mentions): EntityJson | undefined {
-  const configured = entities.get(uidKey('Action', question.action));
-  if (!mentions.attributes.has('operation')) return configured;
-  const attrs = { ...configured?.attrs, operation: question.operation };
-  return { uid: { type: 'Action', id: question.action }, attrs, parents: configured?.parents ?? [] };
+/** The action with the attribute `operation` when a policy reads it; its parents are configured. */
+function actionEntity(
+  entities: StaticEntities,
+  { requestKind }: EntryFacts,
+  references: References,
+): EntityJson | undefined {
+  const configured = entities.get(uidKey('Action', requestKind.action));
+  if (!references.attributes.has('operation')) return configured;
+  const attrs = { ...configured?.attrs, operation: requestKind.operation };
+  return { uid: { type: 'Action', id: requestKind.action }, attrs, parents: configured?.parents ?? [] };
 }
 
-/** Cedar quotes values: what does not stand in the policy itself may be anybody's secret. */
-function quiet(message: string, policyText: string): string {
+/** Cedar quotes values in messages; values that are not in the policy may be secrets. */
+function withoutValues(message: string, policyText: string): string {
   return message.replace(/`([^`]*)`/g, (quoted, inner: string) => (policyText.includes(inner) ? quoted : '`…`'));
 }
 
@@ -163,10 +173,10 @@ function prepare(id: string, staticPolicies: Record<string, string>): void {
   throw new GatewayFault('PLAN_INVALID', `authorization/cedar: ${prepared.errors[0]?.message ?? 'policies are wrong'}`);
 }
 
-/** Cedar keeps prepared sets under names and forgets none: names are used again, so a reload leaves nothing behind. */
-const free: number[] = [];
-let places = 0;
+/** Cedar keeps prepared sets by name for ever, so names are reused; otherwise every reload would leak memory. */
+const freeSetNumbers: number[] = [];
+let lastSetNumber = 0;
 
-function takePlace(): number {
-  return free.pop() ?? ++places;
+function takeSetNumber(): number {
+  return freeSetNumbers.pop() ?? ++lastSetNumber;
 }

@@ -7,15 +7,15 @@ import {
   isObject,
   type JsonObject,
 } from '@toolmgr/core';
-import { type Mentions, uidKey } from './expression.ts';
-import type { ACTIONS } from './policies.ts';
-import { cedarValue, UNREADABLE } from './values.ts';
+import { cedarValue, UNREADABLE } from './cedar-values.ts';
+import type { ACTIONS } from './parse-policies.ts';
+import { type References, uidKey } from './references.ts';
 
 /** An action of {@link ACTIONS}. */
 export type Action = (typeof ACTIONS)[number];
 
-/** What is asked about the entries of one kind, and in which words they are refused. */
-export interface Question {
+/** The Cedar action, type and attributes for one kind of entry. */
+export interface RequestKind {
   readonly action: Action;
   readonly type: 'Tool' | 'Prompt' | 'Resource';
   readonly feature: 'tool' | 'prompt' | 'resource';
@@ -23,7 +23,7 @@ export interface Question {
 }
 
 /** Source: the entity model of the contract's reference. */
-export const QUESTIONS: Readonly<Record<EntryKind, Question>> = {
+export const REQUEST_KINDS: Readonly<Record<EntryKind, RequestKind>> = {
   tool: { action: 'call_tool', type: 'Tool', feature: 'tool', operation: 'call' },
   prompt: { action: 'get_prompt', type: 'Prompt', feature: 'prompt', operation: 'get' },
   resource: { action: 'read_resource', type: 'Resource', feature: 'resource', operation: 'read' },
@@ -32,61 +32,63 @@ export const QUESTIONS: Readonly<Record<EntryKind, Question>> = {
 
 /** An entry as policies see it. */
 export interface EntryFacts {
-  /** The same for two entries exactly when no policy can tell them apart. */
+  /** Equal for two entries if and only if no policy can distinguish them. */
   readonly key: string;
-  readonly question: Question;
+  readonly requestKind: RequestKind;
   readonly entity: EntityJson;
   readonly undecidable: string | undefined;
 }
 
-/** Makes facts of entries, once per entry; a URI that a template answers for is a resource of its own. */
-export function createEntryFacts(gatewayName: string, mentions: Mentions) {
+/** Creates the conversion of entries, cached per entry; a URI of a template is its own resource. */
+export function createEntryFacts(gatewayName: string, references: References) {
   const known = new WeakMap<CatalogEntry, EntryFacts>();
   return (entry: CatalogEntry, name = entry.key): EntryFacts => {
-    // tools and prompts are what they are advertised as, whatever a rewrite calls them
+    // tools and prompts have their advertised name, also after a rewrite
     const id = entry.kind === 'template' ? name : entry.key;
-    if (id !== entry.key) return factsOf(entry, id, gatewayName, mentions);
+    if (id !== entry.key) return factsOf(entry, id, gatewayName, references);
     let facts = known.get(entry);
     if (facts === undefined) {
-      facts = factsOf(entry, id, gatewayName, mentions);
+      facts = factsOf(entry, id, gatewayName, references);
       known.set(entry, facts);
     }
     return facts;
   };
 }
 
-function factsOf(entry: CatalogEntry, id: string, gatewayName: string, mentions: Mentions): EntryFacts {
-  const question = QUESTIONS[entry.kind];
+function factsOf(entry: CatalogEntry, id: string, gatewayName: string, references: References): EntryFacts {
+  const requestKind = REQUEST_KINDS[entry.kind];
   const parents: TypeAndId[] = [{ type: 'MCP', id: gatewayName }];
   if (id !== entry.key) parents.push({ type: 'Resource', id: entry.key });
   const attrs: [string, CedarValueJson][] = [];
-  for (const [name, value] of Object.entries(attributesOf(entry, id, mentions.attributes))) {
-    const converted = mentions.attributes.has(name) ? cedarValue(value) : undefined;
+  for (const [name, value] of Object.entries(attributesOf(entry, id, references.attributes))) {
+    const converted = references.attributes.has(name) ? cedarValue(value) : undefined;
     if (converted !== undefined && converted !== UNREADABLE) attrs.push([name, converted]);
   }
-  const told = [{ type: question.type, id }, ...parents.slice(1)].filter(
-    (uid) => mentions.anyResource || mentions.entities.has(uidKey(uid.type, uid.id)),
+  const visibleUids = [{ type: requestKind.type, id }, ...parents.slice(1)].filter(
+    (uid) => references.anyResource || references.entities.has(uidKey(uid.type, uid.id)),
   );
   return {
-    key: JSON.stringify([question.action, told, attrs]),
-    question,
-    entity: { uid: { type: question.type, id }, attrs: Object.fromEntries(attrs), parents },
-    undecidable: whyUndecidable(id, question, mentions),
+    key: JSON.stringify([requestKind.action, visibleUids, attrs]),
+    requestKind,
+    entity: { uid: { type: requestKind.type, id }, attrs: Object.fromEntries(attrs), parents },
+    undecidable: whyUndecidable(id, requestKind, references),
   };
 }
 
-/** A pattern says nothing about a URI that its server reads as another one. */
-function whyUndecidable(id: string, { type }: Question, { patterns }: Mentions): string | undefined {
+/** A pattern is not reliable for a URI that servers may normalise to another one. */
+function whyUndecidable(id: string, { type }: RequestKind, { patterns }: References): string | undefined {
   if (!id.isWellFormed()) return 'its name is not Unicode';
   const isMatched = type === 'Resource' && URI_ATTRIBUTES.some((name) => patterns.has(name));
-  return isMatched && isAmbiguousUri(id) ? 'its URI has another spelling that servers take for the same' : undefined;
+  return isMatched && isAmbiguousUri(id)
+    ? 'its URI has an equivalent spelling, which a pattern may not match'
+    : undefined;
 }
 
 const URI_ATTRIBUTES = ['uri', 'name', 'originalName'] as const;
 
-/** Whatever backends say of a tool may be a lie; names and origin are the gateway's own. */
+/** Hints come from the backend and may be wrong; names and origin come from the gateway. */
 function attributesOf(entry: CatalogEntry, id: string, read: ReadonlySet<string>): JsonObject {
-  const { feature, operation, type } = QUESTIONS[entry.kind];
+  const { feature, operation, type } = REQUEST_KINDS[entry.kind];
   const plain = { name: id, operation, feature, ...(type === 'Resource' ? { uri: id } : {}) };
   if (entry.isMissing) return plain;
   const origin = { backend: entry.backend, originalName: type === 'Resource' ? id : entry.original };

@@ -1,20 +1,19 @@
-import { mentionsOf, nodeOf, uidKey } from './expression.ts';
-import type { Policy } from './policies.ts';
-import { dependsOnArguments } from './unknown-arguments.ts';
+import { dependsOnArguments } from './assume-arguments.ts';
+import type { Policy } from './parse-policies.ts';
+import { nodeOf, referencesOf, uidKey } from './references.ts';
 
 /**
- * Which policies forbid a tool that only leads to others, by its name: `find_tool`, `call_tool`, `execute_tool_script`.
- * Policies decide the calls that such a tool makes; the tool itself is refused by a `forbid` that is meant for it: one that
- * names it, or one that looks at no tool at all, only at the caller.
+ * Finds the policies that forbid a dispatcher: `find_tool`, `call_tool`, `execute_tool_script`. Policies apply to the calls
+ * that a dispatcher makes; the dispatcher itself is refused by a `forbid` that names it, or that depends only on the caller.
  *
- * Shape: ids of policies; worked out once per name, of which there are as many as such tools.
+ * Shape: ids of policies, cached by name.
  */
 export function explicitForbids(
   policies: readonly Policy[],
   gatewayName: string,
 ): (name: string) => ReadonlySet<string> {
   const forbids = policies.filter(({ json }) => json.effect === 'forbid');
-  const ofCallers = forbids.filter((policy) => looksAtNoTool(policy, gatewayName)).map(({ id }) => id);
+  const ofCallers = forbids.filter((policy) => ignoresTools(policy, gatewayName)).map(({ id }) => id);
   const known = new Map<string, ReadonlySet<string>>();
   return (name) => {
     let found = known.get(name);
@@ -26,15 +25,15 @@ export function explicitForbids(
   };
 }
 
-/** The tool as an entity, or its name as a text that something is compared with. */
+/** Whether a policy has the tool as an entity, or its name as a string. */
 function names({ json }: Policy, name: string): boolean {
-  if (mentionsOf([json]).entities.has(uidKey('Tool', name))) return true;
-  return json.conditions.some(({ body }) => isSomewhere(body, (op, value) => op === 'Value' && value === name));
+  if (referencesOf([json]).entities.has(uidKey('Tool', name))) return true;
+  return json.conditions.some(({ body }) => containsNode(body, (op, value) => op === 'Value' && value === name));
 }
 
-function looksAtNoTool({ json }: Policy, gatewayName: string): boolean {
+function ignoresTools({ json }: Policy, gatewayName: string): boolean {
   if (!isEveryTool(json.resource, gatewayName)) return false;
-  return !dependsOnArguments(json) && !json.conditions.some(({ body }) => isSomewhere(body, isAboutTool));
+  return !dependsOnArguments(json) && !json.conditions.some(({ body }) => containsNode(body, isAboutTool));
 }
 
 /** `resource`, `resource is Tool`, `resource in MCP::"this gateway"`. */
@@ -50,11 +49,11 @@ function isAboutTool(op: string, value: unknown): boolean {
   return op === 'Var' && value === 'resource';
 }
 
-/** Whether a node of an expression is what is looked for. */
-function isSomewhere(expression: unknown, found: (op: string, value: unknown) => boolean): boolean {
+/** Whether an expression contains a node that matches. */
+function containsNode(expression: unknown, found: (op: string, value: unknown) => boolean): boolean {
   const node = nodeOf(expression);
   if (node === undefined) return false;
   if (found(node.op, node.body)) return true;
   if (typeof node.body !== 'object' || node.body === null) return false;
-  return Object.values(node.body).some((inner) => isSomewhere(inner, found));
+  return Object.values(node.body).some((inner) => containsNode(inner, found));
 }

@@ -1,15 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 
-/** Claims that hold groups unless one is named; the first that is there counts. Source: vmcp spec §2 authzConfig. */
+/** Default claims with groups; the first one that exists is used. Source: vmcp spec §2 authzConfig. */
 const GROUP_CLAIMS = ['groups', 'roles', 'cognito:groups'] as const;
 
-/** Which claims make a caller a member of something. */
+/** The configured claims with groups and roles. */
 export interface GroupClaims {
   readonly groupClaimName?: string | undefined;
   readonly roleClaimName?: string | undefined;
 }
 
-/** The groups and roles of a caller: strings of the claims named, each once, in their order. */
+/** The groups and roles of a caller, in order and without duplicates. */
 export function groupsOf(claims: JsonObject, { groupClaimName, roleClaimName }: GroupClaims): readonly string[] {
   const groups = groupClaimName ? claimAt(claims, groupClaimName) : firstOf(claims);
   const roles = roleClaimName ? claimAt(claims, roleClaimName) : undefined;
@@ -24,7 +24,7 @@ function firstOf(claims: JsonObject): JsonValue | undefined {
   return undefined;
 }
 
-/** The claim of exactly this name, else the one at this path of names with dots between. */
+/** The claim with exactly this name, else the one at this dotted path. */
 function claimAt(claims: JsonObject, name: string): JsonValue | undefined {
   const exact = own(claims, name);
   if (exact !== undefined) return exact;
@@ -33,7 +33,7 @@ function claimAt(claims: JsonObject, name: string): JsonValue | undefined {
   return at;
 }
 
-/** A name like `constructor` finds a claim of that name or nothing. */
+/** Reads own members only, because a claim may be named `constructor`. */
 function own(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -4,14 +4,14 @@ import { MemoryStore } from './memory-store.ts';
 
 const ADDRESS = 'stores/memory';
 
-/** Store `memory`: values and token buckets of this process. */
+/** Store `memory`: values and token buckets in this process. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'keeps values and token buckets in this process',
   config: z.strictObject({
-    maxKeys: z.int().min(1).default(100_000).describe('values kept at most, and as many buckets; over it STORE_FULL'),
-    sweepMs: z.int().min(10).default(30_000).describe('time between two searches for expired keys'),
+    maxKeys: z.int().min(1).default(100_000).describe('maximum values, and maximum buckets; above it STORE_FULL'),
+    sweepMs: z.int().min(10).default(30_000).describe('interval in which expired keys are deleted'),
   }),
   apply(core, { maxKeys, sweepMs }) {
     const store = new MemoryStore({ maxKeys, now: core.now });

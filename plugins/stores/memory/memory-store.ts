@@ -8,16 +8,16 @@ interface Value {
 interface Level {
   tokens: number;
   atMs: number;
-  /** From then on the bucket is full again, as if never seen. */
+  /** When the bucket is full and can be deleted. */
   fullAtMs: number;
 }
 
-/** Keys looked at in one sweep, so that a sweep never holds the event loop. */
+/** Maximum keys of one sweep, so that it does not block the event loop. */
 const SWEEP_KEYS = 5_000;
-/** A full store searches all its keys no more often than this. */
+/** Minimum interval between full sweeps of a full store. */
 const FULL_SWEEP_EVERY_MS = 1_000;
 
-/** A store that lives and dies with its process. */
+/** A store in the memory of this process. */
 export class MemoryStore implements Store {
   readonly #maxKeys: number;
   readonly #now: () => number;
@@ -34,7 +34,7 @@ export class MemoryStore implements Store {
   }
 
   async get(key: string, ttlMs?: number): Promise<string | undefined> {
-    this.#expectOpen();
+    this.#requireOpen();
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
     if (value.expiresAtMs <= this.#now()) {
@@ -46,32 +46,32 @@ export class MemoryStore implements Store {
   }
 
   async set(key: string, value: string, ttlMs: number): Promise<void> {
-    this.#expectOpen();
-    if (!this.#values.has(key)) this.#expectRoom(this.#values, 1);
+    this.#requireOpen();
+    if (!this.#values.has(key)) this.#requireSpace(this.#values, 1);
     this.#values.set(key, { text: value, expiresAtMs: this.#now() + ttlMs });
   }
 
   async delete(key: string): Promise<void> {
-    this.#expectOpen();
+    this.#requireOpen();
     this.#values.delete(key);
   }
 
   async take(buckets: readonly Bucket[], nowMs: number): Promise<number> {
-    this.#expectOpen();
+    this.#requireOpen();
     const left: number[] = [];
     let waitMs = 0;
     let added = 0;
     for (const bucket of buckets) {
-      const twin = earlierTwin(buckets, left.length);
+      const earlier = earlierIndexOf(buckets, left.length);
       const level = this.#levels.get(bucket.key);
-      if (twin < 0 && level === undefined) added += 1;
-      const tokens = twin < 0 ? tokensAt(level, bucket, nowMs) : (left[twin] ?? 0);
+      if (earlier < 0 && level === undefined) added += 1;
+      const tokens = earlier < 0 ? tokensAt(level, bucket, nowMs) : (left[earlier] ?? 0);
       waitMs = Math.max(waitMs, waitForOne(tokens, bucket));
       left.push(tokens - 1);
     }
     if (waitMs > 0) return waitMs;
-    this.#expectRoom(this.#levels, added);
-    for (const [index, bucket] of buckets.entries()) this.#keep(bucket, left[index] ?? 0, nowMs);
+    this.#requireSpace(this.#levels, added);
+    for (const [index, bucket] of buckets.entries()) this.#storeLevel(bucket, left[index] ?? 0, nowMs);
     return 0;
   }
 
@@ -88,12 +88,12 @@ export class MemoryStore implements Store {
     this.#levelSweep = sweepSome(this.#levels, this.#levelSweep, limit, (level) => level.fullAtMs <= nowMs);
   }
 
-  /** Values and buckets held, expired ones not yet swept included. */
+  /** Number of values and buckets, including expired ones. */
   get size(): number {
     return this.#values.size + this.#levels.size;
   }
 
-  #keep({ key, capacity, refillPeriodMs }: Bucket, tokens: number, nowMs: number): void {
+  #storeLevel({ key, capacity, refillPeriodMs }: Bucket, tokens: number, nowMs: number): void {
     const fullAtMs = nowMs + Math.ceil(((capacity - tokens) * refillPeriodMs) / capacity);
     const level = this.#levels.get(key);
     if (level === undefined) {
@@ -105,7 +105,7 @@ export class MemoryStore implements Store {
     level.fullAtMs = fullAtMs;
   }
 
-  /** Everything at once, for when the store is full; at most once a second. */
+  /** Sweeps all keys of a full store, at most once a second. */
   #sweepAll(): void {
     const nowMs = this.#now();
     if (nowMs - this.#sweptAllAtMs < FULL_SWEEP_EVERY_MS) return;
@@ -115,15 +115,15 @@ export class MemoryStore implements Store {
     this.sweep(Number.POSITIVE_INFINITY);
   }
 
-  #expectOpen(): void {
+  #requireOpen(): void {
     if (this.#closed) throw new GatewayFault('STORE_UNAVAILABLE', 'stores/memory: the store is closed');
   }
 
-  /** Values and buckets have a bound each: neither can take the other's room. */
-  #expectRoom(kept: ReadonlyMap<string, unknown>, added: number): void {
-    if (kept.size + added <= this.#maxKeys) return;
+  /** Values and buckets have separate bounds. */
+  #requireSpace(entries: ReadonlyMap<string, unknown>, added: number): void {
+    if (entries.size + added <= this.#maxKeys) return;
     this.#sweepAll();
-    if (kept.size + added <= this.#maxKeys) return;
+    if (entries.size + added <= this.#maxKeys) return;
     throw new GatewayFault(
       'STORE_FULL',
       `stores/memory: ${this.#maxKeys} keys are in use (maxKeys); raise it or use a store outside the process`,
@@ -131,29 +131,29 @@ export class MemoryStore implements Store {
   }
 }
 
-/** The last place before `index` that names the same bucket; -1 for none. Few buckets are taken from at once. */
-function earlierTwin(buckets: readonly Bucket[], index: number): number {
+/** The last index before `index` with the same bucket; -1 for none. */
+function earlierIndexOf(buckets: readonly Bucket[], index: number): number {
   const key = buckets[index]?.key;
-  let twin = index - 1;
-  while (twin >= 0 && buckets[twin]?.key !== key) twin -= 1;
-  return twin;
+  let earlier = index - 1;
+  while (earlier >= 0 && buckets[earlier]?.key !== key) earlier -= 1;
+  return earlier;
 }
 
-/** What a bucket holds now; all when never seen. The clock may step back: no tokens are lost by it. */
+/** The tokens of a bucket now; its capacity when it is new. A clock that steps back loses no tokens. */
 function tokensAt(level: Level | undefined, { capacity, refillPeriodMs }: Bucket, nowMs: number): number {
   if (level === undefined) return capacity;
   const gained = (Math.max(0, nowMs - level.atMs) * capacity) / refillPeriodMs;
   return Math.min(capacity, level.tokens + gained);
 }
 
-/** Milliseconds until the bucket has one token; 0 when it has. */
+/** Milliseconds until the bucket has a token; 0 when it has one. */
 function waitForOne(tokens: number, { capacity, refillPeriodMs }: Bucket): number {
   const missing = 1 - tokens;
   if (missing <= ROUNDING) return 0;
   return Math.max(1, Math.ceil((missing * refillPeriodMs) / capacity - ROUNDING));
 }
 
-const ROUNDING = 1e-9; // a third of a token three times is a token
+const ROUNDING = 1e-9; // three thirds of a token are a token
 
 function sweepSome<V>(
   map: Map<string, V>,

@@ -3,55 +3,55 @@ import { type BackOff, backOffMs, type Core, createOutageLog, GatewayFault, type
 import type { Redis, RedisOptions } from 'ioredis';
 import { type RedisConfig, redisAddress } from './config.ts';
 
-/** Commands sent and not answered; more fail at once, so that a slow server costs no memory without end. */
+/** Maximum pending commands; further ones fail at once, so that a slow server does not fill the memory. */
 const MAX_IN_FLIGHT = 10_000;
 const RETRY: BackOff = { firstMs: 50, maxMs: 2_000 };
-/** Answers that no repetition changes: what the configuration says is wrong. */
-const REFUSALS = /^(WRONGPASS|NOAUTH|NOPERM|ERR invalid password|ERR AUTH|ERR DB index)/;
+/** Errors of a wrong configuration, for which a retry is useless. */
+const PERMANENT_ERRORS = /^(WRONGPASS|NOAUTH|NOPERM|ERR invalid password|ERR AUTH|ERR DB index)/;
 
-const REFUSED = 'refused what it was told; look at TOOLMGR_SESSION_REDIS_PASSWORD and db';
+const REFUSED_TEXT = 'refused the login or the database; check TOOLMGR_SESSION_REDIS_PASSWORD and db';
 
-/** Commands that the connection adds to the client's own: scripts by name. */
+/** Lua scripts by name, added to the client as commands. */
 export type Scripts = NonNullable<RedisOptions['scripts']>;
 
-/** One connection to one server, made anew as long as it is wanted. */
+/** A connection to one server, which reconnects until it is closed. */
 export interface Connection {
-  /** Resolves when the server answered, or did not within its time; rejects only when it refused what it was told. */
+  /** Resolves when connected or after the timeout; rejects only when the server refuses the configuration. */
   open(password?: Secret): Promise<void>;
   /**
-   * Sends commands, which are never sent twice.
-   * @throws GatewayFault STORE_UNAVAILABLE at once when the server is away, after `commandTimeoutMs` when it is silent
+   * Sends commands, which are never repeated.
+   * @throws GatewayFault STORE_UNAVAILABLE at once without a connection, after `commandTimeoutMs` for a silent server
    */
   run<T>(commands: (redis: Redis) => Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** Makes a connection; nothing is opened before `open`. */
+/** Creates a connection; `open` connects. */
 export function createConnection(core: Pick<Core, 'log' | 'now'>, config: RedisConfig, scripts: Scripts): Connection {
   const { address } = config;
   let redis: Redis | undefined;
   let inFlight = 0;
   let isClosed = false;
   const outage = createOutageLog(core, {
-    began: 'the redis store is away',
-    over: 'the redis store is back',
+    began: 'the redis store is unavailable',
+    over: 'the redis store is available again',
     fields: { address },
     counted: 'closed',
   });
   let cause: Error | undefined;
-  let refused: Error | undefined;
+  let permanentError: Error | undefined;
 
   const unavailable = (why: string, from = cause) =>
     new GatewayFault('STORE_UNAVAILABLE', `stores/redis: ${address} ${why}`, from === undefined ? {} : { cause: from });
 
   const watch = (client: Redis): void => {
     client.on('connect', () => {
-      refused = undefined; // asked anew on every connection
+      permanentError = undefined; // checked again on every connection
     });
     client.on('error', (error: Error) => {
-      cause = bare(error);
-      // An unknown database does not end the connection: the client would go on in database 0, among others' keys.
-      if (REFUSALS.test(cause.message)) refused = cause;
+      cause = withoutCommand(error);
+      // The client ignores an unknown database and would use database 0 with other keys.
+      if (PERMANENT_ERRORS.test(cause.message)) permanentError = cause;
     });
     client.on('close', () => {
       if (!isClosed) outage.failed(cause ?? 'the connection was closed');
@@ -72,26 +72,26 @@ export function createConnection(core: Pick<Core, 'log' | 'now'>, config: RedisC
       });
       redis = client;
       watch(client);
-      // The connection is tried again after this: the start of a gateway does not wait for a server that is away.
+      // Does not reject: the client reconnects in the background, and the gateway starts without its server.
       await within(
         config.connectTimeoutMs,
         undefined,
         client.connect().catch(() => {}),
       );
-      if (refused === undefined) return;
+      if (permanentError === undefined) return;
       client.disconnect();
-      throw unavailable(REFUSED, refused);
+      throw unavailable(REFUSED_TEXT, permanentError);
     },
     async run(commands) {
-      if (isClosed) throw unavailable('is not used any more: the store is closed');
-      if (redis?.status !== 'ready') throw unavailable('is away');
-      if (refused !== undefined) throw unavailable(REFUSED, refused);
-      if (inFlight >= MAX_IN_FLIGHT) throw unavailable(`has ${MAX_IN_FLIGHT} commands to answer already`);
+      if (isClosed) throw unavailable('cannot be used: the store is closed');
+      if (redis?.status !== 'ready') throw unavailable('is unavailable');
+      if (permanentError !== undefined) throw unavailable(REFUSED_TEXT, permanentError);
+      if (inFlight >= MAX_IN_FLIGHT) throw unavailable(`has ${MAX_IN_FLIGHT} pending commands already`);
       inFlight += 1;
       try {
         return await commands(redis);
       } catch (failed) {
-        throw unavailable('did not do what it was asked', failed instanceof Error ? bare(failed) : undefined);
+        throw unavailable('did not execute the command', failed instanceof Error ? withoutCommand(failed) : undefined);
       } finally {
         inFlight -= 1;
       }
@@ -110,25 +110,25 @@ function optionsOf({ address, db, tls, connectTimeoutMs, commandTimeoutMs }: Red
     port,
     db,
     lazyConnect: true,
-    protocol: 2, // all that is used, and proxies know it
+    protocol: 2, // sufficient, and supported by proxies
     disableClientInfo: true,
     connectionName: 'toolmgr',
     connectTimeout: connectTimeoutMs,
-    // One timer per connection, armed while commands wait: a hung server loses the connection, and later commands fail
-    // at once until it answers again.
+    // One timer per connection while commands are pending: the connection to a hung server is closed, and commands fail
+    // at once until it is open again.
     socketTimeout: commandTimeoutMs,
-    // Nothing waits for a server that is away, and nothing is sent twice: a lost answer may have taken tokens.
+    // No queue and no repetition: a command with a lost response may have taken tokens.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => backOffMs(times, RETRY),
-    reconnectOnError: (error) => error.message.startsWith('READONLY'), // the master moved
+    reconnectOnError: (error) => error.message.startsWith('READONLY'), // another server is the master now
     ...(tls ? { tls: isIP(host) === 0 ? { servername: host } : {} } : {}),
   };
 }
 
-/** The client's errors carry the command with its arguments, the password among them: only the sentence stays. */
-function bare(error: Error): Error {
+/** Copies only the message: the client's errors have the command with its arguments, e.g. the password. */
+function withoutCommand(error: Error): Error {
   const code = (error as NodeJS.ErrnoException).code;
   return new Error(error.message === '' ? (code ?? error.name) : error.message);
 }

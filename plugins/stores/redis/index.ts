@@ -3,14 +3,14 @@ import { readOptionalSecret } from '../../shared/read-secret.ts';
 import { redisConfig } from './config.ts';
 import { createConnection } from './connection.ts';
 import { contract } from './contract.ts';
-import { keysOf } from './keys.ts';
+import { keysOf } from './key-names.ts';
 import { createRedisStore, storeScripts } from './redis-store.ts';
 
 const ADDRESS = 'stores/redis';
 /** Source: vmcp spec §2 `spec.config.sessionStorage`. */
 const PASSWORD = 'TOOLMGR_SESSION_REDIS_PASSWORD';
 
-/** Store `redis`: values and token buckets that several processes share. */
+/** Store `redis`: values and token buckets shared by several processes. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',

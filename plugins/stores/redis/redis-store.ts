@@ -1,10 +1,10 @@
 import type { Bucket, Store } from '@toolmgr/core';
 import type { Redis } from 'ioredis';
 import type { Connection, Scripts } from './connection.ts';
-import type { Keys } from './keys.ts';
+import type { Keys } from './key-names.ts';
 import { takeScript } from './take-script.ts';
 
-/** Commands of this store; `clock` is for tests that turn it. */
+/** The scripts of this store; tests pass their own `clock`. */
 export const storeScripts = (clock?: string): Scripts => ({ take: { lua: takeScript(clock) } });
 
 /** The client with the commands of {@link storeScripts}. */
@@ -33,7 +33,7 @@ export function createRedisStore(connection: Connection, keys: Keys): Store {
   };
 }
 
-/** The clock of the server counts, not that of this process. */
+/** Uses the clock of the server, not of this process. */
 async function take(redis: Redis, buckets: readonly Bucket[], keys: Keys): Promise<number> {
   if (buckets.length === 0) return 0;
   const names = buckets.map(({ key }) => keys.bucket(key));

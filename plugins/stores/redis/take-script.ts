@@ -1,15 +1,15 @@
-/** Tokens; a third of one three times is one. */
+/** Tolerance in tokens: three thirds of a token are a token. */
 const ROUNDING = '1e-9';
 
 /**
- * The Lua text of `take`: one token from every bucket or from none, in one step that nothing can come between.
+ * The Lua script of `take`: atomically takes one token from every bucket or from none.
  *
  * Shape: KEYS are the buckets, ARGV their capacity and refill period in milliseconds in turn; the result is 0 when
- * granted, otherwise the longest wait in whole milliseconds. A bucket that is named twice is drawn from twice. A refusal
- * writes nothing; a grant keeps each bucket for twice its period.
+ * granted, otherwise the longest wait in whole milliseconds. A bucket that is listed twice loses two tokens. A refusal
+ * writes nothing; a grant stores each bucket for twice its period.
  *
- * `clock` is a Lua expression that gives seconds and microseconds. It is the server's own clock, so that the clocks of
- * gateways do not matter. Source: vmcp spec §2 rateLimiting.
+ * `clock` is a Lua expression for seconds and microseconds. It is the server's clock, so that the clocks of gateways do not
+ * matter. Source: vmcp spec §2 rateLimiting.
  */
 export const takeScript = (clock = "redis.call('TIME')"): string => `
 local clock = ${clock}

@@ -159,7 +159,7 @@ describe('two processes with one Redis', () => {
       const limited = async (url: string) => (await send(url, first, LIMITED)).text.includes('retryAfterSeconds');
       await until(async () => (await limited(at.a)) && (await limited(at.b)), 20_000);
       for (const each of at.running) {
-        expect((each.out() + each.err()).match(/the redis store is away/g)).toHaveLength(1);
+        expect((each.out() + each.err()).match(/the redis store is unavailable/g)).toHaveLength(1);
       }
     },
     LONG,

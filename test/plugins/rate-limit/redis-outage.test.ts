@@ -98,9 +98,9 @@ describe('rate limits in a Redis that is killed and started again under load', (
       const told = load.lines.filter((line) => /rate limits|redis store/.test(line));
       expect(told.map((line) => (JSON.parse(line) as { message?: string; msg?: string }).message)).toEqual(
         expect.arrayContaining([
-          'the redis store is away',
+          'the redis store is unavailable',
           'rate limits cannot be checked',
-          'the redis store is back',
+          'the redis store is available again',
           'rate limits are checked again',
         ]),
       );

@@ -16,12 +16,12 @@ const openStore = async () => {
   };
 };
 
-describe('stores/memory keeps the contract of a store:', () => {
+describe('stores/memory fulfils the contract of a store:', () => {
   storeContract(openStore);
 });
 
 describe('stores/memory', () => {
-  proves('ask.plugin.memory-store', 'is the store named memory, on the clock of the core', async () => {
+  proves('ask.plugin.memory-store', 'is registered as memory and uses the clock of the core', async () => {
     const core = await bootPlugin(memory, {});
     const store = core.slots.stores.get('memory');
     await store.set('key', 'value', 1000);
@@ -34,7 +34,7 @@ describe('stores/memory', () => {
     await expect(store.get('key')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
-  it('drops expired values and full buckets in a sweep, a bounded number at a time', async () => {
+  it('deletes expired values and full buckets in bounded sweeps', async () => {
     const { store, advance, nowMs } = await openStore();
     for (let n = 0; n < 10; n++) await store.set(`value-${n}`, 'x', n < 8 ? 100 : 10_000);
     for (let n = 0; n < 10; n++) {
@@ -50,7 +50,7 @@ describe('stores/memory', () => {
     expect(store.size).toBe(4);
   });
 
-  it('refuses new keys when all are in use, keeps what lives, and takes new ones when old ones have expired', async () => {
+  it('refuses new keys when full, keeps live ones, and accepts new ones after old ones expire', async () => {
     const clock = { nowMs: 0 };
     const store = new MemoryStore({ maxKeys: 2, now: () => clock.nowMs });
     const bucket = (key: string) => ({ key, capacity: 1, refillPeriodMs: 60_000 });

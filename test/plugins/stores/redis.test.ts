@@ -4,7 +4,7 @@ import type { Store } from '../../../core/contract/store.ts';
 import { redisAddress, redisConfig } from '../../../plugins/stores/redis/config.ts';
 import { createConnection } from '../../../plugins/stores/redis/connection.ts';
 import redisPlugin from '../../../plugins/stores/redis/index.ts';
-import { keysOf } from '../../../plugins/stores/redis/keys.ts';
+import { keysOf } from '../../../plugins/stores/redis/key-names.ts';
 import { createRedisStore, storeScripts } from '../../../plugins/stores/redis/redis-store.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.contract.ts';
 import { certificates } from '../../support/certificates.ts';
@@ -33,7 +33,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     for (const core of open.splice(0)) await core.hooks.stopping.promise();
   });
 
-  /** A plugin of one gateway; its store and what it logged. */
+  /** The plugin of one gateway, with its store and log. */
   async function boot(config: Record<string, unknown> = {}) {
     const core = await bootPlugin(redisPlugin, { address: server.address, ...config });
     open.push(core);
@@ -42,11 +42,11 @@ describe.skipIf(redisMissing)('stores/redis', () => {
 
   const one = { key: 'one', capacity: 1, refillPeriodMs: 60_000 };
 
-  describe('keeps the contract of a store:', () => {
+  describe('fulfils the contract of a store:', () => {
     storeContract(() => storeWithClock());
   });
 
-  /** The real server and script; only what the script asks for the time is a key that the test turns. */
+  /** The real server and script, with a clock that the test sets in a key. */
   async function storeWithClock(): Promise<StoreUnderTest> {
     const name = `contract-${++gateways}`;
     const clockKey = `clock:${name}`;
@@ -70,7 +70,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
 
   proves(
     ['vmcp.config.session-storage-key-prefix', 'vmcp.config.session-storage-db'],
-    'writes to the database it is given, to 0 without one, and begins its keys with the prefix and the name of the gateway',
+    'uses the configured database, 0 by default, and keys with the prefix and the name of the gateway',
     async () => {
       const { store } = await boot({ keyPrefix: 'acme', db: 3 });
       const plain = await boot();
@@ -86,21 +86,21 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     },
   );
 
-  proves('choice.store.redis-keys', 'keeps names apart that try to leave their hash tag', () => {
+  proves('choice.store.redis-keys', 'separates gateway names with braces', () => {
     const names = ['a', 'a}', '{a}', 'a}:b', 'a%7d', 'a%7D'];
     expect(new Set(names.map((name) => keysOf(name, undefined).bucket('x'))).size).toBe(names.length);
     expect(keysOf('a}', undefined).bucket('x')).toBe('toolmgr:rl:{a%7D}:x');
   });
 
-  proves('vmcp.rate-limiting.per-user-keys-expire', 'lets a bucket expire after twice its refill period', async () => {
+  proves('vmcp.rate-limiting.per-user-keys-expire', 'expires a bucket after twice its refill period', async () => {
     const { store } = await boot();
     await store.take([{ key: 'short', capacity: 5, refillPeriodMs: 40_000 }], 0);
     const ttlMs = await admin.pttl('toolmgr:rl:{test-gateway}:short');
     expect(ttlMs).toBeLessThanOrEqual(80_000);
-    expect(ttlMs).toBeGreaterThan(75_000); // less the time since the call
+    expect(ttlMs).toBeGreaterThan(75_000); // minus the time since the call
   });
 
-  proves('choice.store.redis-clock', 'goes by the clock of the server, whatever the gateway believes', async () => {
+  proves('choice.store.redis-clock', 'uses the clock of the server', async () => {
     const { store } = await boot();
     const bucket = { key: 'skew', capacity: 1, refillPeriodMs: 600_000 };
     expect(await store.take([bucket], 0)).toBe(0);
@@ -112,7 +112,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
 
   proves(
     ['vmcp.config.session-storage-db', 'choice.store.redis-wrong-settings'],
-    'refuses to start on a database the server does not have',
+    'does not start with a missing database',
     async () => {
       await expect(boot({ db: 4096 })).rejects.toMatchObject({
         code: 'STORE_UNAVAILABLE',
@@ -137,7 +137,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
 
     proves(
       ['vmcp.config.session-storage-password', 'choice.store.redis-wrong-settings'],
-      'takes it from the environment and shows it nowhere',
+      'reads it from the environment and never reveals it',
       async () => {
         await using guarded = await startRedis({ password: secret });
         process.env[name] = secret;
@@ -157,17 +157,17 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     );
   });
 
-  it('trusts a server over TLS only when its certificate does', async () => {
+  it('verifies the certificate of a server with TLS', async () => {
     await using strange = await startRedis({ tls: certificates() });
     const { store, core } = await boot({ address: strange.address, tls: true });
     await expect(store.get('key')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    expect(JSON.stringify(core.lines)).toMatch(/the redis store is away.*certificate/);
+    expect(JSON.stringify(core.lines)).toMatch(/the redis store is unavailable.*certificate/);
   });
 
-  describe('when the server is away', () => {
+  describe('when the server is unavailable', () => {
     proves(
       'choice.store.redis-away',
-      'lets the gateway start, fails at once, says so once, and comes back by itself',
+      'lets the gateway start, fails at once, logs once, and recovers by itself',
       async () => {
         await using lost = await startRedis();
         await lost.kill();
@@ -181,17 +181,17 @@ describe.skipIf(redisMissing)('stores/redis', () => {
         await lost.restart();
         await until(async () => (await granted(store)) === true);
         expect(core.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-          'warn the redis store is away',
-          'info the redis store is back',
-          'warn the redis store is away',
-          'info the redis store is back',
+          'warn the redis store is unavailable',
+          'info the redis store is available again',
+          'warn the redis store is unavailable',
+          'info the redis store is available again',
         ]);
       },
     );
 
     proves(
       'choice.store.redis-hangs',
-      'does not wait longer than commandTimeoutMs for one that hangs, and not at all after that',
+      'waits at most commandTimeoutMs for a hung server, and not at all after that',
       async () => {
         await using hung = await startRedis();
         const { store } = await boot({ address: hung.address, commandTimeoutMs: 200 });
@@ -207,7 +207,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
       },
     );
 
-    proves('choice.store.redis-once', 'does not take twice for a grant whose answer was lost', async () => {
+    proves('choice.store.redis-once', 'does not repeat a take whose response was lost', async () => {
       await using hung = await startRedis();
       const { store } = await boot({ address: hung.address, commandTimeoutMs: 200 });
       const bucket = { key: 'lost', capacity: 10, refillPeriodMs: 3_600_000 };
@@ -218,15 +218,15 @@ describe.skipIf(redisMissing)('stores/redis', () => {
       let left = 0;
       await until(async () => (await store.take([bucket], 0).catch(() => -1)) === 0);
       for (left = 1; (await store.take([bucket], 0)) === 0; ) left += 1;
-      expect([8, 9]).toContain(left); // the lost one was taken or not, but once
+      expect([8, 9]).toContain(left); // the lost command took one token or none
     });
 
-    it('bounds what waits for a server that hangs', async () => {
+    it('bounds pending commands of a hung server', async () => {
       await using hung = await startRedis();
       const { store } = await boot({ address: hung.address, commandTimeoutMs: 2_000 });
       hung.pause();
       const asked = Array.from({ length: 10_001 }, () => store.get('x').catch((cause: Error) => cause.message));
-      expect(await asked.at(-1)).toMatch(/10000 commands to answer/);
+      expect(await asked.at(-1)).toMatch(/10000 pending commands/);
       hung.resume();
       await Promise.all(asked);
     });
@@ -251,7 +251,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
   );
 });
 
-/** Whether a token was granted; `undefined` when the store is away. */
+/** Whether a token was granted; `undefined` when the store is unavailable. */
 async function granted(store: Store): Promise<boolean | undefined> {
   const bucket = { key: 'probe', capacity: 1_000_000, refillPeriodMs: 60_000 };
   return store.take([bucket], 0).then(
@@ -260,7 +260,7 @@ async function granted(store: Store): Promise<boolean | undefined> {
   );
 }
 
-/** All that can be read off an error, causes included. */
+/** All texts of an error, including its causes. */
 function deepText(thrown: unknown, depth = 0): string {
   if (!(thrown instanceof Error) || depth > 5) return JSON.stringify(thrown) ?? '';
   const own = Object.getOwnPropertyNames(thrown).map((key) => Reflect.get(thrown, key) as unknown);

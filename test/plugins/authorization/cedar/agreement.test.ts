@@ -7,7 +7,7 @@ import { type Judge, judge } from './support.ts';
 const names = ['a', 'b', 'c'] as const;
 const kinds = ['tool', 'prompt', 'resource'] as const;
 
-/** Conditions that read claims, guarded or not. */
+/** Conditions that read claims, with or without `has`. */
 const aboutClaims = fc.constantFrom(
   'principal has claim_x && principal.claim_x == 1',
   'principal.claim_x == 1',
@@ -18,7 +18,7 @@ const aboutClaims = fc.constantFrom(
   'true',
 );
 
-/** Conditions that read arguments, guarded or not, also through the context as a whole. */
+/** Conditions that read arguments, with or without `has`, also through the whole context. */
 const aboutArguments = fc.constantFrom(
   'context has arg_p && context.arg_p == 1',
   'context.arg_p == 1',
@@ -83,7 +83,7 @@ const given = fc.record(
 describe('lists and calls', () => {
   proves(
     ['choice.order.list-and-call-agree', 'choice.authorization.unlisted-is-refused'],
-    'never disagree: what is not listed is refused with whatever arguments',
+    'are consistent: an entry that is not listed is refused with any arguments',
     async () => {
       const policies = fc.array(policyWith(condition.tree), {
         minLength: 1,
@@ -112,14 +112,14 @@ describe('lists and calls', () => {
         ),
         { numRuns: 300 },
       );
-      expect([passed > 100, refused > 100]).toEqual([true, true]); // else the property would say nothing
+      expect([passed > 100, refused > 100]).toEqual([true, true]); // the generator produces both cases
     },
     60_000,
   );
 
   proves(
     'choice.order.list-and-call-agree',
-    'are the same answer where no policy reads arguments, and for resources always',
+    'have the same decision when no policy reads arguments, and always for resources',
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -153,7 +153,7 @@ describe('lists and calls', () => {
 
   proves(
     'choice.authorization.lists-unknown-arguments',
-    'agree on a condition that is nested too deeply to be taken apart',
+    'are consistent for a condition that is nested too deeply for JSON',
     async () => {
       const chain = Array.from({ length: 300 }, (_, index) => `context.arg_x == "${index}"`).join(' || ');
       const { ask } = await judge([
@@ -174,7 +174,7 @@ describe('lists and calls', () => {
   );
 });
 
-/** Booted policies; what Cedar itself does not take (a type it finds impossible) is left out. */
+/** Booted policies; skips those that Cedar itself rejects. */
 function policiesOf(texts: fc.Arbitrary<readonly string[]>): fc.Arbitrary<Promise<Judge>> {
   return texts.map((each) => judge([...each]));
 }

@@ -11,7 +11,7 @@ const POLICIES = [
 describe('the log', () => {
   proves(
     'choice.authorization.decision-log',
-    'names the policies of every decision, and no value of anybody',
+    'names the policies of every decision, and contains no claims or arguments',
     async () => {
       const { core, ask } = await judge(POLICIES);
       await ask({ name: 'a', claims: { password: 'secret-claim' }, arguments: { x: 'secret-argument' } });
@@ -40,7 +40,7 @@ describe('the log', () => {
     },
   );
 
-  proves('choice.authorization.decision-log', 'masks secrets in names and callers as audit does', async () => {
+  proves('choice.authorization.decision-log', 'masks secrets in names and callers', async () => {
     const { core, ask } = await judge(['@id("all") permit(principal, action, resource == Tool::"one");']);
     await ask({ kind: 'resource', name: 'https://files.example/a?token=hunter-2-hunter&x=1' });
     await ask({ kind: 'resource', name: `x://${'a'.repeat(170)}?api_key=hunter-2-hunter` });
@@ -54,7 +54,7 @@ describe('the log', () => {
 
   proves(
     'choice.authorization.failing-policy-denies',
-    'warns of a policy that fails, with its id, once a minute',
+    'warns of a failed policy with its id, once a minute',
     async () => {
       const { core, ask } = await judge(POLICIES);
       const warnings = () => core.lines.filter(({ message }) => message.startsWith('a policy failed'));
@@ -75,7 +75,7 @@ describe('the log', () => {
     },
   );
 
-  it('warns of a policy that fails where it takes an entry out of a list', async () => {
+  it('warns of a failed policy that removes an entry from a list', async () => {
     const { core, shown } = await judge([
       '@id("f") permit(principal, action, resource) when { principal.claim_x == 1 };',
     ]);
@@ -84,7 +84,7 @@ describe('the log', () => {
     expect(core.lines.filter(({ fields }) => fields.policy === 'f' && 'error' in fields)).toHaveLength(1);
   });
 
-  it('is bounded: what is more than fifty denials in a second is counted', async () => {
+  it('is bounded: more than fifty denials per second are only counted', async () => {
     const { core } = await judge(POLICIES);
     const deny = () => core.hooks.authorize.promise(callOf({ name: 'closed' }));
     for (let n = 0; n < 200; n++) await deny();
@@ -96,7 +96,7 @@ describe('the log', () => {
     expect(lines().at(-1)?.fields.suppressed).toBe(150);
   });
 
-  it('cuts names that clients made up', async () => {
+  it('cuts long names of clients', async () => {
     const { core, ask } = await judge(['permit(principal, action, resource == Tool::"a");']);
     await ask({ name: 'x'.repeat(100_000), isMissing: true });
     expect(JSON.stringify(core.lines).length).toBeLessThan(1_000);

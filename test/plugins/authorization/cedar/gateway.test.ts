@@ -7,7 +7,7 @@ import { encode } from '../../../../core/json/raw-json.ts';
 import { fakeServer, type TestGateway, testGateway } from '../../../../core/testing/index.ts';
 import { modernListen } from '../../../support/gateway-streams.ts';
 import { proves } from '../../../support/proves.ts';
-import { believing, cedar, claiming } from './support.ts';
+import { cedar, claimsFromHeader, claimsHeader } from './support.ts';
 
 const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];
 const ARGUMENT = { name: 'a', value: '' };
@@ -31,12 +31,12 @@ const far = () => {
 
 const gateway = (policies: readonly string[], more: readonly Plugin[] = [], server = far()): Promise<TestGateway> =>
   testGateway({
-    plugins: [believing, cedar, ...more],
+    plugins: [claimsFromHeader, cedar, ...more],
     backends: { far: server },
     plan: {
       name: 'gw',
       plugins: [
-        { use: believing.address },
+        { use: claimsFromHeader.address },
         { use: cedar.address, with: { policies } },
         ...more.map(({ address }) => ({ use: address })),
       ],
@@ -62,13 +62,13 @@ const POLICIES = [
 describe('a gateway with policies', () => {
   proves(
     'choice.order.list-and-call-agree',
-    'shows each caller what it may use and refuses the rest, in both eras',
+    'lists and accepts only what each caller may use, in both eras',
     async () => {
       await using kit = await gateway(POLICIES);
       for (const era of ERAS) {
         for (const claims of [ADA, EVE]) {
           const mine = claims === ADA ? 'code' : 'offer';
-          const client = await kit.client({ era, headers: claiming(claims) });
+          const client = await kit.client({ era, headers: claimsHeader(claims) });
           const listed = async (method: keyof typeof LISTS): Promise<unknown[]> => {
             const [list, name] = LISTS[method];
             const { result } = await client.request(method);
@@ -99,7 +99,7 @@ describe('a gateway with policies', () => {
           }
         }
       }
-      const headers = claiming(EVE);
+      const headers = claimsHeader(EVE);
       const listen = await modernListen(
         kit.gateway,
         { resourceSubscriptions: ['memo://code', 'memo://offer'] },
@@ -112,7 +112,7 @@ describe('a gateway with policies', () => {
 
   proves(
     ['choice.order.refusal-everywhere', 'choice.authorization.refusal-words'],
-    'that permit nothing refuses every request that reaches an entry, in words of its kind',
+    'that permit nothing refuse every request with the error of its kind',
     async () => {
       const server = far();
       await using kit = await gateway(['permit(principal == Client::"nobody-else", action, resource);'], [], server);
@@ -135,7 +135,7 @@ describe('a gateway with policies', () => {
         ],
       ];
       for (const era of ERAS) {
-        const client = await kit.client({ era, headers: claiming(ADA) });
+        const client = await kit.client({ era, headers: claimsHeader(ADA) });
         for (const [method, params, message, only] of asked) {
           if (only !== undefined && only !== era) continue;
           const { status, error } = await client.request(method, params);
@@ -154,7 +154,7 @@ describe('a gateway with policies', () => {
 
   proves(
     'choice.authorization.inner-calls',
-    'decide inner calls under the real name, and no entry that only leads to others',
+    'apply to inner calls under their own name, and not to dispatchers',
     async () => {
       const replies: JsonObject[] = [];
       const ways = inner('ways', async (core, parent, key) => {
@@ -166,7 +166,7 @@ describe('a gateway with policies', () => {
       await using kit = await gateway(POLICIES, [ways]);
       const ask = async (claims: JsonObject) => {
         replies.length = 0;
-        const client = await kit.client({ headers: claiming(claims) });
+        const client = await kit.client({ headers: claimsHeader(claims) });
         const tools = await client.toolNames();
         const { status } = await client.request('tools/call', { name: 'composite', arguments: {} });
         await client.callTool('script');
@@ -189,17 +189,17 @@ describe('a gateway with policies', () => {
     },
   );
 
-  it('are decided before a call spends anything of a limit', async () => {
+  it('are evaluated before rate limits', async () => {
     const spent: string[] = [];
     const limit = plugin('limit', (core) => core.hooks.limit.tap('limit', ({ name }) => void spent.push(name)));
     await using kit = await gateway(POLICIES, [limit]);
-    const client = await kit.client({ headers: claiming(EVE) });
+    const client = await kit.client({ headers: claimsHeader(EVE) });
     await client.request('tools/call', { name: 'deploy', arguments: { env: 'staging' } });
     await client.callTool('search');
     expect(spent).toEqual(['search']);
   });
 
-  it('see the call that is sent, not the one that was asked', async () => {
+  it('see the rewritten call, not the original one', async () => {
     const rewrite = plugin('rewrite', (core) =>
       core.hooks.rewriteCall.tap('rewrite', (call) => core.log.debug('seen') ?? call),
     );
@@ -207,21 +207,21 @@ describe('a gateway with policies', () => {
       ['permit(principal, action, resource) when { context has arg_env && context.arg_env == "staging" };'],
       [rewrite],
     );
-    const client = await kit.client({ headers: claiming(ADA) });
+    const client = await kit.client({ headers: claimsHeader(ADA) });
     const twice = '{"env":"prod","env":"staging"}';
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'deploy', arguments: {} } };
     expect((await client.request('tools/call', { name: 'deploy', arguments: { env: 'staging' } })).status).toBe(200);
     const legacy = await kit.gateway.fetch(
       new Request('http://localhost/mcp', {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...claiming(ADA) },
+        headers: { 'content-type': 'application/json', ...claimsHeader(ADA) },
         body: JSON.stringify(body).replace('{}', twice),
       }),
     );
     expect([legacy.status, ((await legacy.json()) as JsonObject).error]).toMatchObject([400, { code: -32602 }]);
   });
 
-  it('start only when they can be read', async () => {
+  it('must be valid at the start', async () => {
     await expect(gateway(['permit(principal, action, resource) when { x };'])).rejects.toThrow(
       /plugins\[\d\] authorization\/cedar\.policies\.0: line 1, column \d+/,
     );
@@ -232,7 +232,7 @@ function plugin(address: string, apply: (core: Core) => void): Plugin {
   return definePlugin({ address, config: z.strictObject({}), apply });
 }
 
-/** Two virtual tools that call others: one is a capability of its own, one only a way to them. */
+/** Two virtual tools that call others: one normal tool and one dispatcher. */
 function inner(
   address: string,
   run: (core: Core, parent: Parameters<Core['perform']>[0]['parent'], key: string) => Promise<void>,

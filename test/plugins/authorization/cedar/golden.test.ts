@@ -7,11 +7,11 @@ import type { JsonObject } from '../../../../core/contract/json.ts';
 import { encode } from '../../../../core/json/raw-json.ts';
 import type { RequirementId } from '../../../requirements.ts';
 import { proves } from '../../../support/proves.ts';
-import { type Asked, judge } from './support.ts';
+import { judge, type TestRequest } from './support.ts';
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'golden', 'cedar');
 
-/** One golden file: policies, and what comes of requests, decided by hand. */
+/** One golden file: policies, and expected decisions that were worked out by hand. */
 const goldenSchema = z.strictObject({
   says: z.string(),
   settings: z.record(z.string(), z.string()).default({}),
@@ -27,7 +27,7 @@ const goldenSchema = z.strictObject({
       entry: z
         .strictObject({
           key: z.string().optional(),
-          workload: z.string().optional(),
+          backend: z.string().optional(),
           original: z.string().optional(),
           annotations: z.record(z.string(), z.json()).optional(),
         })
@@ -42,7 +42,7 @@ const goldenSchema = z.strictObject({
   ),
 });
 
-/** Lines of the ledger that a file proves. A new file needs no line here. */
+/** Requirements that a file proves. A new file needs no entry. */
 const PROVES: Readonly<Record<string, readonly RequirementId[]>> = {
   'nothing-permits.yaml': ['choice.authorization.default-deny', 'vmcp.config-incoming.authz-policies'],
   'forbid-wins.yaml': ['choice.authorization.forbid-wins'],
@@ -70,7 +70,7 @@ describe('the golden decisions', () => {
     const test = async (): Promise<void> => {
       const { ask } = await judge({ ...settings, policies });
       for (const { expect: wanted, by, failed, reason, listed, entry, ...asked } of requests) {
-        const said = await ask({ ...asked, entry: entryFrom(asked.name ?? 'echo', entry) } as Asked);
+        const said = await ask({ ...asked, entry: entryFrom(asked.name ?? 'echo', entry) } as TestRequest);
         const come = { ...said, expect: said.isAllowed ? 'allow' : 'deny', by: [...said.policies] };
         expect([file, asked, come]).toMatchObject([file, asked, { expect: wanted, by, failed, listed }]);
         expect([asked, said.reason]).toEqual([asked, reason]);
@@ -81,7 +81,7 @@ describe('the golden decisions', () => {
     else proves(ids, `${says} (${file})`, test);
   }
 
-  it('are all there that the ledger speaks of', () => {
+  it('include every file of the requirements', () => {
     expect(Object.keys(PROVES).filter((file) => !files.includes(file))).toEqual([]);
   });
 });

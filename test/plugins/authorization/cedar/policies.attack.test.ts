@@ -5,8 +5,8 @@ import { judge } from './support.ts';
 
 const deep = (levels: number): JsonValue => (levels === 0 ? 'end' : { down: deep(levels - 1) });
 
-describe('claims and arguments named to look like something else', () => {
-  it('stay behind their prefixes: no claim is an argument, a group, or an attribute of the gateway', async () => {
+describe('claims and arguments with misleading names', () => {
+  it('keep their prefixes: a claim is never an argument, a group or an attribute of the gateway', async () => {
     const { ask } = await judge([
       'permit(principal, action, resource) when { context has arg_env && context.arg_env == "ok" };',
       'permit(principal, action, resource) when { principal has claim_role && principal.claim_role == "admin" };',
@@ -32,7 +32,7 @@ describe('claims and arguments named to look like something else', () => {
     for (const each of given) expect([each, (await ask({ arguments: each })).isAllowed]).toEqual([each, false]);
   });
 
-  it('of prototypes are nothing: neither found where they are not, nor set where they are', async () => {
+  it('of prototypes are neither read nor set', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     const { ask } = await judge({
       policies: names.flatMap((name) => [
@@ -56,33 +56,29 @@ describe('claims and arguments named to look like something else', () => {
     ).toBe(true);
   });
 
-  proves(
-    'choice.authorization.unreadable-denies',
-    'as entities or functions of Cedar deny instead of becoming them',
-    async () => {
-      const { ask } = await judge([
-        'permit(principal, action, resource) when { principal has claim_x && principal.claim_x == Tool::"echo" };',
-        'permit(principal, action, resource) when { principal has claim_x && principal.claim_x == decimal("1.0") };',
-        'permit(principal, action, resource) when { principal has claim_x && principal.claim_x has a };',
-      ]);
-      expect((await ask({ claims: { x: { a: 1 } } })).isAllowed).toBe(true);
-      for (const name of ['__entity', '__extn', '__expr']) {
-        const value = { [name]: { type: 'Tool', id: 'echo', fn: 'decimal', arg: '1.0' } };
-        for (const x of [value, [value], { a: value }, { a: 1, ...value }]) {
-          expect(await ask({ claims: { x } })).toMatchObject({
-            isAllowed: false,
-            reason: 'the claim "x" is no Cedar value',
-          });
-        }
+  proves('choice.authorization.unreadable-denies', 'that look like Cedar entities or functions deny', async () => {
+    const { ask } = await judge([
+      'permit(principal, action, resource) when { principal has claim_x && principal.claim_x == Tool::"echo" };',
+      'permit(principal, action, resource) when { principal has claim_x && principal.claim_x == decimal("1.0") };',
+      'permit(principal, action, resource) when { principal has claim_x && principal.claim_x has a };',
+    ]);
+    expect((await ask({ claims: { x: { a: 1 } } })).isAllowed).toBe(true);
+    for (const name of ['__entity', '__extn', '__expr']) {
+      const value = { [name]: { type: 'Tool', id: 'echo', fn: 'decimal', arg: '1.0' } };
+      for (const x of [value, [value], { a: value }, { a: 1, ...value }]) {
+        expect(await ask({ claims: { x } })).toMatchObject({
+          isAllowed: false,
+          reason: 'the claim "x" is not a Cedar value',
+        });
       }
-    },
-  );
+    }
+  });
 });
 
-describe('values that are not what they seem', () => {
+describe('misleading values', () => {
   proves(
     'choice.authorization.unreadable-denies',
-    'pass no comparison: too large, too fine, no Unicode, of another type',
+    'pass no comparison: too large, too precise, not Unicode, of another type',
     async () => {
       const { ask } = await judge([
         '@id("all") permit(principal, action, resource);',
@@ -93,7 +89,7 @@ describe('values that are not what they seem', () => {
         const { isAllowed, failed, reason } = await ask({ rawArguments: `{"amount":${raw}}` });
         return [raw, isAllowed, failed[0] ?? reason];
       };
-      const unreadable = 'the argument "amount" is no Cedar value';
+      const unreadable = 'the argument "amount" is not a Cedar value';
       expect(await amount('100')).toEqual(['100', true, undefined]);
       expect(await amount('101')).toEqual(['101', false, undefined]);
       expect(await amount('9007199254740993')).toEqual(['9007199254740993', false, unreadable]);
@@ -104,7 +100,7 @@ describe('values that are not what they seem', () => {
       expect(await amount('true')).toEqual(['true', false, 'most']);
       expect(await amount('-0')).toEqual(['-0', true, undefined]);
       expect((await ask({ rawArguments: '{"path":"a\\ud800secret"}' })).reason).toBe(
-        'the argument "path" is no Cedar value',
+        'the argument "path" is not a Cedar value',
       );
       expect((await ask({ rawArguments: '{"path":"a\\u0000secret"}' })).policies).toEqual(['path']);
       expect((await ask({ rawArguments: '{"unread":9007199254740993,"also":"\\udfff"}' })).isAllowed).toBe(true);
@@ -113,7 +109,7 @@ describe('values that are not what they seem', () => {
 
   proves(
     'choice.authorization.look-alike-argument-denies',
-    'come under the name that the policy reads, or under none that some server takes for it',
+    'must have exactly the name that the policy reads',
     async () => {
       const { ask } = await judge([
         '@id("all") permit(principal, action, resource);',
@@ -137,7 +133,7 @@ describe('values that are not what they seem', () => {
 
   proves(
     'choice.authorization.dot-segments-denied',
-    'match no pattern as a URI that its server reads as another one',
+    'do not match a pattern as a URI that servers normalise',
     async () => {
       const pattern =
         'permit(principal, action, resource) when { resource has uri && resource.uri like "docs://open/*" };';
@@ -149,7 +145,7 @@ describe('values that are not what they seem', () => {
           name,
           false,
           false,
-          'its URI has another spelling that servers take for the same',
+          'its URI has an equivalent spelling, which a pattern may not match',
         ]);
       }
       expect((await ask({ ...read, name: 'docs://open/a.txt' })).isAllowed).toBe(true);
@@ -158,7 +154,7 @@ describe('values that are not what they seem', () => {
     },
   );
 
-  it('are the same word only when they are the same characters', async () => {
+  it('are equal only with the same characters', async () => {
     const composed = 'caf\u00e9';
     const { ask } = await judge([
       `permit(principal == Client::"${composed}", action, resource == Tool::"${composed}");`,
@@ -172,7 +168,7 @@ describe('values that are not what they seem', () => {
     }
   });
 
-  it('are bounded in depth and number, however many come', async () => {
+  it('are bounded in depth and number', async () => {
     const { ask } = await judge([
       'permit(principal, action, resource) when { principal has claim_x && principal.claim_x has down };',
       'permit(principal in THVGroup::"g1", action, resource);',
@@ -200,7 +196,7 @@ describe('values that are not what they seem', () => {
 });
 
 describe('names from clients and backends', () => {
-  it('are ids and nothing more, whatever stands in them', async () => {
+  it('are only ids, with any content', async () => {
     const { ask } = await judge([
       'permit(principal, action, resource == Tool::"safe");',
       'permit(principal, action, resource == Resource::"memo://safe");',
@@ -241,7 +237,7 @@ describe('names from clients and backends', () => {
     expect((await ask({ name: 'safe' })).isAllowed).toBe(true);
   });
 
-  it('of another issuer are told apart where the policy asks for the issuer', async () => {
+  it('of another issuer are distinguished when the policy reads the issuer', async () => {
     const { ask } = await judge([
       'permit(principal == Client::"ada", action, resource) when { principal.claim_iss == "good" };',
     ]);
@@ -250,14 +246,14 @@ describe('names from clients and backends', () => {
     expect((await ask({ claims: { iss: 'good' } })).isAllowed).toBe(true);
   });
 
-  it('decide by what a tool is advertised as, whatever a rewrite calls it', async () => {
+  it('use the advertised name of a tool, also after a rewrite', async () => {
     const { ask } = await judge(['permit(principal, action, resource == Tool::"safe");']);
     expect((await ask({ name: 'safe', entry: { key: 'danger' } })).isAllowed).toBe(false);
   });
 });
 
-describe('what is kept of a decision', () => {
-  it('is never another one: nothing that a policy sees is left out of its key', async () => {
+describe('a cached decision', () => {
+  it('has a key with all data that policies read', async () => {
     const { ask } = await judge({
       policies: [
         'permit(principal, action, resource) when { context has arg_a && context has arg_b && context.arg_a == "x" && context.arg_b == "y" };',
@@ -282,9 +278,9 @@ describe('what is kept of a decision', () => {
       [{ subject: 'ow', kind: 'prompt', name: 'p' }, false],
     ] as const;
     for (let round = 0; round < 2; round++) {
-      for (const [question, isAllowed] of questions) {
-        const claims = { n: 0, ...('claims' in question ? question.claims : {}) };
-        expect([question, (await ask({ ...question, claims })).isAllowed]).toEqual([question, isAllowed]);
+      for (const [requestKind, isAllowed] of questions) {
+        const claims = { n: 0, ...('claims' in requestKind ? requestKind.claims : {}) };
+        expect([requestKind, (await ask({ ...requestKind, claims })).isAllowed]).toEqual([requestKind, isAllowed]);
       }
     }
   });

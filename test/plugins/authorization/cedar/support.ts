@@ -11,25 +11,25 @@ import { Cancel } from '../../../../core/timing/cancel.ts';
 import cedar from '../../../../plugins/authorization/cedar/index.ts';
 import { bootPlugin, type PluginCore } from '../../../support/plugin-core.ts';
 
-/** The configuration as a file has it. */
+/** The configuration before parsing. */
 export type Settings = z.input<typeof cedar.config>;
 
-/** What is asked of the plugin, in the words of a test. */
-export interface Asked {
+/** A request in a test. */
+export interface TestRequest {
   readonly subject?: string;
   readonly claims?: JsonObject;
   readonly kind?: EntryKind;
   readonly name?: string;
   readonly method?: Call['method'];
   readonly arguments?: JsonObject;
-  /** The arguments as a client wrote them, when that matters. */
+  /** The raw arguments of a client. */
   readonly rawArguments?: string;
   readonly entry?: Partial<CatalogEntry>;
   readonly isMissing?: boolean;
 }
 
-/** What the plugin said, and the policies that its log names for it. */
-export interface Said {
+/** The decision, and the policies that the log names. */
+export interface Outcome {
   readonly isAllowed: boolean;
   readonly policies: readonly string[];
   readonly failed: readonly string[];
@@ -38,21 +38,21 @@ export interface Said {
   readonly refusal: string | undefined;
 }
 
-/** The plugin on a core without a gateway, and how to ask it. */
+/** The plugin on a core without a gateway. */
 export interface Judge {
   readonly core: PluginCore;
-  ask(asked?: Asked): Promise<Said>;
+  ask(asked?: TestRequest): Promise<Outcome>;
   shown(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
 }
 
-/** Boots the plugin. @throws what its schema says, one sentence per line */
+/** Boots the plugin. @throws the errors of its schema, one per line */
 export async function judge(settings: Settings | readonly string[]): Promise<Judge> {
   const given = 'policies' in settings ? settings : { policies: [...settings] };
   const core = await bootPlugin(cedar, given);
   return {
     core,
     async ask(asked = {}) {
-      core.clock.nowMs += 1_000; // lines about denials are bounded per second
+      core.clock.nowMs += 1_000; // log lines about denials are bounded per second
       const call = callOf(asked);
       const from = core.lines.length;
       const refusal = await core.hooks.authorize.promise(call);
@@ -78,8 +78,8 @@ const METHODS: Readonly<Record<EntryKind, Call['method']>> = {
   template: 'resources/read',
 };
 
-/** A call as the flow would make it. */
-export function callOf(asked: Asked): Call {
+/** A call like one of the pipeline. */
+export function callOf(asked: TestRequest): Call {
   const { kind = 'tool', name = 'echo', method = METHODS[kind] } = asked;
   const raw = asked.rawArguments === undefined ? encode(asked.arguments ?? {}) : Buffer.from(asked.rawArguments);
   const caller = callerOf(asked.subject ?? 'ada', asked.claims);
@@ -122,8 +122,8 @@ export function callerOf(subject: string, claims: JsonObject = {}): Caller {
   return { issuer: 'i', subject, key: `i\0${subject}`, claims };
 }
 
-/** Believes the claims in a header, for tests only: what proves callers is another plugin's part. */
-export const believing: Plugin = definePlugin({
+/** An authenticator for tests that takes claims from a header without verification. */
+export const claimsFromHeader: Plugin = definePlugin({
   address: 'testing/believing',
   config: z.strictObject({}),
   apply(core) {
@@ -134,8 +134,8 @@ export const believing: Plugin = definePlugin({
   },
 });
 
-/** Headers of a client that {@link believing} takes for somebody. */
-export function claiming(claims: JsonObject): { readonly 'x-claims': string } {
+/** Headers for {@link claimsFromHeader}. */
+export function claimsHeader(claims: JsonObject): { readonly 'x-claims': string } {
   return { 'x-claims': JSON.stringify(claims) };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type FakeServer, fakeServer, testClient, text } from '../../../../core/testing/index.ts';
 import { find, names, optimized, said, sdkClient } from '../../../support/optimized-gateway.ts';
 import { proves } from '../../../support/proves.ts';
-import { believing, cedar, claiming } from '../../authorization/cedar/support.ts';
+import { cedar, claimsFromHeader, claimsHeader } from '../../authorization/cedar/support.ts';
 
 const DESCRIBED = {
   send_letter: 'Sends a letter to somebody',
@@ -275,8 +275,8 @@ describe('the optimizer with policies', () => {
       { directPath: '/mcp/direct' },
       { far },
       {
-        plugins: [believing, cedar],
-        uses: [{ use: believing.address }, { use: cedar.address, with: { policies } }],
+        plugins: [claimsFromHeader, cedar],
+        uses: [{ use: claimsFromHeader.address }, { use: cedar.address, with: { policies } }],
       },
     );
 
@@ -286,8 +286,8 @@ describe('the optimizer with policies', () => {
     async () => {
       const far = office();
       await using kit = await guarded(far);
-      const ada = await sdkClient(kit, { headers: claiming({ sub: 'ada' }) });
-      const eve = await sdkClient(kit, { headers: claiming({ sub: 'eve' }) });
+      const ada = await sdkClient(kit, { headers: claimsHeader({ sub: 'ada' }) });
+      const eve = await sdkClient(kit, { headers: claimsHeader({ sub: 'eve' }) });
       expect((await eve.listTools()).tools.map(({ name }) => name)).toEqual(['call_tool', 'find_tool']);
       const wish = 'read a file, write a file, draw a chart, send a letter, delete a row';
       expect((await names(ada, wish)).sort()).toEqual(Object.keys(DESCRIBED).sort());

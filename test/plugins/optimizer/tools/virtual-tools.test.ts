@@ -11,7 +11,7 @@ import { composite, farServer } from '../../../support/composites.ts';
 import { optimized } from '../../../support/optimized-gateway.ts';
 import { proves } from '../../../support/proves.ts';
 import { until } from '../../../support/until.ts';
-import { believing, claiming } from '../../authorization/cedar/support.ts';
+import { claimsFromHeader, claimsHeader } from '../../authorization/cedar/support.ts';
 
 const LONG = 60_000;
 const SCHEMA = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] };
@@ -221,10 +221,10 @@ describe('policies, limits and audit with call_tool', () => {
         'permit(principal == Client::"ada", action == Action::"call_tool", resource == Tool::"flow");',
         'permit(principal == Client::"ada", action == Action::"call_tool", resource == Tool::"echo") when { context has arg_message && context.arg_message == "1" };',
       ];
-      await using kit = await everything({ plugins: [believing] }, [
+      await using kit = await everything({ plugins: [claimsFromHeader] }, [
         { use: 'authorization/cedar', with: { policies } },
       ]);
-      const ada = await legacy(kit, { headers: claiming({ sub: 'ada' }) });
+      const ada = await legacy(kit, { headers: claimsHeader({ sub: 'ada' }) });
       expect(await through(ada, 'flow')).toMatchObject({ isError: false, structured: { total: 3 } });
       expect(await through(ada, 'sum', { a: 1, b: 2 })).toMatchObject({ isError: true });
       expect(await through(ada, 'echo', { message: '2' })).toMatchObject({ isError: true });
@@ -233,7 +233,7 @@ describe('policies, limits and audit with call_tool', () => {
       });
       expect(await script(ada, NESTED)).toMatchObject({ isError: true });
       expect(await script(ada, 'return await far.sum({ a: 1, b: 2 })')).toMatchObject({ isError: true });
-      const eve = await legacy(kit, { headers: claiming({ sub: 'eve' }) });
+      const eve = await legacy(kit, { headers: claimsHeader({ sub: 'eve' }) });
       expect(await through(eve, 'flow')).toMatchObject({ isError: true });
       expect(await script(eve, 'return await flow()')).toMatchObject({ isError: true });
     },

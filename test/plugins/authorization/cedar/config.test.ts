@@ -18,9 +18,12 @@ describe('a configuration', () => {
       { policies: [PERMIT, 'permit(principal, action,\n resource) when { context.x == "é" + };'] },
       /^authz\.policies\.1: line 2, column 38: unexpected token/,
     ],
-    [{ policies: ['// nothing'] }, /authz\.policies\.0: holds no policy/],
+    [{ policies: ['// nothing'] }, /authz\.policies\.0: contains no policy/],
     [{ policies: [`${PERMIT}\npermit(principal == ?principal, action, resource);`] }, /line 2, column 1: templates/],
-    [{ policies: [`@id("a") ${PERMIT}`, `@id("a") ${PERMIT}`] }, /policies\.1: the id "a" is taken by policies\[0\]/],
+    [
+      { policies: [`@id("a") ${PERMIT}`, `@id("a") ${PERMIT}`] },
+      /policies\.1: duplicate id "a", already used by policies\[0\]/,
+    ],
     [
       { policies: ['permit(principal, action, resource) when { nope(principal) };'] },
       /policies\.0: line 1, column \d+: .*nope/,
@@ -32,7 +35,7 @@ describe('a configuration', () => {
     ],
     [
       { policies: ['permit(principal, action in [Action::"call_tool", Action::"list_tools"], resource);'] },
-      /column 51: Action::"list_tools" is never asked: lists show what Action::"call_tool" permits/,
+      /column 51: Action::"list_tools" is not used: lists show what Action::"call_tool" permits/,
     ],
     [
       { policies: ['permit(principal, action, resource) when { action == Action::"delete" };'] },
@@ -54,7 +57,7 @@ describe('a configuration', () => {
         policies: [PERMIT],
         entitiesJson: `[${'{"uid":{"type":"A","id":"a"},"attrs":{},"parents":[]},'.repeat(2).slice(0, -1)}]`,
       },
-      /\[1\]: A::"a" stands twice/,
+      /\[1\]: duplicate entity A::"a"/,
     ],
     [
       {
@@ -73,15 +76,15 @@ describe('a configuration', () => {
     [{ policies: [PERMIT], groupEntityType: 'NS::Group' }, /groupEntityType: expected letters, digits and underscores/],
     [{ policies: [PERMIT], groupEntityType: '1Group' }, /groupEntityType/],
     [{ policies: [PERMIT], groupEntityType: 'x'.repeat(64) }, /groupEntityType/],
-    [{ policies: [PERMIT], groupEntityType: 'Client' }, /groupEntityType: is taken/],
-    [{ policies: [PERMIT], groupEntityType: 'in' }, /groupEntityType: is taken/],
+    [{ policies: [PERMIT], groupEntityType: 'Client' }, /groupEntityType: is reserved/],
+    [{ policies: [PERMIT], groupEntityType: 'in' }, /groupEntityType: is reserved/],
     [{ policies: [PERMIT], groupClaimNames: 'x' }, /unknown key "groupClaimNames", did you mean "groupClaimName"\?/],
     [{ policies: [PERMIT], primaryUpstreamProvider: 'github' }, /comes with the embedded authorization server/],
   ];
 
   proves(
     'choice.authorization.found-at-start',
-    'that is wrong is refused with path, position and what was expected',
+    'with errors is refused with path, position and what was expected',
     () => {
       for (const [given, sentence] of WRONG) {
         const found = problems(given);
@@ -93,7 +96,7 @@ describe('a configuration', () => {
     },
   );
 
-  it('is told of every policy that is wrong, not only of the first', () => {
+  it('reports every invalid policy, not only the first', () => {
     expect(problems({ policies: ['a', PERMIT, 'b'], entitiesJson: 'x' })).toHaveLength(3);
   });
 
@@ -124,7 +127,7 @@ describe('a configuration', () => {
     },
   );
 
-  it('may hold many policies in one string, each with an id of its place', async () => {
+  it('may have many policies in one string, each with an id of its position', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `t${index}`);
     const text = names.map((name) => `permit(principal, action, resource == Tool::"${name}");`).join('\n// next\n');
     const { ask } = await judge([text]);
@@ -133,7 +136,7 @@ describe('a configuration', () => {
     }
   });
 
-  it('is warned of where a policy or an entity does not do what it seems to', async () => {
+  it('logs warnings about misleading policies and entities', async () => {
     const settings: Settings = {
       policies: [
         '@id("a") permit(principal, action, resource) when { context.arg_x == principal.claim_y };',
@@ -149,7 +152,7 @@ describe('a configuration', () => {
     ]);
   });
 
-  it('leaves nothing behind when its gateway stops, and decides nothing any more', async () => {
+  it('is released when its gateway stops', async () => {
     const open = await judge(['permit(principal, action, resource) when { resource.name != "x" };']);
     expect((await open.ask()).isAllowed).toBe(true);
     const many = Array.from({ length: 200 }, (_, index) => entryOf('tool', `t${index}`));
@@ -161,7 +164,7 @@ describe('a configuration', () => {
     expect((await next.ask()).isAllowed).toBe(false);
   });
 
-  it('stands alone: two gateways in one process decide by their own policies', async () => {
+  it('is separate per gateway in one process', async () => {
     const [one, two] = [await judge([PERMIT]), await judge(['forbid(principal, action, resource);'])];
     expect([(await one.ask()).isAllowed, (await two.ask()).isAllowed]).toEqual([true, false]);
     expect([(await one.ask({ name: 'x' })).isAllowed, (await two.ask({ name: 'x' })).isAllowed]).toEqual([true, false]);

@@ -5,7 +5,7 @@ import type { Bucket, Store } from '../../../core/contract/store.ts';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { redisConfig } from '../../../plugins/stores/redis/config.ts';
 import { createConnection } from '../../../plugins/stores/redis/connection.ts';
-import { keysOf } from '../../../plugins/stores/redis/keys.ts';
+import { keysOf } from '../../../plugins/stores/redis/key-names.ts';
 import { createRedisStore, storeScripts } from '../../../plugins/stores/redis/redis-store.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
@@ -13,7 +13,7 @@ import { type RedisServer, redisMissing, startRedis } from '../../support/redis.
 const RUNS = 60;
 const STEPS = 40;
 
-/** Buckets of one run. Periods are long: the server lets keys expire by its real time, twice the period after a take. */
+/** Buckets of one run. Periods are long, because the server expires keys by its real time after twice the period. */
 const sizes = fc.array(
   fc.record({ capacity: fc.integer({ min: 1, max: 7 }), refillPeriodMs: fc.integer({ min: 60_000, max: 300_000 }) }),
   {
@@ -26,7 +26,7 @@ const step = fc.record({
   picks: fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
 });
 
-describe.skipIf(redisMissing)('the stores in memory and in Redis', () => {
+describe.skipIf(redisMissing)('the memory store and the Redis store', () => {
   let server: RedisServer;
   let admin: Redis;
   let store: Store;
@@ -46,7 +46,7 @@ describe.skipIf(redisMissing)('the stores in memory and in Redis', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it('give the same answer to every take, however the buckets are mixed and the time passes', async () => {
+  it('have the same result for every take, with any buckets and times', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, fc.array(step, { maxLength: STEPS }), async (made, steps) => {
         const prefix = `run-${++run}`;

@@ -1,20 +1,20 @@
 import type { CedarValueJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { isObject, type JsonValue } from '@toolmgr/core';
 
-/** Cedar has no value for it: too large, too fine, not Unicode, or written to look like something else. */
+/** A value that Cedar cannot represent: too large, too precise, not Unicode, or with a reserved member name. */
 export const UNREADABLE = Symbol('unreadable');
 
-/** A value as Cedar takes it; `undefined` when there is nothing to take. */
+/** A Cedar value; `undefined` for an absent one. */
 export type Converted = CedarValueJson | undefined | typeof UNREADABLE;
 
-/** Records and sets nested deeper are left out. Source: the entity model of the contract's reference. */
+/** Records and sets nested deeper are omitted. Source: the entity model of the contract's reference. */
 const MAX_DEPTH = 10;
 
 /**
  * Converts a decoded JSON value.
  *
  * Shape: booleans and strings stay; whole numbers become Long, fractions of up to four digits decimal; arrays sets,
- * objects records; null is absent. Nothing is rounded or cut: what does not fit is UNREADABLE, and so is all around it.
+ * objects records; null is absent. Nothing is rounded or cut: a value that cannot be represented makes the whole value UNREADABLE.
  */
 export function cedarValue(value: JsonValue | undefined, depth = 1): Converted {
   if (value === undefined || value === null) return undefined;
@@ -25,7 +25,7 @@ export function cedarValue(value: JsonValue | undefined, depth = 1): Converted {
   return isObject(value) ? cedarRecord(value, depth) : cedarSet(value as readonly JsonValue[], depth);
 }
 
-/** Beyond 2^53 the decoder has rounded already: two numbers that differ on the wire would be one here. */
+/** Integers beyond 2^53 are refused, because the JSON decoder has rounded them. */
 function cedarNumber(value: number): Converted {
   if (Number.isInteger(value)) return Number.isSafeInteger(value) ? value + 0 : UNREADABLE;
   const text = value.toFixed(DECIMALS);
@@ -49,7 +49,7 @@ function cedarSet(elements: readonly JsonValue[], depth: number): Converted {
 function cedarRecord(object: Readonly<Record<string, JsonValue | undefined>>, depth: number): Converted {
   const members: [string, CedarValueJson][] = [];
   for (const [name, value] of Object.entries(object)) {
-    // an object of these names would be taken for an entity or a function call
+    // Cedar reads these names as an entity or a function call
     if (ESCAPES.has(name) || !name.isWellFormed()) return UNREADABLE;
     const converted = cedarValue(value, depth + 1);
     if (converted === UNREADABLE) return UNREADABLE;

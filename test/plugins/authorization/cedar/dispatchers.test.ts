@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../../../support/proves.ts';
 import { judge } from './support.ts';
 
-const WAYS_IN = ['execute_tool_script', 'find_tool', 'call_tool'] as const;
+const DISPATCHERS = ['execute_tool_script', 'find_tool', 'call_tool'] as const;
 const NOT_THESE = 'permit(principal == Client::"nobody-else", action, resource);';
 
-/** How the three stand for a caller: allowed and listed, or neither. */
-async function standing(policies: readonly string[], asked: { subject?: string; claims?: object } = {}) {
+/** The dispatchers that a caller may call and list. */
+async function accessOf(policies: readonly string[], asked: { subject?: string; claims?: object } = {}) {
   const { ask } = await judge([NOT_THESE, ...policies]);
   const allowed: string[] = [];
-  for (const name of WAYS_IN) {
+  for (const name of DISPATCHERS) {
     const said = await ask({
       ...(asked as object),
       name,
@@ -22,17 +22,17 @@ async function standing(policies: readonly string[], asked: { subject?: string; 
   return allowed;
 }
 
-describe('a tool that only leads to others', () => {
+describe('a dispatcher', () => {
   it('needs no permit', async () => {
-    expect(await standing([])).toEqual(WAYS_IN);
+    expect(await accessOf([])).toEqual(DISPATCHERS);
   });
 
   proves(
     'choice.authorization.ways-in-forbidden',
-    'is refused and not listed when a forbid names it, whatever way it is named',
+    'is refused and not listed when a forbid names it in any form',
     async () => {
-      for (const name of WAYS_IN) {
-        const others = WAYS_IN.filter((each) => each !== name);
+      for (const name of DISPATCHERS) {
+        const others = DISPATCHERS.filter((each) => each !== name);
         const forbids = [
           `forbid(principal, action, resource == Tool::"${name}");`,
           `forbid(principal == Client::"ada", action == Action::"call_tool", resource == Tool::"${name}");`,
@@ -41,14 +41,14 @@ describe('a tool that only leads to others', () => {
           `forbid(principal, action, resource) when { resource has name && resource.name == "${name}" };`,
           `forbid(principal, action, resource) when { ["x", "${name}"].contains(resource.name) };`,
         ];
-        for (const forbid of forbids) expect([forbid, await standing([forbid])]).toEqual([forbid, others]);
+        for (const forbid of forbids) expect([forbid, await accessOf([forbid])]).toEqual([forbid, others]);
       }
     },
   );
 
   proves(
     'choice.authorization.ways-in-forbidden',
-    'is refused when a forbid looks at its caller alone, and no other caller is',
+    'is refused when a forbid depends only on the caller, for that caller only',
     async () => {
       const forbids = [
         'forbid(principal == Client::"ada", action, resource);',
@@ -58,13 +58,13 @@ describe('a tool that only leads to others', () => {
       ];
       const ada = { subject: 'ada', claims: { away: true, groups: ['guests'] } };
       for (const forbid of forbids) {
-        expect([forbid, await standing([forbid], ada)]).toEqual([forbid, []]);
-        expect([forbid, await standing([forbid], { subject: 'bob' })]).toEqual([forbid, WAYS_IN]);
+        expect([forbid, await accessOf([forbid], ada)]).toEqual([forbid, []]);
+        expect([forbid, await accessOf([forbid], { subject: 'bob' })]).toEqual([forbid, DISPATCHERS]);
       }
     },
   );
 
-  it('is allowed where a forbid is about tools and does not name it', async () => {
+  it('is allowed when a forbid applies to tools and does not name it', async () => {
     const forbids = [
       'forbid(principal, action, resource) unless { resource has readOnlyHint && resource.readOnlyHint };',
       'forbid(principal, action, resource) unless { context has arg_env && context.arg_env == "staging" };',
@@ -73,17 +73,17 @@ describe('a tool that only leads to others', () => {
       'forbid(principal, action, resource) when { resource.destructiveHint };',
       'forbid(principal, action, resource) unless { resource == Tool::"execute_tool_script" || resource.name == "find_tool" || resource == Tool::"call_tool" };',
     ];
-    for (const forbid of forbids) expect([forbid, await standing([forbid])]).toEqual([forbid, WAYS_IN]);
+    for (const forbid of forbids) expect([forbid, await accessOf([forbid])]).toEqual([forbid, DISPATCHERS]);
   });
 
-  it('is refused when the policy that names it fails, and when nothing can be decided about its caller', async () => {
+  it('is refused when the policy that names it fails, and for an undecidable caller', async () => {
     const failing = 'forbid(principal, action, resource == Tool::"find_tool") when { principal.claim_absent };';
-    expect(await standing([failing])).toEqual(['execute_tool_script', 'call_tool']);
+    expect(await accessOf([failing])).toEqual(['execute_tool_script', 'call_tool']);
     const naming = 'forbid(principal, action, resource == Tool::"find_tool") when { false };';
-    expect(await standing([naming], { subject: '' })).toEqual(['execute_tool_script', 'call_tool']);
+    expect(await accessOf([naming], { subject: '' })).toEqual(['execute_tool_script', 'call_tool']);
   });
 
-  it('is listed when a forbid of some arguments names it, and refused with those', async () => {
+  it('is listed when a forbid names it with some arguments, and refused with those', async () => {
     const { ask } = await judge([
       NOT_THESE,
       'forbid(principal, action, resource == Tool::"execute_tool_script") when { context has arg_data_present };',

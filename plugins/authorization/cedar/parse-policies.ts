@@ -5,26 +5,26 @@ import {
   policyToJson,
 } from '@cedar-policy/cedar-wasm/nodejs';
 import { nearest } from '@toolmgr/core';
-import { mentionsOf, uidKey } from './expression.ts';
+import { referencesOf, uidKey } from './references.ts';
 import type { StaticEntities } from './static-entities.ts';
 
-/** One policy under the id that logs name it by. */
+/** One policy with the id that logs use. */
 export interface Policy {
   readonly id: string;
   readonly text: string;
   readonly json: PolicyJson;
 }
 
-/** What is wrong with the text at `index`: position and sentence. */
+/** The error of the text at `index`, with position. */
 export interface PolicyProblem {
   readonly index: number;
   readonly message: string;
 }
 
-/** What the gateway asks policies about. Source: the entity model of the contract's reference. */
+/** The actions of the gateway. Source: the entity model of the contract's reference. */
 export const ACTIONS = ['call_tool', 'get_prompt', 'read_resource'] as const;
 
-/** Known elsewhere, never asked here. */
+/** Actions of other products that this gateway does not use, with the ones to use instead. */
 const LIST_ACTIONS: Readonly<Record<string, string>> = {
   list_tools: 'call_tool',
   list_prompts: 'get_prompt',
@@ -32,10 +32,10 @@ const LIST_ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads policy texts; one text may hold several policies.
+ * Parses policy texts; one text may contain several policies.
  *
  * Shape: ids are the `@id` annotation, else `policies[i]`, or `policies[i].k` where a text holds more than one.
- * Actions may be those of {@link ACTIONS} and those that `entities` has. Fails as values, one per text at most.
+ * Actions may be those of {@link ACTIONS} and those that `entities` has. Reports at most one problem per text.
  */
 export function readPolicies(
   texts: readonly string[],
@@ -53,7 +53,7 @@ export function readPolicies(
     for (const policy of read.policies) {
       const taken = ids.get(policy.id);
       if (taken !== undefined)
-        problems.push({ index, message: `the id "${policy.id}" is taken by policies[${taken}]` });
+        problems.push({ index, message: `duplicate id "${policy.id}", already used by policies[${taken}]` });
       ids.set(policy.id, index);
       policies.push(policy);
     }
@@ -66,22 +66,22 @@ type ReadText = { readonly policies: readonly Policy[] } | { readonly message: s
 function readText(text: string, index: number, entities: Pick<StaticEntities, 'has'>): ReadText {
   if (text.length > MAX_TEXT) return { message: `longer than ${MAX_TEXT} characters` };
   const parts = policySetTextToParts(text);
-  if (parts.type === 'failure') return { message: explained(text, parts.errors[0]) };
+  if (parts.type === 'failure') return { message: errorText(text, parts.errors[0]) };
   const [template] = parts.policy_templates;
   if (template !== undefined) {
     return {
-      message: `${positionOf(text, template)}: templates are not served, write the entity instead of ?principal`,
+      message: `${positionOf(text, template)}: templates are not supported, write the entity instead of ?principal`,
     };
   }
-  if (parts.policies.length === 0) return { message: 'holds no policy' };
+  if (parts.policies.length === 0) return { message: 'contains no policy' };
   const ordered = [...parts.policies].sort((a, b) => text.indexOf(a) - text.indexOf(b));
   const policies: Policy[] = [];
   for (const [place, part] of ordered.entries()) {
     const read = policyToJson(part);
-    if (read.type === 'failure') return { message: explained(text, read.errors[0]) };
-    // what the list form is made of goes through JSON: a nesting that is too deep for that must be heard of now
+    if (read.type === 'failure') return { message: errorText(text, read.errors[0]) };
+    // the form for lists is built from JSON; reports nesting that is too deep for JSON
     const checked = checkParsePolicySet({ staticPolicies: { [String(place)]: part } });
-    if (checked.type === 'failure') return { message: explained(text, checked.errors[0]) };
+    if (checked.type === 'failure') return { message: errorText(text, checked.errors[0]) };
     const unknown = unknownAction(text, read.json, entities);
     if (unknown !== undefined) return { message: unknown };
     const own = ordered.length === 1 ? `policies[${index}]` : `policies[${index}].${place}`;
@@ -92,16 +92,16 @@ function readText(text: string, index: number, entities: Pick<StaticEntities, 'h
 
 const MAX_TEXT = 262_144;
 
-/** An action that is never asked makes a permit useless and a forbid a false comfort. */
+/** A policy for an unused action has no effect, which is dangerous for a forbid. */
 function unknownAction(text: string, policy: PolicyJson, entities: Pick<StaticEntities, 'has'>): string | undefined {
-  for (const key of mentionsOf([policy]).entities) {
+  for (const key of referencesOf([policy]).entities) {
     if (!key.startsWith('Action::') && !key.includes('::Action::')) continue;
     if (entities.has(key) || ACTIONS.some((id) => uidKey('Action', id) === key)) continue;
     const id = JSON.parse(key.slice(key.indexOf('::"') + 2)) as string;
     const place = positionOf(text, key);
     const asked = LIST_ACTIONS[id];
     if (asked !== undefined && key === uidKey('Action', id)) {
-      return `${place}: ${key} is never asked: lists show what ${uidKey('Action', asked)} permits, remove it`;
+      return `${place}: ${key} is not used: lists show what ${uidKey('Action', asked)} permits; remove it`;
     }
     const hint = nearest(id, ACTIONS);
     const known = ACTIONS.map((action) => uidKey('Action', action)).join(', ');
@@ -116,8 +116,8 @@ interface CedarError {
   readonly sourceLocations?: readonly { readonly start: number; readonly label: string | null }[];
 }
 
-/** Cedar's own sentence, with the place in the text before it. */
-function explained(text: string, error: CedarError | undefined): string {
+/** Cedar's message with the position in the text. */
+function errorText(text: string, error: CedarError | undefined): string {
   if (error === undefined) return 'is not Cedar';
   const [location] = error.sourceLocations ?? [];
   const message = error.message.replace(/^failed to parse policy with id `[^`]*` from string: /, '');

@@ -1,14 +1,14 @@
-/** Turns the keys of one gateway into names in a database that others use too. */
+/** Builds the Redis keys of one gateway in a shared database. */
 export interface Keys {
   value(key: string): string;
   bucket(key: string): string;
 }
 
 /**
- * Every key carries the gateway's name: gateways that share a database share nothing else, replicas share all.
+ * Every key has the gateway's name: replicas share keys, other gateways in the same database do not.
  *
- * Shape: `toolmgr:vmcp:session:{NAME}:KEY` and `toolmgr:rl:{NAME}:KEY`; with a prefix of one's own `PREFIX:{NAME}:KEY` and
- * `PREFIX:rl:{NAME}:KEY`. The braces are a hash tag: all keys of a gateway lie in one slot of a cluster.
+ * Shape: `toolmgr:vmcp:session:{NAME}:KEY` and `toolmgr:rl:{NAME}:KEY`; with a `keyPrefix` `PREFIX:{NAME}:KEY` and
+ * `PREFIX:rl:{NAME}:KEY`. The braces are a hash tag: all keys of a gateway are in one slot of a cluster.
  */
 export function keysOf(gateway: string, keyPrefix: string | undefined): Keys {
   const own = keyPrefix === undefined || keyPrefix === '' || keyPrefix.endsWith(':') ? keyPrefix : `${keyPrefix}:`;

@@ -1,43 +1,43 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 
-/** One node of a Cedar expression: its operator and what stands under it. */
+/** One node of a Cedar expression: its operator and its operands. */
 interface Node {
   readonly op: string;
   readonly body: unknown;
 }
 
-/** What policies can see of a request. Whatever is not here cannot change a decision. */
-export interface Mentions {
-  /** Attribute names read by `.` or `has`, of whatever they are read. */
+/** The data of a request that policies read. Other data cannot change a decision. */
+export interface References {
+  /** Attribute names that are read with `.` or `has`, on any operand. */
   readonly attributes: ReadonlySet<string>;
   /** Entities named, as `Type::"id"`. */
   readonly entities: ReadonlySet<string>;
-  /** The context is used as a whole: every claim and argument counts. */
+  /** Whether the context is used as a whole, so that every claim and argument matters. */
   readonly wholeContext: boolean;
-  /** The resource is compared with something that is not written in the policy: its id counts, whatever it is. */
+  /** Whether the resource is compared with a value that is not in the policy, so that every id matters. */
   readonly anyResource: boolean;
-  /** Attributes that are compared with a pattern. */
+  /** Attributes that are compared with a `like` pattern. */
   readonly patterns: ReadonlySet<string>;
 }
 
-/** The one spelling of an entity as a key. */
+/** The canonical key of an entity. */
 export function uidKey(type: string, id: string): string {
   return `${type}::${JSON.stringify(id)}`;
 }
 
-/** What a set of policies can see, joined. */
-export function mentionsOf(policies: readonly PolicyJson[]): Mentions {
-  const found = nothingFound();
+/** The references of a set of policies. */
+export function referencesOf(policies: readonly PolicyJson[]): References {
+  const found = noReferences();
   for (const policy of policies) {
-    for (const scope of [policy.principal, policy.action, policy.resource]) noteEntities(scope, found.entities);
-    for (const { body } of policy.conditions) note(body, found);
+    for (const scope of [policy.principal, policy.action, policy.resource]) collectEntities(scope, found.entities);
+    for (const { body } of policy.conditions) collect(body, found);
   }
   return found;
 }
 
-/** Whether an expression may come out differently with other arguments. */
+/** Whether the value of an expression may depend on arguments. */
 export function readsArguments(expression: Expr): boolean {
-  const { attributes, wholeContext } = mentionsIn(expression);
+  const { attributes, wholeContext } = referencesIn(expression);
   return wholeContext || [...attributes].some((name) => name.startsWith('arg_'));
 }
 
@@ -56,7 +56,7 @@ export function unguarded({ conditions }: PolicyJson): readonly string[] {
   return [...read].filter((name) => /^(arg|claim)_/.test(name) && !guarded.has(name));
 }
 
-/** The node of an expression; `undefined` for what is none. */
+/** The node of an expression; `undefined` for other values. */
 export function nodeOf(expression: unknown): Node | undefined {
   if (typeof expression !== 'object' || expression === null) return undefined;
   const [first] = Object.entries(expression);
@@ -71,23 +71,23 @@ interface Found {
   readonly patterns: Set<string>;
 }
 
-function nothingFound(): Found {
+function noReferences(): Found {
   return { attributes: new Set(), entities: new Set(), wholeContext: false, anyResource: false, patterns: new Set() };
 }
 
-function mentionsIn(expression: Expr): Mentions {
-  const found = nothingFound();
-  note(expression, found);
+function referencesIn(expression: Expr): References {
+  const found = noReferences();
+  collect(expression, found);
   return found;
 }
 
-function note(expression: unknown, found: Found): void {
+function collect(expression: unknown, found: Found): void {
   const node = nodeOf(expression);
   if (node === undefined) return;
   const { op, body } = node;
-  if (op === 'Value') return noteEntities(body, found.entities);
+  if (op === 'Value') return collectEntities(body, found.entities);
   if (op === 'Var') {
-    // reached only where no rule below took the variable with its operator
+    // only variables that the rules below do not handle
     if (body === 'context') found.wholeContext = true;
     if (body === 'resource') found.anyResource = true;
     return;
@@ -96,24 +96,24 @@ function note(expression: unknown, found: Found): void {
   const inner = operands(node);
   if (op === 'like') for (const compared of inner) found.patterns.add(attributeOf(nodeOf(compared)?.body ?? {}));
   const isPlain = op === '.' || op === 'has' || (op === 'is' && inner.length === 1);
-  const isLiteral = COMPARES.has(op) && inner.some(isWritten);
+  const comparesLiteral = COMPARES.has(op) && inner.some(isLiteral);
   for (const operand of inner) {
     const variable = nodeOf(operand);
-    if (variable?.op === 'Var' && (isPlain || (isLiteral && variable.body !== 'context'))) continue;
-    note(operand, found);
+    if (variable?.op === 'Var' && (isPlain || (comparesLiteral && variable.body !== 'context'))) continue;
+    collect(operand, found);
   }
 }
 
-/** Comparisons with entities that stand in the policy see no other id than those. */
+/** Operators whose comparison with a literal entity depends only on that entity. */
 const COMPARES: ReadonlySet<string> = new Set(['==', '!=', 'in', 'is']);
 
-function isWritten(expression: unknown): boolean {
+function isLiteral(expression: unknown): boolean {
   const node = nodeOf(expression);
   if (node?.op === 'Value') return true;
-  return node?.op === 'Set' && Array.isArray(node.body) && node.body.every(isWritten);
+  return node?.op === 'Set' && Array.isArray(node.body) && node.body.every(isLiteral);
 }
 
-/** What stands under a node, whatever the operator: unknown ones hide nothing. */
+/** The operands of a node, also for unknown operators. */
 function operands({ op, body }: Node): readonly unknown[] {
   if (op === 'Value' || op === 'Var' || op === 'Slot') return [];
   if (Array.isArray(body)) return body as readonly unknown[]; // sets, and the arguments of extension functions
@@ -126,16 +126,16 @@ function attributeOf(body: unknown): string {
   return namesOf(body)[0] ?? '';
 }
 
-/** `has a.b` names several at once. */
+/** `has a.b` has several attribute names. */
 function namesOf(body: unknown): readonly string[] {
   const { attr } = body as { readonly attr?: string | readonly string[] };
   if (attr === undefined) return [];
   return typeof attr === 'string' ? [attr] : attr;
 }
 
-function noteEntities(value: unknown, entities: Set<string>): void {
+function collectEntities(value: unknown, entities: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;
   const { type, id } = value as { readonly type?: unknown; readonly id?: unknown };
   if (typeof type === 'string' && typeof id === 'string') entities.add(uidKey(type, id));
-  for (const inner of Object.values(value)) noteEntities(inner, entities);
+  for (const inner of Object.values(value)) collectEntities(inner, entities);
 }

@@ -113,6 +113,27 @@ describe('snippets', () => {
   });
 });
 
+describe('the page of the architecture', () => {
+  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+  const section = (title: string) => page.slice(page.indexOf(`## ${title}\n`)).split('\n## ')[0] ?? '';
+
+  it('answers its six questions with files that exist', () => {
+    const rows = section('Six places by name').match(/^\| where .*$/gm) ?? [];
+    expect(rows).toHaveLength(6);
+    for (const row of rows) {
+      const paths = [...row.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+      expect(paths, row).not.toEqual([]);
+      expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    }
+  });
+
+  it('draws one request through files that exist', () => {
+    const paths = section('One request').match(/^(core|hosts)\/\S+\.ts/gm) ?? [];
+    expect(paths.length).toBeGreaterThan(10);
+    expect(paths.filter((path) => !path.includes('*') && !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});
+
 describe('the written pages', () => {
   it('link to existing files', () => {
     const broken = [...readTree()]

@@ -6,7 +6,7 @@ import { categoryOf, LinkFailure } from './failure.ts';
 import { isAlive } from './health/ping.ts';
 import type { ReadLists } from './lists/list-reader.ts';
 import type { Connector } from './sessions/connect.ts';
-import { type SessionHolder, stopped } from './sessions/session-holder.ts';
+import { type SessionHolder, stopped } from './sessions/reopen-session.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** A link that lived this long ended for reasons of its own; one that did not is part of a crash loop. */

@@ -22,7 +22,7 @@ import { Connector } from './sessions/connect.ts';
 import { OwnSessions } from './sessions/exclusive-sessions.ts';
 import { momentFor } from './sessions/first-start.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
-import { type SessionHolder, stopped } from './sessions/session-holder.ts';
+import { type SessionHolder, stopped } from './sessions/reopen-session.ts';
 import { SessionPool } from './sessions/session-pool.ts';
 import { ModernWatches } from './subscriptions/modern-subscriptions.ts';
 import type { Spawn } from './transports/process-group.ts';

@@ -35,10 +35,10 @@ export function passthroughProblem(header: string): string | undefined {
   return restricted ? `the header ${header} is restricted and cannot be passed through` : undefined;
 }
 
-/** Makes the picker of an allow-list. Without one it costs nothing. */
-export function createPassthrough(allowed: readonly string[]): Passthrough {
+/** Makes the function that picks the headers of an allow-list; `undefined` for an empty list. */
+export function createPassthrough(allowed: readonly string[]): Passthrough | undefined {
   const names = [...new Set(allowed.map((name) => name.toLowerCase()))];
-  if (names.length === 0) return () => NO_HEADERS;
+  if (names.length === 0) return undefined;
   return (headers) => {
     const hop = headers.connection;
     const ofTheHop = hop === undefined ? undefined : new Set(hop.split(',').map((name) => name.trim().toLowerCase()));
@@ -51,5 +51,3 @@ export function createPassthrough(allowed: readonly string[]): Passthrough {
     return passed;
   };
 }
-
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});

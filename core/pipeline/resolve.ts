@@ -37,7 +37,7 @@ export function catalogFor(
 export interface ResolveParts extends CatalogParts {
   readonly seal: StateSeal;
   /** Picks the headers of a client's request that travel on. */
-  readonly passthrough: Passthrough;
+  readonly passthrough: Passthrough | undefined;
 }
 
 /** The target of a call: an entry under a name; a name that nobody has; or what to answer instead. */
@@ -78,7 +78,7 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
     caller: request.caller,
     client: request.client,
     inbound: request.inbound,
-    headers: parts.passthrough(request.inbound.headers),
+    headers: parts.passthrough?.(request.inbound.headers) ?? NO_HEADERS,
     parent: undefined,
     round: round.state?.round ?? 1,
     backendState: round.state?.inner,
@@ -194,3 +194,4 @@ function argumentsOf(params: RawObject) {
 
 const OPEN_BRACE = 0x7b;
 const NULL = Buffer.from('null');
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});

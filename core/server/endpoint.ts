@@ -22,7 +22,7 @@ import { openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
-import { RequestRecorder, recorderOf } from './http/request-recorder.ts';
+import { type RecordedInbound, RequestRecorder } from './http/request-recorder.ts';
 import { CONSUMED, serveRoute } from './http/routes.ts';
 import { sendError } from './http/send-error.ts';
 import { withHeaders } from './http/with-headers.ts';
@@ -117,16 +117,16 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     return requests === undefined ? serveGuarded : recorded(serveGuarded, requests);
   }
 
-  async function serveGuarded(inbound: Inbound, readBody: BodyReader, plain: Responder): Promise<void> {
+  async function serveGuarded(inbound: RecordedInbound, readBody: BodyReader, plain: Responder): Promise<void> {
     const verdict = guard(inbound.headers);
     if ('refused' in verdict) {
-      recorderOf(inbound)?.refused(verdict.refused);
+      inbound.record?.refused(verdict.refused);
       return sendProblem(plain, 'REQUEST_REFUSED', verdict.refused);
     }
     const { origin } = verdict;
     const responder = origin === undefined ? plain : withHeaders(plain, corsHeaders(origin));
     if (stopping !== undefined) {
-      recorderOf(inbound)?.refused('the gateway is stopping');
+      inbound.record?.refused('the gateway is stopping');
       return sendProblem(responder, 'GATEWAY_STOPPING', 'retry later', STOPPING_HEADERS);
     }
     if (origin !== undefined && isPreflight(inbound)) {
@@ -137,10 +137,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     try {
       const route = routes.get(inbound.path);
       if (route !== undefined) {
-        recorderOf(inbound)?.enters('route');
+        inbound.record?.enters('route');
         await serveRoute(route, inbound, readBody, responder);
       } else if (inbound.path === path || inbound.path === directPath) {
-        recorderOf(inbound)?.enters('mcp');
+        inbound.record?.enters('mcp');
         await serveMcp(inbound, readBody, responder);
       } else sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');
     } catch (cause) {
@@ -148,12 +148,12 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       refuse(responder, 500, INTERNAL);
     } finally {
       flight.leave();
-      const recorder = recorderOf(inbound);
+      const recorder = inbound.record;
       if (recorder?.status === 0) recorder.clientDisconnected(); // the client disconnected before its body was complete
     }
   }
 
-  async function serveMcp(inbound: Inbound, readBody: BodyReader, responder: Responder): Promise<void> {
+  async function serveMcp(inbound: RecordedInbound, readBody: BodyReader, responder: Responder): Promise<void> {
     const { method } = inbound;
     const bodiless = method === 'POST' ? undefined : router.bodiless(method);
     if (method !== 'POST' && bodiless === undefined) {
@@ -162,17 +162,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const found = service.identify(inbound);
     const caller = isPromise(found) ? await found : found;
     if (caller === undefined) {
-      recorderOf(inbound)?.refused(UNAUTHENTICATED.message);
+      inbound.record?.refused(UNAUTHENTICATED.message);
       return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });
     }
     if ('refused' in caller) {
-      recorderOf(inbound)?.refused(caller.reason);
+      inbound.record?.refused(caller.reason);
       rejected.note(inbound, caller);
       const retry: Record<string, string> =
         caller.status === 429 || caller.status === 503 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
       return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
     }
-    recorderOf(inbound)?.isOf(caller);
+    inbound.record?.isOf(caller);
     const exchange: HttpExchange = { inbound, responder, caller };
     if (bodiless !== undefined) return bodiless(exchange);
     if (!isJsonType(inbound.headers['content-type'])) {
@@ -183,10 +183,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     if (typeof body === 'string') return refuseBody(responder, body);
     const message = readMessage(body, limits);
     if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
-    recorderOf(inbound)?.says(message);
+    inbound.record?.says(message);
     const server = router.serverFor(inbound, message);
     if ('code' in server) return refuse(responder, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
-    recorderOf(inbound)?.speaks(server.era);
+    inbound.record?.speaks(server.era);
     await server.post(exchange, message); // awaited, because returning the promise costs two more microtasks
   }
 

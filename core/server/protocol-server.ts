@@ -1,15 +1,16 @@
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
-import type { Inbound, Responder } from '../contract/inbound.ts';
+import type { Responder } from '../contract/inbound.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import type { Message } from '../mcp/message.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import type { Heartbeat } from '../timing/shared-timers.ts';
+import type { RecordedInbound } from './http/request-recorder.ts';
 
 /** One HTTP request at the endpoint, after authentication. */
 export interface HttpExchange {
-  readonly inbound: Inbound;
+  readonly inbound: RecordedInbound;
   readonly responder: Responder;
   readonly caller: Caller;
 }

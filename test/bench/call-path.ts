@@ -34,7 +34,8 @@ const { values: flags } = parseArgs({
 });
 const ERAS = ['2026-07-28', '2025-11-25'] as const;
 const WARM_UP_CALLS = 20;
-const SETTLE_MS = 100; // what follows the response, e.g. the audit record, belongs to the call
+const RECORDINGS = 5;
+const SETTLE_MS = 50; // what follows the response, e.g. the audit record, belongs to the call
 
 await using backend = await startProcess(undefined, 'backend.ts', ['0', '10']);
 const gateway = await createGateway(
@@ -67,10 +68,13 @@ for (const client of ERAS) {
   for (const name of ['modern', 'legacy']) {
     const call = requests[client].call(`${name}_tool_0`);
     for (let n = 0; n < WARM_UP_CALLS; n++) await post(call);
-    const recorded = [await recordedCall(call), await recordedCall(call), await recordedCall(call)];
-    // A timer that fires during a call is not part of it: the recording with the fewest calls has none.
-    const calls = recorded.reduce((fewest, one) => (one.length < fewest.length ? one : fewest));
-    paths.push({ client, backend: name, ...pathOf(calls) });
+    // A timer that fires meanwhile is not part of the call: the recording with the fewest files has none.
+    let path = pathOf(await recordedCall(call));
+    for (let n = 1; n < RECORDINGS; n++) {
+      const other = pathOf(await recordedCall(call));
+      if (other.files.length < path.files.length) path = other;
+    }
+    paths.push({ client, backend: name, ...path });
   }
 }
 await gateway.stop();

@@ -1,6 +1,6 @@
 import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
-import type { SessionHolder } from '../sessions/session-holder.ts';
+import type { SessionHolder } from '../sessions/reopen-session.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** Failed readings in a row before the next change is waited for. */

@@ -16,7 +16,6 @@ import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import type { GatewayService, ListsChanged } from '../../pipeline/gateway-service.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { isPromise } from '../../timing/is-promise.ts';
-import { recorderOf } from '../http/request-recorder.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
@@ -143,7 +142,7 @@ async function initialize(context: ServerContext, exchange: HttpExchange, messag
   const opened = context.sessions.open(exchange.caller, hello, exchange.inbound);
   const session = isPromise(opened) ? await opened : opened;
   if (typeof session === 'string') return refuseMissing(exchange, message.id, session);
-  recorderOf(exchange.inbound)?.belongsTo(session);
+  exchange.inbound.record?.belongsTo(session);
   const client = sessionClient(session);
   context.service.prepareOwner(client);
   const result = encode(initializeResult(context.service.face(client), session.protocolVersion));

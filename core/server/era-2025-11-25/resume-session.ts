@@ -1,7 +1,6 @@
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import { isPromise } from '../../timing/is-promise.ts';
-import { recorderOf } from '../http/request-recorder.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange } from '../protocol-server.ts';
 import { ANSWER_HEADERS } from './response.ts';
@@ -35,7 +34,7 @@ function checked(
     refuseMissing(exchange, id, found);
     return undefined;
   }
-  recorderOf(exchange.inbound)?.belongsTo(found);
+  exchange.inbound.record?.belongsTo(found);
   if (version !== undefined && !isSupportedVersion(version)) {
     refuse(exchange, id, 400, MISSING_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
     return undefined;

@@ -11,12 +11,12 @@ import { META } from '../../mcp/meta.ts';
 
 /** The record of the request of a call; `undefined` for calls of code, and without listeners. */
 export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | undefined {
-  return inbound === undefined ? undefined : recorderOf(inbound);
+  return inbound?.record as RequestRecord | undefined; // only the endpoint sets it
 }
 
-/** Mutable view of the record, for the code that serves the request. */
-export function recorderOf({ record }: Inbound): RequestRecorder | undefined {
-  return record as RequestRecorder | undefined; // only the endpoint sets it
+/** A request as the server has it: the code that serves it writes to its record. */
+export interface RecordedInbound extends Inbound {
+  record?: RequestRecorder;
 }
 
 /** Records one HTTP request for the listeners; wraps its responder to see the response. */

@@ -67,22 +67,22 @@ describe('passthrough headers', () => {
 
   it('are found whatever their spelling in the list, once each', () => {
     const pick = createPassthrough(['X-Tenant', 'x-tenant', 'X-Trace']);
-    expect(pick({ 'x-tenant': 'blue', 'x-trace': '1', 'x-other': 'no' })).toEqual({
+    expect(pick?.({ 'x-tenant': 'blue', 'x-trace': '1', 'x-other': 'no' })).toEqual({
       'x-tenant': 'blue',
       'x-trace': '1',
     });
-    expect(pick({ 'x-other': 'no' })).toEqual({});
+    expect(pick?.({ 'x-other': 'no' })).toEqual({});
   });
 
   it('are headers of the request, never what every object has', () => {
     const pick = createPassthrough(['constructor', 'toString', 'hasOwnProperty']);
-    expect(pick({})).toEqual({});
+    expect(pick?.({})).toEqual({});
   });
 
   proves('choice.passthrough.connection-listed', 'stay here when Connection lists them', () => {
     const pick = createPassthrough(['x-tenant', 'x-trace']);
     const headers = { 'x-tenant': 'blue', 'x-trace': '1' };
-    expect(pick({ ...headers, connection: 'keep-alive' })).toEqual(headers);
-    expect(pick({ ...headers, connection: 'close,  X-Tenant ' })).toEqual({ 'x-trace': '1' });
+    expect(pick?.({ ...headers, connection: 'keep-alive' })).toEqual(headers);
+    expect(pick?.({ ...headers, connection: 'close,  X-Tenant ' })).toEqual({ 'x-trace': '1' });
   });
 });

@@ -24,7 +24,7 @@ export interface ContractSection {
    */
   readonly leftOutOf?: readonly ('listing' | 'running')[];
   /** Authenticates requests that carry no proof of who sends them. */
-  readonly takesCallersWithoutProof?: boolean;
+  readonly acceptsUnauthenticatedCallers?: boolean;
   /** Tools that the plugin lists, whatever its section says. */
   readonly ownTools?: readonly string[];
   /** Judges the health of backends. */

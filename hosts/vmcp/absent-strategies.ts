@@ -56,8 +56,8 @@ const xaa = z.strictObject({
 const LATER = 'is not available yet: it comes with the embedded authorization server';
 
 /**
- * Strategies of the contract that no plugin brings yet. They are read, so that a slip is found, and refused by name. With its
- * plugin a strategy leaves this list.
+ * Strategies of the contract that are not available yet. Their options are checked, and their use is refused by name. Remove
+ * a strategy from this list when its plugin exists.
  */
 export const ABSENT_STRATEGIES = [
   { type: 'upstream_inject', options: 'upstreamInject', schema: upstreamInject, why: LATER },

@@ -3,7 +3,7 @@ import { ABSENT_STRATEGIES } from './absent-strategies.ts';
 import type { Problem } from './problem.ts';
 import { hasKey, lastKey, type Section, STRATEGIES, strategyPlaces, valueAt } from './sections.ts';
 
-/** What one value of `type` means, and the key of its options. */
+/** One possible value of `type` and the key of its options. */
 export interface KnownChoice extends Partial<Choice> {
   readonly type: string;
   readonly options?: string;
@@ -17,10 +17,10 @@ export interface Chosen {
   readonly [options: string]: unknown;
 }
 
-/** Where callers are known: its `type` chooses the plugin. */
+/** Section whose `type` chooses the plugin that authenticates callers. */
 export const CALLERS = 'incomingAuth';
 
-/** The choices of a section in the order of the catalogue, then those that no plugin brings yet. */
+/** The choices of a section in the order of the catalogue, then those that are not available yet. */
 export function choicesOf(sections: readonly Section[], of: string): KnownChoice[] {
   const present = sections.flatMap((section): KnownChoice[] => {
     if (section.choice?.of !== of) return [];
@@ -29,7 +29,7 @@ export function choicesOf(sections: readonly Section[], of: string): KnownChoice
   return of === STRATEGIES ? [...present, ...ABSENT_STRATEGIES] : present;
 }
 
-/** What is chosen where a file says nothing. */
+/** The default choice of a section. */
 export function defaultOf(sections: readonly Section[], of: string): Chosen {
   const found = sections.find(({ choice }) => choice?.of === of && choice.isDefault);
   return { type: found?.choice?.type ?? '' };
@@ -41,7 +41,7 @@ export function chosenTypes(file: unknown, of: string): ReadonlySet<unknown> {
   return new Set(places.map((place) => valueAt(file, [...place, 'type'])));
 }
 
-/** Choices that cannot work, each by its name: absent ones, options that are missing or of another type, no token. */
+/** Invalid choices: unavailable ones, missing options, options of another type, and missing caller tokens. */
 export function choiceProblems(file: unknown, sections: readonly Section[], facts: FileFacts): Problem[] {
   return [
     ...problemsAt([CALLERS], file, choicesOf(sections, CALLERS), facts),
@@ -66,7 +66,7 @@ function problemsAt(
   if (needsCallerToken && facts.callers !== 'token' && !facts.hasOwnPlugins) {
     refuse(
       [...place, 'type'],
-      `${type} works with the token that a caller came with, and nobody brings one; set incomingAuth.type: oidc`,
+      `${type} needs the token of the caller, and callers have none; set incomingAuth.type: oidc`,
     );
   }
   for (const other of choices) {
@@ -77,7 +77,7 @@ function problemsAt(
   return problems;
 }
 
-/** One use of a strategy as plans have it. */
+/** Converts one use of a strategy for the plan. */
 export function strategyUse(use: Chosen, choices: readonly KnownChoice[]): { type: string; options?: unknown } {
   const key = choices.find(({ type }) => type === use.type)?.options;
   const options = key === undefined ? undefined : use[key];

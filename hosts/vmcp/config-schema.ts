@@ -6,12 +6,12 @@ import { CALLERS, type Chosen, choicesOf } from './choices.ts';
 import { hasKey, type KeyedSection, lastKey, type Section, STRATEGIES } from './sections.ts';
 import { statusPagesSchema } from './status-pages-schema.ts';
 
-/** What a plugin's own schema reads: kept as written here, checked by `read-config.ts`. */
+/** A section that a plugin's schema reads: kept as written here, checked in `section-problems.ts`. */
 const owned = z.unknown();
 
 const name = z.string().min(1, 'expected a name that is not empty');
 
-/** Keys that the host and the core read themselves. */
+/** Keys of the host and the core. */
 const ofHost = {
   name,
   groupRef: name,
@@ -51,7 +51,7 @@ export function configSchema(sections: readonly Section[]) {
     .strictObject({
       ...ofHost,
       ...topLevel(sections),
-      /** Only a file whose own plugin says who callers are may leave it out; `anonymous` beside it would let others in. */
+      /** May only be absent when a plugin of the file authenticates callers; with `anonymous` other callers would be accepted too. */
       incomingAuth: callers.optional(),
       outgoingAuth: z.strictObject({
         source: z.enum(['inline', 'discovered']),
@@ -72,7 +72,7 @@ export function isOfHost({ contractKey }: KeyedSection): boolean {
   return Object.hasOwn(ofHost, contractKey);
 }
 
-/** A vmcp file that was read, as far as the host knows it; the sections of plugins are there too. */
+/** A parsed vmcp file. Only the keys of the host are typed; the sections of plugins are present too. */
 export interface VmcpConfig {
   readonly name: string;
   readonly groupRef: string;

@@ -4,9 +4,9 @@ import type { VmcpConfig } from './config-schema.ts';
 import { hasKey, type Section, valueAt } from './sections.ts';
 
 /**
- * What the sections of a file know of each other.
+ * Facts that sections of a file share.
  *
- * Shape: `isSound` says whether a section was read without problems; one that was not adds nothing, unless only its `type` counts.
+ * Shape: `isSound` says whether a section has no problems. An unsound section adds no facts, unless only its `type` counts.
  */
 export function factsOf(
   config: VmcpConfig,

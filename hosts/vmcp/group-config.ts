@@ -4,9 +4,9 @@ import type { VmcpConfig } from './config-schema.ts';
 import { hasKey, type Section, STRATEGIES } from './sections.ts';
 
 /**
- * The configuration of a group where nothing else is said: no credentials, and what each section begins with.
+ * The default configuration of a group: no credentials, and the initial value of each section.
  *
- * Shape: `running` are workloads that the file lists; without them it serves those of the group.
+ * Shape: `running` are workloads to list as backends; without it the backends are discovered from the group.
  */
 export function groupConfig(
   name: string,

@@ -2,8 +2,8 @@ import { type FileFacts, nearest } from '@toolmgr/core';
 import type { VmcpConfig } from './config-schema.ts';
 import type { Problem } from './problem.ts';
 
-/** What the file asks of the host and this version cannot do: nothing is read and then ignored. */
-export function cannotWork(config: VmcpConfig, facts: FileFacts): Problem[] {
+/** Settings of the host that this version does not support; they are refused instead of ignored. */
+export function unsupportedSettings(config: VmcpConfig, facts: FileFacts): Problem[] {
   const problems: Problem[] = [];
   const refuse = (path: Problem['path'], message: string): void => void problems.push({ path, message });
   if (config.compositeToolRefs?.length) {
@@ -16,24 +16,24 @@ export function cannotWork(config: VmcpConfig, facts: FileFacts): Problem[] {
     );
   }
   if (config.statusPages !== undefined && PAGES.has(config.endpoint?.path ?? '')) {
-    refuse(['endpoint', 'path'], `is the path of a status page, which statusPages guards; expected another path`);
+    refuse(['endpoint', 'path'], `is the path of a status page, which statusPages protects; expected another path`);
   }
   return [...problems, ...credentialsOfPrograms(config, facts)];
 }
 
 const PAGES: ReadonlySet<string> = new Set(['/status', '/api/backends/health', '/metrics', '/api/explain']);
 
-/** Credentials for programs, which take none over their pipes. What stands as the default is meant for the others. */
+/** Credentials for stdio programs have no effect. The default strategy is allowed, because it is for other backends. */
 function credentialsOfPrograms({ outgoingAuth }: VmcpConfig, { backends }: FileFacts): Problem[] {
   return Object.entries(outgoingAuth.backends ?? {}).flatMap(([name, { type }]) => {
     const isProgram = backends.some((backend) => backend.name === name && backend.isProgram);
     if (!isProgram || type === 'unauthenticated') return [];
-    const message = `${type} has no effect on a program (transport stdio); hand it what it needs in command.env`;
+    const message = `${type} has no effect on a program (transport stdio); pass credentials in command.env`;
     return [{ path: ['outgoingAuth', 'backends', name, 'type'], message }];
   });
 }
 
-/** Names that no backend of a static list has, where a slip would send the wrong credentials or wait the wrong time. */
+/** Unknown backend names in credentials and timeouts, when the file lists the backends. */
 export function unknownBackends(config: VmcpConfig, { backends }: FileFacts): Problem[] {
   const names = backends.map(({ name }) => name);
   if (names.length === 0) return [];
@@ -52,10 +52,10 @@ export function unknownBackends(config: VmcpConfig, { backends }: FileFacts): Pr
   );
 }
 
-/** Headers of clients that leave the gateway: what stands in them is the clients' word. */
+/** Warns when passthrough headers, whose values clients choose, reach remote servers. */
 export function widePassthrough({ passthroughHeaders = [] }: VmcpConfig, { backends }: FileFacts): Problem[] {
   const remote = backends.filter(({ isRemote }) => isRemote).map(({ name }) => name);
   if (passthroughHeaders.length === 0 || remote.length === 0) return [];
-  const message = `what clients write there also reaches the remote servers: ${remote.join(', ')}`;
+  const message = `values from clients are also sent to the remote servers: ${remote.join(', ')}`;
   return [{ path: ['passthroughHeaders'], message }];
 }

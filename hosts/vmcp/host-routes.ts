@@ -9,37 +9,37 @@ import { factsOf } from './facts.ts';
 import type { SectionedConfig } from './plan.ts';
 import type { Section } from './sections.ts';
 
-/** What is served now. */
+/** The current configuration and plan. */
 export interface Serving extends SectionedConfig {
   readonly plan: Plan;
 }
 
-/** Routes of the host, of whatever gateway is current. */
+/** Routes of the host; they always show the current gateway. */
 export interface HostRoutes {
-  /** `/health`, `/ping` and `/readyz`: open to everybody. */
+  /** `/health`, `/ping` and `/readyz`: public. */
   readonly open: readonly HostRoute[];
-  /** Those that name backends or tools. */
+  /** Routes that name backends or tools. */
   readonly pages: readonly HostRoute[];
 }
 
-/** Makes the routes; `access` says who may read the pages, `isGuarded` whether the file guards them anywhere. */
+/** Creates the routes. `access`: who may read the pages; `isGuarded`: whether the file protects them at any listener. */
 export function hostRoutes(
-  door: GatewaySwitch,
+  gatewaySwitch: GatewaySwitch,
   now: Serving,
   access: () => PageAccess | undefined,
   isGuarded: () => boolean,
 ): HostRoutes {
   const routes = statusRoutes(
     {
-      backends: () => door.current.backends(),
-      catalog: () => door.current.catalog(),
-      settled: () => door.current.settled(),
-      unready: () => door.current.unready(),
+      backends: () => gatewaySwitch.current.backends(),
+      catalog: () => gatewaySwitch.current.catalog(),
+      settled: () => gatewaySwitch.current.settled(),
+      unready: () => gatewaySwitch.current.unready(),
     },
     {
       version: VERSION,
       access,
-      // read anew for each answer: a changed file may change them
+      // getters, because a reload may change the values
       get isGuarded() {
         return isGuarded();
       },
@@ -56,31 +56,31 @@ export function hostRoutes(
         return isPlanned(now, ({ monitorsBackends }) => monitorsBackends === true);
       },
       get isStopping() {
-        return door.isStopping;
+        return gatewaySwitch.isStopping;
       },
-      // where callers need a proof and the page needs none, names of tools and URIs are not for whoever reaches the port
-      conflicts: () => (isGuarded() || needsNoProof(now) ? conflictsOf(door) : []),
+      // if callers must authenticate but the page is public, names of tools and URIs are not shown
+      conflicts: () => (isGuarded() || acceptsUnauthenticated(now) ? conflictsOf(gatewaySwitch) : []),
       authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
     },
   );
   const metrics: HostRoute = {
     path: '/metrics',
     access,
-    // unguarded, the gateway answers by itself
+    // without protection the gateway's own route answers
     isOfHost: () => access() !== undefined,
-    answer: () => metricsOf(door, now.plan),
+    answer: () => metricsOf(gatewaySwitch, now.plan),
   };
   const explain: HostRoute = {
     path: '/api/explain',
     access,
     answer: (query) =>
-      needsNoProof(now)
-        ? { status: 200, body: explainTool(door.current, now.plan, query.get('tool') ?? '') }
+      acceptsUnauthenticated(now)
+        ? { status: 200, body: explainTool(gatewaySwitch.current, now.plan, query.get('tool') ?? '') }
         : { status: 404, body: { error: 'not_found' } },
   };
   return {
     open: routes.filter((route) => route.access === undefined),
-    // beyond this machine only callers the gateway knows may learn how tools are wired
+    // not on public addresses, because it shows how tools are configured
     pages: [
       ...routes.filter((route) => route.access !== undefined),
       metrics,
@@ -89,9 +89,9 @@ export function hostRoutes(
   };
 }
 
-/** Where callers need no proof, the routes of this machine need none. A proxy in front of a guarded gateway is local too. */
-function needsNoProof(now: Serving): boolean {
-  return isPlanned(now, ({ takesCallersWithoutProof }) => takesCallersWithoutProof === true);
+/** Whether callers need no authentication. If they do, loopback is not enough: a proxy in front of the gateway is local too. */
+function acceptsUnauthenticated(now: Serving): boolean {
+  return isPlanned(now, ({ acceptsUnauthenticatedCallers }) => acceptsUnauthenticatedCallers === true);
 }
 
 /** Whether the plan has a plugin of such a section, named by the file or under `plugins:`. */
@@ -99,18 +99,18 @@ function isPlanned({ plan, sections }: Serving, is: (section: Section) => boolea
   return sections.some((section) => is(section) && plan.plugins.some(({ use }) => use === section.address));
 }
 
-/** Of the catalogue for clients that declare nothing. None while there is no catalogue: the log has said why. */
-function conflictsOf(door: GatewaySwitch): readonly CatalogConflict[] {
+/** Conflicts of the catalogue for clients without capabilities. Empty while there is no catalogue; the log has the reason. */
+function conflictsOf(gatewaySwitch: GatewaySwitch): readonly CatalogConflict[] {
   try {
-    return door.current.catalog().conflicts;
+    return gatewaySwitch.current.catalog().conflicts;
   } catch {
     return [];
   }
 }
 
-/** What the gateway answers there; its own guard of Host names gets one that it knows, ours has passed the real one. */
-async function metricsOf(door: GatewaySwitch, { endpoint }: Plan) {
+/** Response of the gateway's own route. The `Host` of the request was checked by the host, so this uses an allowed one. */
+async function metricsOf(gatewaySwitch: GatewaySwitch, { endpoint }: Plan) {
   const host = endpoint.allowedHosts?.[0] ?? 'localhost';
-  const answer = await door.current.fetch(new Request('http://localhost/metrics', { headers: { host } }));
+  const answer = await gatewaySwitch.current.fetch(new Request('http://localhost/metrics', { headers: { host } }));
   return { status: answer.status, body: await answer.text(), type: answer.headers.get('content-type') ?? 'text/plain' };
 }

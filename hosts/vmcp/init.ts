@@ -6,7 +6,7 @@ import { UsageError } from '../shared/usage-error.ts';
 import { groupConfig } from './group-config.ts';
 import { sectionsOf } from './sections.ts';
 
-/** A file for the group, and what could not go into it. */
+/** A file for the group, and the workloads that it leaves out. */
 export interface InitOutcome {
   readonly yaml: string;
   readonly backends: number;
@@ -14,7 +14,7 @@ export interface InitOutcome {
 }
 
 /**
- * Makes the vmcp file of a group from its running workloads, sorted by name.
+ * Creates the vmcp file of a group from its running workloads, sorted by name.
  * @throws UsageError when the group has none
  */
 export async function initFromGroup(group: string, state = stateDir()): Promise<InitOutcome> {

@@ -12,7 +12,7 @@ interface FileOptions {
   readonly format: 'text' | 'json';
 }
 
-/** Adds `toolmgr vmcp …`. What a command needs is loaded when it runs. */
+/** Adds `toolmgr vmcp …`. A command loads its code when it runs. */
 export function addVmcpCommands(program: Command): void {
   const vmcp = program.command('vmcp').description('serve many MCP servers behind one endpoint');
   addServe(vmcp);
@@ -27,13 +27,13 @@ function addServe(vmcp: Command): void {
   const serve = vmcp
     .command('serve')
     .description('serve a file, or the running workloads of a group')
-    .option('-c, --config <file>', 'vmcp file (YAML); read again when it changes and on SIGHUP')
+    .option('-c, --config <file>', 'vmcp file (YAML); reloaded when it changes and on SIGHUP')
     .option('--group <name>', 'serve the running workloads of a group instead of a file')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
     .option('--session-ttl <duration>', 'idle time of a client session (0 = 30m)', sessionTtlFrom)
-    .option('--status-port <number>', 'serve status pages and metrics at a port of their own on 127.0.0.1', portFrom)
-    .option('--status-token-env <name>', 'environment variable with the token that status pages and metrics ask for')
+    .option('--status-port <number>', 'serve status pages and metrics at a separate port on 127.0.0.1', portFrom)
+    .option('--status-token-env <name>', 'environment variable with the required token of status pages and metrics')
     .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
     .option('--debug', 'log more')
     .addHelpText(
@@ -50,7 +50,7 @@ Examples:
   serve.action(async (options) => (await import('./serve.ts')).serve(options));
 }
 
-/** Known and refused by name until what they switch on is there. */
+/** Flags that are not available yet and are refused by name. */
 const LATER_FLAGS = [
   ['--optimizer', '--optimizer'],
   ['--optimizer-embedding', '--optimizer-embedding'],
@@ -63,8 +63,8 @@ function later(flag: string): never {
 }
 
 function addValidate(vmcp: Command): void {
-  withFile(vmcp.command('validate').description('check a file and say what it means'))
-    .option('--connect', 'also open the backends once and compare the names of the file with what they list')
+  withFile(vmcp.command('validate').description('check a file and print a summary'))
+    .option('--connect', 'also connect to the backends once and check the names of the file against their lists')
     .addHelpText(
       'after',
       '\nExamples:\n  toolmgr vmcp validate -c vmcp.yaml\n  toolmgr vmcp validate -c vmcp.yaml --connect',
@@ -72,7 +72,7 @@ function addValidate(vmcp: Command): void {
     .action(async ({ config: file, format, connect }: FileOptions & { readonly connect?: boolean }) => {
       const read = await readFile(file);
       const { config } = read;
-      const asked = connect ? await (await import('./ask-backends.ts')).askBackends(read, file) : [];
+      const asked = connect ? await (await import('./check-against-backends.ts')).checkAgainstBackends(read, file) : [];
       const warnings = [...read.warnings, ...asked];
       for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
       const lines = (await import('./overview.ts')).overviewOf(read);
@@ -95,7 +95,7 @@ function addInit(vmcp: Command): void {
     .requiredOption('-g, --group <name>', 'group of workloads')
     .option('-o, --output <file>', 'file to write with mode 0600 (default: standard output)')
     .addOption(new Option('-c, --config <file>', 'the same as --output').hideHelp().conflicts('output'))
-    .option('--force', 'replace the file when it is there')
+    .option('--force', 'replace an existing file')
     .addHelpText('after', '\nExample:\n  toolmgr vmcp init -g dev -o vmcp.yaml && toolmgr vmcp serve -c vmcp.yaml')
     .action(async (options: { group: string; output?: string; config?: string; force?: boolean }) => {
       const { initFromGroup } = await import('./init.ts');
@@ -111,7 +111,7 @@ function addInit(vmcp: Command): void {
 function addPlan(vmcp: Command): void {
   vmcp
     .command('plan')
-    .description('print the plan that a file gives: its plugins, the defaults of the gateway, secrets hidden')
+    .description('print the plan of a file with plugins and defaults, without secrets')
     .requiredOption('-c, --config <file>', 'vmcp file (YAML)')
     .addHelpText('after', '\nExample:\n  toolmgr vmcp plan -c vmcp.yaml')
     .action(async ({ config: file }: { config: string }) => {
@@ -127,9 +127,9 @@ function addPlan(vmcp: Command): void {
 function addExplain(vmcp: Command): void {
   vmcp
     .command('explain')
-    .description('say where a tool comes from, what changed it, and what would refuse it')
+    .description('show where a tool comes from, what changed it, and what may refuse its calls')
     .argument('<tool>', 'advertised name, or workload.original')
-    .addOption(new Option('-c, --config <file>', 'vmcp file: its backends are asked now').conflicts('url'))
+    .addOption(new Option('-c, --config <file>', 'vmcp file; connects to its backends').conflicts('url'))
     .option('--url <url>', 'a gateway that runs on this machine, e.g. http://127.0.0.1:4483/mcp')
     .addOption(formatOption())
     .addHelpText(
@@ -181,7 +181,7 @@ async function writeNew(file: string, text: string, force: boolean): Promise<voi
     await writeFile(file, text, { mode: 0o600, flag: force ? 'w' : 'wx' });
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
-    if (code === 'EEXIST') throw new UsageError(`${file} is there already; --force replaces it`);
+    if (code === 'EEXIST') throw new UsageError(`${file} exists; --force replaces it`);
     throw new UsageError(`${file} cannot be written (${code ?? 'unknown error'})`);
   }
 }

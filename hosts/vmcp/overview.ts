@@ -3,7 +3,7 @@ import { factsOf } from './facts.ts';
 import type { SectionedConfig } from './plan.ts';
 import { hasKey, placesOf, valueAt } from './sections.ts';
 
-/** What `vmcp validate` says that a file means. */
+/** Summary of a file for `vmcp validate`. */
 export function overviewOf({ config, sections }: SectionedConfig): readonly SectionOverview[] {
   const facts = factsOf(config, sections);
   return [

@@ -4,13 +4,13 @@ import type { Problem } from './problem.ts';
 import { check } from './problem-lines.ts';
 import { type Section, valueAt } from './sections.ts';
 
-/** What `plugins:` of a file brings: sections of its plugins, and what is wrong there. */
+/** Sections and problems of the plugins under `plugins:`. */
 export interface OwnPlugins {
   readonly sections: readonly Section[];
   readonly problems: readonly Problem[];
 }
 
-/** Reads `plugins:`. Its plugins are loaded as the start loads them, so that both say the same. */
+/** Reads `plugins:`. Loads its plugins like the start, so that both report the same problems. */
 export async function readOwnPlugins(file: unknown, places: PluginPlaces): Promise<OwnPlugins> {
   const given = valueAt(file, ['plugins']);
   const sections: Section[] = [];
@@ -20,9 +20,9 @@ export async function readOwnPlugins(file: unknown, places: PluginPlaces): Promi
     const use = valueAt(entry, ['use']);
     if (typeof use !== 'string' || use === '') continue;
     const path = ['plugins', index, 'use'];
-    if (seen.has(use)) problems.push({ path, message: `${use} stands twice` });
+    if (seen.has(use)) problems.push({ path, message: `${use} is a duplicate` });
     seen.add(use);
-    const plugin = await findPlugin(use, places).catch(whyAbsent);
+    const plugin = await findPlugin(use, places).catch(missingPluginReason);
     if (typeof plugin === 'string') {
       problems.push({ path, message: plugin });
       continue;
@@ -32,13 +32,13 @@ export async function readOwnPlugins(file: unknown, places: PluginPlaces): Promi
   return { sections, problems };
 }
 
-/** Why a plugin is not there, with what caused it. @throws whatever is no fault of it */
-export function whyAbsent(cause: unknown): string {
+/** Why a plugin is missing. @throws the cause if it is not a GatewayFault */
+export function missingPluginReason(cause: unknown): string {
   if (cause instanceof GatewayFault) return cause.message;
   throw cause;
 }
 
-/** What a plugin objects to in its configuration. A reader that is not zod may throw, and says what it wants. */
+/** Problems of a plugin's configuration. A schema that is not zod may throw; its message is the problem. */
 export function configProblems({ config }: Plugin, value: unknown, path: Problem['path']): Problem[] {
   try {
     return check(config as z.ZodType, value, path);

@@ -5,30 +5,30 @@ import type { VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
 import { hasKey, type KeyedSection, lastKey, type Section, STRATEGIES, valueAt } from './sections.ts';
 
-/** A file with what reads its sections. */
+/** A file and the sections that read it. */
 export interface SectionedConfig {
   readonly config: VmcpConfig;
   readonly sections: readonly Section[];
 }
 
-/** The file as a command reads it that does not serve. */
+/** The file for a command that does not serve, without the sections that the command does not need. */
 export function leftFor(command: 'listing' | 'running', { config, sections }: SectionedConfig): SectionedConfig {
   return { config, sections: sections.filter(({ leftOutOf = [] }) => !leftOutOf.includes(command)) };
 }
 
-/** What flags of the command line add to a file. */
+/** Settings from flags of the command line. */
 export interface PlanFlags {
   /** Idle time of a client session; 0 means the default. */
   readonly sessionTtlMs?: number;
-  /** Sections with a switch that are on, whatever the file says. */
+  /** Sections with a switch that a flag turns on. */
   readonly switchedOn?: readonly string[];
-  /** Secret behind sealed states, the same on all replicas; `TOOLMGR_STATE_KEY`. */
+  /** Secret for sealing request states, the same on all replicas; `TOOLMGR_STATE_KEY`. */
   readonly stateKey?: string;
-  /** The address to bind is a loopback one (default). */
+  /** The address to bind is a loopback address (default). */
   readonly loopback?: boolean;
 }
 
-/** The plan of a vmcp file, its plugins in the order of the sections. Pure: the same file and flags give the same plan. */
+/** The plan of a vmcp file, with its plugins in the order of the sections. Pure. */
 export function planFromConfig({ config, sections }: SectionedConfig, flags: PlanFlags = {}): PlanInput {
   const limits = { ...config.limits, ...(flags.sessionTtlMs ? { sessionIdleMs: flags.sessionTtlMs } : {}) };
   const endpoint = { ...config.endpoint, ...(flags.loopback === false ? { loopback: false } : {}) };
@@ -74,21 +74,21 @@ function chosenPart(section: Section, { of, type, isDefault }: Choice, config: V
   return { plugins: [{ use, ...(options === undefined ? {} : { with: options }) }] };
 }
 
-/** A section with a switch is absent while that is off. */
+/** The settings of a section; `undefined` when its switch is off. */
 function switched({ hasSwitch, contractKey }: KeyedSection, value: unknown, { switchedOn = [] }: PlanFlags): unknown {
   if (!hasSwitch) return value;
   const { enabled = false, ...settings } = (value ?? {}) as Readonly<Record<string, unknown>>;
   return enabled === true || switchedOn.includes(contractKey) ? settings : undefined;
 }
 
-/** A section is the configuration of its plugin, or the member of it that has the section's name. */
+/** A section is the whole configuration of its plugin, or the member with the section's name. */
 function configFrom(section: KeyedSection, value: unknown): unknown {
   const { own } = section;
   const key = lastKey(section);
   return own?.config instanceof z.ZodObject && Object.hasOwn(own.config.shape, key) ? { [key]: value } : value;
 }
 
-/** What `plugins:` lists: each entry as it is, or what its section of the file makes of it. */
+/** The entries of `plugins:`; an entry with its own section in the file gets its configuration from there. */
 function ownUses({ config, sections }: SectionedConfig, partOf: (section: Section) => PlanPart): readonly PluginUse[] {
   return (config.plugins ?? []).flatMap((entry) => {
     const section = sections.find(({ own, address }) => own !== undefined && address === entry.use);
@@ -97,7 +97,7 @@ function ownUses({ config, sections }: SectionedConfig, partOf: (section: Sectio
   });
 }
 
-/** `plugins:` replaces what has the same address, where it stands, and adds the rest at the end. */
+/** An entry of `plugins:` replaces the planned plugin with the same address; other entries are added at the end. */
 function withOwnPlugins(planned: readonly PluginUse[], own: readonly PluginUse[]): PluginUse[] {
   const replaced = planned.map((use) => own.find((other) => other.use === use.use) ?? use);
   return [...replaced, ...own.filter((use) => !replaced.includes(use))];

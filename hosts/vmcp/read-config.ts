@@ -5,7 +5,7 @@ import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { choiceProblems } from './choices.ts';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
-import { cannotWork, unknownBackends, widePassthrough } from './host-problems.ts';
+import { unknownBackends, unsupportedSettings, widePassthrough } from './host-problems.ts';
 import { readOwnPlugins } from './own-plugins.ts';
 import type { SectionedConfig } from './plan.ts';
 import type { Problem } from './problem.ts';
@@ -19,17 +19,17 @@ import {
 } from './section-problems.ts';
 import { hasKey, type Section, sectionsOf } from './sections.ts';
 
-/** A file that was read, and what is odd about it but not wrong. */
+/** A parsed file with its warnings. */
 export interface ReadConfig extends SectionedConfig {
   readonly warnings: readonly string[];
 }
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-const MAX_ALIASES = 100; // of YAML anchors; more is a bomb, not a configuration
+const MAX_ALIASES = 100; // of YAML anchors; more would be an attack by exponential expansion
 
 /**
- * The text of a file.
- * @throws GatewayFault PLAN_INVALID saying why it cannot be read
+ * Reads the text of a file.
+ * @throws GatewayFault PLAN_INVALID with the reason
  */
 export async function readConfigText(file: string): Promise<string> {
   try {
@@ -44,7 +44,7 @@ export async function readConfigText(file: string): Promise<string> {
 /**
  * Reads the text of a vmcp file strictly.
  *
- * Each section is read by the plugin that owns it, so the file, `validate` and the start agree.
+ * The plugin that owns a section reads it, so `validate` and the start report the same problems.
  * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
  */
 export async function readConfig(text: string, file: string, catalogue: Catalogue): Promise<ReadConfig> {
@@ -64,7 +64,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
     !hasKey(section) || !problems.some(({ path }) => path[0] === section.contractKey.split('.')[0]);
   const facts = factsOf(config, sections, isSound);
   const sound = sections.filter(isSound);
-  problems.push(...choiceProblems(config, sections, facts), ...cannotWork(config, facts));
+  problems.push(...choiceProblems(config, sections, facts), ...unsupportedSettings(config, facts));
   problems.push(...sound.flatMap((section) => sectionProblems(section, config, facts)));
   if (problems.length === 0) {
     problems.push(...unknownBackends(config, facts), ...(await absentPlugins({ config, sections }, catalogue)));
@@ -74,7 +74,7 @@ export async function readConfig(text: string, file: string, catalogue: Catalogu
   return { config, sections, warnings: linesOf([...odd, ...widePassthrough(config, facts)]) };
 }
 
-/** What a text holds, and where: problems become `file:line: path: message`, sorted by line. */
+/** Parses YAML. `linesOf` formats problems as `file:line: path: message`, sorted by line. */
 function parseText(text: string, file: string) {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
     throw new GatewayFault('PLAN_INVALID', `${file}: larger than ${MAX_FILE_BYTES} bytes`);
@@ -99,10 +99,10 @@ function parseText(text: string, file: string) {
 
 function yamlProblem({ code, pos: [begin], message }: YAMLError, text: string): string {
   if (code !== 'DUPLICATE_KEY') return message;
-  return `the key ${/^[^\s:]+/.exec(text.slice(begin, begin + 100))?.[0] ?? ''} stands twice in one section`;
+  return `the key ${/^[^\s:]+/.exec(text.slice(begin, begin + 100))?.[0] ?? ''} is a duplicate in its section`;
 }
 
-/** A section that is there but empty reads as absent, as in other YAML readers. */
+/** Removes empty sections: they count as absent, as in other YAML readers. */
 function withoutNulls(given: unknown): unknown {
   if (!isObject(given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));

@@ -1,13 +1,13 @@
 import { type Catalogue, type FileFacts, findPlugin, limitsSchema } from '@toolmgr/core';
 import { z } from 'zod';
 import { isOfHost, type VmcpConfig } from './config-schema.ts';
-import { configProblems, whyAbsent } from './own-plugins.ts';
+import { configProblems, missingPluginReason } from './own-plugins.ts';
 import { planFromConfig, type SectionedConfig } from './plan.ts';
 import type { Problem } from './problem.ts';
 import { check } from './problem-lines.ts';
 import { hasKey, type KeyedSection, lastKey, placesOf, type Section, valueAt } from './sections.ts';
 
-/** What the plugins object to in their sections of a file. Only plugins whose sections are there are loaded. */
+/** Checks the sections of a file with the schemas of their plugins. Loads only plugins whose section is present. */
 export async function sectionsProblems(
   file: unknown,
   sections: readonly Section[],
@@ -30,7 +30,7 @@ async function problemsAt(
   catalogue: Catalogue,
 ): Promise<Problem[]> {
   const { address, own } = section;
-  const plugin = own ?? (await findPlugin(address, { catalogue, baseDir: '' }).catch(whyAbsent));
+  const plugin = own ?? (await findPlugin(address, { catalogue, baseDir: '' }).catch(missingPluginReason));
   if (typeof plugin === 'string') return [{ path, message: `needs the plugin ${address}: ${plugin}` }];
   const { config, slotOptions } = plugin;
   const options = section.choice && slotOptions?.[section.choice.type];
@@ -48,23 +48,23 @@ function withSwitch({ hasSwitch }: Section, schema: z.ZodType): z.ZodType {
     : schema;
 }
 
-/** What the section `limits` of a file gets wrong. */
+/** Problems of the section `limits`. */
 export function limitsProblems(file: unknown): Problem[] {
   const limits = valueAt(file, ['limits']);
   return limits === undefined ? [] : check(limitsSchema, limits, ['limits']);
 }
 
-/** What is wrong between a section and others. */
+/** Problems of a section that depend on other sections. */
 export function sectionProblems(section: Section, config: VmcpConfig, facts: FileFacts): Problem[] {
   return atPlaces(section, config, (value) => section.problems?.(value, facts));
 }
 
-/** What is odd about a section. */
+/** Warnings about a section. */
 export function sectionWarnings(section: Section, config: VmcpConfig, facts: FileFacts): Problem[] {
   return atPlaces(section, config, (value) => section.warnings?.(value, facts));
 }
 
-/** The sentences about each place of a section that counts, with the whole path. */
+/** Problems of each occurrence of a section, with full paths. */
 function atPlaces(
   section: Section,
   config: VmcpConfig,
@@ -78,11 +78,11 @@ function atPlaces(
   });
 }
 
-/** Plugins of the plan that no section of the file names, such as the one that runs scripts. */
+/** Missing plugins that the plan needs without a section in the file, such as the script sandbox. */
 export async function absentPlugins(file: SectionedConfig, catalogue: Catalogue): Promise<Problem[]> {
   const planned = planFromConfig(file).plugins.filter(({ use }) => Object.hasOwn(catalogue, use));
   const found = await Promise.all(
-    planned.map(({ use }) => findPlugin(use, { catalogue, baseDir: '' }).catch(whyAbsent)),
+    planned.map(({ use }) => findPlugin(use, { catalogue, baseDir: '' }).catch(missingPluginReason)),
   );
   return found.flatMap((plugin, at) =>
     typeof plugin === 'string' ? [{ path: [], message: `needs the plugin ${planned[at]?.use}: ${plugin}` }] : [],

@@ -1,15 +1,15 @@
 import { type Catalogue, type ContractSection, isObject, type Plugin } from '@toolmgr/core';
 import type { Problem } from './problem.ts';
 
-/** A section of the file: the plugin that owns it, and how it becomes a part of the plan. */
+/** A section of the file with its plugin and its conversion to a part of the plan. */
 export interface Section extends ContractSection {
   /** The plugin's address in plans. */
   readonly address: string;
-  /** The plugin, when `plugins:` of the file named it; one of the catalogue is loaded when its section is in the file. */
+  /** The plugin, if it is listed under `plugins:`. Plugins of the catalogue are loaded when their section is present. */
   readonly own?: Plugin;
 }
 
-/** A section with options: the file holds them at `contractKey`. */
+/** A section whose options are at `contractKey` in the file. */
 export type KeyedSection = Section & { readonly contractKey: string };
 
 /** The sections of the catalogue in its order, without their plugins. */
@@ -32,16 +32,16 @@ export function lastKey({ contractKey }: KeyedSection): string {
   return contractKey.slice(contractKey.lastIndexOf('.') + 1);
 }
 
-/** Every place of the file where the section may be, e.g. one for each strategy of `outgoingAuth.*`. */
+/** All paths where the section may be, e.g. one for each strategy of `outgoingAuth.*`. */
 export function placesOf({ contractKey }: KeyedSection, file: unknown): Problem['path'][] {
   if (!contractKey.startsWith(`${STRATEGIES}.`)) return [contractKey.split('.')];
   return strategyPlaces(file).map((place) => [...place, contractKey.slice(STRATEGIES.length + 1)]);
 }
 
-/** Where the file says how the gateway authenticates towards backends: every value is one strategy. */
+/** The authentication strategies towards backends: every value is one strategy. */
 export const STRATEGIES = 'outgoingAuth.*';
 
-/** The places of all strategies that the file uses, the default first. */
+/** Paths of all strategies in the file, the default first. */
 export function strategyPlaces(file: unknown): Problem['path'][] {
   const { default: fallback, backends } = objectAt(file, ['outgoingAuth']);
   return [
@@ -50,7 +50,7 @@ export function strategyPlaces(file: unknown): Problem['path'][] {
   ];
 }
 
-/** What the file holds at a place. */
+/** The value at a path of the file. */
 export function valueAt(file: unknown, path: Problem['path']): unknown {
   return path.reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), file);
 }

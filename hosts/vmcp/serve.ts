@@ -43,8 +43,8 @@ export interface ServeOptions {
 }
 
 /**
- * Serves a vmcp file or a group until a signal stops it. The file is read again on change and on SIGHUP.
- * @throws UsageError and GatewayFault with sentences for a person, before anything is served
+ * Serves a vmcp file or a group until a signal stops it. The file is reloaded on change and on SIGHUP.
+ * @throws UsageError and GatewayFault with a message for the user, before anything is served
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const source = await sourceOf(options);
@@ -67,23 +67,23 @@ export async function serve(options: ServeOptions): Promise<void> {
   };
   await refuseTakenPort(options);
   await checkStatusPages(statusPagesOf(options, source.config), secrets);
-  for (const warning of exposure(options, source)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+  for (const warning of exposureWarnings(options, source)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
   const first = await open(source);
-  await using door = createSwitch(first.gateway, (cause) =>
-    log.error('a gateway did not stop in order', { cause: explainCause(cause) }),
+  await using gatewaySwitch = createSwitch(first.gateway, (cause) =>
+    log.error('a gateway failed to stop', { cause: explainCause(cause) }),
   );
   const now = { config: source.config, sections: source.sections, plan: first.plan };
   const { limits, endpoint } = first.plan;
   const isGuarded = (): boolean => statusPages.access() !== undefined;
   await using statusPages = createStatusPages({
-    pages: (access) => hostRoutes(door, now, access, isGuarded).pages,
+    pages: (access) => hostRoutes(gatewaySwitch, now, access, isGuarded).pages,
     limits,
     secrets,
   });
   (await statusPages.prepare(statusPagesOf(options, source.config))).take();
-  const atMain = hostRoutes(door, now, statusPages.access, isGuarded);
-  await using served = await serveGateway(door, {
+  const atMain = hostRoutes(gatewaySwitch, now, statusPages.access, isGuarded);
+  await using served = await serveGateway(gatewaySwitch, {
     host: options.host,
     port: options.port,
     routes: [...atMain.open, ...atMain.pages],
@@ -91,61 +91,61 @@ export async function serve(options: ServeOptions): Promise<void> {
     limits,
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
-  if (isGuarded()) stderr.line(`toolmgr: ${statusPages.told()}`);
-  void greetBackends(door.current, log);
-  reportStarts({ gateway: () => door.current, say: (line) => log.info(line), signal: stop.signal });
+  if (isGuarded()) stderr.line(`toolmgr: ${statusPages.describe()}`);
+  void logBackends(gatewaySwitch.current, log);
+  reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
   followFile(source, stop.signal, log, async (read) => {
     const { config, warnings } = read;
     const pages = await statusPages.prepare(statusPagesOf(options, config));
-    const next = await open(read, door.current).catch(async (cause) => {
-      await pages.drop();
+    const next = await open(read, gatewaySwitch.current).catch(async (cause) => {
+      await pages.discard();
       throw cause;
     });
     log.setLevel(levelOf(options, config));
-    for (const warning of [...warnings, ...exposure(options, read)]) log.warn(warning);
+    for (const warning of [...warnings, ...exposureWarnings(options, read)]) log.warn(warning);
     now.config = config;
     now.sections = read.sections;
     now.plan = next.plan;
-    const before = statusPages.told();
+    const before = statusPages.describe();
     pages.take();
-    const told = statusPages.told() ?? 'the status pages are open at the port of the endpoint';
-    if (statusPages.told() !== before) log.info(told);
-    door.exchange(next.gateway);
+    const describe = statusPages.describe() ?? 'the status pages are public at the port of the endpoint';
+    if (statusPages.describe() !== before) log.info(describe);
+    gatewaySwitch.exchange(next.gateway);
     log.info('configuration reloaded', { file: source.file ?? '' });
-    void greetBackends(next.gateway, log);
+    void logBackends(next.gateway, log);
   });
   await aborted(stop.signal);
-  // The listener stays open until the calls have ended: /readyz says that no more should come, and who comes is told why.
-  await door.stop();
+  // The listener stays open until the calls have ended: /readyz reports the stop, and new requests are refused with a reason.
+  await gatewaySwitch.stop();
   await served.close();
-  // what a plugin still waits for after its time to stop, such as a collector that is away, does not hold up the end
-  setTimeout(() => process.exit(), LEAVE_MS).unref();
+  // a plugin that still waits after its time to stop, e.g. for an unreachable collector, does not delay the exit
+  setTimeout(() => process.exit(), EXIT_MS).unref();
 }
 
-const LEAVE_MS = 250;
+const EXIT_MS = 250;
 
 function levelOf({ debug }: ServeOptions, { operational }: VmcpConfig): 'debug' | 'info' {
   return debug || operational?.logLevel === 'debug' ? 'debug' : 'info';
 }
 
-/** A gateway that other machines reach and that asks nobody who they are. */
-function exposure(options: ServeOptions, { config, sections }: SectionedConfig): string[] {
+/** Warnings about public addresses without authentication. */
+function exposureWarnings(options: ServeOptions, { config, sections }: SectionedConfig): string[] {
   const { host } = options;
   const warnings: string[] = [];
   if (!isLoopbackHost(host) && factsOf(config, sections).callers === 'anonymous') {
-    const way = 'type oidc asks callers for a token';
-    warnings.push(`everybody who reaches ${host} may call: incomingAuth.type is anonymous; ${way}`);
+    const solution = 'use type oidc to require a token';
+    warnings.push(`everyone who can reach ${host} may call: incomingAuth.type is anonymous; ${solution}`);
   }
   const { host: pagesHost, tokenEnv } = statusPagesOf(options, config) ?? {};
   if (pagesHost !== undefined && !isLoopbackHost(pagesHost) && tokenEnv === undefined) {
     warnings.push(
-      `everybody who reaches ${pagesHost} may read the status pages; statusPages.tokenEnv asks for a token`,
+      `everyone who can reach ${pagesHost} may read the status pages; set statusPages.tokenEnv to require a token`,
     );
   }
   return warnings;
 }
 
-/** What the file says of the pages, and over it what flags say. */
+/** The section of the file, overridden by flags. */
 function statusPagesOf(options: ServeOptions, { statusPages }: VmcpConfig): StatusPagesConfig | undefined {
   const { statusPort, statusTokenEnv } = options;
   if (statusPort === undefined && statusTokenEnv === undefined) return statusPages;
@@ -164,7 +164,7 @@ interface ConfigSource extends SectionedConfig {
 
 async function sourceOf({ config: file, group, host }: ServeOptions): Promise<ConfigSource> {
   if (file !== undefined) {
-    if (group !== undefined) stderr.line(`toolmgr: the file wins, --group ${group} is not used`);
+    if (group !== undefined) stderr.line(`toolmgr: --group ${group} is ignored, because there is a file`);
     const text = await readConfigText(file);
     const { config, sections, warnings } = await readConfig(text, file, catalogue);
     for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
@@ -173,15 +173,15 @@ async function sourceOf({ config: file, group, host }: ServeOptions): Promise<Co
   if (group === undefined) throw new UsageError('give a file (-c FILE) or a group of workloads (--group NAME)');
   if (!isLoopbackHost(host)) {
     throw new UsageError(
-      `--group serves everybody who can connect, so it binds to loopback only; for --host ${host} write a file: toolmgr vmcp init -g ${group} -o vmcp.yaml`,
+      `--group has no authentication, so it binds to loopback only; for --host ${host} write a file: toolmgr vmcp init -g ${group} -o vmcp.yaml`,
     );
   }
   const sections = await sectionsOf(catalogue);
   return { config: groupConfig(group, group, sections), sections, baseDir: process.cwd() };
 }
 
-/** When all backends have answered or their time is over: the engine is set up for calls, and one log line per backend. */
-async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
+/** Waits until all backends have answered or timed out, then sets V8 up for calls and logs one line per backend. */
+async function logBackends(gateway: Gateway, log: Log): Promise<void> {
   await gateway.settled();
   widenYoungGeneration();
   const tools = toolsOf(gateway);
@@ -193,11 +193,11 @@ async function greetBackends(gateway: Gateway, log: Log): Promise<void> {
     };
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
     else if (startingSinceMs !== undefined && cause === undefined) log.info('backend still starting', fields);
-    else log.warn('backend away', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
+    else log.warn('backend unavailable', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
   }
 }
 
-/** None while there is no catalogue, e.g. because names collide: the log has said why. */
+/** Empty while there is no catalogue, e.g. because names collide; the log has the reason. */
 function toolsOf(gateway: Gateway): readonly ToolEntry[] {
   try {
     return gateway.catalog().allTools();
@@ -206,7 +206,7 @@ function toolsOf(gateway: Gateway): readonly ToolEntry[] {
   }
 }
 
-/** Reads the file again when it changes and on SIGHUP; a wrong file changes nothing and says why. */
+/** Reloads the file when it changes and on SIGHUP. An invalid file is logged and changes nothing. */
 function followFile(
   { file, text }: ConfigSource,
   signal: AbortSignal,
@@ -221,7 +221,7 @@ function followFile(
       try {
         await take(await readConfig(next, file, catalogue));
       } catch (cause) {
-        log.error('the changed file is not used, the configuration before it stays', { cause: explainCause(cause) });
+        log.error('the changed file is not used, the previous configuration stays', { cause: explainCause(cause) });
       }
     });
   };

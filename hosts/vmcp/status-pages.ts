@@ -5,36 +5,36 @@ import type { HostRoute } from '../http/mount.ts';
 import { type PageAccess, pageAccess } from '../http/page-access.ts';
 import { STATUS_PAGES_HOST, type StatusPagesConfig } from './status-pages-schema.ts';
 
-/** What the pages are made of. */
+/** Parameters of the status pages. */
 export interface StatusPagesOptions {
-  /** The pages as `access` lets them be read. */
+  /** Creates the pages; `access` says who may read them. */
   pages(access: () => PageAccess | undefined): readonly HostRoute[];
   readonly limits: Limits;
   /** Where the token is read. */
   readonly secrets: SecretSource;
 }
 
-/** Who reaches the pages that name backends, and where. Disposed of, their own listener is closed. */
+/** Access to the pages that name backends. Disposing closes their own listener. */
 export interface StatusPages extends AsyncDisposable {
-  /** At the port of the endpoint; `undefined` while the file guards nothing. */
+  /** Access at the port of the endpoint; `undefined` while the pages are public. */
   access(): PageAccess | undefined;
-  /** A sentence for the log; `undefined` while the file guards nothing. */
-  told(): string | undefined;
+  /** A sentence for the log; `undefined` while the pages are public. */
+  describe(): string | undefined;
   /**
-   * Gets ready for what the file says now, without changing anything yet.
+   * Prepares a change without applying it.
    * @throws GatewayFault PLAN_INVALID, SECRET_MISSING or LISTEN_FAILED naming what is unavailable
    */
   prepare(section: StatusPagesConfig | undefined): Promise<PreparedPages>;
 }
 
-/** A change that is ready: exactly one of the two is called. */
+/** A prepared change. Exactly one of the two is called. */
 export interface PreparedPages {
   take(): void;
-  drop(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 /**
- * Looks whether the pages can be had as the file says, before anything is started for them.
+ * Checks the section before anything is started for it.
  * @throws GatewayFault PLAN_INVALID, SECRET_MISSING or LISTEN_FAILED naming what is unavailable
  */
 export async function checkStatusPages(section: StatusPagesConfig | undefined, secrets: SecretSource): Promise<void> {
@@ -44,7 +44,7 @@ export async function checkStatusPages(section: StatusPagesConfig | undefined, s
   await refuseTakenPort({ host: section.host ?? STATUS_PAGES_HOST, port: section.port, settings: SETTINGS });
 }
 
-/** Makes the pages; they are unguarded until something prepared is taken. */
+/** Creates the pages; they are public until a prepared change is applied. */
 export function createStatusPages({ pages, limits, secrets }: StatusPagesOptions): StatusPages {
   let section: StatusPagesConfig | undefined;
   let atMain: PageAccess | undefined;
@@ -52,7 +52,7 @@ export function createStatusPages({ pages, limits, secrets }: StatusPagesOptions
 
   const open = async (host: string, port: number, access: PageAccess): Promise<OwnListener> => {
     const reader = { access };
-    const served = await serveGateway(NOTHING_ELSE, {
+    const served = await serveGateway(NOT_FOUND_ONLY, {
       host,
       port,
       limits,
@@ -64,10 +64,10 @@ export function createStatusPages({ pages, limits, secrets }: StatusPagesOptions
   };
   return {
     access: () => atMain,
-    told() {
+    describe() {
       if (section === undefined) return undefined;
       const where = own === undefined ? 'at the port of the endpoint' : `at ${own.served.url}`;
-      return `the status pages are ${where}${section.tokenEnv === undefined ? '' : `, for who brings the token of ${section.tokenEnv}`}`;
+      return `the status pages are ${where}${section.tokenEnv === undefined ? '' : `, with the token of ${section.tokenEnv}`}`;
     },
     async prepare(next) {
       const access = next && pageAccess(await tokenOf(next, secrets));
@@ -86,7 +86,7 @@ export function createStatusPages({ pages, limits, secrets }: StatusPagesOptions
           if (own !== undefined && access !== undefined) own.reader.access = access;
           atMain = own === undefined ? access : 'elsewhere';
         },
-        drop: async () => await opened?.served.close(),
+        discard: async () => await opened?.served.close(),
       };
     },
     [Symbol.asyncDispose]: async () => await own?.served.close(),
@@ -95,7 +95,7 @@ export function createStatusPages({ pages, limits, secrets }: StatusPagesOptions
 
 interface OwnListener {
   readonly served: Served;
-  /** Its routes ask here: the token may change while the listener stays. */
+  /** Read by its routes for each request, because a reload may change the token. */
   readonly reader: { access: PageAccess };
   readonly host: string;
   readonly port: number;
@@ -105,7 +105,7 @@ interface OwnListener {
 async function tokenOf({ tokenEnv }: StatusPagesConfig, secrets: SecretSource): Promise<string | undefined> {
   if (tokenEnv === undefined) return undefined;
   const token = (await readSecretFrom(secrets, tokenEnv, TOKEN)).reveal();
-  if (SENDABLE.test(token)) return token;
+  if (B64_TOKEN.test(token)) return token;
   throw new GatewayFault(
     'PLAN_INVALID',
     `${TOKEN}: the environment variable ${tokenEnv} holds no bearer token, expected letters, digits and -._~+/ with = at the end`,
@@ -113,11 +113,11 @@ async function tokenOf({ tokenEnv }: StatusPagesConfig, secrets: SecretSource): 
 }
 
 const TOKEN = 'statusPages.tokenEnv';
-const SENDABLE = /^[A-Za-z0-9\-._~+/]+=*$/; // RFC 6750 §2.1 b64token
+const B64_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/; // RFC 6750 §2.1 b64token
 const SETTINGS = { host: 'statusPages.host:', port: 'statusPages.port:' };
 
-/** What is no page is not there. */
-const NOTHING_ELSE: Parameters<typeof serveGateway>[0] = {
+/** Answers 404 to every other path. */
+const NOT_FOUND_ONLY: Parameters<typeof serveGateway>[0] = {
   handle(_request, response) {
     response.writeHead(404, { 'content-type': 'application/problem+json', 'cache-control': 'no-store' });
     response.end(NOT_FOUND);

@@ -3,13 +3,13 @@ import { stdout } from '../../shared/terminal.ts';
 
 /** Adds `toolmgr vmcp workflow …`. What a command needs is loaded when it runs. */
 export function addWorkflowCommands(vmcp: Command): void {
-  const workflow = vmcp.command('workflow').description('try and draw composite tools');
+  const workflow = vmcp.command('workflow').description('run and draw composite tools');
   workflow
     .command('run')
     .description('run one composite tool against live backends and print each step')
     .argument('<file>', 'vmcp file, or a file with one definition')
     .argument('[params...]', 'parameters as key=value')
-    .option('-c, --config <file>', 'vmcp file with the backends, when the definition stands alone')
+    .option('-c, --config <file>', 'vmcp file with the backends, if the first file has only a definition')
     .option('--name <name>', 'which composite tool of the file')
     .option('--params <json>', 'parameters as a JSON object')
     .option('--answers <json>', 'answers to questions: step id to {"action": …, "content": …}')
@@ -17,7 +17,7 @@ export function addWorkflowCommands(vmcp: Command): void {
     .addHelpText(
       'after',
       `
-Callers, policies and limits of the file do not count here: it runs for whoever types the command.
+The command ignores callers, policies and limits of the file.
 
 Examples:
   toolmgr vmcp workflow run vmcp.yaml --name note_sum a=1 b=2

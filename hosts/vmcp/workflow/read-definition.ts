@@ -5,18 +5,18 @@ import type { SectionedConfig } from '../plan.ts';
 import { problemLines, problemsFrom } from '../problem-lines.ts';
 import { readConfig, readConfigText } from '../read-config.ts';
 
-/** One composite tool of a file, checked, and as it is written there. */
+/** One checked composite tool of a file, as written. */
 export interface FoundDefinition {
   readonly definition: JsonObject;
   /** Every definition beside it, itself among them. */
   readonly all: readonly JsonObject[];
-  /** The vmcp file that it is in; `undefined` when it stands alone. */
+  /** The vmcp file that contains it; `undefined` when the file has only a definition. */
   readonly file: SectionedConfig | undefined;
 }
 
 /**
- * Finds one definition: in a vmcp file by its name, or when it is the only one; or a file that holds nothing else, as it
- * stands or as the `spec` of a resource.
+ * Finds one definition: in a vmcp file by its name or as the only one; or in a file with only a definition, plain or as
+ * the `spec` of a resource.
  * @throws GatewayFault PLAN_INVALID with file, line and fix; UsageError when there are several
  */
 export async function readDefinition(
@@ -53,7 +53,7 @@ export async function readDefinition(
   return { definition: found, all: [found], file: undefined };
 }
 
-const MAX_ALIASES = 100; // of YAML anchors; more is a bomb, not a definition
+const MAX_ALIASES = 100; // of YAML anchors; more would be an attack by exponential expansion
 
 function documentValue(document: ReturnType<typeof parseDocument>, file: string): unknown {
   try {

@@ -33,16 +33,16 @@ export interface RunOptions {
 }
 
 /**
- * Runs one composite tool against live backends as nobody in particular, without policies and limits, and prints each step.
+ * Runs one composite tool against live backends as an anonymous caller, without policies and limits, and prints each step.
  *
  * Sets the exit code: 0 when the workflow completed, 5 when it failed.
- * @throws UsageError and GatewayFault with sentences for a person, before anything is called
+ * @throws UsageError and GatewayFault with a message for the user, before anything is called
  */
 export async function runWorkflowFile(file: string, pairs: readonly string[], options: RunOptions): Promise<void> {
   const found = await readDefinition(file, options.name, catalogue);
   const { definition } = found;
   if (found.file === undefined && options.config === undefined) {
-    throw new UsageError(`${file} says nothing of backends; name a vmcp file that does: -c vmcp.yaml`);
+    throw new UsageError(`${file} has no backends; give a vmcp file that has: -c vmcp.yaml`);
   }
   const from = options.config ?? file;
   const read = options.config === undefined ? found.file : await fileAt(options.config);
@@ -81,7 +81,7 @@ export async function runWorkflowFile(file: string, pairs: readonly string[], op
     const reply = await gateway.perform({ name, arguments: given });
     if ('error' in reply) throw new UsageError(reply.error.message);
     if ('refusal' in reply) throw new UsageError(reply.refusal.reason);
-    tellEnd(reply.result.value, reply.result.isError, events, options.format);
+    printOutcome(reply.result.value, reply.result.isError, events, options.format);
   } finally {
     await gateway.stop();
   }
@@ -91,7 +91,7 @@ async function fileAt(file: string): Promise<SectionedConfig> {
   return readConfig(await readConfigText(file), file, catalogue);
 }
 
-function tellEnd(
+function printOutcome(
   result: JsonObject,
   isError: boolean,
   events: readonly JsonObject[],
@@ -101,14 +101,14 @@ function tellEnd(
   const [first] = (result.content ?? []) as readonly JsonObject[];
   const said = String(first?.text ?? '');
   if (format === 'json') {
-    const told = isError ? { error: said } : { output: result.structuredContent ?? said };
-    return stdout.line(JSON.stringify({ ok: !isError, ...told, events }));
+    const outcome = isError ? { error: said } : { output: result.structuredContent ?? said };
+    return stdout.line(JSON.stringify({ ok: !isError, ...outcome, events }));
   }
   if (isError) stderr.line(stderr.red(printable(said)));
   else stdout.line(JSON.stringify(result.structuredContent ?? said, undefined, 2));
 }
 
-/** Answers by step id, as `--answers` gives them. */
+/** The answers of `--answers` by step id. */
 function answersFrom(text: string | undefined): ReadonlyMap<string, JsonObject> {
   if (text === undefined) return new Map();
   const given = argumentsFrom(text, [], undefined);
@@ -119,8 +119,8 @@ function answersFrom(text: string | undefined): ReadonlyMap<string, JsonObject> 
   return new Map(Object.entries(given) as [string, JsonObject][]);
 }
 
-/** Hears what the workflow does, and answers its questions in the order of `answers`. */
-function watcher(answers: ReadonlyMap<string, JsonObject>, hear: (advanced: WorkflowAdvanced) => void): Plugin {
+/** A plugin that reports workflow events and answers elicitations from `answers`. */
+function watcher(answers: ReadonlyMap<string, JsonObject>, onAdvanced: (advanced: WorkflowAdvanced) => void): Plugin {
   const address = 'vmcp/workflow-run';
   return definePlugin({
     address,
@@ -130,17 +130,21 @@ function watcher(answers: ReadonlyMap<string, JsonObject>, hear: (advanced: Work
       hooks.workflowAdvanced.tap(address, (advanced) => {
         const { change, step } = advanced;
         if (step?.type === 'elicitation' && change === 'step_started') running.add(step.id);
-        hear(advanced);
+        onAdvanced(advanced);
       });
       hooks.rewriteCall.tap(address, (call) =>
-        call.parent === undefined ? callWith(call, { client: askable(call.client, answers, running) }) : call,
+        call.parent === undefined ? callWith(call, { client: clientWithAnswers(call.client, answers, running) }) : call,
       );
     },
   });
 }
 
-/** The terminal as a client that is asked in the middle of the call. */
-function askable(client: ClientContext, answers: ReadonlyMap<string, JsonObject>, running: Set<string>): ClientContext {
+/** A client that answers elicitations from `answers`. */
+function clientWithAnswers(
+  client: ClientContext,
+  answers: ReadonlyMap<string, JsonObject>,
+  running: Set<string>,
+): ClientContext {
   return {
     ...client,
     era: '2025-11-25',

@@ -50,7 +50,7 @@ const config = z
     const seen = new Set<string>();
     for (const [index, { name }] of backends.entries()) {
       if (seen.has(name)) {
-        context.addIssue({ code: 'custom', path: ['backends', index, 'name'], message: `name ${name} stands twice` });
+        context.addIssue({ code: 'custom', path: ['backends', index, 'name'], message: `name ${name} is a duplicate` });
       }
       seen.add(name);
     }

@@ -3,6 +3,6 @@ import type { ContractSection } from '@toolmgr/core';
 /** `incomingAuth.type: anonymous`. */
 export const contract: ContractSection = {
   choice: { of: 'incomingAuth', type: 'anonymous', isDefault: true },
-  takesCallersWithoutProof: true,
+  acceptsUnauthenticatedCallers: true,
   facts: () => ({ callers: 'anonymous' }),
 };

@@ -3,6 +3,6 @@ import type { ContractSection } from '@toolmgr/core';
 /** `incomingAuth.type: local`. */
 export const contract: ContractSection = {
   choice: { of: 'incomingAuth', type: 'local' },
-  takesCallersWithoutProof: true,
+  acceptsUnauthenticatedCallers: true,
   facts: () => ({ callers: 'local' }),
 };

@@ -42,7 +42,7 @@ const read = (config: object) => readConfig(stringify(config), 'vmcp.yaml', cata
 describe('the endpoint of a host', () => {
   proves(
     ['choice.endpoint.path-mcp', 'choice.endpoint.host-default', 'choice.endpoint.port-default'],
-    'is /mcp on 127.0.0.1, port 4483, unless said otherwise',
+    'is /mcp on 127.0.0.1, port 4483, by default',
     async () => {
       await using server = await recordingServer();
       const file = join(folder, 'vmcp.yaml');
@@ -64,7 +64,7 @@ describe('the endpoint of a host', () => {
 });
 
 describe('a secret', () => {
-  proves('choice.general.secrets-by-reference', 'stands in a file by the name of its variable', async () => {
+  proves('choice.general.secrets-by-reference', 'is in a file by the name of its variable', async () => {
     const header = (headerInjection: object) => ({
       ...HEAD,
       outgoingAuth: { source: 'inline', default: { type: 'header_injection', headerInjection } },
@@ -85,7 +85,7 @@ describe('a secret', () => {
   });
 });
 
-describe('what is ours in a file', () => {
+describe('keys of this implementation in a file', () => {
   /** Keys of `spec.config` in the contract. */
   const CONTRACT = [
     'aggregation',
@@ -107,49 +107,45 @@ describe('what is ours in a file', () => {
     'telemetry',
   ];
 
-  proves(
-    'choice.general.extension-keys',
-    'has keys of its own and changes nothing that the contract says',
-    async () => {
-      const { shape } = configSchema(await sectionsOf(catalogue));
-      const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
-      expect(ours.sort()).toEqual(['endpoint', 'limits', 'maxToolNameLength', 'plugins', 'statusPages']);
-      expect(CONTRACT.filter((key) => !(key in shape))).toEqual([]);
-      const spec = {
-        ...HEAD,
-        backends: [{ name: 'a', url: 'http://a.test/mcp', transport: 'sse' }],
-        operational: { timeouts: { default: '5s' } },
-        passthroughHeaders: ['X-Tenant'],
-      };
-      const extended = {
-        ...spec,
-        limits: { sessions: 5 },
-        endpoint: { path: '/tools' },
-        maxToolNameLength: 64,
-        plugins: [{ use: MINE }],
-      };
-      const plain = planFromConfig(await read(spec));
-      const { limits, endpoint, maxToolNameLength, plugins, ...rest } = planFromConfig(await read(extended));
-      expect({ ...rest, plugins: plugins.slice(0, -1) }).toEqual(plain);
-      expect({ limits, endpoint, maxToolNameLength, added: plugins.at(-1) }).toMatchObject({
-        ...{ limits: extended.limits, endpoint: extended.endpoint, maxToolNameLength: 64 },
-        added: { use: MINE },
-      });
-    },
-  );
+  proves('choice.general.extension-keys', 'do not change the keys of the contract', async () => {
+    const { shape } = configSchema(await sectionsOf(catalogue));
+    const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
+    expect(ours.sort()).toEqual(['endpoint', 'limits', 'maxToolNameLength', 'plugins', 'statusPages']);
+    expect(CONTRACT.filter((key) => !(key in shape))).toEqual([]);
+    const spec = {
+      ...HEAD,
+      backends: [{ name: 'a', url: 'http://a.test/mcp', transport: 'sse' }],
+      operational: { timeouts: { default: '5s' } },
+      passthroughHeaders: ['X-Tenant'],
+    };
+    const extended = {
+      ...spec,
+      limits: { sessions: 5 },
+      endpoint: { path: '/tools' },
+      maxToolNameLength: 64,
+      plugins: [{ use: MINE }],
+    };
+    const plain = planFromConfig(await read(spec));
+    const { limits, endpoint, maxToolNameLength, plugins, ...rest } = planFromConfig(await read(extended));
+    expect({ ...rest, plugins: plugins.slice(0, -1) }).toEqual(plain);
+    expect({ limits, endpoint, maxToolNameLength, added: plugins.at(-1) }).toMatchObject({
+      ...{ limits: extended.limits, endpoint: extended.endpoint, maxToolNameLength: 64 },
+      added: { use: MINE },
+    });
+  });
 });
 
 describe('one call', () => {
   const STAGES = ['authenticate', 'rewriteCall', 'authorize', 'limit', 'dispatch', 'rewriteResult', 'callSettled'];
 
-  /** Notes each stage of a call; it has no opinion. */
+  /** Records each stage of a call and returns no opinion. */
   const probe = (address: string, order: string[]) =>
     definePlugin({
       address,
       config: z.strictObject({}),
       apply({ hooks }: Core) {
         const note = (stage: string): undefined => void order.push(stage);
-        // tapped in another order than they run
+        // tapped in another order than the stages run
         hooks.callSettled.tap(address, () => note('callSettled'));
         hooks.limit.tap(address, () => note('limit'));
         hooks.rewriteResult.tap(address, (result) => {
@@ -169,7 +165,7 @@ describe('one call', () => {
       },
     });
 
-  /** What each host makes, with fake backends in the place of its own. */
+  /** The plan of each host, with fake backends. */
   const hosts: Readonly<Record<string, () => Promise<PlanInput>>> = {
     vmcp: async () => planFromConfig(await read({ ...HEAD, audit: { enabled: true, logFile: join(folder, 'a') } })),
     run: async () => planFromRun(workloadConfigOf('w'), { runId: 'r', logFile: join(folder, 'l') }),
@@ -204,7 +200,7 @@ describe('one call', () => {
 describe('the programs', () => {
   proves(
     'choice.general.no-phoning-home',
-    'speak to nobody but the servers they are told of',
+    'connect only to their configured servers',
     async () => {
       const connects = join(folder, 'connects');
       await writeFile(connects, '');

@@ -14,7 +14,7 @@ const importing = (name: string): string =>
 
 let folder: string;
 let script: string;
-/** What the package `toolmgr` installs: no sources, only the build. */
+/** The installed package `toolmgr`: no sources, only the build. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-installed-'));
   for (const part of ['bin', 'dist', 'package.json']) {
@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the installed command line', () => {
   it(
-    'sets the engine up before the gateway is loaded',
+    'sets V8 up before the gateway is loaded',
     async () => {
       const env = {
         NODE_OPTIONS: `${importing('note-engine-flags')} ${importing('note-modules')}`,
@@ -45,7 +45,7 @@ describe('the installed command line', () => {
   );
 
   it(
-    'keeps what it compiled for the next start in the cache folder of the user, and starts without one too',
+    'caches compiled code in the cache folder of the user, and starts without one too',
     async () => {
       const cache = join(folder, 'cache-2');
       expect(await cli(['version'], { script, env: { XDG_CACHE_HOME: cache } })).toMatchObject({ code: 0, err: '' });
@@ -57,9 +57,9 @@ describe('the installed command line', () => {
   );
 });
 
-describe('the core in a project of somebody else', () => {
+describe('the core in another project', () => {
   it(
-    'is installed as the README says, and serves its example from the build',
+    'is installed as described in the README, and serves its example from the build',
     async () => {
       const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
       expect(readme).toMatch(/npx tsc -b\).*\nnpm install \.\.\/toolmgr\/core zod\n/);
@@ -72,7 +72,7 @@ describe('the core in a project of somebody else', () => {
       const server = await regionOf('story.ts', 'server');
       const file = join(folder, 'server.mts');
       await writeFile(file, [IMPORTS, plugin, server, FIRST_CALL].join('\n'));
-      // plain Node: no condition that leads to sources
+      // plain Node, without the condition that selects the sources
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], {
         env: { PATH: process.env.PATH, HOME: folder },
         timeout: LONG / 2,

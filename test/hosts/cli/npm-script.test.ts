@@ -8,7 +8,7 @@ import { proves } from '../../support/proves.ts';
 const REPOSITORY = join(import.meta.dirname, '../../..');
 const LONG = 60_000;
 
-/** What a program printed and how it ended, run from a folder of its own. */
+/** Output and exit code of a program, run from a given folder. */
 async function runFrom(folder: string, file: string, args: readonly string[]) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD)/.test(name)));
   const path = `${dirname(process.execPath)}:${env.PATH}`;
@@ -30,7 +30,7 @@ const npm = (...args: readonly string[]) => ['--prefix', REPOSITORY, 'run', '-s'
 describe('toolmgr through npm', () => {
   proves(
     'choice.cli.person-folder',
-    'reads relative paths from where the person stands',
+    'reads relative paths from the folder of the user',
     async () => {
       const folder = await emptyFolder();
       await writeFile(join(folder, 'servers.json'), '{"mcpServers": {"off": {"command": "x", "disabled": true}}}');
@@ -44,7 +44,7 @@ describe('toolmgr through npm', () => {
 
   proves(
     'choice.cli.own-flags',
-    'hears its own flags, also those that Node has by the same name',
+    'gets its own flags, also those that Node has with the same name',
     async () => {
       const folder = await emptyFolder();
       const args = ['run', '--env-file', 'no-such-file', 'x'];

@@ -24,7 +24,7 @@ const serve = async (limits: ListenOptions['limits'], handle: Handle = greet): P
   return served.port;
 };
 
-/** A connection from an address of this machine, and what came on it. */
+/** A connection from an address of this machine, and the received bytes. */
 async function dial(port: number, from = '127.0.0.1') {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   sockets.push(socket);
@@ -45,42 +45,50 @@ async function dial(port: number, from = '127.0.0.1') {
 const GET = 'GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
 describe('connections', () => {
-  proves('choice.http.connections', 'of one address are bounded: its oldest without a request makes room', async () => {
-    expect([DEFAULT_LIMITS.connections, DEFAULT_LIMITS.connectionsPerAddress]).toEqual([10_000, 5_000]);
-    const port = await serve({ connectionsPerAddress: 3 });
-    const used = await dial(port);
-    used.send(GET);
-    await until(() => used.heard().includes('hello'));
-    const [first, second, third] = [await dial(port), await dial(port), await dial(port)];
-    await until(() => first.isClosed()); // never sent a whole request; the idle one was of use once
-    third.send(GET);
-    await until(() => third.heard().includes('hello'));
-    const fourth = await dial(port);
-    fourth.send(GET);
-    await until(() => second.isClosed() && fourth.heard().includes('hello'));
-    used.send(GET);
-    await until(() => used.heard().split('hello').length === 3);
-  });
+  proves(
+    'choice.http.connections',
+    'of one address are limited: a new one replaces the oldest without a request',
+    async () => {
+      expect([DEFAULT_LIMITS.connections, DEFAULT_LIMITS.connectionsPerAddress]).toEqual([10_000, 5_000]);
+      const port = await serve({ connectionsPerAddress: 3 });
+      const used = await dial(port);
+      used.send(GET);
+      await until(() => used.heard().includes('hello'));
+      const [first, second, third] = [await dial(port), await dial(port), await dial(port)];
+      await until(() => first.isClosed()); // never sent a whole request; the idle one did
+      third.send(GET);
+      await until(() => third.heard().includes('hello'));
+      const fourth = await dial(port);
+      fourth.send(GET);
+      await until(() => second.isClosed() && fourth.heard().includes('hello'));
+      used.send(GET);
+      await until(() => used.heard().split('hello').length === 3);
+    },
+  );
 
-  proves('choice.http.connections', 'of an address that took all of them make room for other addresses', async () => {
-    const port = await serve({ connections: 4 });
-    const greedy = await Promise.all(Array.from({ length: 4 }, () => dial(port, '127.0.0.2')));
-    for (const { send } of greedy) send('GET /mcp HTTP/1.1\r\nx-unfinished: ');
-    const other = await dial(port, '127.0.0.3');
-    other.send(GET);
-    await until(() => other.heard().includes('hello'));
-    await until(() => greedy.filter(({ isClosed }) => isClosed()).length === 1);
-    const another = await dial(port, '127.0.0.4');
-    another.send(GET);
-    await until(() => another.heard().includes('hello'));
-    expect(other.isClosed()).toBe(false);
-    // the greedy one goes on at its own cost
-    await dial(port, '127.0.0.2');
-    await until(() => greedy.filter(({ isClosed }) => isClosed()).length === 3);
-    expect([other.isClosed(), another.isClosed()]).toEqual([false, false]);
-  });
+  proves(
+    'choice.http.connections',
+    'of an address that has taken all are closed for new ones of other addresses',
+    async () => {
+      const port = await serve({ connections: 4 });
+      const greedy = await Promise.all(Array.from({ length: 4 }, () => dial(port, '127.0.0.2')));
+      for (const { send } of greedy) send('GET /mcp HTTP/1.1\r\nx-unfinished: ');
+      const other = await dial(port, '127.0.0.3');
+      other.send(GET);
+      await until(() => other.heard().includes('hello'));
+      await until(() => greedy.filter(({ isClosed }) => isClosed()).length === 1);
+      const another = await dial(port, '127.0.0.4');
+      another.send(GET);
+      await until(() => another.heard().includes('hello'));
+      expect(other.isClosed()).toBe(false);
+      // more connections of that address replace its own
+      await dial(port, '127.0.0.2');
+      await until(() => greedy.filter(({ isClosed }) => isClosed()).length === 3);
+      expect([other.isClosed(), another.isClosed()]).toEqual([false, false]);
+    },
+  );
 
-  it('with a request under way are never closed for a new one', async () => {
+  it('with a request in flight are never closed for a new one', async () => {
     const answers: ServerResponse[] = [];
     const port = await serve({ connectionsPerAddress: 2 }, (_request, response) => void answers.push(response));
     const busy = [await dial(port), await dial(port)];
@@ -97,15 +105,19 @@ describe('connections', () => {
     await until(() => next.heard().includes('hello'));
   });
 
-  proves('choice.http.head-time', 'whose head trickles in are cut within a second of the time', async () => {
-    expect(DEFAULT_LIMITS.headerTimeoutMs).toBe(10_000);
-    const port = await serve({ headerTimeoutMs: 1_000 });
-    const startedMs = performance.now();
-    const slow = await dial(port);
-    slow.send('GET /mcp HTTP/1.1\r\n');
-    const trickle = setInterval(() => slow.send('x'), 100);
-    await until(() => slow.isClosed(), 10_000).finally(() => clearInterval(trickle));
-    expect(slow.heard()).toMatch(/^HTTP\/1\.1 408 /);
-    expect(performance.now() - startedMs).toBeLessThan(4_000);
-  });
+  proves(
+    'choice.http.head-time',
+    'with a slow request head are closed within a second after the time limit',
+    async () => {
+      expect(DEFAULT_LIMITS.headerTimeoutMs).toBe(10_000);
+      const port = await serve({ headerTimeoutMs: 1_000 });
+      const startedMs = performance.now();
+      const slow = await dial(port);
+      slow.send('GET /mcp HTTP/1.1\r\n');
+      const trickle = setInterval(() => slow.send('x'), 100);
+      await until(() => slow.isClosed(), 10_000).finally(() => clearInterval(trickle));
+      expect(slow.heard()).toMatch(/^HTTP\/1\.1 408 /);
+      expect(performance.now() - startedMs).toBeLessThan(4_000);
+    },
+  );
 });

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers what reached the gateway: method, URL and body. */
+/** Answers with the received method, URL and body. */
 const echo: Handle = (request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -36,7 +36,7 @@ const serve = async (handle: Handle, options: Partial<ListenOptions> = {}): Prom
   return served;
 };
 
-/** Writes bytes to the port and gives back all that comes until the far side closes. */
+/** Writes bytes to the port and returns everything until the other side closes. */
 const raw = (port: number, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
@@ -56,7 +56,7 @@ describe('the listener', () => {
     ['DELETE', '/mcp', undefined, undefined],
     ['PUT', '/mcp', 'application/json', '{'],
     ['GET', '/%E2%82%AC/a%20b', undefined, undefined],
-  ])('hands %s %s with type %s over as it came', async (method, path, type, body) => {
+  ])('passes %s %s with type %s on unchanged', async (method, path, type, body) => {
     const { url } = await serve(echo);
     const answer = await fetch(url + path, {
       method,
@@ -66,7 +66,7 @@ describe('the listener', () => {
     expect(await answer.json()).toEqual({ method, url: path, body: body ?? '' });
   });
 
-  it('hands on whatever is no host route: odd methods, odd targets', async () => {
+  it('passes on everything except host routes, with unusual methods and targets too', async () => {
     const { port } = await serve(echo, { routes: [{ path: '/health', answer: () => ({ status: 200, body: {} }) }] });
     for (const line of ['PROPFIND /mcp', 'QUERY /mcp', 'OPTIONS *', 'POST /%zz', 'POST //']) {
       const [method = '', target = ''] = line.split(' ');
@@ -78,14 +78,14 @@ describe('the listener', () => {
     );
   });
 
-  it('does not read a body itself, however long', async () => {
+  it('does not read a body itself, even a long one', async () => {
     const { url } = await serve(echo);
     const body = 'x'.repeat(5_000_000);
     const answer = await fetch(`${url}/mcp`, { method: 'POST', body });
     expect(((await answer.json()) as { body: string }).body).toHaveLength(body.length);
   });
 
-  it('has no time limit of its own for an answer and streams it', async () => {
+  it('has no time limit for a response and streams it', async () => {
     let finish: () => void = () => {};
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -101,7 +101,7 @@ describe('the listener', () => {
     expect(Buffer.from(last?.value ?? []).toString()).toBe('data: last\n\n');
   });
 
-  proves('choice.http.no-write-deadline', 'lets a call take longer than 30 s before it is answered', async () => {
+  proves('choice.http.no-write-deadline', 'allows a call to take longer than 30 s', async () => {
     let server: Server | undefined;
     const watch = (message: unknown): void => {
       server = (message as { server: Server }).server;
@@ -117,7 +117,7 @@ describe('the listener', () => {
             finish = () => done(text('late'));
           }),
       );
-      // the time of the workload is the operator's; nothing else may cut the call
+      // only the configured timeout may cancel the call
       const plan = { timeouts: { defaultMs: 600_000 } };
       await using kit = await testGateway({ backends: { slow }, plan });
       const { url, port } = await serve((request, response) => kit.gateway.handle(request, response));
@@ -127,7 +127,7 @@ describe('the listener', () => {
       await vi.advanceTimersByTimeAsync(120_000);
       finish();
       const answered = await calling;
-      // what Node would cut on its own clock, which no test can move
+      // Node's own timeouts use a clock that the test cannot move
       expect([server?.timeout, server?.requestTimeout]).toEqual([0, 0]);
       expect(answered).toMatchObject({ content: [{ text: 'late' }] });
       expect((server?.address() as AddressInfo).port).toBe(port);
@@ -154,7 +154,7 @@ describe('the listener', () => {
     },
   );
 
-  it('says which port is taken and how to go on', async () => {
+  it('reports a taken port and what to do', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
@@ -168,7 +168,7 @@ describe('the listener', () => {
     }
   });
 
-  it('says so when the machine has no such address', async () => {
+  it('reports an address that the machine does not have', async () => {
     await expect(serve(echo, { host: '203.0.113.7' })).rejects.toThrow(/this machine has no address 203\.0\.113\.7/);
   });
 
@@ -184,7 +184,7 @@ describe('the listener', () => {
     await expect(fetch(`${url}/mcp`)).rejects.toThrow();
   });
 
-  it('waits for an answer that is under way', async () => {
+  it('waits for a response in flight', async () => {
     const { url, close } = await serve((_request, response) => {
       response.writeHead(200).write('one ');
       setTimeout(() => response.end('two'), 100);
@@ -254,7 +254,7 @@ describe('the status pages', () => {
       ),
     });
 
-  proves('choice.endpoint.health', '/health and /ping are alive whatever backends do', async () => {
+  proves('choice.endpoint.health', '/health and /ping answer 200 independent of the backends', async () => {
     const { url } = await serveStates([state('a', 'unavailable')]);
     for (const path of ['/health', '/ping']) {
       const answer = await fetch(url + path);
@@ -264,7 +264,7 @@ describe('the status pages', () => {
 
   proves(
     ['choice.endpoint.status', 'choice.endpoint.status-headers', 'choice.endpoint.status-no-urls'],
-    '/status tells health, transport, strategy and revision of each backend, and neither URLs nor error texts',
+    '/status shows health, transport, strategy and revision of each backend, and neither URLs nor error texts',
     async () => {
       const { url } = await serveStates([state('a', 'ready'), state('b', 'unavailable'), state('c', 'unknown')]);
       const answer = await fetch(`${url}/status`);
@@ -303,7 +303,7 @@ describe('the status pages', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ready', mode: 'static' }]);
   });
 
-  proves('choice.endpoint.readyz-backends', '/readyz is 503 while a required backend is away', async () => {
+  proves('choice.endpoint.readyz-backends', '/readyz is 503 while a required backend is unavailable', async () => {
     const { url } = await serveStates([state('a', 'unavailable')], { unready: ['a'] });
     const answer = await fetch(`${url}/readyz`);
     expect([answer.status, await answer.json()]).toEqual([
@@ -314,7 +314,7 @@ describe('the status pages', () => {
 
   proves(
     'choice.endpoint.readyz-catalogue',
-    '/readyz is 503 while there is no catalogue, and tells nobody why not',
+    '/readyz is 503 while there is no catalogue, without the reason',
     async () => {
       const catalog = (): Catalog => {
         throw new Error('"secret_tool" of a and b');
@@ -344,7 +344,7 @@ describe('the status pages', () => {
 
   proves(
     ['choice.endpoint.backends-health', 'choice.endpoint.one-health'],
-    '/api/backends/health tells what the monitor knows, /status says the same, and neither tells URLs or error texts',
+    '/api/backends/health and /status show the results of the monitor, and neither URLs nor error texts',
     async () => {
       const failing = { status: 'unhealthy', consecutiveFailures: 4, errorCategory: 'timeout' } as const;
       const breaker = { state: 'open', sinceMs: Date.UTC(2026, 0, 1) } as const;
@@ -377,16 +377,20 @@ describe('the status pages', () => {
     },
   );
 
-  proves('choice.endpoint.backends-health', '/api/backends/health works without a monitor and says so', async () => {
-    const { url } = await serveStates([state('a', 'ready'), state('b', 'unauthenticated')]);
-    expect(await (await fetch(`${url}/api/backends/health`)).json()).toMatchObject({
-      monitoring_enabled: false,
-      summary: { total: 2, healthy: 1, unauthenticated: 1 },
-      backends: { a: { status: 'healthy', consecutiveFailures: 0 }, b: { status: 'unauthenticated' } },
-    });
-    expect((await fetch(`${url}/api/backends/health`, { method: 'HEAD' })).status).toBe(200);
-    expect((await fetch(`${url}/api/backends/health`, { method: 'DELETE' })).status).toBe(405);
-  });
+  proves(
+    'choice.endpoint.backends-health',
+    '/api/backends/health works without a monitor and reports that',
+    async () => {
+      const { url } = await serveStates([state('a', 'ready'), state('b', 'unauthenticated')]);
+      expect(await (await fetch(`${url}/api/backends/health`)).json()).toMatchObject({
+        monitoring_enabled: false,
+        summary: { total: 2, healthy: 1, unauthenticated: 1 },
+        backends: { a: { status: 'healthy', consecutiveFailures: 0 }, b: { status: 'unauthenticated' } },
+      });
+      expect((await fetch(`${url}/api/backends/health`, { method: 'HEAD' })).status).toBe(200);
+      expect((await fetch(`${url}/api/backends/health`, { method: 'DELETE' })).status).toBe(405);
+    },
+  );
 
   it('/readyz waits for the first backends of a group', async () => {
     let settle: () => void = () => {};
@@ -404,7 +408,7 @@ describe('the status pages', () => {
     expect([late.status, await late.json()]).toEqual([200, { status: 'ready', mode: 'dynamic' }]);
   });
 
-  it('is not read by a web page that points a name of its own here', async () => {
+  it('is protected against DNS rebinding', async () => {
     const { port } = await serveStates([state('a', 'ready')]);
     const answer = await raw(port, 'GET /status HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 403 /);

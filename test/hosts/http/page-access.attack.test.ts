@@ -10,7 +10,7 @@ import { proves } from '../../support/proves.ts';
 const TOKEN = 'op3n-sesame~1';
 const SECRET = 'names-of-backends';
 
-/** One request as bytes; answers with status and all that came. */
+/** Sends one raw request; returns the status and the whole response. */
 async function raw(port: number, head: readonly string[]): Promise<{ status: number; text: string }> {
   const socket = connect(port, '127.0.0.1');
   socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
@@ -60,12 +60,12 @@ const SPELLINGS = [
   ...['//metrics', '/metrics/', '/%6detrics', '/METRICS', '/./metrics', '/x/../metrics', '/metrics;x', '/metrics#x'],
   ...['/\\metrics', 'http://127.0.0.1/metrics', 'http://127.0.0.1/status', '/api//backends/health', '/mcp/../metrics'],
 ];
-/** What stands on the page of the gateway itself. */
+/** Content of the gateway's own page. */
 const METRICS = /^# TYPE /m;
 
 describe.each([
   ['a token', pageAccess(TOKEN)],
-  ['a listener elsewhere', 'elsewhere' as const],
+  ['another listener', 'elsewhere' as const],
 ])('pages behind %s', (_, guarded) => {
   beforeEach(() => {
     access = guarded;
@@ -73,7 +73,7 @@ describe.each([
   const refused = guarded === 'elsewhere' ? 404 : 401;
   const host = 'Host: 127.0.0.1';
 
-  proves('choice.endpoint.status-guard-spellings', 'are not reached by another spelling of their path', async () => {
+  proves('choice.endpoint.status-guard-spellings', 'are not reachable by another spelling of their path', async () => {
     for (const path of SPELLINGS) {
       for (const method of ['GET', 'HEAD', 'POST']) {
         const { status, text } = await raw(served.port, [`${method} ${path} HTTP/1.1`, host, 'Content-Length: 0']);
@@ -86,7 +86,7 @@ describe.each([
 
   proves(
     'choice.endpoint.status-guard-spellings',
-    'refuse every method alike, and a token elsewhere than its header',
+    'refuse every method in the same way, and a token outside its header',
     async () => {
       for (const path of ['/status', '/api/backends/health', '/metrics']) {
         for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE', 'PUT', 'TRACE']) {
@@ -104,7 +104,7 @@ describe.each([
     },
   );
 
-  proves('choice.endpoint.status-guard-spellings', 'refuse what only looks like the token', async () => {
+  proves('choice.endpoint.status-guard-spellings', 'refuse values that only look like the token', async () => {
     for (const value of [
       ...['', 'Bearer', 'Bearer ', `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(0, -1)}`],
       ...[`Bearer ${TOKEN.toUpperCase()}`, `Bearer "${TOKEN}"`, `Bearer ${TOKEN},${TOKEN}`, `Bearer x ${TOKEN}`],
@@ -120,7 +120,7 @@ describe.each([
 
   proves(
     'choice.endpoint.status-guard-spellings',
-    'refuse foreign Host names and Origins even with the token',
+    'refuse unknown Host names and Origins even with the token',
     async () => {
       const token = `Authorization: Bearer ${TOKEN}`;
       for (const path of ['/status', '/metrics']) {

@@ -26,7 +26,7 @@ const config = (target: string, flags: Partial<RunFlags> = {}, args: readonly st
   configFromFlags(target, args, { group: 'default', host: '127.0.0.1', env: {}, ...flags }, cwd, NOW);
 
 describe('the configuration of a workload', () => {
-  it('holds what was asked for', async () => {
+  it('has the values of the flags', async () => {
     expect(await config('node', { env: { A: '1' }, proxyPort: 4000, group: 'dev' }, ['x.js', '-y'])).toEqual({
       ...{ format: 1, name: 'node', group: 'dev', target: 'node', transport: 'stdio' },
       command: { file: expect.stringMatching(/\/node$/), args: ['x.js', '-y'] },
@@ -61,7 +61,7 @@ describe('the configuration of a workload', () => {
     expect((await config('node', { name: 'given' })).name).toBe('given');
   });
 
-  it('is refused when a setting would have no effect or cannot be', async () => {
+  it('is refused when a setting would have no effect or is invalid', async () => {
     const wrong: readonly [string, Partial<RunFlags>, RegExp][] = [
       ['node', { name: '../up' }, /^--name \.\.\/up: a workload name has letters/],
       ['node', { name: 'x'.repeat(101) }, /at most 100 characters/],
@@ -88,13 +88,13 @@ describe('the configuration of a workload', () => {
     await expect(config('https://x.example/mcp', {}, ['arg'])).rejects.toThrow(/takes no arguments after --/);
   });
 
-  it('warns about an endpoint that others reach', () => {
+  it('warns about an endpoint that other machines can reach', () => {
     expect(exposureWarning({ host: '127.0.0.1' })).toBeUndefined();
     expect(exposureWarning({ host: 'localhost' })).toBeUndefined();
     expect(exposureWarning({ host: '0.0.0.0' })).toContain('everyone who can reach it');
   });
 
-  it('gives a program that may have to be installed minutes to answer, or the time that was asked for', () => {
+  it('allows minutes to start a program that may have to be installed, or the time of the flag', () => {
     expect(startDeadlineMs({})).toBe(300_000);
     expect(startDeadlineMs({ startTimeoutMs: 1_000 })).toBe(1_000);
     expect(startDeadlineMs({ url: 'https://mcp.example.com' })).toBe(60_000);
@@ -104,7 +104,7 @@ describe('the configuration of a workload', () => {
 describe('the plan of a workload', () => {
   const start = { runId: 'r1', logFile: '/log' };
 
-  it('is a gateway with one backend and names as they are', () => {
+  it('is a gateway with one backend and unchanged names', () => {
     expect(
       planFromRun(workloadConfigOf('one', { env: { A: '1' }, targetPort: 3000, transport: 'sse' }), start),
     ).toEqual({
@@ -134,7 +134,7 @@ describe('the plan of a workload', () => {
     });
   });
 
-  it('starts no program again in the foreground', () => {
+  it('restarts no program in the foreground', () => {
     const inForeground = planFromRun(workloadConfigOf('one', { startTimeoutMs: 1_000 }), {
       ...start,
       restartsProgram: false,
@@ -189,7 +189,7 @@ describe('the list of workloads', () => {
     expect(shown).toMatchObject({ target: 'https://x.example/mcp', pid: 7, url: 'http://127.0.0.1:4000/mcp' });
   });
 
-  it('shows no address of one that does not run', () => {
+  it('shows no URL of a stopped workload', () => {
     const shown = listedFrom({
       ...record,
       alive: false,

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('followFile', () => {
-  it('waits for a file, follows it, and begins anew when it was emptied', async () => {
+  it('waits for a file, follows it, and restarts from the beginning after a truncation', async () => {
     let text = '';
     const abort = new AbortController();
     const following = followFile(
@@ -40,7 +40,7 @@ describe('followFile', () => {
     expect(text).toBe('one ä\ntwo\n3\nlast\n');
   });
 
-  it('reads once when it is over already', async () => {
+  it('reads once when the signal has already aborted', async () => {
     await writeFile(path, 'x'.repeat(200_000));
     let length = 0;
     await followFile(
@@ -56,7 +56,7 @@ describe('followFile', () => {
 });
 
 describe('openLogFile', () => {
-  it('keeps a log under its bound, with one predecessor', async () => {
+  it('keeps a log below its size limit, with one rotated file', async () => {
     const log = openLogFile(path, 1000);
     for (let i = 0; i < 100; i++) log.write(`${String(i).padStart(49, '0')}\n`);
     log.close();

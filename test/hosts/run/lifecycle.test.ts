@@ -91,7 +91,7 @@ describe('toolmgr run', () => {
       expect(await callLegacy(workload.url, 'echo', { message: 'hi' })).toEqual(said);
       expect(await callBothEras(workload.url, 'echo', { message: 'hi' })).toEqual(said);
 
-      // one process is its proxy, in a session of its own, with nothing but the name on its command line
+      // one process is its proxy, in its own process session, with only the name on its command line
       const proxy = processes().find(({ pid }) => pid === workload.pid);
       expect(proxy?.group).toBe(workload.pid);
       const runId = await runIdOf('all');
@@ -108,7 +108,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'starts a stopped workload again at the same port, and does nothing to one that runs',
+    'starts a stopped workload again at the same port, and changes nothing for a running one',
     async () => {
       await toolmgr(state, 'run', '--name', 'memory', MEMORY);
       const { port } = await running('memory');
@@ -130,7 +130,7 @@ describe('toolmgr run', () => {
       'run.form.arguments-after-dashes',
       'ask.run.command',
     ],
-    'gives a local command its arguments and variables, and shows no value of them',
+    'passes arguments and variables to a local command, and shows no values',
     async () => {
       const values = ['--env', 'TOKEN=s3cret-value', '-e', 'EMPTY='];
       const server = join(FIXTURES, 'tells.mjs');
@@ -168,7 +168,7 @@ describe('toolmgr run', () => {
 
   proves(
     'choice.run.runtime-process',
-    'runs a program without a container engine and says that it is not isolated',
+    'runs a program without a container engine and reports that it is not isolated',
     async () => {
       const ran = await toolmgr(state, 'run', '--runtime', 'process', '--name', 'memory', MEMORY);
       expect(ran.out).toContain('not isolated: it has your rights');
@@ -178,7 +178,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'leaves a state that can be read and removed wherever it is killed',
+    'leaves a state that can be read and removed, whenever it is killed',
     async () => {
       for (let round = 0; round < 6; round++) {
         const ran = startToolmgr(state, ['run', '--name', 'cut', MEMORY]);
@@ -193,7 +193,7 @@ describe('toolmgr run', () => {
         expect(await listed('cut')).toBeUndefined();
         expect(await findMarked(runId)).toEqual([]);
       }
-      // a proxy that was let go just before the kill finds its workload gone and ends
+      // a proxy that was detached just before the kill ends, because its workload is gone
       await until(
         () => processesWith('toolmgr proxy cut').length + processesWith('proxy-main.ts cut').length === 0,
         20_000,
@@ -204,7 +204,7 @@ describe('toolmgr run', () => {
 
   proves(
     'ask.run.logs',
-    'shows what a workload printed, and what its proxy told',
+    'shows the output of a workload and the log of its proxy',
     async () => {
       await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'));
       expect((await toolmgr(state, 'logs', 'tells')).out).toContain('tells.mjs is up');
@@ -299,9 +299,9 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'shows a workload whose proxy was killed as broken, and the next start ends what it left',
+    'shows an error for a workload whose proxy was killed, and the next start ends its orphans',
     async () => {
-      // a server that outlives its closed stdin, as those with timers do
+      // a server that outlives its closed stdin, e.g. because of timers
       await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'), '--linger');
       const { pid, port } = await running('tells');
       const runId = await runIdOf('tells');
@@ -321,7 +321,7 @@ describe('toolmgr run', () => {
       const secondRun = await runIdOf('tells');
       process.kill(second.pid, 'SIGKILL');
       await until(() => !processes().some((row) => row.pid === second.pid));
-      // Whether anything was left to stop depends on how fast it ended with its proxy.
+      // Whether a process is left to stop depends on how fast it ended with its proxy.
       expect(await toolmgr(state, 'stop', 'tells')).toMatchObject({ code: 0 });
       expect(await findMarked(secondRun)).toEqual([]);
       expect(await listed('tells')).toMatchObject({ status: 'stopped' });
@@ -341,7 +341,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'says why a server did not come up, with its last words, and takes the name back',
+    'reports why a server did not start, with its last output, and frees the name',
     async () => {
       const broken = [process.execPath, '--', '-e', 'console.error("no licence found"); process.exit(4)'];
       for (let time = 0; time < 2; time++) {
@@ -356,7 +356,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'is broken off by Ctrl-C and leaves nothing',
+    'is interrupted by Ctrl-C and leaves nothing behind',
     async () => {
       const mark = `SILENT-${state}`;
       const silent = ['-e', 'setInterval(() => {}, 1000)', mark];
@@ -378,7 +378,7 @@ describe('toolmgr run', () => {
       'run.option.host-default',
       'run.option.host-ip-or-name',
     ],
-    'runs a program that listens on a port, at the port and address asked for',
+    'runs a program with an HTTP transport, at the port and address of the flags',
     async () => {
       const proxyPort = await getPort({ host: '127.0.0.1' });
       const server = join(
@@ -409,7 +409,7 @@ describe('toolmgr run', () => {
 
       await toolmgr(state, 'run', '--name', 'plain', MEMORY);
       expect((await running('plain')).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
-      // Only Linux gives loopback more addresses than one without setting them up.
+      // Only Linux has more than one loopback address by default.
       if (process.platform !== 'linux') return;
       await toolmgr(state, 'run', '--name', 'second', '--host', '127.0.0.2', MEMORY);
       const second = await running('second');
@@ -436,7 +436,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'says at once that a remote server is not there',
+    'reports an unreachable remote server without delay',
     async () => {
       const port = await getPort({ host: '127.0.0.1' });
       const ran = await toolmgr(state, 'run', `http://127.0.0.1:${port}/mcp`, '--name', 'nobody');
@@ -448,7 +448,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'names who has a port, and takes any other one when it only remembered it',
+    'names the holder of a requested port, and takes another one if it was only remembered',
     async () => {
       await toolmgr(state, 'run', '--name', 'first', MEMORY);
       const { port } = await running('first');
@@ -473,7 +473,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'starts the same name once, however many ask at the same time',
+    'starts a name only once when several start it at the same time',
     async () => {
       const ran = await Promise.all(Array.from({ length: 3 }, () => toolmgr(state, 'run', '--name', 'one', MEMORY)));
       expect(ran.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
@@ -484,7 +484,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'serves its group to a gateway in front',
+    'serves its group to a vmcp gateway',
     async () => {
       await toolmgr(state, 'run', '--name', 'memory', '--group', 'dev', MEMORY);
       const gate = startToolmgr(state, ['vmcp', 'serve', '--group', 'dev', '--port', '0']);
@@ -501,7 +501,7 @@ describe('toolmgr run', () => {
   );
 
   it(
-    'refuses to remove a running workload without --force, and knows what was meant',
+    'refuses to remove a running workload without --force, and suggests similar names',
     async () => {
       await toolmgr(state, 'run', '--name', 'memory', MEMORY);
       const kept = await toolmgr(state, 'rm', 'memory', 'memroy');
@@ -516,7 +516,7 @@ describe('toolmgr run', () => {
   );
 });
 
-/** Whether something accepts connections at an address. */
+/** Whether a program accepts connections at an address. */
 function listens(host: string, port: number): Promise<boolean> {
   const socket = connect(port, host);
   const answered = new Promise<boolean>((resolve) => {
@@ -532,7 +532,7 @@ function listenOn(port: number): Promise<Server> {
 
 describe('the state of a workload', () => {
   it(
-    'has nothing secret outside its own file',
+    'has secrets only in its own file',
     async () => {
       await toolmgr(
         state,

@@ -18,7 +18,7 @@ const BUILT = [
   '--target-port',
 ];
 
-/** Every option that the run document names, from the ledger. */
+/** Every option of the contract's run command, from the ledger. */
 const specified = [
   ...new Set(
     requirements
@@ -27,7 +27,7 @@ const specified = [
   ),
 ].sort();
 
-/** Parses a command line of `run` and gives what it said instead of running it. */
+/** Parses a command line of `run` and returns its output instead of running it. */
 async function refusal(...args: readonly string[]): Promise<string> {
   let printed = '';
   const program = new Command('toolmgr').enablePositionalOptions().exitOverride();
@@ -59,14 +59,14 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 }
 
 describe('the options of run', () => {
-  it('are those of the document, and two of ours', () => {
+  it('are those of the contract, and two of this implementation', () => {
     expect(specified.length).toBeGreaterThan(70);
     expect(longNames().toSorted()).toEqual([...specified, '--runtime', '--start-timeout'].sort());
   });
 
   proves(
     'ask.run.later-options-refused',
-    'are refused by their name until they work, with what they come with',
+    'are refused by name while they are not available, with the feature that they come with',
     async () => {
       const later = specified.filter((name) => !BUILT.includes(name));
       expect(later.length).toBeGreaterThan(60);
@@ -91,7 +91,7 @@ describe('the options of run', () => {
 
   proves(
     ['ask.run.options', 'run.option.group-default', 'choice.general.never-ignored'],
-    'are read when they work; nothing else is',
+    'are parsed when they are available',
     async () => {
       expect(await flagsOf('npx://x')).toEqual({ group: 'default', host: '127.0.0.1', env: {} });
       const all = ['--name', 'n', '--group', 'g', '-e', 'A=1', '--env', 'B=x=y', '-e', 'C=', '--foreground'];
@@ -108,7 +108,7 @@ describe('the options of run', () => {
     },
   );
 
-  proves('choice.general.unknown-flag-refused', 'name the one that was meant when they are mistyped', async () => {
+  proves('choice.general.unknown-flag-refused', 'suggest a similar option when they are mistyped', async () => {
     expect(await refusal('--nmae', 'x', 'npx://x')).toContain('unknown option --nmae, did you mean --name?');
     expect(await refusal('--otel-endpont=s3cret', 'npx://x')).toBe(
       'error: unknown option --otel-endpont, did you mean --otel-endpoint? (options of the server go after --)\n',
@@ -118,7 +118,7 @@ describe('the options of run', () => {
     );
   });
 
-  it('refuse wrong values without repeating what may be secret', async () => {
+  it('refuse invalid values without repeating possible secrets', async () => {
     expect(await refusal('-e', 's3cret', 'npx://x')).toBe(
       "error: option '-e, --env <KEY=VALUE>' is wrong. expected KEY=VALUE\n",
     );

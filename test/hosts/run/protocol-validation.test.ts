@@ -10,7 +10,7 @@ import { recordingServer } from '../../support/recording-server.ts';
 
 const LONG = 60_000;
 
-/** Statuses of pings in a session of a workload's proxy, by the version that each names. */
+/** Statuses of pings in a session of a workload's proxy, by their version header. */
 async function pinged(flags: { strictProtocolValidation?: boolean }, versions: readonly (string | undefined)[]) {
   await using server = await recordingServer();
   const wanted = { group: 'default', host: '127.0.0.1', env: {}, transport: 'streamable-http', ...flags } as const;
@@ -44,7 +44,7 @@ const VERSIONS = ['2025-11-25', '2025-06-18', undefined, '2031-01-01', 'nonsense
 describe('the proxy of a workload', () => {
   proves(
     ['run.option.strict-protocol-validation', 'run.option.strict-protocol-validation-off'],
-    'takes any MCP-Protocol-Version when nobody asks for more',
+    'accepts any MCP-Protocol-Version by default',
     async () => {
       expect(await pinged({}, VERSIONS)).toEqual([200, 200, 200, 200, 200]);
       const found = commanderOptions().find(({ option }) => option.long === '--strict-protocol-validation');
@@ -55,7 +55,7 @@ describe('the proxy of a workload', () => {
 
   proves(
     ['run.option.strict-protocol-validation-400', 'run.option.strict-protocol-validation-absent'],
-    'answers 400 to an unknown one with --strict-protocol-validation, and takes none at all',
+    'answers 400 to an unknown version with --strict-protocol-validation, and accepts a missing one',
     async () => {
       expect(await pinged({ strictProtocolValidation: true }, VERSIONS)).toEqual([200, 200, 200, 400, 400]);
     },

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
 
-/** What one command line gave. */
+/** Result of a command line. */
 export interface Ran {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** A command line that runs. */
+/** A running command line. */
 export interface Running {
   readonly child: ChildProcess;
   readonly out: () => string;
@@ -19,7 +19,7 @@ export interface Running {
   readonly ended: Promise<Ran>;
 }
 
-/** Starts `toolmgr …` as a process of its own, with a state folder of its own. */
+/** Starts `toolmgr …` as a process with the given state folder. */
 export function startToolmgr(state: string, args: readonly string[], cwd = '/'): Running {
   const child = spawn(process.execPath, ['--conditions=development', CLI, ...args], {
     cwd,
@@ -38,7 +38,7 @@ export function startToolmgr(state: string, args: readonly string[], cwd = '/'):
   return { child, out: () => out, err: () => err, ended };
 }
 
-/** Runs `toolmgr …` to its end. */
+/** Runs `toolmgr …` and waits for its end. */
 export function toolmgr(state: string, ...args: readonly string[]): Promise<Ran> {
   return startToolmgr(state, args).ended;
 }

@@ -11,9 +11,9 @@ const LONG = 60_000;
 const SUPPORT = join(import.meta.dirname, '..', '..', 'support');
 const MEGABYTE = 1_048_576;
 
-describe('the engine of a host', () => {
+describe('V8 in a host', () => {
   it(
-    'keeps the young generation small while a gateway starts, and lets it grow within bounds for calls',
+    'keeps the young generation small while a gateway starts, and allows it to grow to a limit for calls',
     async () => {
       const script = join(SUPPORT, 'busy-engine.ts');
       const [starting, settled] = await Promise.all([cli(['starting'], { script }), cli(['settled'], { script })]);
@@ -26,7 +26,7 @@ describe('the engine of a host', () => {
   );
 
   it(
-    'collects what a large piece of work has left when the process is quiet, once',
+    'collects the garbage of a large task once, when the process is idle',
     async () => {
       const { out } = await cli([], { script: join(SUPPORT, 'quiet-engine.ts') });
       const { before, after, later } = JSON.parse(out) as { before: number; after: number; later: number };

@@ -42,7 +42,7 @@ describe('incomingAuth.authz of a vmcp file', () => {
 
   proves(
     'choice.authorization.found-at-start',
-    'is read whole: line of the file, path, place in the policy',
+    'is checked completely: line of the file, path, position in the policy',
     async () => {
       const policies = `policies:\n  - permit(principal, action, resource);\n  - |\n    permit(principal, action,\n      resource == );`;
       expect(await problems(`type: cedar\n${policies}\nentitiesJson: '{'\ngroupClaim: x`)).toEqual([

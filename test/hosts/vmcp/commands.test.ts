@@ -44,7 +44,7 @@ const write = async (config: object): Promise<string> => {
 };
 
 describe('toolmgr vmcp validate', () => {
-  proves('ask.vmcp.validate', 'prints what a valid file means', async () => {
+  proves('ask.vmcp.validate', 'prints a summary of a valid file', async () => {
     const { code, out } = await cli(['vmcp', 'validate', '-c', await write({ ...CONFIG, metadata: { owner: 'me' } })]);
     expect(code).toBe(0);
     expect(out).toMatch(/is valid/);
@@ -66,7 +66,7 @@ describe('toolmgr vmcp validate', () => {
 
   proves(
     ['ask.vmcp.validate-exit', 'choice.general.never-ignored'],
-    'ends with 1 and names each problem with its line, a setting that has no effect among them',
+    'exits with 1 and names each problem with its line, including settings without effect',
     async () => {
       const file = await write({
         ...CONFIG,
@@ -80,7 +80,7 @@ describe('toolmgr vmcp validate', () => {
     },
   );
 
-  it('says which file is not there', async () => {
+  it('names a missing file', async () => {
     expect(await cli(['vmcp', 'validate', '-c', '/no/such/file.yaml'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('/no/such/file.yaml: there is no such file'),
@@ -106,7 +106,7 @@ describe('toolmgr vmcp plan', () => {
     });
   });
 
-  proves('vmcp.config.group-ref', 'gives the group to the source of backends', async () => {
+  proves('vmcp.config.group-ref', 'passes the group to the backend source', async () => {
     const sourceOf = async (config: object): Promise<unknown> => {
       const { out } = await cli(['vmcp', 'plan', '-c', await write(config)]);
       const { plugins } = parse(out) as { plugins: { use: string; with?: { group?: string } }[] };
@@ -124,7 +124,7 @@ describe('toolmgr vmcp plan', () => {
 describe('toolmgr vmcp explain', () => {
   proves(
     ['ask.vmcp.explain', 'ask.vmcp.explain-plugin', 'choice.network.explained'],
-    'names backend, original name, what shaped a tool, and who may refuse it',
+    'names backend, original name, the plugins that changed a tool, and those that may refuse it',
     async () => {
       const file = await write(CONFIG);
       const env = { HTTPS_PROXY: 'http://ada:hidden@proxy.test:1', TOOLMGR_TEST_LEAK: 'x' };
@@ -153,7 +153,7 @@ describe('toolmgr vmcp explain', () => {
   );
 
   it(
-    'says why clients do not see a hidden tool, and what is near an unknown one',
+    'reports why clients do not see a hidden tool, and suggests names for an unknown one',
     async () => {
       const file = await write(CONFIG);
       const hidden = await cli(['vmcp', 'explain', 'every_get-env', '-c', file]);
@@ -167,7 +167,7 @@ describe('toolmgr vmcp explain', () => {
     LONG,
   );
 
-  it('leaves no audit line and needs no Redis', async () => {
+  it('writes no audit line and needs no Redis', async () => {
     const logFile = join(folder, 'audit.log');
     const more = { audit: { enabled: true, logFile }, sessionStorage: { provider: 'redis', address: '127.0.0.1:9' } };
     const { code, err } = await cli(['vmcp', 'explain', 'every_say', '-c', await write({ ...CONFIG, ...more })]);
@@ -175,7 +175,7 @@ describe('toolmgr vmcp explain', () => {
     await expect(stat(logFile)).rejects.toThrow(/ENOENT/);
   });
 
-  it('says how to go on when nothing runs at a URL', async () => {
+  it('reports what to do when nothing runs at a URL', async () => {
     expect(await cli(['vmcp', 'explain', 'x', '--url', 'http://127.0.0.1:9/mcp'])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/nothing answers at http:\/\/127\.0\.0\.1:9; start a gateway/),
@@ -194,7 +194,7 @@ describe('a group of workloads', () => {
       'choice.standalone.static-or-group',
       'choice.standalone.group-change-seen',
     ],
-    'is served by its name with its changes, and vmcp init writes a file that is served as it is',
+    'is served by its name with its changes, and vmcp init writes a file that can be served',
     async () => {
       const surroundings = { env: { TOOLMGR_STATE_DIR: join(folder, 'state') } };
       const run = (...args: string[]) => cli(args, surroundings);
@@ -238,7 +238,7 @@ describe('a group of workloads', () => {
     LONG,
   );
 
-  it('without running workloads gives no file and says how to start one', async () => {
+  it('without running workloads gives no file and explains how to start one', async () => {
     const ended = await cli(['vmcp', 'init', '-g', 'none'], { env: { TOOLMGR_STATE_DIR: folder } });
     expect(ended).toMatchObject({ code: 1, out: '', err: expect.stringContaining('toolmgr run --group none') });
   });

@@ -15,7 +15,7 @@ aggregation: {}
 const read = (text: string) => readConfig(`${HEAD}${text}`, 'vmcp.yaml', catalogue);
 
 describe('compositeTools of a vmcp file', () => {
-  proves('choice.composite.validate', 'are checked as a whole, each problem with its line', async () => {
+  proves('choice.composite.validate', 'are checked completely, each problem with its line', async () => {
     const file = `compositeTools:
   - name: flow
     steps:
@@ -35,7 +35,7 @@ describe('compositeTools of a vmcp file', () => {
       properties:
         o: { type: text, value: x }
 `;
-    // what has no shape comes first; the rest when it has
+    // problems of the schema come first, and other problems when there are none
     await expect(read(file)).rejects.toThrow(
       /^vmcp\.yaml:23: compositeTools\.0\.output\.properties\.o\.type: expected one of string/,
     );
@@ -53,20 +53,16 @@ describe('compositeTools of a vmcp file', () => {
     );
   });
 
-  proves(
-    'vmcp.composite.step.type',
-    'use the step types of the contract, or with plugins of the file those that they bring',
-    async () => {
-      const file = 'compositeTools: [{ name: flow, steps: [{ id: a, type: wait-for-noon, until: noon }] }]\n';
-      await expect(read(file)).rejects.toThrow(
-        'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
-      );
-      const own = await read(`${file}plugins: [{ use: ${join(import.meta.dirname, 'fixture/lenient.ts')} }]\n`);
-      expect(planFromConfig(own).plugins.map(({ use }) => use)).toContain('composite/engine');
-    },
-  );
+  proves('vmcp.composite.step.type', 'use the step types of the contract and of the plugins of the file', async () => {
+    const file = 'compositeTools: [{ name: flow, steps: [{ id: a, type: wait-for-noon, until: noon }] }]\n';
+    await expect(read(file)).rejects.toThrow(
+      'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
+    );
+    const own = await read(`${file}plugins: [{ use: ${join(import.meta.dirname, 'fixture/lenient.ts')} }]\n`);
+    expect(planFromConfig(own).plugins.map(({ use }) => use)).toContain('composite/engine');
+  });
 
-  proves('choice.composite.any-replica', 'wait where the sessions are', async () => {
+  proves('choice.composite.any-replica', 'use the store of the sessions', async () => {
     const tools = 'compositeTools: [{ name: flow, steps: [{ id: a, tool: far.echo }] }]\n';
     const engineOf = async (more: string) => {
       const plan = planFromConfig(await read(`${tools}${more}`));

@@ -41,7 +41,7 @@ plugins:
     with: ${JSON.stringify(given)}
 `;
 
-/** What each command that reads a file says about one, from another folder than its own. */
+/** Output of each command that reads a file, run from another folder. */
 async function saidOf(use: string, given: object = {}): Promise<string> {
   await put({ 'vmcp.yaml': gatewayOf(use, given) });
   const file = join(folder, 'vmcp.yaml');
@@ -55,7 +55,7 @@ async function saidOf(use: string, given: object = {}): Promise<string> {
 describe('a custom plugin that cannot be used', () => {
   proves(
     'ask.custom-plugin.told-with-line',
-    'is told by validate, plan and serve in the same words, with the line of the file and the cause',
+    'is reported by validate, plan and serve in the same way, with the line of the file and the cause',
     async () => {
       await put({
         'syntax.mjs': "export default {\n  address: 'x'\n  config: 1,\n};",
@@ -92,7 +92,7 @@ describe('a custom plugin that cannot be used', () => {
 
   proves(
     'ask.start.cause-shown',
-    'has the cause shown when the start fails, once',
+    'shows the cause once when the start fails',
     async () => {
       await put({
         'fails.mjs': `export default {
@@ -114,7 +114,7 @@ describe('a custom plugin that cannot be used', () => {
   );
 
   it(
-    'may read its configuration without zod, and is told what that says',
+    'may check its configuration without zod, and the file gets its message',
     async () => {
       await put({
         'own.mjs': `export default {
@@ -129,15 +129,15 @@ describe('a custom plugin that cannot be used', () => {
   );
 });
 
-describe('a plugin that comes as a package', () => {
+describe('a plugin in a package', () => {
   proves(
     'ask.custom-plugin.by-package',
-    'is used by its name, found from the folder of the file, and its configuration is read',
+    'is used by its name, found from the folder of the file, and its configuration is checked',
     async () => {
       await using server = await recordingServer();
       const manifest = (name: string, exports: unknown) => JSON.stringify({ name, type: 'module', exports });
       await put({
-        // what `require` cannot resolve: a package for import alone
+        // a package that only supports import, so `require` cannot resolve it
         'node_modules/toolmgr-plugin-refuse/package.json': manifest('toolmgr-plugin-refuse', { import: './main.js' }),
         'node_modules/toolmgr-plugin-refuse/main.js': REFUSING,
         'node_modules/@acme/plugins/package.json': manifest('@acme/plugins', { './refuse': './refuse.js' }),
@@ -166,7 +166,7 @@ describe('a plugin that comes as a package', () => {
   );
 });
 
-describe('a package that a first-party plugin needs and that nobody installed', () => {
+describe('a missing package of a first-party plugin', () => {
   const NEEDS: Readonly<Record<string, [wanted: string, section: object]>> = {
     ioredis: ['ioredis@^', { sessionStorage: { provider: 'redis', address: '127.0.0.1:1' } }],
     ajv: ['ajv@^', { compositeTools: [{ name: 'x', steps: [{ id: 's', tool: 'a.b' }] }] }],
@@ -192,9 +192,9 @@ describe('a package that a first-party plugin needs and that nobody installed', 
 
   proves(
     'ask.start.peer-install',
-    'is named by the start with the command that installs it in the right version',
+    'is reported by the start with the command that installs the right version',
     async () => {
-      // hides a package from the resolution of a real process, in the words of Node
+      // hides a package from the resolution of a real process, with Node's error
       await put({
         'hide.mjs': `import { registerHooks } from 'node:module';
           import { fileURLToPath } from 'node:url';

@@ -31,10 +31,10 @@ const write = async (backends: Record<string, string>, more: object = {}): Promi
   return file;
 };
 
-describe('a vmcp file that leaves sections out', () => {
+describe('a vmcp file without optional sections', () => {
   proves(
     ['choice.partial-failure.default', 'vmcp.operational.partial-failure-mode'],
-    'serves no list that lacks a backend, names it, and calls those that are there',
+    'serves no list while a backend is missing, names it, and calls the available ones',
     async () => {
       await using here = await recordingServer();
       const file = await write({ here: here.url, gone: 'http://127.0.0.1:9/mcp' });
@@ -52,7 +52,7 @@ describe('a vmcp file that leaves sections out', () => {
 
   proves(
     'vmcp.config.metadata',
-    'shows its metadata in /status and in audit lines, and nothing in its place without any',
+    'shows its metadata in /status and in audit lines, and nothing without metadata',
     async () => {
       await using here = await recordingServer();
       const logFile = join(folder, 'audit.log');

@@ -9,7 +9,7 @@ import { type RunningCli, startCli } from '../../support/cli.ts';
 
 const LONG = 60_000;
 const NOTING = pathToFileURL(join(import.meta.dirname, '../../support/note-modules.ts')).href;
-/** What the first answer does not need: packages that host routes, backends and callers of other kinds bring. */
+/** Packages that the first response does not need: those of host routes and of other kinds of backends and callers. */
 const LATER = /(?:node_modules|internal\/deps)\/(fastify|undici|ajv|jose|ioredis|@opentelemetry|@cedar-policy|@jitl)\b/;
 
 let folder: string;
@@ -32,14 +32,14 @@ const serve = async (): Promise<RunningCli> => {
   return startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env: { NODE_OPTIONS: `--import=${NOTING}` } });
 };
 
-/** Packages of modules that were loaded and belong to {@link LATER}. */
+/** Loaded packages of {@link LATER}. */
 const early = (text: string): string[] => [
   ...new Set([...text.matchAll(new RegExp(LATER, 'g'))].map(([, name]) => name ?? '')),
 ];
 
-describe('the first answer of vmcp serve', () => {
+describe('the first response of vmcp serve', () => {
   it(
-    'comes before packages are loaded that it does not need',
+    'is sent before unneeded packages are loaded',
     async () => {
       await using running = await serve();
       const [, url = ''] = await running.printed(/serves (http:\S+)/);
@@ -47,7 +47,7 @@ describe('the first answer of vmcp serve', () => {
       expect(await client.toolNames()).toEqual([]);
       running.signal('SIGTERM');
       const { err } = await running.finished;
-      expect(err).toMatch(/module .*node_modules\/zod/); // loads are noted
+      expect(err).toMatch(/module .*node_modules\/zod/); // loads are recorded
       expect(err).toMatch(/module NativeModule http/);
       expect(early(err)).toEqual([]);
     },
@@ -55,7 +55,7 @@ describe('the first answer of vmcp serve', () => {
   );
 
   it(
-    'leaves host routes their router, which comes with the first of them, without compilers of schemas',
+    'does not load fastify, which the first host route loads without schema compilers',
     async () => {
       await using running = await serve();
       const [, url = ''] = await running.printed(/serves (http:\S+)/);

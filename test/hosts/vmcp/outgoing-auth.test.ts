@@ -34,7 +34,7 @@ const tokenExchange = {
 };
 
 describe('outgoingAuth of a vmcp file', () => {
-  proves('vmcp.config-outgoing.type-token-exchange', 'becomes a plan that exchanges tokens', async () => {
+  proves('vmcp.config-outgoing.type-token-exchange', 'is converted to a plan that exchanges tokens', async () => {
     const use = { type: 'token_exchange', tokenExchange };
     const read = await readConfig(
       file({ source: 'inline', default: use, backends: { far: use } }),
@@ -50,7 +50,7 @@ describe('outgoingAuth of a vmcp file', () => {
     });
   });
 
-  it('is read by the schema of the strategy, with the line of what is wrong', async () => {
+  it('is checked by the schema of the strategy, with the line of each problem', async () => {
     const wrong = {
       ...tokenExchange,
       tokenUrl: 'http://idp.example.com/',
@@ -70,7 +70,7 @@ describe('outgoingAuth of a vmcp file', () => {
     );
   });
 
-  it('needs the options of its strategy, and no others', async () => {
+  it('needs the options of its strategy, and refuses others', async () => {
     expect(await problems(file(inline({ type: 'token_exchange' })))).toContain(
       'outgoingAuth.default: type token_exchange needs tokenExchange',
     );
@@ -92,30 +92,36 @@ describe('outgoingAuth of a vmcp file', () => {
     expect(printed).not.toContain('c1ient-s3cret');
   });
 
-  proves('choice.general.never-ignored', 'refuses credentials for a program, which would take none', async () => {
-    const backends = [{ name: 'files', transport: 'stdio', command: { file: 'server' } }];
-    const use = { type: 'header_injection', headerInjection: { headerName: 'X-Key', headerValueEnv: 'KEY' } };
-    expect(await problems(file({ source: 'inline', backends: { files: use } }, { backends }))).toMatch(
-      /outgoingAuth\.backends\.files\.type: header_injection has no effect on a program .* command\.env/,
-    );
-    const { config } = await readConfig(file(inline(use), { backends }), 'gateway.yaml', catalogue);
-    expect(config.outgoingAuth.default?.type).toBe('header_injection');
-  });
+  proves(
+    'choice.general.never-ignored',
+    'refuses credentials for a stdio program, where they have no effect',
+    async () => {
+      const backends = [{ name: 'files', transport: 'stdio', command: { file: 'server' } }];
+      const use = { type: 'header_injection', headerInjection: { headerName: 'X-Key', headerValueEnv: 'KEY' } };
+      expect(await problems(file({ source: 'inline', backends: { files: use } }, { backends }))).toMatch(
+        /outgoingAuth\.backends\.files\.type: header_injection has no effect on a program .* command\.env/,
+      );
+      const { config } = await readConfig(file(inline(use), { backends }), 'gateway.yaml', catalogue);
+      expect(config.outgoingAuth.default?.type).toBe('header_injection');
+    },
+  );
 
-  it('warns where headers of clients leave for remote servers', async () => {
+  it('warns when headers of clients are sent to remote servers', async () => {
     const remote = { name: 'far', transport: 'sse', url: 'https://far.example/sse', type: 'entry' };
     const more = { backends: [remote], passthroughHeaders: ['X-Tenant'] };
     const { warnings } = await readConfig(file({ source: 'inline' }, more), 'gateway.yaml', catalogue);
-    expect(warnings).toEqual([expect.stringMatching(/passthroughHeaders: what clients write .* remote servers: far$/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/passthroughHeaders: values from clients .* remote servers: far$/),
+    ]);
   });
 
-  proves('choice.token-exchange.needs-tokens', 'refuses to exchange tokens that nobody brings', async () => {
+  proves('choice.token-exchange.needs-tokens', 'refuses to exchange tokens when callers have none', async () => {
     const text = file(inline({ type: 'token_exchange', tokenExchange }), {
       plugins: [],
       incomingAuth: { type: 'anonymous' },
     });
     expect(await problems(text)).toMatch(
-      /outgoingAuth\.default\.type: token_exchange works with the token .* set incomingAuth\.type: oidc/,
+      /outgoingAuth\.default\.type: token_exchange needs the token .* set incomingAuth\.type: oidc/,
     );
   });
 
@@ -128,7 +134,7 @@ describe('outgoingAuth of a vmcp file', () => {
     ['upstream_inject', { upstreamInject: { providerName: 'github' } }],
     ['aws_sts', { awsSts: { region: 'eu-central-1' } }],
     ['xaa', { xaa: { idpTokenUrl: 'https://a', targetAudience: 'b', targetTokenUrl: 'https://c' } }],
-  ])('refuses %s by its name until there is an embedded authorization server', async (type, options) => {
+  ])('refuses %s by name, because it needs the embedded authorization server', async (type, options) => {
     expect(await problems(file(inline({ type, ...options })))).toContain(
       `default.type: ${type} is not available yet: it comes with the embedded authorization server`,
     );

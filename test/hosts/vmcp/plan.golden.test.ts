@@ -15,21 +15,21 @@ const read = (file: string) => readConfig(readFileSync(join(folder, file), 'utf8
 const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 
 describe('the plan of a vmcp file', () => {
-  it.each(files)('%s is as it was agreed', async (file) => {
+  it.each(files)('%s matches its golden file', async (file) => {
     const plan = planFromConfig(await read(file));
     const golden = join(folder, file.replace(/\.yaml$/, '.json'));
     if (process.env.UPDATE_GOLDEN) writeFileSync(golden, `${JSON.stringify(plan, undefined, 2)}\n`);
     expect(plan).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
   });
 
-  it.each(files)('%s is a plan that the core reads', async (file) => {
+  it.each(files)('%s is valid for the core', async (file) => {
     const found = await read(file);
     expect(readPlan(planFromConfig(found)).name).toBe(found.config.name);
   });
 
   proves(
     'vmcp.backends.metadata-group',
-    'names the group beside the backends, so that their metadata has it whatever they say',
+    'has the group beside the backends, so that their metadata always has it',
     async () => {
       const plan = JSON.parse(readFileSync(join(folder, 'static.json'), 'utf8')) as PlanInput;
       const source = plan.plugins.find(({ use }) => use === 'backend-sources/static');
@@ -48,7 +48,7 @@ describe('the plan of a vmcp file', () => {
     },
   );
 
-  it('has no leftovers: every golden plan has its file', () => {
+  it('has no golden plan without its file', () => {
     const plans = readdirSync(folder).filter((file) => file.endsWith('.json'));
     expect(plans.map((file) => file.replace(/\.json$/, '.yaml')).sort()).toEqual([...files].sort());
   });

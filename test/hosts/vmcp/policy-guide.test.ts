@@ -25,26 +25,26 @@ const sections = blocks.slice(0, -1).map((text) => parse(text) as object);
 const grown = sections.map((_, step): object => Object.assign({}, ...sections.slice(0, step + 1)));
 
 describe('the guide to policies', () => {
-  it('grows one file block by block; each step is valid and warns of nothing', async () => {
+  it('extends one file block by block; each step is valid without warnings', async () => {
     expect(grown.length).toBe(7);
     for (const file of grown) {
       expect((await readConfig(stringify(file), 'vmcp.yaml', catalogue)).warnings).toEqual([]);
     }
   });
 
-  it('ends with the file that its steps give', () => {
+  it('ends with the file of its steps', () => {
     expect(parse(blocks.at(-1) ?? '')).toEqual(grown.at(-1));
   });
 
   it.skipIf(redisMissing !== undefined)(
-    'is true of a gateway that serves the last block to callers of a real provider',
+    'describes a gateway that serves the last block to callers of a real provider',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-guide-'));
       await using idp = await identityProvider();
       await using redis = await startRedis();
       const config = parse(blocks.at(-1) ?? '') as Guide;
       const { oidc } = config.incomingAuth;
-      // what the page leaves to the reader: the provider, Redis, and where the trail goes
+      // settings of the reader: the provider, Redis, and the audit file
       Object.assign(oidc, { issuer: idp.issuer, clientId: CLIENTS.gateway.id });
       Object.assign(oidc, { insecureAllowHttp: true, jwksAllowPrivateIp: true });
       config.sessionStorage.address = redis.address;

@@ -23,7 +23,7 @@ describe('a printed plan', () => {
     stateKey: 's5'.repeat(20),
   };
 
-  proves('ask.vmcp.plan', 'is YAML with every default filled in', () => {
+  proves('ask.vmcp.plan', 'is YAML with every default', () => {
     const printed = parse(planAsYaml({ plugins: [] })) as Record<string, unknown>;
     expect(printed).toMatchObject({
       name: 'toolmgr-vmcp',
@@ -43,7 +43,7 @@ describe('a printed plan', () => {
     });
   });
 
-  proves('choice.plan.masked', 'shows of arguments and URLs what tells nothing', () => {
+  proves('choice.plan.masked', 'shows only harmless parts of arguments and URLs', () => {
     const args = (given: readonly string[]) =>
       (withoutSecrets({ command: { file: 'x', args: given } }) as Shown).command.args;
     const secret = 'Hunter-2-hunter';
@@ -80,7 +80,7 @@ describe('a printed plan', () => {
     expect(url('https://example.com/mcp')).toBe('https://example.com/mcp');
   });
 
-  it('leaves the plan itself as it was', () => {
+  it('does not change the plan itself', () => {
     withoutSecrets(plan);
     expect(plan.outgoingAuth.backends.a.options.headerValue).toBe('s4');
   });

@@ -33,7 +33,7 @@ describe('a vmcp file', () => {
       'vmcp.config.incoming-auth-anonymous',
       'vmcp.config.outgoing-auth-source-inline',
     ],
-    'is read with name, group, anonymous callers and inline strategies',
+    'is accepted with name, group, anonymous callers and inline strategies',
     async () => {
       const { config } = await read(HEAD);
       expect(config).toMatchObject({
@@ -55,7 +55,7 @@ describe('a vmcp file', () => {
     ]);
   });
 
-  it('says what kind of thing was expected and what stands there, without quoting it', async () => {
+  it('reports the expected and the given kind of a value, without quoting it', async () => {
     const wrong = `audit: []
 rateLimiting: { shared: { maxTokens: 1.5, refillPeriod: 10 } }
 sessionStorage: redis
@@ -69,11 +69,11 @@ sessionStorage: redis
     expect(await problems(read('- a\n'))).toEqual(['gateway.yaml:1: expected a section, got a list']);
     expect(await problems(read('# nothing\n'))).toEqual(['gateway.yaml:1: the file is empty']);
     expect(await problems(withHead('name: two\n'))).toEqual([
-      'gateway.yaml:6: the key name stands twice in one section',
+      'gateway.yaml:6: the key name is a duplicate in its section',
     ]);
   });
 
-  it('warns of a collector that nothing is sent to and of probes that outlast their interval', async () => {
+  it('warns about an unused collector and about probes that take longer than their interval', async () => {
     const failureHandling = '{ healthCheckInterval: 5s }';
     const { warnings } = await withHead(
       `telemetry: { endpoint: "localhost:4318" }\noperational: { failureHandling: ${failureHandling} }\n`,
@@ -102,7 +102,7 @@ sessionStorage: redis
     },
   );
 
-  it('lets the plugin that owns a section read it, with file lines', async () => {
+  it('checks a section with the plugin that owns it, with file lines', async () => {
     const text = `name: dev
 groupRef: dev
 incomingAuth: { type: anonymous }
@@ -138,17 +138,17 @@ backends:
   it('refuses two backends of one name', async () => {
     const text = `${HEAD}backends:\n${'  - { name: a, url: "http://a/mcp", transport: sse }\n'.repeat(2)}`;
     expect(await problems(read(text))).toEqual([
-      expect.stringMatching(/^gateway\.yaml:8: backends\.1\.name: .*stands twice/),
+      expect.stringMatching(/^gateway\.yaml:8: backends\.1\.name: .*is a duplicate/),
     ]);
   });
 
-  it('suggests the value that was meant', async () => {
+  it('suggests a similar value', async () => {
     expect(await problems(read(HEAD.replace('anonymous', 'anonymos')))).toEqual([
       'gateway.yaml:3: incomingAuth.type: expected one of anonymous, local, oidc, did you mean "anonymous"?',
     ]);
   });
 
-  proves('ask.vmcp.validate-all-problems', 'tells all problems at once, in the order of the file', async () => {
+  proves('ask.vmcp.validate-all-problems', 'reports all problems, in the order of the file', async () => {
     const found = await problems(
       withHead('compositeToolRefs: [{ name: a }]\nrateLimiting: { shared: { maxTokens: 0 } }\n'),
     );
@@ -256,7 +256,7 @@ backends:
       'rateLimiting: { tools: [{ name: a, perUser: { maxTokens: 1, refillPeriod: 1s } }] }',
       /:6: rateLimiting\.tools\.0\.perUser: needs authentication/,
     ],
-    ['', 'rateLimiting: { tools: [{ name: a }, { name: a }] }', /rateLimiting\.tools\.1\.name: a stands twice/],
+    ['', 'rateLimiting: { tools: [{ name: a }, { name: a }] }', /rateLimiting\.tools\.1\.name: duplicate name a/],
     ['', 'rateLimiting: { tools: [{ name: "" }] }', /rateLimiting\.tools\.0\.name: expected a name/],
     ['', 'rateLimiting: { shared: { maxTokens: 1.5, refillPeriod: 1s } }', /rateLimiting\.shared\.maxTokens: /],
     [
@@ -300,10 +300,10 @@ backends:
       /plugins\.0\.use: no plugin has the address stores\/memry, did you mean "stores\/memory"/,
     ],
     ['', 'plugins: [{ use: stores/memory, with: { maxKey: 5 } }]', /plugins\.0\.with\.maxKey: unknown key .*"maxKeys"/],
-    ['', 'plugins: [{ use: health }, { use: health }]', /plugins\.1\.use: health stands twice/],
+    ['', 'plugins: [{ use: health }, { use: health }]', /plugins\.1\.use: health is a duplicate/],
     ['', 'operational: { timeouts: { default: 30 } }', /timeouts\.default: expected a Go duration such as 30s/],
     ['', 'operational: { timeouts: { default: 0s } }', /timeouts\.default: expected a duration above zero/],
-  ])('refuses what cannot work, by its name and line: %s%s', async (replaced, section, sentence) => {
+  ])('refuses invalid settings, with name and line: %s%s', async (replaced, section, sentence) => {
     const text = replaced === '' ? `${HEAD}${section}\n` : HEAD.replace(new RegExp(`^${replaced}:.*$`, 'm'), section);
     const found = await problems(read(text));
     expect(found.join('\n')).toMatch(sentence);
@@ -317,7 +317,7 @@ backends:
     ]);
   });
 
-  it('refuses strategies and timeouts of backends that are not there, and only warns about tools of them', async () => {
+  it('refuses strategies and timeouts of unknown backends, and only warns about their tools', async () => {
     const text = `name: dev
 groupRef: dev
 incomingAuth: { type: anonymous }
@@ -341,7 +341,7 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
 
     proves(
       ['vmcp.config.session-storage-provider', 'vmcp.config.session-storage-address', 'vmcp.config.session-storage-db'],
-      'takes memory as it is, and redis with its address',
+      'accepts memory without settings, and redis with its address',
       async () => {
         expect((await read(storage('{ provider: memory }'))).warnings).toEqual([]);
         const redis = storage('{ provider: redis, address: "r:6379", db: 2147483647, keyPrefix: "a:" }');
@@ -352,7 +352,7 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
       },
     );
 
-    it('says what has no effect with memory', async () => {
+    it('reports settings without effect for memory', async () => {
       const given = storage('{ provider: memory, address: "r:1", db: 0, keyPrefix: "a:" }');
       expect((await read(given)).warnings).toEqual([
         'gateway.yaml:6: sessionStorage.address: has no effect with provider memory',
@@ -470,12 +470,12 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
   });
 
   it.each([
-    ['a torn file', 'name: [a', /^gateway\.yaml:1: /],
-    ['a key twice', 'name: a\nname: b\n', /^gateway\.yaml:2: the key name stands twice/],
+    ['an incomplete file', 'name: [a', /^gateway\.yaml:1: /],
+    ['a duplicate key', 'name: a\nname: b\n', /^gateway\.yaml:2: the key name is a duplicate/],
     ['a list', '- a\n', /^gateway\.yaml:1: /],
     ['nothing', '', /^gateway\.yaml:1: /],
     [
-      'a bomb of aliases',
+      'an exponential expansion of aliases',
       `a: &a [1,1,1,1,1,1,1,1,1,1]\n${'bcdefgh'.replace(/./g, (c) => `${c}: &${c} [${`*${String.fromCharCode(c.charCodeAt(0) - 1)},`.repeat(9)}*${String.fromCharCode(c.charCodeAt(0) - 1)}]\n`)}`,
       /gateway\.yaml/,
     ],

@@ -74,7 +74,7 @@ describe('a vmcp file that changes while it is served', () => {
       'choice.reload.session-moves',
       'choice.reload.stream-stays',
     ],
-    'drops none of 200 calls in flight over five changes, and neither a session nor its stream',
+    'loses none of 200 calls in flight over five changes, and neither a session nor its stream',
     async () => {
       const gate = Promise.withResolvers<void>();
       await using server = await recordingServer(() => gate.promise);
@@ -91,7 +91,7 @@ describe('a vmcp file that changes while it is served', () => {
           calls.push(send(url, sessions[n % 10], request('tools/call', SLOW, `${round}-${n}`)));
         }
         await until(() => server.calls.length >= calls.length, 30_000);
-        // every change is another one: backends come and go, policies of the plan change
+        // each change is different: backends are added and removed, policies change
         const more: Record<string, string> = round % 2 === 0 ? { two: server.url } : {};
         await write({ one: server.url, ...more }, { operational: { timeouts: { default: `${40 + round}s` } } });
         await until(() => reloads(running) === round + 1, 30_000);
@@ -108,7 +108,7 @@ describe('a vmcp file that changes while it is served', () => {
 
   proves(
     'choice.reload.failed',
-    'goes on with sessions and streams when the new file is wrong',
+    'keeps sessions and streams when the new file is invalid',
     async () => {
       await using server = await recordingServer();
       await write({ one: server.url });
@@ -118,12 +118,12 @@ describe('a vmcp file that changes while it is served', () => {
       const id = session ?? '';
       const stream = await streamOf(url, id);
       await write({ one: server.url }, { agregation: {} });
-      await running.printed(/the configuration before it stays.*did you mean/s);
+      await running.printed(/the previous configuration stays.*did you mean/s);
       await write({ one: server.url }, { plugins: [{ use: './missing.mjs' }] });
-      await running.printed(/the configuration before it stays.*missing\.mjs/s);
+      await running.printed(/the previous configuration stays.*missing\.mjs/s);
       const manual = { aggregation: { conflictResolution: 'manual', tools: [{ workload: 'one' }] } };
       await write({ one: server.url, two: server.url }, manual);
-      await running.printed(/the configuration before it stays.*unresolved tool name conflicts/s);
+      await running.printed(/the previous configuration stays.*unresolved tool name conflicts/s);
       expect(reloads(running)).toBe(0);
       const echo = request('tools/call', { name: 'one_echo', arguments: { message: 'still' } });
       expect((await send(url, id, echo)).text).toContain('echo: still');
@@ -134,7 +134,7 @@ describe('a vmcp file that changes while it is served', () => {
 
   proves(
     'choice.reload.not-fitting',
-    'says why sessions end that cannot go on',
+    'reports why sessions end that cannot continue',
     async () => {
       await using server = await recordingServer();
       await write({ one: server.url });
@@ -150,10 +150,10 @@ describe('a vmcp file that changes while it is served', () => {
   );
 });
 
-describe('a vmcp process whose configuration is troubled', () => {
+describe('a vmcp process with a faulty configuration', () => {
   proves(
     ['choice.process.conflict-stays-up', 'choice.endpoint.readyz-catalogue'],
-    'says that tool names collide, answers lists with an error, is not ready, and is mended by the next file',
+    'reports name conflicts, answers lists with an error, is not ready, and recovers with the next file',
     async () => {
       await using server = await recordingServer();
       const manual = { aggregation: { conflictResolution: 'manual', tools: [{ workload: 'one' }] } };
@@ -180,7 +180,7 @@ describe('a vmcp process whose configuration is troubled', () => {
 
   proves(
     'choice.process.rejection-heard',
-    'logs a promise of a plugin that is rejected unheard, and goes on',
+    'logs an unhandled rejection of a plugin and continues',
     async () => {
       await using server = await recordingServer();
       await writeFile(
@@ -188,7 +188,7 @@ describe('a vmcp process whose configuration is troubled', () => {
         `export default {
           address: 'test/careless',
           config: { parse: () => ({}), safeParse: () => ({ success: true, data: {} }) },
-          apply: (core) => core.hooks.callSettled.tap('test/careless', () => void Promise.reject(new Error('nobody listens'))),
+          apply: (core) => core.hooks.callSettled.tap('test/careless', () => void Promise.reject(new Error('no handler'))),
         };`,
       );
       await write({ one: server.url }, { plugins: [{ use: './careless.ts' }] });
@@ -197,16 +197,16 @@ describe('a vmcp process whose configuration is troubled', () => {
       const { session } = await send(url, undefined, INITIALIZE);
       const echo = request('tools/call', { name: 'one_echo', arguments: { message: 'still' } });
       await send(url, session ?? '', echo);
-      await running.printed(/unhandled promise rejection.*nobody listens.*careless\.ts/);
+      await running.printed(/unhandled promise rejection.*no handler.*careless\.ts/);
       expect((await send(url, session ?? '', echo)).text).toContain('echo: still');
     },
     LONG,
   );
 });
 
-describe('what a changed file says about the log', () => {
+describe('log settings of a changed file', () => {
   it(
-    'holds from the reload on: its level, and its warnings',
+    'apply from the reload on: its level, and its warnings',
     async () => {
       await using server = await recordingServer();
       await write({ one: server.url });
@@ -228,10 +228,10 @@ describe('what a changed file says about the log', () => {
   );
 });
 
-describe('a vmcp process that is told to stop', () => {
+describe('a vmcp process that stops', () => {
   proves(
     ['choice.stop.calls-end', 'choice.stop.not-ready-first'],
-    'is not ready at once, refuses new requests, and ends when its calls have',
+    'is immediately not ready, refuses new requests, and ends after its calls',
     async () => {
       const gate = Promise.withResolvers<void>();
       await using server = await recordingServer(() => gate.promise);
@@ -245,7 +245,7 @@ describe('a vmcp process that is told to stop', () => {
         return [response.status, ((await response.json()) as { reason?: string }).reason];
       };
       expect(await ready()).toEqual([200, undefined]);
-      // one of them began under a configuration that is not the present one any more
+      // one of them began with a previous configuration
       const calls = [send(url, id, request('tools/call', SLOW, 'before'))];
       await until(() => server.calls.length === 1, 10_000);
       await write({ one: server.url, two: server.url });
@@ -271,7 +271,7 @@ describe('a vmcp process that is told to stop', () => {
   );
 
   it(
-    'ends although a plugin still waits for something',
+    'ends although a plugin still waits',
     async () => {
       await using server = await recordingServer();
       await writeFile(
@@ -293,7 +293,7 @@ describe('a vmcp process that is told to stop', () => {
 
   proves(
     'choice.stop.calls-end',
-    'cuts what takes longer than limits.stopMs',
+    'cancels calls that take longer than limits.stopMs',
     async () => {
       await using server = await recordingServer(() => new Promise(() => {}));
       await write({ one: server.url }, { limits: { stopMs: 100 } });

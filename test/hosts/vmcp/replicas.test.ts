@@ -80,7 +80,7 @@ describe('two processes with one Redis', () => {
 
   real(
     ['choice.session.shared', 'choice.session.shared-end', 'choice.session.shared-theft'],
-    'serve one session, end it for both, and keep it from others',
+    'serve one session, end it for both, and refuse it to other callers',
     async () => {
       await using redis = await startRedis();
       await using at = await replicas(redis);
@@ -100,7 +100,7 @@ describe('two processes with one Redis', () => {
 
   real(
     'choice.session.shared-ttl',
-    'let a session expire for both',
+    'expire a session for both',
     async () => {
       await using redis = await startRedis();
       await using at = await replicas(redis, ['--session-ttl', '1s']);
@@ -121,7 +121,7 @@ describe('two processes with one Redis', () => {
 
   real(
     ['choice.rate-limit.sessions-store-away', 'choice.session.shared-lost'],
-    'keep the sessions they know when Redis crashes, and share them again when it is back, empty',
+    'keep their known sessions when Redis crashes, and share them again when it is back without data',
     async () => {
       await using redis = await startRedis();
       await using at = await replicas(redis);
@@ -130,7 +130,7 @@ describe('two processes with one Redis', () => {
       expect((await send(at.a, id, ECHO)).text).toContain('echo: hi');
       await until(async () => (await send(at.b, id, ECHO)).status === 503, 20_000);
       await redis.restart();
-      // the first replica knows it and writes it down again
+      // the first replica knows the session and writes it again
       await until(async () => {
         expect((await send(at.a, id, ECHO)).status).toBe(200);
         return (await send(at.b, id, ECHO)).status === 200;
@@ -155,7 +155,7 @@ describe('two processes with one Redis', () => {
       const [first = ''] = load.sessions;
       await until(async () => (await send(at.b, first, ECHO)).status === 200, 30_000);
       expect(load.lost).toEqual([]);
-      // both count in the Redis that came back
+      // both count in the restarted Redis
       const limited = async (url: string) => (await send(url, first, LIMITED)).text.includes('retryAfterSeconds');
       await until(async () => (await limited(at.a)) && (await limited(at.b)), 20_000);
       for (const each of at.running) {
@@ -166,7 +166,7 @@ describe('two processes with one Redis', () => {
   );
 });
 
-/** Calls without a pause, each lane over a session of its own at its own replica, until it is disposed of. */
+/** Calls without a pause until disposed. Each lane has its own session and replica. */
 async function loaded(urls: readonly string[]) {
   const sessions = await Promise.all(urls.map(open));
   const lost: unknown[] = [];
@@ -182,7 +182,7 @@ async function loaded(urls: readonly string[]) {
   return {
     sessions,
     lost,
-    /** Waits until every lane has had answers to calls that began after this. */
+    /** Waits until every lane has answers to calls that began after this. */
     async more() {
       const before = [...counts];
       await until(() => counts.every((count, lane) => count > (before[lane] ?? 0) + 20), 30_000);

@@ -17,7 +17,7 @@ const LONG = 60_000;
 describe('toolmgr vmcp serve with oidc and cedar', () => {
   proves(
     ['vmcp.config-incoming.authz-policies', 'choice.order.list-and-call-agree', 'choice.authorization.refusal-words'],
-    'shows and serves two callers of a real identity provider what their groups may use',
+    'shows and serves two callers of a real identity provider only what their groups may use',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-cedar-'));
       await using idp = await identityProvider();
@@ -77,7 +77,7 @@ describe('toolmgr vmcp serve with oidc and cedar', () => {
       expect(ada).toMatchObject({ quiet: [200, undefined], loud: denied });
       expect(await asking('bob')).toEqual({ tools: [], quiet: denied, loud: denied, absent: denied });
       expect(far.calls.length).toBe(1);
-      // who was denied what, by which policy
+      // caller, target and policy of the denied call
       await until(() => /"denied by policy".*"caller":"ada".*"policies":\["quiet"\]/.test(running.err()), 10_000);
       expect(running.err()).not.toContain('loud');
       await rm(folder, { recursive: true, force: true });

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A vmcp file that believes the provider, over one backend. */
+/** A vmcp file that trusts the provider, with one backend. */
 const configOf = ({ issuer }: Pick<IdentityProvider, 'issuer'>, backend: string, oidc: object = {}) => ({
   name: 'guarded',
   groupRef: 'dev',
@@ -61,7 +61,7 @@ const list = (url: string, token?: string) =>
 describe('toolmgr vmcp serve with type oidc', () => {
   proves(
     ['vmcp.config-incoming.type-oidc', 'choice.oidc.metadata', 'choice.oidc.rotation'],
-    'serves SDK clients with a token, tells others where to get one, and follows a rotation of keys',
+    'serves SDK clients with a token, refers others to the provider, and follows a rotation of keys',
     async () => {
       await using idp = await identityProvider();
       await using far = await recordingServer();
@@ -69,7 +69,7 @@ describe('toolmgr vmcp serve with type oidc', () => {
       const url = await endpointOf(running);
       const { origin } = new URL(url);
       expect((await list(url)).status).toBe(401);
-      // how tools are wired is for callers with a token as well, and this route knows none
+      // this route does not authenticate callers, so it is not served here
       expect((await fetch(`${origin}/api/explain?tool=far_echo`)).status).toBe(404);
       expect((await list(url, idp.sign({ sub: 'ada', aud: 'somebody-else' }))).status).toBe(401);
       for (const path of [WELL_KNOWN, `${WELL_KNOWN}/mcp`]) {
@@ -81,11 +81,11 @@ describe('toolmgr vmcp serve with type oidc', () => {
       expect((await client.listTools()).tools.length).toBeGreaterThan(0);
       await client.callTool({ name: 'far_echo', arguments: { text: 'hello' } });
       await client.close();
-      // the caller's token is for the gateway: no backend ever sees it
+      // the caller's token is for the gateway and is not forwarded to backends
       expect(far.calls.map(({ authorization }) => authorization)).toEqual([undefined]);
       idp.rotate();
       const fresh = await idp.userToken('bob', AUDIENCE);
-      await until(async () => (await list(url, fresh)).status === 200, 20_000); // at most one look for keys every 10 s
+      await until(async () => (await list(url, fresh)).status === 200, 20_000); // keys are fetched at most once every 10 s
       expect(running.err()).not.toContain(fresh);
     },
     LONG,
@@ -93,7 +93,7 @@ describe('toolmgr vmcp serve with type oidc', () => {
 
   proves(
     ['vmcp.config-incoming.oidc-introspection-url', 'vmcp.config-incoming.oidc-client-secret-env'],
-    'asks about opaque tokens with the secret of its environment, also beyond loopback',
+    'introspects opaque tokens with the secret of its environment, also on public addresses',
     async () => {
       await using idp = await identityProvider({ opaqueAudiences: [AUDIENCE] });
       await using far = await recordingServer();
@@ -115,7 +115,7 @@ describe('toolmgr vmcp serve with type oidc', () => {
   );
 
   it(
-    'starts while the provider is away, and says so',
+    'starts while the provider is unavailable, and reports that',
     async () => {
       await using idp = await identityProvider();
       await using far = await recordingServer();
@@ -133,7 +133,7 @@ describe('toolmgr vmcp serve with type oidc', () => {
   );
 
   it(
-    'does not start without the secret that the file names',
+    'does not start without the variable of the secret',
     async () => {
       const config = configOf({ issuer: 'http://127.0.0.1:9' }, 'http://127.0.0.1:9/mcp', {
         introspectionUrl: 'http://127.0.0.1:9/introspect',
@@ -153,7 +153,7 @@ describe('toolmgr vmcp serve with type oidc', () => {
 describe('a token that is rejected', () => {
   proves(
     ['ask.token.rejected-logged', 'ask.token.client-told'],
-    'is logged with the reason and without itself, its client reads why, and a flood of them does not fill the log',
+    'is logged with the reason but not with the token, its client gets the reason, and many of them do not fill the log',
     async () => {
       await using idp = await identityProvider();
       await using server = await recordingServer();
@@ -172,13 +172,13 @@ describe('a token that is rejected', () => {
         path: '/mcp',
         remoteAddress: expect.stringContaining('127.0.0.1'),
       });
-      expect((await list(url)).status).toBe(401); // nobody sent a token: nothing to tell
+      expect((await list(url)).status).toBe(401); // requests without a token are not logged
       for (let n = 0; n < 40; n++) expect((await list(url, `rubbish${n}`)).status).toBe(401);
       running.signal('SIGTERM');
       const { err } = await running.finished;
       const told = err.match(/a token was rejected/g)?.length ?? 0;
       const more = [...err.matchAll(/more tokens were rejected","count":(\d+)/g)].map(([, count]) => Number(count));
-      expect(told).toBeLessThan(41); // ten in ten seconds, and all are counted
+      expect(told).toBeLessThan(41); // at most ten lines in ten seconds, and all rejections are counted
       expect(told + more.reduce((sum, count) => sum + count, 0)).toBe(41);
       expect(err).not.toContain(foreign);
       expect(err).not.toContain('rubbish');

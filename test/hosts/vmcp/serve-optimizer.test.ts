@@ -37,7 +37,7 @@ const uses = async (optimizer: object): Promise<string[]> => {
 describe('toolmgr vmcp serve with the optimizer', () => {
   proves(
     ['vmcp.optimizer.exposes-two-tools', 'vmcp.optimizer.embedding-service', 'vmcp.surface.find-and-call-tool'],
-    'serves a file: two tools, found and called by a client of the SDK, all of them at the direct path',
+    'serves two tools, through which an SDK client finds and calls the others, and all tools at the direct path',
     async () => {
       await using far = await recordingServer();
       await using vectors = await embeddingServer();
@@ -77,7 +77,7 @@ describe('toolmgr vmcp serve with the optimizer', () => {
     LONG,
   );
 
-  proves('vmcp.optimizer.embedding-provider', 'loads what the provider needs, and nothing else', async () => {
+  proves('vmcp.optimizer.embedding-provider', 'loads only the packages of the provider', async () => {
     expect(await uses({})).toEqual(['optimizer/search', 'optimizer/tools']);
     const embeddingService = 'http://vectors.test';
     expect(await uses({ embeddingService })).toContain('optimizer/embed-tei');
@@ -87,7 +87,7 @@ describe('toolmgr vmcp serve with the optimizer', () => {
     expect(await uses({ embeddingProvider: 'local', embeddingModel: '/m' })).toContain('optimizer/embed-local');
   });
 
-  proves('vmcp.optimizer.embedding-headers-forbidden', 'says with its line what is wrong in the section', async () => {
+  proves('vmcp.optimizer.embedding-headers-forbidden', 'reports problems of the section with their lines', async () => {
     const file = await fileOf({
       ...CONFIG,
       optimizer: {
@@ -104,7 +104,7 @@ describe('toolmgr vmcp serve with the optimizer', () => {
     expect(said).toMatch(/vmcp\.yaml:\d+: optimizer.*did you mean "maxToolsToReturn"/);
   });
 
-  it('validates a whole section', async () => {
+  it('accepts a complete section', async () => {
     expect(
       await cli(['vmcp', 'validate', '-c', join(import.meta.dirname, '../../golden/plan/optimizer.yaml')]),
     ).toMatchObject({ code: 0 });

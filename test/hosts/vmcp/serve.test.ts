@@ -44,7 +44,7 @@ interface Status {
 const statusOf = async (url: string): Promise<Status> =>
   (await (await fetch(new URL('/status', url))).json()) as Status;
 
-/** The endpoint that a serve printed, when all its backends have answered: `healthy` is true with the first of them. */
+/** Waits until all backends have answered and returns the printed endpoint; `healthy` is true already with the first. */
 const endpointOf = async (running: RunningCli): Promise<string> => {
   const [, url = ''] = await running.printed(/serves (http:\S+)/);
   await until(async () => (await statusOf(url)).backends.every(({ health }) => health === 'healthy'), 20_000);
@@ -108,7 +108,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     'choice.endpoint.status-healthy',
-    'is healthy with the first backend that answers, and says of one that still starts that it is unknown',
+    'is healthy with the first backend that answers, and reports a starting one as unknown',
     async () => {
       await using quick = await recordingServer();
       const config = configOf({ quick: quick.url });
@@ -131,7 +131,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     ['vmcp.operational.timeouts-default', 'vmcp.operational.timeouts-per-workload'],
-    'gives up a call after the time of its workload, else the default time, 30 seconds unless set',
+    'cancels a call after the timeout of its backend, else the default timeout of 30 seconds',
     async () => {
       await using server = await recordingServer();
       const operational = { timeouts: { default: '200ms', perWorkload: { patient: '20s' } } };
@@ -157,7 +157,7 @@ describe('toolmgr vmcp serve', () => {
       'choice.partial-failure.healthy-calls',
       'vmcp.operational.log-level',
     ],
-    'watches its backends as operational.failureHandling says, and every page tells the same',
+    'monitors its backends with operational.failureHandling, and every page shows the same',
     async () => {
       await using stays = await recordingServer();
       const goes = await recordingServer();
@@ -195,7 +195,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     ['vmcp.audit.enabled', 'vmcp.audit.log-file-empty', 'ask.vmcp.serve-flags', 'ask.vmcp.session-ttl-flag'],
-    'takes its flags; with --enable-audit each request is one line on stdout, without it none',
+    'applies its flags; with --enable-audit each request is one line on stdout, without it none',
     async () => {
       await using server = await recordingServer();
       const file = await write(configOf({ one: server.url }));
@@ -242,7 +242,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     'choice.reload.on-change',
-    'reads its file again when it changes and on SIGHUP, and keeps to the old one when the new one is wrong',
+    'reloads its file on change and on SIGHUP, and keeps the old one when the new one is invalid',
     async () => {
       await using server = await recordingServer();
       const file = await write(configOf({ one: server.url }));
@@ -252,9 +252,9 @@ describe('toolmgr vmcp serve', () => {
       await serving.printed(/configuration reloaded/);
       await until(async () => (await cli(['tools', '--url', url])).out.includes('two_echo'), 15_000);
       await write({ ...configOf({ three: server.url }), agregation: {} });
-      await serving.printed(/the configuration before it stays.*did you mean/s);
+      await serving.printed(/the previous configuration stays.*did you mean/s);
       serving.signal('SIGHUP');
-      await until(() => (serving.err().match(/configuration before it stays/g) ?? []).length > 1, 10_000);
+      await until(() => (serving.err().match(/previous configuration stays/g) ?? []).length > 1, 10_000);
       expect((await call(url, 'two_echo', 'message=still')).out).toBe('echo: still\n');
     },
     LONG,
@@ -262,7 +262,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     'choice.reload.keeps-call',
-    'lets a call end with the plugins it began with when the file changes meanwhile',
+    'ends a call with the plugins it began with when the file changes',
     async () => {
       await using server = await recordingServer();
       const file = await write(configOf({ one: server.url }));
@@ -281,7 +281,7 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     'ask.vmcp.yaml-plugins',
-    'loads the plugins of the file, also one by its path beside it',
+    'loads the plugins of the file, also one by its relative path',
     async () => {
       await using server = await recordingServer();
       await writeFile(
@@ -326,7 +326,7 @@ describe('toolmgr vmcp serve', () => {
     LONG,
   );
 
-  it('says which port is taken and what to do, before any program is started', async () => {
+  it('reports a taken port and what to do, before any program is started', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
@@ -340,11 +340,11 @@ describe('toolmgr vmcp serve', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('warns when other machines reach a gateway that asks nobody who they are', async () => {
+  it('warns when other machines can reach a gateway without authentication', async () => {
     const file = await write(configOf({ one: 'http://127.0.0.1:9/mcp' }));
     await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--host', '0.0.0.0']);
     await serving.printed(/serves http/);
-    expect(serving.err()).toContain('warning everybody who reaches 0.0.0.0 may call');
+    expect(serving.err()).toContain('warning everyone who can reach 0.0.0.0 may call');
   });
 
   it('does not start when a variable of its credentials is not set', async () => {
@@ -374,7 +374,7 @@ describe('toolmgr vmcp serve', () => {
   });
 
   it.each(['--optimizer', '--optimizer-embedding', '--embedding-model=x', '--embedding-image=x'])(
-    'refuses %s by its name',
+    'refuses %s by name',
     async (flag) => {
       const ended = await cli(['vmcp', 'serve', '--group', 'x', flag]);
       expect(ended).toMatchObject({
@@ -386,12 +386,12 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     'ask.vmcp.serve-config-wins',
-    'takes the file when both are given, and says so',
+    'uses the file when both are given, and reports that',
     async () => {
       await using server = await recordingServer();
       const file = await write(configOf({ one: server.url }));
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--group', 'other', '--port', '0']);
-      await serving.printed(/the file wins, --group other is not used/);
+      await serving.printed(/--group other is ignored/);
       await serving.printed(/dev-vmcp serves/);
     },
     LONG,

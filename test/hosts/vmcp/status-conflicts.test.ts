@@ -23,33 +23,33 @@ interface Page {
 
 type Servers = Readonly<Record<string, FakeServer>>;
 
-/** Two backends that claim the same prompt and URIs; one has a URI of its own. */
+/** Two backends with the same prompt and URIs; one has another URI too. */
 function rivals(uris: readonly string[]): Servers {
   const server = () => uris.reduce((made, uri) => made.resource(uri, 'x'), fakeServer().prompt('same', 'x'));
   return { crm: server(), warehouse: server().resource('db://own', 'x') };
 }
 
-/** `/status` of a gateway that knows its callers by `use`. */
+/** `/status` of a gateway with the authentication plugin `use`. */
 async function statusOf(backends: Servers, use: string, isGuarded = false): Promise<Page> {
   const kit = await testGateway({ backends });
-  await using door = createSwitch(kit.gateway);
+  await using gatewaySwitch = createSwitch(kit.gateway);
   await kit.gateway.settled();
   const { config, sections } = await readConfig(FILE, 'vmcp.yaml', catalogue);
   const plan = readPlan({ plugins: [{ use }] } satisfies PlanInput);
   const routes = hostRoutes(
-    door,
+    gatewaySwitch,
     { config, sections, plan },
     () => undefined,
     () => isGuarded,
   );
-  await using served = await serveGateway(door, { host: '127.0.0.1', port: 0, routes: routes.pages });
+  await using served = await serveGateway(gatewaySwitch, { host: '127.0.0.1', port: 0, routes: routes.pages });
   return (await (await fetch(`${served.url}/status`)).json()) as Page;
 }
 
 const backends = ['crm', 'warehouse'];
 
-describe('what several backends claim', () => {
-  proves('choice.endpoint.status-conflicts', 'stands in /status with its kind, its name and its backends', async () => {
+describe('a conflict between backends', () => {
+  proves('choice.endpoint.status-conflicts', 'is in /status with its kind, its name and its backends', async () => {
     const page = await statusOf(rivals(['db://users']), 'incoming-auth/anonymous');
     const { conflicts = [] } = page;
     expect(conflicts).toContainEqual({ kind: 'resource', name: 'db://users', backends });
@@ -58,7 +58,7 @@ describe('what several backends claim', () => {
     expect(page.conflicts_total).toBe(conflicts.length);
   });
 
-  proves('choice.endpoint.status-conflicts', 'is cut to 100 entries, with the number of all', async () => {
+  proves('choice.endpoint.status-conflicts', 'is cut to 100 entries, with the total number', async () => {
     const uris = Array.from({ length: 150 }, (_, n) => `db://${n}`);
     const { conflicts, conflicts_total } = await statusOf(rivals(uris), 'incoming-auth/anonymous');
     expect(conflicts).toHaveLength(100);
@@ -67,14 +67,14 @@ describe('what several backends claim', () => {
 
   proves(
     'choice.endpoint.status-conflicts',
-    'is told to nobody without a proof where callers need one, unless the page is guarded',
+    'is not shown on a public page when callers must authenticate',
     async () => {
       expect(await statusOf(rivals(['db://users']), 'incoming-auth/oidc')).not.toHaveProperty('conflicts');
       expect(await statusOf(rivals(['db://users']), 'incoming-auth/oidc', true)).toHaveProperty('conflicts');
     },
   );
 
-  it('adds no key where nothing is contested', async () => {
+  it('adds no key without conflicts', async () => {
     const page = await statusOf({ crm: fakeServer().prompt('same', 'x') }, 'incoming-auth/anonymous');
     expect(page).toHaveProperty('backends');
     expect(page).not.toHaveProperty('conflicts');

@@ -71,7 +71,7 @@ const ALL = [200, 200, 200, 200];
 describe('status pages of a vmcp file', () => {
   proves(
     'choice.endpoint.status-guard',
-    'ask for the token of a variable, which is told nowhere; the pages of probes stay open',
+    'require the token of a variable, which is never printed; the pages for probes stay public',
     async () => {
       await using server = await recordingServer();
       await write(server.url, { statusPages: { tokenEnv: 'PAGES_TOKEN' } });
@@ -99,7 +99,7 @@ describe('status pages of a vmcp file', () => {
       expect((await cli(['tools', '--url', `${main}/mcp`])).out).toContain('docs_echo');
       const asked = await cli(['vmcp', 'explain', 'docs_echo', '--url', `${main}/mcp`]);
       expect([asked.code === 0, asked.err]).toEqual([false, expect.stringContaining('asks for the token')]);
-      await running.printed(/status pages are at the port of the endpoint, for who brings the token of PAGES_TOKEN/);
+      await running.printed(/status pages are at the port of the endpoint, with the token of PAGES_TOKEN/);
       running.signal('SIGTERM');
       const { out, err } = await running.finished;
       expect(out + err).not.toContain(TOKEN);
@@ -109,7 +109,7 @@ describe('status pages of a vmcp file', () => {
 
   proves(
     'choice.endpoint.status-guard-port',
-    'leave the port of the endpoint for a listener of their own, with or without a token',
+    'are served by a separate listener instead, with or without a token',
     async () => {
       await using server = await recordingServer();
       await write(server.url, { statusPages: { port: 0 } });
@@ -126,7 +126,7 @@ describe('status pages of a vmcp file', () => {
       expect([page.code, page.out]).toEqual([0, expect.stringContaining('docs_echo')]);
 
       await write(server.url, { statusPages: { port: 0, tokenEnv: 'PAGES_TOKEN' } });
-      await running.printed(/for who brings the token of PAGES_TOKEN/);
+      await running.printed(/with the token of PAGES_TOKEN/);
       expect(await statuses(main, PAGES, bearer(TOKEN))).toEqual([404, 404, 404, 404]);
       expect(await statuses(pages, PAGES)).toEqual([401, 401, 401, 401]);
       expect(await statuses(pages, PAGES, bearer(TOKEN))).toEqual(ALL);
@@ -136,7 +136,7 @@ describe('status pages of a vmcp file', () => {
 
   proves(
     'choice.endpoint.status-guard-reload',
-    'follow a changed file, and stay as they were when the new pages cannot be had',
+    'follow a changed file, and stay unchanged when the new settings are invalid',
     async () => {
       await using server = await recordingServer();
       await write(server.url, {});
@@ -151,13 +151,13 @@ describe('status pages of a vmcp file', () => {
       expect(await statuses(main, PAGES)).toEqual([401, 401, 401, 401]);
 
       await write(server.url, { statusPages: { tokenEnv: 'NOT_THERE' } });
-      await running.printed(/the configuration before it stays.*NOT_THERE is not set/);
+      await running.printed(/the previous configuration stays.*NOT_THERE is not set/);
       expect(await statuses(main, PAGES, bearer(TOKEN))).toEqual(ALL);
 
       const taken = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => taken.once('listening', resolve));
       await write(server.url, { statusPages: { port: (taken.address() as AddressInfo).port } });
-      await running.printed(/the configuration before it stays.*is taken by another program.*statusPages\.port/);
+      await running.printed(/the previous configuration stays.*is taken by another program.*statusPages\.port/);
       expect(await statuses(main, PAGES)).toEqual([401, 401, 401, 401]);
       await new Promise((resolve) => taken.close(resolve));
 
@@ -169,9 +169,9 @@ describe('status pages of a vmcp file', () => {
       expect(await statuses(main, PAGES)).toEqual([404, 404, 404, 404]);
 
       await write(server.url, { statusPages: { port }, plugins: [{ use: './missing.mjs' }] });
-      await running.printed(/the configuration before it stays.*missing\.mjs/);
+      await running.printed(/the previous configuration stays.*missing\.mjs/);
       await write(server.url, { statusPages: { port, host: '0.0.0.0' } });
-      await running.printed(/the configuration before it stays.*at the same port while the gateway runs.*restart/);
+      await running.printed(/the previous configuration stays.*at the same port while the gateway runs.*restart/);
       expect(await statuses(pages, PAGES)).toEqual(ALL);
 
       await write(server.url, {});
@@ -191,7 +191,7 @@ describe('status pages of a vmcp file', () => {
 
   proves(
     'choice.endpoint.status-guard-readyz',
-    'are guarded while /readyz, which is open, names no backend that is away',
+    'are protected, and /readyz, which is public, names no unavailable backend',
     async () => {
       await write(`http://127.0.0.1:${await getPort({ host: '127.0.0.1' })}/mcp`, {});
       await using running = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env: { PAGES_TOKEN: TOKEN } });
@@ -211,7 +211,7 @@ describe('status pages of a vmcp file', () => {
 
   proves(
     'choice.endpoint.status-guard-start',
-    'are not served without the token of their variable, whose value no message holds',
+    'are not served without the token of their variable, and no message contains its value',
     async () => {
       await write('http://127.0.0.1:1/mcp', { statusPages: { tokenEnv: 'PAGES_TOKEN' } });
       for (const [value, why] of [
@@ -244,7 +244,7 @@ describe('status pages of a vmcp file', () => {
     LONG,
   );
 
-  it('is printed by plan and validate by the name of the variable', async () => {
+  it('are printed by plan and validate with the name of the variable', async () => {
     const statusPages = { port: 9464, tokenEnv: 'PAGES_TOKEN' };
     await write('http://127.0.0.1:1/mcp', { statusPages });
     const plan = await cli(['vmcp', 'plan', '-c', file], { env: { PAGES_TOKEN: TOKEN } });
@@ -262,7 +262,7 @@ describe('status pages of a vmcp file', () => {
     await expect(readConfig(configOf('http://a.test/mcp', { statusPages }), 'f.yaml', catalogue)).rejects.toThrow(why);
   });
 
-  it('refuses an endpoint at the path of a guarded page', async () => {
+  it('refuses an endpoint at the path of a protected page', async () => {
     const more = { statusPages: { port: 0 }, endpoint: { path: '/metrics' } };
     await expect(readConfig(configOf('http://a.test/mcp', more), 'f.yaml', catalogue)).rejects.toThrow(
       'endpoint.path: is the path of a status page',

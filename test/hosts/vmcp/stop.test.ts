@@ -19,7 +19,7 @@ async function connected(url: string, mode: 'auto' | 'legacy'): Promise<Client> 
   return client;
 }
 
-/** A file with two backends: a server that answers when it is told, and a program. */
+/** A file with two backends: a server that answers on demand, and a program. */
 async function fileIn(folder: string, far: string): Promise<string> {
   const file = join(folder, 'vmcp.yaml');
   const config = {
@@ -42,7 +42,7 @@ async function fileIn(folder: string, far: string): Promise<string> {
 describe('SIGTERM while clients of both eras call a server and a program', () => {
   proves(
     'choice.stop.calls-end',
-    'lets all their calls end well, progress on the way included, and loses none of them from the audit trail',
+    'completes all calls with their progress, and all of them are in the audit trail',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-stop-'));
       const gate = Promise.withResolvers<void>();

@@ -15,7 +15,7 @@ const LONG = 60_000;
 describe('telemetry of a vmcp file', () => {
   proves(
     ['vmcp.telemetry.prometheus-path', 'choice.telemetry.reload'],
-    'is served while the file asks for it, and sends what waits when it no longer does',
+    'is served while the file enables it, and sends pending data when the file disables it',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-telemetry-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -60,7 +60,7 @@ describe('telemetry of a vmcp file', () => {
       expect(gone.status).toBe(404);
       await gone.body?.cancel();
       await until(() => collector.spans.some(({ name }) => name === 'tools/call docs_echo'), 10_000);
-      // metrics go out once a minute: that they are there is the work of the stop
+      // metrics are exported once a minute, so these were exported by the stop
       await until(() => collector.points.some(({ name }) => name === 'toolmgr_mcp_tool_calls'), 10_000);
       const sent = collector.exports.length;
       await cli(['call', 'docs_echo', '--url', url]);

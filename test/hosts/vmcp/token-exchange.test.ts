@@ -17,7 +17,7 @@ const GATEWAY = 'https://gateway.example/mcp';
 const FAR = 'https://far.example/mcp';
 const LONG = 60_000;
 
-/** An identity provider that also exchanges its own tokens, as RFC 8693 says. */
+/** An identity provider that also exchanges its own tokens (RFC 8693). */
 async function exchangingProvider(): Promise<IdentityProvider> {
   let idp: IdentityProvider | undefined;
   const extend = (provider: Provider): void => {
@@ -59,13 +59,13 @@ async function exchangingProvider(): Promise<IdentityProvider> {
   return idp;
 }
 
-/** The claims of a token that the provider issued for an audience. */
+/** Verifies a token of the provider for an audience and returns its claims. */
 async function verified(idp: IdentityProvider | undefined, token: string, audience: string): Promise<JWTPayload> {
   const keys = (await (await fetch(`${idp?.issuer}/jwks`)).json()) as JSONWebKeySet;
   return (await jwtVerify(token, createLocalJWKSet(keys), { issuer: idp?.issuer ?? '', audience })).payload;
 }
 
-/** A backend that takes JWTs for itself only; its tool says whose it got. */
+/** A backend that accepts only JWTs for its audience; its tool returns the subject. */
 async function farServer(idp: IdentityProvider) {
   const usual = legacyAnswers({ tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] });
   const tokens: string[] = [];
@@ -88,7 +88,7 @@ describe('toolmgr vmcp serve with oidc and token_exchange', () => {
       'choice.outgoing.never-the-incoming-token',
       'choice.token-exchange.caller-lists',
     ],
-    'brings two people of a real identity provider to a backend that checks audience and signature',
+    'calls a backend that checks audience and signature with tokens of two users of a real identity provider',
     async () => {
       const idp = await exchangingProvider();
       const far = await farServer(idp);

@@ -34,7 +34,7 @@ const step = (tool: string, more: object = {}) => ({ id: 's', tool, ...more });
 describe('tools that a file names', () => {
   proves(
     ['ask.vmcp.unknown-step-tool', 'ask.vmcp.unknown-limited-tool'],
-    'are warned of where no listed backend can give them, with the line, before any is asked',
+    'cause warnings with their line when no listed backend can have them, without a connection',
     async () => {
       const warningsOf = async (more: object) =>
         (await readConfig(configOf({ github: 'http://a.test', jira: 'http://b.test' }, more), 'v.yaml', catalogue))
@@ -51,7 +51,7 @@ describe('tools that a file names', () => {
       expect(await warningsOf({ compositeTools: [{ name: 'all', steps: [each] }] })).toEqual([
         expect.stringContaining('steps.0.step.tool: no backend is named "gitlab"'),
       ]);
-      // a name with a backend, an advertised one, one of the tool's own, another composite
+      // a name with a backend, an advertised name, an original name, another composite tool
       expect(await warningsOf(steps('github.search', 'jira_get.issue', 'search', 'c0'))).toEqual([]);
       const limits = (...tools: string[]) => ({
         rateLimiting: { tools: tools.map((name) => ({ name, shared: BUCKET })) },
@@ -71,7 +71,7 @@ describe('tools that a file names', () => {
 
   proves(
     ['ask.vmcp.unknown-step-tool', 'ask.vmcp.unknown-limited-tool', 'ask.vmcp.validate-connect'],
-    'are compared with what the backends list by validate --connect and by the start',
+    'are checked against the lists of the backends by validate --connect and by the start',
     async () => {
       await using server = await recordingServer();
       const more = {
@@ -102,7 +102,7 @@ describe('tools that a file names', () => {
 
   proves(
     'ask.vmcp.validate-connect',
-    'have their collisions found, and backends that are away named, before anything is served',
+    'are checked for conflicts, and unavailable backends are named, before anything is served',
     async () => {
       await using server = await recordingServer();
       const manual = { aggregation: { conflictResolution: 'manual', tools: [{ workload: 'one' }] } };

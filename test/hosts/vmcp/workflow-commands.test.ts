@@ -40,7 +40,7 @@ const RUN = ['run', 'greet.yaml', '-c', 'vmcp.yaml', 'who=Ada', 'a=3'];
 describe('toolmgr vmcp workflow run', () => {
   proves(
     'choice.composite.run',
-    'runs a definition against live backends and prints each step as it goes',
+    'runs a definition against live backends and prints each step',
     async () => {
       const answers = ['--answers', '{"sure":{"action":"accept","content":{}}}'];
       const { code, out, err } = await workflow(...RUN, ...answers);
@@ -55,12 +55,12 @@ describe('toolmgr vmcp workflow run', () => {
     60_000,
   );
 
-  it('ends with 5 when the workflow fails, and with 1 before anything is called', async () => {
+  it('exits with 5 when the workflow fails, and with 1 before anything is called', async () => {
     const unanswered = await workflow(...RUN);
     expect(unanswered.code).toBe(5);
     expect(unanswered.err).toMatch(/elicitation in step sure: .*use --answers/);
     for (const [args, says] of [
-      [['run', 'greet.yaml', 'who=x'], /says nothing of backends; name a vmcp file/],
+      [['run', 'greet.yaml', 'who=x'], /has no backends; give a vmcp file/],
       [['run', 'greet.yaml', '-c', 'vmcp.yaml', 'a=1'], /required property 'who'/],
       [
         ['run', 'bad.yaml', '-c', 'vmcp.yaml'],

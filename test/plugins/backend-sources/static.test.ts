@@ -65,7 +65,7 @@ describe('backend-sources/static', () => {
       ];
       for (const [backend, sentence] of wrong) expect(problems({ backends: [backend] }).join('\n')).toMatch(sentence);
       expect(problems({ backends: [{ ...memory, url: 'http://u:geheim@x' }] }).join()).not.toContain('geheim');
-      expect(problems({ backends: [memory, memory] })).toEqual(['backends.1.name: name memory stands twice']);
+      expect(problems({ backends: [memory, memory] })).toEqual(['backends.1.name: name memory is a duplicate']);
       expect(
         problems({ backends: [{ ...memory, type: 'entry', caBundlePath: '/ca', era: 'modern', sessions: 'shared' }] }),
       ).toEqual([]);

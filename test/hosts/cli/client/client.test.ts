@@ -24,7 +24,7 @@ describe('toolmgr tools and toolmgr call', () => {
     expect(await call('add', '--args', '{"a":1,"b":1}', 'b=9')).toMatchObject({ code: 0, out: '10\n' });
   });
 
-  it('end with 5 when the tool failed, and print what it said', async () => {
+  it('exit with 5 when the tool failed, and print its text', async () => {
     expect(await call('fail')).toMatchObject({
       code: 5,
       out: 'it broke\n',
@@ -33,7 +33,7 @@ describe('toolmgr tools and toolmgr call', () => {
     expect(await call('add', '--args', '{"a":"x"}')).toMatchObject({ code: 5 });
   });
 
-  it('end with 1 and a way out when they are used wrongly or nothing answers', async () => {
+  it('exit with 1 and say what to do when they are used wrongly or the endpoint does not answer', async () => {
     expect(await call('ecko')).toMatchObject({ code: 1, err: expect.stringContaining('did you mean echo?') });
     expect(await call('echo', 'message')).toMatchObject({ code: 1, err: expect.stringContaining('not key=value') });
     expect(await call('add', 'a=one')).toMatchObject({
@@ -61,7 +61,7 @@ describe('toolmgr tools and toolmgr call', () => {
     expect(JSON.parse(result.out)).toMatchObject({ content: [{ type: 'text', text: 'echo: x' }] });
   });
 
-  it('take the address from TOOLMGR_URL and send headers', async () => {
+  it('take the URL from TOOLMGR_URL and send headers', async () => {
     const ended = await cli(['call', 'echo', 'message=x', '--header', 'X-Mine: yes'], {
       env: { TOOLMGR_URL: server.url },
     });
@@ -69,7 +69,7 @@ describe('toolmgr tools and toolmgr call', () => {
     expect(server.calls.at(-1)?.['x-mine']).toBe('yes');
   });
 
-  it('give up a silent server after --timeout', async () => {
+  it('time out after --timeout without an answer', async () => {
     expect(await call('slow', '--timeout', '300ms')).toMatchObject({
       code: 1,
       err: expect.stringMatching(/was silent for 0\.3 s; --timeout/),
@@ -77,7 +77,7 @@ describe('toolmgr tools and toolmgr call', () => {
   });
 });
 
-describe('the client behind them', () => {
+describe('their MCP client', () => {
   const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
   const DISCOVERED = { ...COMPLETE, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
   const servers: Server[] = [];
@@ -85,7 +85,7 @@ describe('the client behind them', () => {
     for (const one of servers) one.close();
   });
 
-  /** A server that answers every message by a function. */
+  /** A server that answers every message with a function. */
   const answering = async (
     answer: (
       message: { method: string; id?: unknown; params: Record<string, unknown> },
@@ -95,7 +95,7 @@ describe('the client behind them', () => {
       body?: unknown;
       sse?: unknown[];
       headers?: Record<string, string>;
-      /** Ends the connection before the answer is whole. */
+      /** Closes the connection before the answer is complete. */
       cut?: boolean;
     },
   ): Promise<string> => {
@@ -118,7 +118,7 @@ describe('the client behind them', () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   };
 
-  it('says what a server answers to a list, calls without one, and tells how long to wait', async () => {
+  it('prints the error of a list, calls without a list, and prints the time to wait', async () => {
     const list = { code: -32603, message: 'the list would be incomplete, it lacks: dead (refused)' };
     const limit = { code: 429, message: 'rate limit exceeded', data: { retryAfterSeconds: 7 } };
     const url = await answering(({ id, method, params }) => {
@@ -138,7 +138,7 @@ describe('the client behind them', () => {
     });
   });
 
-  it('says what a server answers to the first request, in one line', async () => {
+  it('prints the error of the first request in one line', async () => {
     const error = { code: -32600, message: 'the host read the body before the gateway' };
     const url = await answering(() => ({ status: 500, body: { jsonrpc: '2.0', id: null, error } }));
     for (const args of [['tools'], ['call', 'echo']]) {
@@ -147,7 +147,7 @@ describe('the client behind them', () => {
     }
   });
 
-  it('speaks the stateless revision where it is offered: envelope, headers, mirrored arguments, progress', async () => {
+  it('uses the stateless revision if the server supports it: envelope, headers, mirrored arguments, progress', async () => {
     const seen: { method: string; params: Record<string, unknown>; headers: Record<string, unknown> }[] = [];
     const tool = {
       name: 'find',
@@ -187,7 +187,7 @@ describe('the client behind them', () => {
     });
   });
 
-  it('opens a session where that is all there is, reads every page, and ends the session', async () => {
+  it('opens a session with a 2025-11-25 server, reads every page, and ends the session', async () => {
     const seen: string[] = [];
     const url = await answering((message) => {
       seen.push(message.method);
@@ -210,7 +210,7 @@ describe('the client behind them', () => {
     expect(seen).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list', 'tools/list']);
   });
 
-  it('opens a session when the discovery breaks an old server', async () => {
+  it('opens a session when an old server fails on server/discover', async () => {
     const url = await answering((message) => {
       if (message.method === 'server/discover') return { status: 500, body: 'TypeError' };
       if (message.id === undefined) return { status: 202 };
@@ -226,7 +226,7 @@ describe('the client behind them', () => {
     await client.close();
   });
 
-  it('gives results with all of their members, and says which results are none', async () => {
+  it('returns results with all their members, and refuses invalid results', async () => {
     const result = { resultType: 'complete', content: [{ type: 'text', text: 'x', more: 1 }], more: { of: 'it' } };
     const url = await answering(({ id, method, params }) => {
       if (method === 'server/discover') return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
@@ -240,7 +240,7 @@ describe('the client behind them', () => {
     await client.close();
   });
 
-  it('gives up a server whose stream ends without the answer, or breaks off', async () => {
+  it('fails when the stream ends without the answer', async () => {
     const url = await answering(({ id, method, params }) => {
       if (method === 'server/discover') return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
       return { sse: [{ jsonrpc: '2.0', method: 'notifications/message', params: {} }], cut: params.name === 'breaks' };
@@ -251,7 +251,7 @@ describe('the client behind them', () => {
     await client.close();
   });
 
-  it('tells a refused caller from a refused call', async () => {
+  it('distinguishes a refused caller from a refused call', async () => {
     const error = { code: -32001, message: 'denied by policy' };
     const url = await answering(({ id, method, params }) => {
       if (method === 'server/discover') return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
@@ -271,7 +271,7 @@ describe('the client behind them', () => {
     [401, /refuses this caller \(HTTP 401\); pass credentials/],
     [404, /is not an MCP endpoint \(HTTP 404/],
     [200, /is not an MCP endpoint \(HTTP 200/],
-  ])('says what is wrong with an endpoint that answers %d', async (status, sentence) => {
+  ])('reports an endpoint that answers %d', async (status, sentence) => {
     const url = await answering(() => ({ status, body: 'hello' }));
     await expect(connect(url, { timeoutMs: 5_000 })).rejects.toThrow(sentence);
   });

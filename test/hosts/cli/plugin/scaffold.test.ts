@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a program in the new plugin's folder with this project's Node first on PATH; fails with what it printed. */
+/** Runs a program in the new plugin's folder with this project's Node first on PATH; fails with its output. */
 async function inPlugin(name: string, program: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, PATH: `${BIN}:${process.env.PATH}`, NODE_TEST_CONTEXT: undefined };
   try {
@@ -47,7 +47,7 @@ describe('toolmgr plugin new', () => {
 
   proves(
     'ask.testing.scaffold-green',
-    'makes a plugin that is green in under a minute, and whose types hold',
+    'creates a plugin whose tests pass in under a minute, and whose types are correct',
     async () => {
       const startedMs = performance.now();
       await cli(['plugin', 'new', 'mine', '--into', folder]);
@@ -66,7 +66,7 @@ describe('toolmgr plugin new', () => {
     2 * MINUTE_MS,
   );
 
-  proves('ask.testing.scaffold-old-node', 'makes a plugin that says when Node is too old for its tests', async () => {
+  proves('ask.testing.scaffold-old-node', 'creates a plugin that reports a too old Node', async () => {
     await cli(['plugin', 'new', 'mine', '--into', folder]);
     const { scripts } = JSON.parse(await readFile(join(folder, 'mine/package.json'), 'utf8')) as {
       scripts: { pretest: string };
@@ -81,7 +81,7 @@ describe('toolmgr plugin new', () => {
     expect((await checked('24.0.0')).stderr).toBe('');
   });
 
-  it('overwrites nothing and takes no name that is none', async () => {
+  it('overwrites nothing and refuses invalid names', async () => {
     await cli(['plugin', 'new', 'mine', '--into', folder]);
     const before = await readFile(join(folder, 'mine/index.ts'), 'utf8');
     expect(await cli(['plugin', 'new', 'mine', '--into', folder])).toMatchObject({

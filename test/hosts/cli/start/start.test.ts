@@ -27,7 +27,7 @@ describe('npm start', () => {
       'ask.start.second-start',
       'ask.start.ctrl-c',
     ],
-    'serves three published servers, calls one, says what to do next, and leaves nothing behind',
+    'serves three published servers, calls one, prints the next steps, and leaves nothing behind',
     async () => {
       await using started = startCli(['--port', '0'], { script });
       await started.printed(/Ctrl-C stops everything/);
@@ -61,7 +61,7 @@ describe('npm start', () => {
   );
 
   it(
-    'leaves nothing behind either when a second Ctrl-C does not wait for the end',
+    'leaves nothing behind after a second Ctrl-C either',
     async () => {
       await using started = startCli(['--port', '0'], { script });
       const [, scratch = ''] = await started.printed(/works on (\S+);/);
@@ -78,7 +78,7 @@ describe('npm start', () => {
 
   proves(
     'choice.first-lists.wait',
-    'gives the tools of all three servers to the very first list, however early it comes',
+    'lists the tools of all three servers in the first list, even a very early one',
     async () => {
       const holder = createServer();
       await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
@@ -100,7 +100,7 @@ describe('npm start', () => {
     LONG,
   );
 
-  proves('ask.start.taken-port', 'says which port is taken and how to take another', async () => {
+  proves('ask.start.taken-port', 'reports a taken port and how to choose another', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
@@ -113,7 +113,7 @@ describe('npm start', () => {
     expect(ended.err).toContain(`PORT=${port + 1} npm start`);
   });
 
-  it('takes its port from PORT too, and refuses what is none', async () => {
+  it('takes its port from PORT too, and refuses invalid ports', async () => {
     expect(await cli([], { script, env: { PORT: 'http' } })).toMatchObject({
       code: 1,
       err: expect.stringContaining('port http is not a number'),
@@ -125,9 +125,9 @@ describe('npm start', () => {
   });
 
   it(
-    'stops in order when it is stopped before it serves',
+    'stops cleanly when it is stopped before it serves',
     async () => {
-      // a temporary folder of its own: other runs on this machine are not meant
+      // a separate temporary folder, because other runs on this machine use the common one
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-early-stop-'));
       await using started = startCli(['--port', '0'], { script, env: { TMPDIR: folder } });
       await started.printed(/starting everything/);

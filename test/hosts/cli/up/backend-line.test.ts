@@ -4,7 +4,7 @@ import { proves } from '../../../support/proves.ts';
 
 proves(
   'choice.first-start.told',
-  'the line of a backend says why its program failed, while it is tried again too',
+  'the line of a backend shows why its program failed, also while it is restarted',
   () => {
     const state = { era: undefined, cause: undefined, sinceMs: 0, hello: undefined };
     const startingSinceMs = Date.now();

@@ -14,7 +14,7 @@ const read = (value: object | string, more: Partial<typeof around> = {}) =>
 const servers = (mcpServers: object) => read({ mcpServers });
 
 describe('a client configuration file', () => {
-  proves('ask.up.commands', 'gives commands as stdio backends with their exact argv', async () => {
+  proves('ask.up.commands', 'converts commands to stdio backends with their exact argv', async () => {
     const { backends, notes } = await servers({
       files: { command: 'npx', args: ['-y', 'pkg', 'a b', '$HOME;*'], env: { LEVEL: 'x', N: 5 } },
       local: { command: './bin/server', cwd: 'sub' },
@@ -34,7 +34,7 @@ describe('a client configuration file', () => {
     expect(notes).toEqual([]);
   });
 
-  proves('ask.up.urls', 'gives URLs as remotes, with their headers beside the description', async () => {
+  proves('ask.up.urls', 'converts URLs to remote backends, with separate headers', async () => {
     const { backends, headers } = await servers({
       a: { url: 'https://a.example/mcp', headers: { Authorization: 'Bearer ${env:TOKEN}', 'X-B': 'b' } },
       b: { type: 'sse', url: 'https://b.example/events' },
@@ -51,7 +51,7 @@ describe('a client configuration file', () => {
     expect(JSON.stringify(backends)).not.toContain('t0ken');
   });
 
-  proves('choice.era.up', 'may say which era a server is to be spoken to in', async () => {
+  proves('choice.era.up', 'may set the era of a server', async () => {
     const { backends, notes } = await servers({
       old: { command: 'x', era: 'legacy' },
       new: { url: 'https://n.example/mcp', era: 'modern' },
@@ -76,7 +76,7 @@ describe('a client configuration file', () => {
     expect(await names({ mcpServers: { windsurf: { serverUrl: 'https://w.example/mcp' } } })).toEqual(['windsurf']);
   });
 
-  it('fills in variables as clients do', async () => {
+  it('expands variables like clients', async () => {
     const { backends } = await servers({
       a: {
         command: '${workspaceFolder}/bin',
@@ -97,7 +97,7 @@ describe('a client configuration file', () => {
     });
   });
 
-  it('reads an envFile, and env wins over it', async () => {
+  it('reads an envFile, and env overrides it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-env-'));
     await writeFile(join(folder, '.env'), 'A=from file\nB="quoted"\n# no\n');
     const { backends } = await read(
@@ -147,7 +147,7 @@ describe('a client configuration file', () => {
     ]);
   });
 
-  it('makes names that can stand in front of tool names, and never the same twice', async () => {
+  it('creates unique names that are valid as prefixes of tool names', async () => {
     const { backends, notes } = await servers({
       'My Server!': { command: 'x' },
       'My-Server': { command: 'y' },
@@ -182,7 +182,7 @@ describe('the timeout of a server', () => {
     ]);
   });
 
-  it.each([0, -5, '5', 'soon', true, null, 86_400_001, '25h'])('says that %j has no effect', async (timeout) => {
+  it.each([0, -5, '5', 'soon', true, null, 86_400_001, '25h'])('reports that %j has no effect', async (timeout) => {
     const { backends, notes } = await servers({ a: { command: 'x', timeout } });
     expect(backends[0]).not.toHaveProperty('timeoutMs');
     expect(notes).toEqual([expect.stringMatching(/^a: its "timeout" .* has no effect, expected seconds up to 3600/)]);
@@ -209,7 +209,7 @@ describe('JSON with comments', () => {
     ['\uFEFF{\r\n"a" 1}', '2:5: not JSON: colon expected'],
     ['{} {}', '1:4: not JSON: end of file expected'],
     ['', '1:1: not JSON: value expected'],
-  ])('says where %j is wrong, without its text', (text, problem) => {
+  ])('reports the position of the error in %j, without its text', (text, problem) => {
     expect(() => parseJsonWithComments(text, 'mcp.json')).toThrow(
       expect.objectContaining({ message: `mcp.json:${problem}` }),
     );
@@ -222,8 +222,8 @@ describe('JSON with comments', () => {
   });
 });
 
-describe('looking for the file', () => {
-  it('takes the first of the usual places', async () => {
+describe('the search for the file', () => {
+  it('takes the first file of the usual places', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-find-'));
     const files = clientFilePaths(folder, folder, {});
     expect(await findClientFile(files)).toBeUndefined();

@@ -38,7 +38,7 @@ const memory = () => ({
 describe('toolmgr up', () => {
   proves(
     ['ask.up.serves-file', 'ask.up.one-endpoint', 'ask.cli.two-commands', 'ask.cli.tools', 'ask.cli.call-json'],
-    'serves the commands and URLs of a file at one endpoint: the first call is the second command',
+    'serves the commands and URLs of a file at one endpoint, and the second command makes the first call',
     async () => {
       await using remote = await recordingServer();
       await write({
@@ -81,7 +81,7 @@ describe('toolmgr up', () => {
 
   proves(
     'ask.up.watch',
-    'follows edits with --watch, and keeps the servers when an edit is broken',
+    'reloads the file with --watch, and keeps the servers when an edit is invalid',
     async () => {
       await using remote = await recordingServer();
       const file = await write({ mcpServers: { one: { url: remote.url } } });
@@ -102,7 +102,7 @@ describe('toolmgr up', () => {
   );
 
   it(
-    'serves what answers while another server is broken, and says which',
+    'serves the other servers while one is broken, and names it',
     async () => {
       await using remote = await recordingServer();
       const file = await write({
@@ -118,7 +118,7 @@ describe('toolmgr up', () => {
 
   proves(
     'choice.era.up',
-    'speaks to the servers in the era of --era, but for those that name another',
+    'uses the era of --era, except for servers with their own era',
     async () => {
       const one = fileURLToPath(new URL('../../../core/backend/fixtures/dual-server.ts', import.meta.url));
       const dual = { command: process.execPath, args: [one] };
@@ -143,7 +143,7 @@ describe('toolmgr up', () => {
 
   proves(
     ['choice.first-start.told', 'choice.first-start.one-install'],
-    'tells of a server that is being installed, and installs it once though two gateways start it',
+    'reports a server that is being installed, and installs it once although two gateways start it',
     async () => {
       const runner = pausedRunner();
       const env = { npm_config_cache: runner.cache };
@@ -169,7 +169,7 @@ describe('toolmgr up', () => {
 
   proves(
     'ask.up.timeout',
-    'cuts a silent call after the timeout of the file, else of the flag, and not while progress comes',
+    'cancels a call without progress after the timeout of the file or the flag, but not while progress comes',
     async () => {
       await using remote = await recordingServer(() => new Promise((resolve) => setTimeout(resolve, 2_500)));
       const every = { command: process.execPath, args: [join(packages, 'server-everything/dist/index.js')] };
@@ -196,14 +196,14 @@ describe('toolmgr up', () => {
     LONG,
   );
 
-  it('takes the time for a first start from --start-timeout', async () => {
+  it('takes the time limit for a first start from --start-timeout', async () => {
     const runner = pausedRunner();
     await write({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg') } } });
     await using serving = startCli(['up', '--port', '0', '--start-timeout', '4s'], { cwd: folder });
     await serving.printed(/slow did not start in [4-9] s: backend "slow" did not answer/);
   });
 
-  proves('ask.up.timeout', 'gives a call ten minutes where nothing says otherwise, and never more than a day', () => {
+  proves('ask.up.timeout', 'gives a call ten minutes by default, and never more than a day', () => {
     const { timeouts, limits } = readPlan(upPlan(true));
     expect(timeouts).toEqual({ defaultMs: 600_000, perWorkloadMs: {} });
     expect(limits.callTotalMs).toBe(24 * 3_600_000);
@@ -215,7 +215,7 @@ describe('toolmgr up', () => {
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('expected a duration above zero') });
   });
 
-  it('says where it looked when there is no file', async () => {
+  it('lists the searched paths when there is no file', async () => {
     const ended = await cli(['up'], { cwd: folder, env: { HOME: folder, XDG_CONFIG_HOME: undefined } });
     expect(ended).toMatchObject({
       code: 1,
@@ -223,7 +223,7 @@ describe('toolmgr up', () => {
     });
   });
 
-  it('says so when no server is left', async () => {
+  it('reports that no server is left', async () => {
     const ended = await cli(['up', await write({ mcpServers: { off: { command: 'x', disabled: true } } })]);
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('no server is left to serve') });
   });

@@ -4,15 +4,15 @@ import { catalogue } from '@toolmgr/plugins';
 import { leftFor, planFromConfig, type SectionedConfig } from './plan.ts';
 
 /**
- * Opens the backends of a file once and says what is odd about the names that it speaks of: steps, limits, filters, overrides
- * and policies that name what no backend has, and backends that did not answer, of which nothing can be said.
- * @throws GatewayFault CATALOG_CONFLICT when names collide, and whatever stops a start
+ * Connects to the backends of a file once. Returns warnings about backends that did not answer, and about steps, limits,
+ * filters, overrides and policies that name a tool which no backend has.
+ * @throws GatewayFault CATALOG_CONFLICT when names collide, and any fault that prevents a start
  */
-export async function askBackends(read: SectionedConfig, file: string): Promise<readonly string[]> {
+export async function checkAgainstBackends(read: SectionedConfig, file: string): Promise<readonly string[]> {
   const gateway = await createGateway(planFromConfig(leftFor('listing', read)), {
     catalogue,
     baseDir: dirname(resolve(file)),
-    log: createLog('error', () => {}), // what counts comes back
+    log: createLog('error', () => {}), // the result has the warnings
   });
   try {
     await gateway.settled();

@@ -174,7 +174,7 @@ export class Connection {
     this.#left = head.length;
     this.#chunks = head.length === CHUNKED ? new ChunkedBody() : undefined;
     const flow = this.#current as ActiveRequest;
-    flow.reader = decodingReader(head, flow.reader);
+    if (head.contentEncoding !== undefined) flow.reader = decodingReader(head, flow.reader);
     flow.reader.answered(flow, head);
     if (head.length === 0) this.#end(flow, head, isMore);
   }

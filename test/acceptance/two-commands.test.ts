@@ -9,7 +9,7 @@ import { proves } from '../support/proves.ts';
 import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const NOBODY = 65_534;
+const UNPRIVILEGED_USER = 65_534;
 const INSTALL_MS = 240_000;
 const isRoot = process.getuid?.() === 0;
 const problem = whyNot();
@@ -24,16 +24,16 @@ describe('a fresh clone', () => {
     home = mkdtempSync(join(tmpdir(), 'toolmgr-stranger-'));
     clone = join(home, 'clone');
     execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, clone]);
-    if (isRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, home]);
+    if (isRoot) execFileSync('chown', ['-R', `${UNPRIVILEGED_USER}:${UNPRIVILEGED_USER}`, home]);
   }, 60_000);
 
   afterAll(() => {
     if (home !== '') rmSync(home, { recursive: true, force: true });
   });
 
-  const stranger = problem === undefined ? proves : proves.skipIf(true, problem);
+  const newUser = problem === undefined ? proves : proves.skipIf(true, problem);
 
-  stranger(
+  newUser(
     ['ask.start.installs', 'ask.start.serves', 'ask.start.any-user', 'ask.node.pinned', 'ask.node.old-node-enough'],
     'installs what is missing, serves three servers to a real client, and stops without a trace',
     async () => {
@@ -47,7 +47,7 @@ describe('a fresh clone', () => {
       await printed(started, /(Ctrl-C stops everything)/, 30_000);
       const installed = execFileSync(join(clone, 'node_modules', '.bin', 'node'), ['-v'], { encoding: 'utf8' });
       expect(installed).toMatch(/^v24\./);
-      expect(statSync(join(clone, 'node_modules')).uid).toBe(isRoot ? NOBODY : process.getuid?.());
+      expect(statSync(join(clone, 'node_modules')).uid).toBe(isRoot ? UNPRIVILEGED_USER : process.getuid?.());
       process.kill(-(started.child.pid ?? 0), 'SIGINT'); // as Ctrl-C does: to the whole group
       await started.ended;
       await until(() => processesWith(clone).length === 0, 20_000);
@@ -55,7 +55,7 @@ describe('a fresh clone', () => {
     INSTALL_MS + 60_000,
   );
 
-  stranger(
+  newUser(
     ['ask.test.installs', 'ask.test.checks', 'ask.test.summary'],
     'checks types and style, runs the tests it is asked for, and ends with one line of numbers',
     async () => {
@@ -138,11 +138,11 @@ function systemPath(): string {
     .join(':');
 }
 
-function asStranger(home: string) {
+function asNewUser(home: string) {
   const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST|HOME$|PATH$)/.test(name));
   return {
     env: { ...Object.fromEntries(kept), HOME: home, PATH: systemPath(), npm_config_cache: join(home, '.npm') },
-    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+    ...(isRoot ? { uid: UNPRIVILEGED_USER, gid: UNPRIVILEGED_USER } : {}),
   };
 }
 
@@ -157,7 +157,7 @@ function run(home: string, clone: string, args: readonly string[]): Run {
     cwd: clone,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    ...asStranger(home),
+    ...asNewUser(home),
   });
   let text = '';
   const keep = (chunk: Buffer): void => {

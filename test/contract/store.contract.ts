@@ -4,12 +4,12 @@ import type { Bucket, Store } from '../../core/contract/store.ts';
 /** A store under test and the clock it reads. */
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Moves the store's clock; the time of values may go on by itself as well. */
+  /** Moves the store's clock; the expiry of values may also follow real time. */
   advance(ms: number): Promise<void> | void;
   nowMs(): number;
 }
 
-/** What every implementation of the slot `stores` keeps to. */
+/** Tests for every implementation of the slot `stores`. */
 export function storeContract(open: () => Promise<StoreUnderTest>): void {
   let under: StoreUnderTest;
   beforeEach(async () => {
@@ -20,18 +20,18 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
   const take = (...buckets: Bucket[]) => under.store.take(buckets, under.nowMs());
   const bucket = (key: string, capacity: number, refillPeriodMs: number): Bucket => ({ key, capacity, refillPeriodMs });
 
-  it('gives undefined for a key it never saw', async () => {
+  it('returns undefined for an unknown key', async () => {
     expect(await under.store.get('never')).toBeUndefined();
   });
 
-  it('gives back exactly what was set, whatever the text', async () => {
+  it('returns exactly the text that was set', async () => {
     for (const text of ['', 'plain', '{"a":1}', 'ä 😀 \u0000 \n', 'x'.repeat(100_000)]) {
       await under.store.set('key', text, MINUTE);
       expect(await under.store.get('key')).toBe(text);
     }
   });
 
-  it('keeps keys apart that look alike', async () => {
+  it('distinguishes similar keys', async () => {
     await under.store.set('a', '1', MINUTE);
     await under.store.set('a:b', '2', MINUTE);
     await under.store.set('__proto__', '3', MINUTE);
@@ -43,7 +43,7 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     ]);
   });
 
-  it('forgets a value when its time is over and not before', async () => {
+  it('expires a value at its time and not before', async () => {
     await under.store.set('key', 'value', 10 * MINUTE);
     await under.advance(9 * MINUTE);
     expect(await under.store.get('key')).toBe('value');
@@ -51,7 +51,7 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await under.store.get('key')).toBeUndefined();
   });
 
-  it('starts the time again when a key is set again', async () => {
+  it('restarts the time to live when a key is set again', async () => {
     await under.store.set('key', 'old', 10 * MINUTE);
     await under.advance(9 * MINUTE);
     await under.store.set('key', 'new', 10 * MINUTE);
@@ -59,7 +59,7 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await under.store.get('key')).toBe('new');
   });
 
-  it('starts the time again when a key is read with a time, and only then', async () => {
+  it('restarts the time to live only when a key is read with a new one', async () => {
     await under.store.set('read', 'value', 10 * MINUTE);
     await under.store.set('kept', 'value', 10 * MINUTE);
     await under.advance(9 * MINUTE);
@@ -70,7 +70,7 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await under.store.get('kept')).toBeUndefined();
   });
 
-  it('does not bring a value back that is read with a time when it is gone', async () => {
+  it('does not restore an expired value that is read with a time to live', async () => {
     await under.store.set('key', 'value', 10 * MINUTE);
     await under.store.delete('key');
     expect(await under.store.get('key', 10 * MINUTE)).toBeUndefined();
@@ -80,20 +80,20 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await under.store.get('key')).toBeUndefined();
   });
 
-  it('deletes a value, and deleting an unknown key is no error', async () => {
+  it('deletes a value, and accepts the deletion of an unknown key', async () => {
     await under.store.set('key', 'value', MINUTE);
     await under.store.delete('key');
     await under.store.delete('key');
     expect(await under.store.get('key')).toBeUndefined();
   });
 
-  it('grants the whole capacity at once, then says how long one token takes', async () => {
+  it('grants the whole capacity at once, then returns the wait for one token', async () => {
     const minute = bucket('b', 3, 60_000);
     expect([await take(minute), await take(minute), await take(minute)]).toEqual([0, 0, 0]);
     expect(await take(minute)).toBe(20_000);
   });
 
-  it('grants again after exactly the wait it named', async () => {
+  it('grants again after exactly the returned wait', async () => {
     const slow = bucket('b', 1, 7_000);
     await take(slow);
     const waitMs = await take(slow);
@@ -104,14 +104,14 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await take(slow)).toBe(0);
   });
 
-  it('counts the part of a token that has grown already', async () => {
+  it('counts fractions of a token', async () => {
     const one = bucket('b', 1, 10_000);
     await take(one);
     await under.advance(4_000);
     expect(await take(one)).toBe(6_000);
   });
 
-  it('never holds more than the capacity, however long nobody asks', async () => {
+  it('never holds more than the capacity, after any idle time', async () => {
     const two = bucket('b', 2, 1_000);
     await take(two);
     await under.advance(3_600_000);
@@ -151,11 +151,11 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await take(two)).toBe(5_000);
   });
 
-  it('grants when asked for no bucket at all', async () => {
+  it('grants a request without buckets', async () => {
     expect(await take()).toBe(0);
   });
 
-  it('keeps buckets and values of one key apart', async () => {
+  it('keeps buckets and values with one key separate', async () => {
     await under.store.set('key', 'value', MINUTE);
     await take(bucket('key', 1, MINUTE));
     expect(await under.store.get('key')).toBe('value');
@@ -170,7 +170,7 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await under.store.take([two], under.nowMs() - 500_000)).toBeGreaterThan(0);
   });
 
-  it('grants no token twice to calls that arrive together', async () => {
+  it('grants no token twice to concurrent calls', async () => {
     const five = bucket('b', 5, 60_000);
     const answers = await Promise.all(Array.from({ length: 20 }, () => take(five)));
     expect(answers.filter((waitMs) => waitMs === 0)).toHaveLength(5);

@@ -5,7 +5,7 @@ const CURSOR = 'core/catalog/cursor.ts';
 const FIND_SESSION = 'core/server/era-2025-11-25/resume-session.ts';
 const GET_STREAM = 'core/server/era-2025-11-25/get-stream.ts';
 const HEADER_VALUE = 'core/mcp/headers.ts';
-const LADDER = 'core/server/era-2026-07-28/validate-headers.ts';
+const HEADER_CHECKS = 'core/server/era-2026-07-28/validate-headers.ts';
 const LIMITS = 'core/limits.ts';
 const LISTEN = 'core/server/era-2026-07-28/listen.ts';
 const ORIGIN = 'core/server/http/origin.ts';
@@ -16,36 +16,46 @@ const STREAM = 'core/server/era-2025-11-25/sessions/resumable-stream.ts';
 
 /** What clients of both revisions meet: headers, guards, sessions, streams, pages. */
 export const protocolBehaviours: readonly Mutation[] = [
-  ['choice.wire.modern-header-missing', LADDER, "return badHeader('MCP-Protocol-Version is missing');", 'return;'],
+  [
+    'choice.wire.modern-header-missing',
+    HEADER_CHECKS,
+    "return badHeader('MCP-Protocol-Version is missing');",
+    'return;',
+  ],
   [
     'choice.wire.modern-header-mismatch',
-    LADDER,
+    HEADER_CHECKS,
     'if (given.trim() === meta[META.protocolVersion]) return undefined;',
     'return undefined;',
   ],
-  ['choice.wire.modern-version-unsupported', LADDER, '{ supported, requested: requested ?? null }', '{ supported }'],
-  ['choice.wire.method-header-missing', LADDER, "return badHeader('Mcp-Method is missing');", 'return;'],
-  ['choice.wire.method-header-mismatch', LADDER, 'given.trim() === message.method ?', 'given !== undefined ?'],
+  [
+    'choice.wire.modern-version-unsupported',
+    HEADER_CHECKS,
+    '{ supported, requested: requested ?? null }',
+    '{ supported }',
+  ],
+  ['choice.wire.method-header-missing', HEADER_CHECKS, "return badHeader('Mcp-Method is missing');", 'return;'],
+  ['choice.wire.method-header-mismatch', HEADER_CHECKS, 'given.trim() === message.method ?', 'given !== undefined ?'],
   [
     'choice.wire.method-header-case',
-    LADDER,
+    HEADER_CHECKS,
     'given.trim() === message.method',
     'given.trim().toLowerCase() === message.method.toLowerCase()',
   ],
-  ['choice.wire.name-header-missing', LADDER, "return badHeader('Mcp-Name is missing');", 'return;'],
-  ['choice.wire.name-header-missing', LADDER, "  ['prompts/get', 'name'],\n", ''],
-  ['choice.wire.name-header-mismatch', LADDER, 'name === message.given[member] ?', 'name !== undefined ?'],
-  ['choice.wire.name-header-mismatch', LADDER, "  ['resources/read', 'uri'],\n", ''],
-  ['choice.wire.name-header-tasks', LADDER, "  ['tasks/cancel', 'taskId'],\n", ''],
+  ['choice.wire.name-header-missing', HEADER_CHECKS, "return badHeader('Mcp-Name is missing');", 'return;'],
+  ['choice.wire.name-header-missing', HEADER_CHECKS, "  ['prompts/get', 'name'],\n", ''],
+  ['choice.wire.name-header-mismatch', HEADER_CHECKS, 'name === message.given[member] ?', 'name !== undefined ?'],
+  ['choice.wire.name-header-mismatch', HEADER_CHECKS, "  ['resources/read', 'uri'],\n", ''],
+  ['choice.wire.name-header-tasks', HEADER_CHECKS, "  ['tasks/cancel', 'taskId'],\n", ''],
   [
     'choice.wire.client-capabilities-missing',
-    LADDER,
+    HEADER_CHECKS,
     'isObject(meta[META.clientCapabilities]) ?',
     'meta !== undefined ?',
   ],
   [
     'choice.error.envelope-key',
-    LADDER,
+    HEADER_CHECKS,
     'level !== undefined && !isLogLevel(level)',
     'level === undefined && !isLogLevel',
   ],

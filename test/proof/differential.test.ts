@@ -252,11 +252,11 @@ function filePlan(folder: string): SurveyPlan {
   };
 }
 
-describe('names that nobody has', () => {
+describe('unknown names', () => {
   const asked = {
-    'tools/call': { name: 'nobody-has-this', arguments: {} },
-    'prompts/get': { name: 'nobody-has-this' },
-    'resources/read': { uri: 'nobody://has/this' },
+    'tools/call': { name: 'unknown-name', arguments: {} },
+    'prompts/get': { name: 'unknown-name' },
+    'resources/read': { uri: 'unknown://name/this' },
   };
   const CODES = { '2025-11-25': [-32602, -32602, -32002], '2026-07-28': [-32602, -32602, -32602] } as const;
 

@@ -17,7 +17,7 @@ import {
 import { type Backends, flooded, type NearClient, nearClient, serve } from './rig/served.ts';
 
 const LONG = 90_000;
-/** What takes 3 seconds where nothing else runs. */
+/** Takes 3 seconds on an idle machine. */
 const PATIENCE = 30_000;
 /**
  * What calls to other backends may take meanwhile: 1 to 60 ms on a quiet machine, half a second where a flood holds up the
@@ -45,7 +45,7 @@ function textOf(result: JsonObject): string {
   return String(first?.text);
 }
 
-describe('while a backend behaves badly, the others answer', () => {
+describe('while a backend is faulty, the others answer', () => {
   const endings: (() => void | Promise<void>)[] = [];
   const later = (end: () => void | Promise<void>): void => {
     endings.unshift(end);
@@ -91,7 +91,7 @@ describe('while a backend behaves badly, the others answer', () => {
     for (const end of endings) await end();
   });
 
-  /** Runs something beside steady calls to the good backends; afterwards all is as before. */
+  /** Runs something during steady calls to the good backends, then checks that all resources are released. */
   async function besides(what: string, run: () => Promise<void>): Promise<void> {
     const steady = steadyCalls(clients, GOOD);
     try {
@@ -201,8 +201,8 @@ describe('while a backend behaves badly, the others answer', () => {
   });
 });
 
-describe('kill -9 in the middle of calls', () => {
-  it('of an HTTP backend: its calls fail once, none is repeated, others go on', { timeout: LONG }, async () => {
+describe('kill -9 during calls', () => {
+  it('of an HTTP backend: its calls fail once, none is repeated, others continue', { timeout: LONG }, async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const [victim, good] = await Promise.all([hardServer(era), hardServer(era)]);
       const http = ({ url }: HardServer) => ({ transport: 'streamable-http', url, era }) as const;
@@ -231,7 +231,7 @@ describe('kill -9 in the middle of calls', () => {
     }
   });
 
-  it('of a program: its calls fail once, none is repeated, and it is started again', { timeout: LONG }, async () => {
+  it('of a program: its calls fail once, none is repeated, and it is restarted', { timeout: LONG }, async () => {
     const { backend, notes } = hardStdio();
     const good = await hardServer();
     await using at = await serve({ piped: backend, good: { transport: 'streamable-http', url: good.url } });
@@ -254,7 +254,7 @@ describe('kill -9 in the middle of calls', () => {
     }
   });
 
-  it('of the gateway: no program survives it, not even one that ignores the end of its input', {
+  it('of the gateway: no program survives, not even one that ignores the end of its input', {
     timeout: LONG,
   }, async () => {
     const polite = hardStdio();
@@ -288,7 +288,7 @@ describe('kill -9 in the middle of calls', () => {
     for (const client of clients) client.drop();
   });
 
-  it('of the guard over its programs: the gateway serves on, and another takes its place at once', {
+  it('of the process that watches its programs: the gateway continues, and a new one starts immediately', {
     timeout: LONG,
   }, async () => {
     const deaf = hardStdio({ isDeaf: true });
@@ -314,8 +314,8 @@ describe('kill -9 in the middle of calls', () => {
   });
 });
 
-describe('sessions that nobody comes back to', () => {
-  it('end after their idle time, 1,000 of them, and so do their backend sessions', { timeout: LONG }, async () => {
+describe('abandoned sessions', () => {
+  it('end after their idle time, 1,000 of them, with their backend sessions', { timeout: LONG }, async () => {
     const old = await hardServer('legacy');
     const plan = { limits: { sessionIdleMs: 4_000 } };
     await using at = await serve({ old: { transport: 'streamable-http', url: old.url, era: 'legacy' } }, { plan });

@@ -85,7 +85,7 @@ describe.each(RIG_NAMES)('%s', (name) => {
   for (const era of LOSES_NOTIFICATIONS.has(name) ? [] : server.eras) {
     it(`tells what it does while it works, direct and through the gateway in ${era}`, { timeout: LONG }, async () => {
       const { direct, through } = await bothWays(era);
-      const [first, second] = [await toldOf(direct, era), await toldOf(through, era)];
+      const [first, second] = [await notificationsOf(direct, era), await notificationsOf(through, era)];
       expect(first.map(({ method }) => method)).toContain('notifications/progress');
       expect(second).toEqual(first);
     });
@@ -127,7 +127,7 @@ function options(name: RigName, era: Era): PeerOptions {
 }
 
 /** Progress and logs of the two tools that the suite's servers have for it, in their order. */
-async function toldOf(peer: WirePeer, era: Era): Promise<readonly { method: string; params: JsonObject }[]> {
+async function notificationsOf(peer: WirePeer, era: Era): Promise<readonly { method: string; params: JsonObject }[]> {
   const level = 'io.modelcontextprotocol/logLevel';
   if (era === LEGACY) await peer.request('logging/setLevel', { level: 'debug' });
   const progress = await peer.request('tools/call', {

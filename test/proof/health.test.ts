@@ -28,7 +28,7 @@ function textOf(result: JsonObject): string {
   return String(first?.text);
 }
 
-/** Ten good backends, the one under test, and the watch. */
+/** Ten good backends, the one under test, and the health monitor. */
 async function watched(bad: string, more: { handling?: object; limits?: object; era?: 'legacy' | 'modern' } = {}) {
   const good = await hardServer('both');
   const named = TEN.map((name, n) => [
@@ -57,7 +57,7 @@ const lists = (at: ServedGateway) =>
     .visible('tool')
     .some(({ backend: workload }) => workload === 'bad');
 
-/** Hears the list changes of one client of each era. */
+/** Records the list changes of one client of each era. */
 async function listening(at: ServedGateway) {
   const heard: string[][] = [[], []];
   const streams = [
@@ -105,7 +105,7 @@ describe('while one backend fails, ten others answer within their own time', () 
       'choice.health.breaker-refusal',
       'choice.health.breaker-transitions',
     ],
-    'one that hangs: its breaker opens, its calls fail at once, its lists leave and come back with one word to each client',
+    'one that hangs: its breaker opens, its calls fail immediately, its lists are removed and restored with one notification to each client',
     async () => {
       for (const era of ['legacy', 'modern'] as const) {
         const bad = await hardServer(era);
@@ -143,7 +143,7 @@ describe('while one backend fails, ten others answer within their own time', () 
 
   proves(
     'choice.health.isolation',
-    'one that dies in the middle of an answer, and for good',
+    'one that ends during a response, and permanently',
     async () => {
       const bad = await hardServer('both');
       await using at = await watched(bad.url);
@@ -185,23 +185,23 @@ describe('while one backend fails, ten others answer within their own time', () 
 
   proves(
     'choice.health.isolation',
-    'one that answers garbage, and comes to its senses',
+    'one that answers garbage, and recovers',
     async () => {
-      let isMad = false;
+      let isFaulty = false;
       const answers = legacyAnswers({
         before(got) {
-          if (isMad) json(got.response, '<html>what</html>');
-          return isMad;
+          if (isFaulty) json(got.response, '<html>what</html>');
+          return isFaulty;
         },
       });
       const bad = await httpServer(answers);
       await using at = await watched(bad.url);
       const allowedMs = await busy(at);
       await until(() => healthOf(at)?.status === 'healthy', SETTLE_MS);
-      isMad = true;
+      isFaulty = true;
       await becomes(at, 'unhealthy');
       expect(healthOf(at)).toMatchObject({ errorCategory: 'health_check_failed' });
-      isMad = false;
+      isFaulty = false;
       await becomes(at, 'healthy');
       const client = await at.client();
       expect(textOf(await client.callTool('bad_echo'))).toBe('legacy');
@@ -223,7 +223,7 @@ describe('a backend that flaps', () => {
   const FLAP_MS = 400;
   const FOR_MS = 5_000;
 
-  /** Stops and goes on, longer each time than it takes to be found unhealthy. */
+  /** Suspends and resumes, each time longer than the detection takes. */
   async function flap(): Promise<number> {
     let flaps = 0;
     const startedMs = performance.now();
@@ -237,7 +237,7 @@ describe('a backend that flaps', () => {
 
   proves(
     'choice.health.flapping',
-    'is heard of by nobody while its lists are covered by the grace time',
+    'causes no notifications within the grace time of its lists',
     async () => {
       await using at = await watched(bad.url, { handling, limits: { listGraceMs: 60_000 } });
       const heard = await listening(at);
@@ -255,7 +255,7 @@ describe('a backend that flaps', () => {
 
   proves(
     'choice.health.flapping',
-    'reaches clients as one departure and one return per grace time at most when it is away for longer',
+    'causes at most one removal and one restoration per grace time when it is unavailable for longer',
     async () => {
       const listGraceMs = 200;
       await using at = await watched(bad.url, { handling, limits: { listGraceMs } });
@@ -275,7 +275,7 @@ describe('a backend that flaps', () => {
 describe('probes', () => {
   proves(
     'choice.health.off',
-    'are not sent where nobody asked for them; a plan without partial-failure serves incomplete lists',
+    'are not sent without the plugin; a plan without partial-failure serves incomplete lists',
     async () => {
       const asked = await httpServer(legacyAnswers());
       const gone = { transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' } as const;
@@ -292,7 +292,7 @@ describe('probes', () => {
 
   proves(
     ['choice.health.one-probe', 'choice.health.stop'],
-    'of many silent backends are one at a time each and end with the gateway',
+    'of many silent backends run one at a time per backend and end with the gateway',
     async () => {
       let isSilent = false;
       const open = new Map<string, number>();

@@ -79,7 +79,7 @@ export const callersByHeader: Plugin = definePlugin({
   config: z.strictObject({}),
   apply(core) {
     core.hooks.authenticate.tap('testing/callers-by-header', ({ headers }) => {
-      const subject = headers['x-caller'] ?? 'nobody';
+      const subject = headers['x-caller'] ?? 'unnamed';
       return { issuer: 'test', subject, key: `test\0${subject}`, claims: {} };
     });
   },

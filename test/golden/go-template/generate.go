@@ -189,7 +189,7 @@ func numbered(value any, asFloat bool) (any, error) {
 			}
 			typed[i] = changed
 		}
-		// no room behind the last item: what the decoder reserves is nobody's promise
+		// no capacity after the last item, because the decoder's spare capacity is not specified
 		return slices.Clip(typed), nil
 	}
 	return value, nil

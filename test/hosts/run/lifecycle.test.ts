@@ -439,10 +439,10 @@ describe('toolmgr run', () => {
     'reports an unreachable remote server without delay',
     async () => {
       const port = await getPort({ host: '127.0.0.1' });
-      const ran = await toolmgr(state, 'run', `http://127.0.0.1:${port}/mcp`, '--name', 'nobody');
+      const ran = await toolmgr(state, 'run', `http://127.0.0.1:${port}/mcp`, '--name', 'unreachable');
       expect(ran.code).toBe(1);
-      expect(ran.err).toMatch(/nobody could not be started: .*refused the connection/);
-      expect(await listed('nobody')).toBeUndefined();
+      expect(ran.err).toMatch(/unreachable could not be started: .*refused the connection/);
+      expect(await listed('unreachable')).toBeUndefined();
     },
     LONG,
   );

@@ -71,7 +71,7 @@ describe('toolmgr vmcp serve with type oidc', () => {
       expect((await list(url)).status).toBe(401);
       // this route does not authenticate callers, so it is not served here
       expect((await fetch(`${origin}/api/explain?tool=far_echo`)).status).toBe(404);
-      expect((await list(url, idp.sign({ sub: 'ada', aud: 'somebody-else' }))).status).toBe(401);
+      expect((await list(url, idp.sign({ sub: 'ada', aud: 'other-audience' }))).status).toBe(401);
       for (const path of [WELL_KNOWN, `${WELL_KNOWN}/mcp`]) {
         expect(await (await fetch(origin + path)).json()).toMatchObject({ authorization_servers: [idp.issuer] });
       }
@@ -159,7 +159,7 @@ describe('a token that is rejected', () => {
       await using server = await recordingServer();
       await using running = await serve(configOf(idp, server.url));
       const url = await endpointOf(running);
-      const foreign = await idp.userToken('ada', 'https://somebody.else/mcp');
+      const foreign = await idp.userToken('ada', 'https://other.example/mcp');
       const asked = await cli(['tools', '--url', url, '--header', `Authorization: Bearer ${foreign}`]);
       expect([asked.code, asked.err]).toEqual([
         1,

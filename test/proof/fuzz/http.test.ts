@@ -51,7 +51,7 @@ async function expectAsAtStart(): Promise<void> {
   expect(surface.logged.filter((line) => /failed|internal/i.test(line))).toEqual([]);
 }
 
-const names = fc.constantFrom('echo', 'say', 'ask', 'wonder', 'fail', 'nobody', '', 'memo://1', 'plan');
+const names = fc.constantFrom('echo', 'say', 'ask', 'wonder', 'fail', 'unknown', '', 'memo://1', 'plan');
 const methods = fc.constantFrom(
   ...['tools/call', 'tools/list', 'prompts/get', 'prompts/list', 'resources/read', 'resources/list', 'ping'],
   ...['resources/templates/list', 'resources/subscribe', 'completion/complete', 'logging/setLevel', 'initialize'],

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { fakeServer, type TestGateway, testGateway, text } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 
-/** A gateway of small bounds on a real port, before servers in memory of both revisions. */
+/** A gateway with low limits on a real port, with servers in memory of both revisions. */
 export interface Surface extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
@@ -43,8 +43,8 @@ export async function openSurface(): Promise<Surface> {
         bodyTimeoutMs: BODY_TIMEOUT_MS,
         askTimeoutMs: 300,
         callTimeoutMs: 2000,
-        requestStateTtlMs: 1000, // calls that ask and are left wait for no longer
-        sessionIdleMs: 3000, // of a client that left before it read its session's id nobody knows it
+        requestStateTtlMs: 1000, // abandoned calls with a question end after this time
+        sessionIdleMs: 3000, // ends sessions of clients that left before they read the session id
         keepAliveMs: 200,
         streamsPerCaller: 1000,
         linkIdleMs: 1000, // arbitrary capabilities make classes, each with links of its own
@@ -81,7 +81,7 @@ export interface Sent {
   readonly body: Buffer | undefined;
 }
 
-const STREAM_MS = 40; // what a stream has not said by then it says to nobody
+const STREAM_MS = 40; // after this time a stream is closed
 const ANSWER_MS = 5_000;
 
 /** Sends a request through Node's own client. */

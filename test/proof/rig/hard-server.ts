@@ -1,6 +1,6 @@
-// An MCP server by hand that behaves as badly as its tools are named, over HTTP or stdio.
+// A hand-written MCP server whose tools misbehave as their names say, over HTTP or stdio.
 // Arguments: http|stdio, ERA (legacy|modern|both), LEDGER (a file that gets a line per start, hello and call; '' = none),
-// HELLO_MS (how late its hello comes; default 0).
+// HELLO_MS (delay of its hello; default 0).
 import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -57,7 +57,7 @@ const TOOLS: Record<string, (asked: Asked, way: Way) => void> = {
   hang: () => undefined,
   /** The right answer, one byte after the other. */
   trickle: ({ id }, way) => drip(way, Buffer.from(whole(id, words('trickled', way))), 1, () => way.end()),
-  /** Bytes of an answer that does not end until the call is withdrawn. */
+  /** Bytes of a response that does not end until the call is cancelled. */
   drip: ({ id }, way) => drip(way, Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{"x":"${'y'.repeat(1e6)}`), 20),
   /** Log messages as fast as they are read, and no answer. */
   flood: (_, way) => flood(way, () => '{"level":"error","data":"flooded, and flooded again"}', 'message'),
@@ -105,7 +105,7 @@ const TOOLS: Record<string, (asked: Asked, way: Way) => void> = {
   twice: ({ id }, way) => {
     way.say(whole(id, words('first', way)));
     way.say(whole(id, words('second', way)));
-    way.say(whole(999_999, words('nobody asked', way)));
+    way.say(whole(999_999, words('unrequested', way)));
     way.end();
   },
 };
@@ -123,7 +123,7 @@ function drip(way: Way, bytes: Buffer, everyMs: number, done: () => void = () =>
   next();
 }
 
-/** Goes on until the connection ends or the call is withdrawn. */
+/** Continues until the connection ends or the call is cancelled. */
 function flood(way: Way, params: () => string, kind: string): void {
   const before = withdrawn;
   const more = (): void => {
@@ -186,7 +186,7 @@ function take(asked: Asked, way: Way): void {
   way.end();
 }
 
-/** One request over HTTP. What is said in parts goes on an event stream. */
+/** One request over HTTP. Messages in parts are sent on an event stream. */
 function httpWay(request: IncomingMessage, response: ServerResponse): Way {
   let isStreaming = false;
   let isInMessage = false;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Backend, PlanInput } from '@toolmgr/core';
 import { onTestFinished } from 'vitest';
 
-/** Takes what ends a thing when its test, or its whole file, is over. */
+/** Registers a cleanup function for the end of a test or of the whole file. */
 export type Later = (end: () => void | Promise<void>) => void;
 
 const START_MS = 30_000;
@@ -13,12 +13,12 @@ const HARD = join(import.meta.dirname, 'hard-server.ts');
 const BENCH = join(import.meta.dirname, '../../bench/backend.ts');
 const GATEWAY = join(import.meta.dirname, 'gateway.ts');
 
-/** A program that serves HTTP and said on which port. */
+/** A running HTTP program. */
 export interface Program {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly url: string;
-  /** Ends it at once and waits until it has gone. */
+  /** Kills it and waits for its end. */
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -119,7 +119,7 @@ export interface GatewayProgram extends Program {
   memoryNow(): Promise<NodeJS.MemoryUsage>;
 }
 
-/** Starts a gateway in front of backends; everybody is let in unless `incoming` says who is. */
+/** Starts a gateway in front of backends; callers are anonymous unless `incoming` authenticates them. */
 export async function gatewayProgram(
   backends: readonly Backend[],
   plan: Partial<PlanInput> = {},
@@ -138,7 +138,7 @@ export async function gatewayProgram(
   const ask = (what: string): Promise<unknown> => {
     const id = ++lastId;
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`the gateway did not tell its ${what}`)), 20_000);
+      const late = setTimeout(() => reject(new Error(`the gateway did not report its ${what}`)), 20_000);
       const heard = (answer: { readonly id: number; readonly facts: unknown }): void => {
         if (answer.id !== id) return;
         clearTimeout(late);

@@ -24,7 +24,7 @@ export const aggregation = [
       'choice.aggregation.prefix-constant': 'a prefixFormat without placeholder is put before every name',
       'choice.aggregation.prefix-collision-dropped': 'two equal composed names leave neither tool, and an error line',
       'choice.aggregation.claims-dropped':
-        "a tool, prompt, URI or template that several backends list is nobody's unless an explicit priority decides",
+        'a tool, prompt, URI or template that several backends list is left out unless an explicit priority decides',
       'choice.aggregation.uri-claims':
         'a backend gets no URI that another lists or has a template for, unless an explicit priority decides',
       'choice.aggregation.inside-claims': 'a backend gets no name by which inner calls reach another',

@@ -29,7 +29,7 @@ export const codeMode = [
         'the scripts of one caller compute for cpuPerCaller in each cpuWindow, then they end and new ones are refused',
       'choice.code-mode.wall-clock': 'a script ends at scriptTimeout whatever it does',
       'choice.code-mode.instance-per-script': 'every script has an engine and a memory of its own',
-      'choice.code-mode.queue': 'threads and those who wait for one are bounded, and nobody fills the queue for others',
+      'choice.code-mode.queue': 'threads and waiting scripts are limited, and one caller cannot fill the queue',
       'choice.code-mode.event-loop': 'scripts that spin hold up no call of others',
       'choice.code-mode.arguments-undecoded':
         'the gateway decodes no arguments of a call whose tool is unknown to the script',

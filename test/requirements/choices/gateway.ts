@@ -10,7 +10,7 @@ export const gatewayChoices = [
       'choice.general.never-ignored': 'a setting either works or is refused with the reason',
       'choice.general.durations-at-edge': 'durations are Go duration strings at every edge',
       'choice.general.secrets-by-reference':
-        'secrets stand in files by reference; one that the contract lets stand in the open is warned of',
+        'files hold references to secrets; plain secrets that the contract allows cause a warning',
       'choice.general.secrets-redacted': 'secrets are redacted in every read, log and error',
       'choice.general.no-phoning-home': 'nothing is reported to anyone',
       'choice.general.paths': 'files live in XDG folders named toolmgr',
@@ -19,10 +19,11 @@ export const gatewayChoices = [
     },
   },
   {
-    source: 'ask: nothing ends the process unseen',
+    source: 'ask: no unreported end of the process',
     says: {
-      'choice.process.rejection-heard': 'a promise that is rejected while nobody listens is logged and ends no gateway',
-      'choice.process.conflict-stays-up': 'a gateway whose tool names collide at the start says so and stays up',
+      'choice.process.rejection-heard': 'an unhandled promise rejection is logged and does not end the gateway',
+      'choice.process.conflict-stays-up':
+        'a gateway whose tool names collide at the start reports that and keeps running',
     },
   },
   {
@@ -57,9 +58,9 @@ export const gatewayChoices = [
       'choice.first-start.not-killed':
         'a program that is being installed is not ended for its silence, in either revision',
       'choice.first-start.bounded': 'a first start that takes longer than its time is ended and tried again',
-      'choice.first-start.calls': 'calls meanwhile hear that it is still starting, and for how many seconds',
-      'choice.first-start.told':
-        'a person is told what is still starting, and of each when it is ready or why it is not',
+      'choice.first-start.calls':
+        'calls during the start fail with the message that it is still starting, and for how many seconds',
+      'choice.first-start.told': 'the terminal shows what is still starting, and when each is ready or why it failed',
       'choice.first-start.one-install':
         'one package is never installed twice at a time into one cache, by backends, workloads or gateways',
     },
@@ -69,8 +70,7 @@ export const gatewayChoices = [
     says: {
       'choice.cli.foreground-exit-code': 'run -f ends when the program ends by itself, with its exit code',
       'choice.cli.own-flags': 'flags of the product are never read by Node',
-      'choice.cli.person-folder':
-        'relative paths mean the folder in which the person stands, also through npm --prefix',
+      'choice.cli.person-folder': 'relative paths are relative to the folder of the user, also through npm --prefix',
     },
   },
   {
@@ -83,7 +83,7 @@ export const gatewayChoices = [
       'choice.network.proxy-backends':
         'remote backends are reached through the proxy of the environment, https by CONNECT',
       'choice.network.no-proxy': 'NO_PROXY and this machine are reached directly',
-      'choice.network.proxy-secret': 'credentials of a proxy are sent to the proxy alone and stand in no log',
+      'choice.network.proxy-secret': 'credentials of a proxy are sent only to the proxy and are not logged',
       'choice.network.proxy-services': 'OIDC and OTLP go through the proxy of the environment',
     },
   },
@@ -94,9 +94,9 @@ export const gatewayChoices = [
         'a rewrite that changes the tool name resolves and authorises again under the new name',
       'choice.order.headers-after-rewrite': 'headers to the backend follow the rewritten call',
       'choice.order.list-and-call-agree': 'the same decision serves the list and the call',
-      'choice.order.refusal-everywhere': 'a refusing plugin is heard on every transport, method and inner call',
+      'choice.order.refusal-everywhere': 'a refusal of a plugin applies to every transport, method and inner call',
       'choice.order.calls-tell-no-more-than-lists':
-        'a call of what a caller may not see is answered like a call of what does not exist',
+        'a call of a hidden name is answered like a call of an unknown name',
       'choice.order.look-alike-arguments':
         'arguments that differ only by case from each other or from declared ones answer -32602 after policy has decided',
       'choice.order.completion-by-template': 'a completion is decided on the template that it is sent for',
@@ -114,19 +114,19 @@ export const gatewayChoices = [
       'choice.audit.type-not-chosen': 'no header of a refused request chooses the type it is recorded under',
       'choice.audit.client-address': 'the recorded address is the socket; what headers claim is recorded as claimed',
       'choice.audit.one-id': 'one id joins the audit lines of a request, its calls, inner calls and workflow steps',
-      'choice.audit.secrets': 'no token, credential or member with a telling name stands in an audit line',
-      'choice.audit.overload': 'a stuck sink holds up no reply; what does not fit is counted and told',
-      'choice.audit.stop': 'a stop writes everything that waits',
+      'choice.audit.secrets': 'no token, credential or member with a sensitive name is in an audit line',
+      'choice.audit.overload': 'a blocked sink delays no reply; dropped lines are counted and reported',
+      'choice.audit.stop': 'a stop writes all pending lines',
       'choice.audit.broken-sink': 'a full disk or a closed stdout neither ends nor blocks the gateway nor tears a line',
-      'choice.audit.file': 'the audit file is made with mode 0600 and made anew after it was moved away',
+      'choice.audit.file': 'the audit file is created with mode 0600, and created again after it was moved',
     },
   },
   {
-    source: 'choice: told requests',
+    source: 'choice: request records',
     says: {
-      'choice.told.every-request': 'every HTTP request is told once, whether it was served, refused or abandoned',
+      'choice.told.every-request': 'every HTTP request is reported once, whether it was served, refused or abandoned',
       'choice.told.one-id': 'a request and the calls it makes have one correlation id',
-      'choice.told.untapped-free': 'no record of a request is made when nobody listens',
+      'choice.told.untapped-free': 'no record of a request is made without a listener',
     },
   },
   {
@@ -134,19 +134,19 @@ export const gatewayChoices = [
     says: {
       'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
       'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',
-      'choice.reload.session-moves': 'a client session goes on under the new configuration',
+      'choice.reload.session-moves': 'a client session continues under the new configuration',
       'choice.reload.shared-session': 'a session that replicas share is shared after a reload',
       'choice.reload.streams-prove':
-        'streams are opened anew when the plugins that authenticate are configured in another way',
-      'choice.reload.no-leak': 'gateways that were replaced are let go of',
+        'streams are opened again when the configuration of authenticating plugins changes',
+      'choice.reload.no-leak': 'replaced gateways are released',
       'choice.reload.owner': 'a session that moved is bound to its caller as before',
-      'choice.reload.backend-stays': 'a backend that is described as before is not opened or started again',
-      'choice.reload.health-stays': 'a backend that goes on after a reload is as healthy as it was',
+      'choice.reload.backend-stays': 'an unchanged backend is not opened or started again',
+      'choice.reload.health-stays': 'a backend keeps its health status over a reload',
       'choice.reload.stream-stays': 'event streams stay open when the configuration is reloaded',
-      'choice.reload.list-changed': 'clients are told once of lists that differ after a reload',
-      'choice.reload.subscription': 'subscriptions outlive a reload when the new policy allows them',
+      'choice.reload.list-changed': 'clients get one notification about lists that differ after a reload',
+      'choice.reload.subscription': 'subscriptions continue after a reload when the new policy allows them',
       'choice.reload.cancels': 'a call that began before a reload can be cancelled after it',
-      'choice.reload.parked': 'a call that waits for an answer of its client outlives a reload',
+      'choice.reload.parked': 'a call that waits for an answer of its client continues after a reload',
       'choice.reload.not-fitting': 'sessions that do not fit the new configuration end, and the log says why',
       'choice.reload.failed': 'a configuration that cannot be used changes nothing',
       'choice.stop.calls-end': 'a stop lets calls in flight end within limits.stopMs',
@@ -166,7 +166,7 @@ export const gatewayChoices = [
       'choice.health.transitions':
         'the first failures leave a status as it is, the threshold makes unhealthy or unauthenticated, a success after failures degraded once',
       'choice.health.breaker-transitions':
-        'an open breaker lets one probe through after its timeout: its success closes it, its failure opens it for as long again',
+        'an open breaker allows one probe after its timeout: success closes it, failure opens it for the same time again',
       'choice.health.breaker-refusal':
         'a call to an open breaker fails at once with BACKEND_CIRCUIT_OPEN and is not sent',
       'choice.health.users-credentials':
@@ -175,7 +175,7 @@ export const gatewayChoices = [
       'choice.health.one-probe':
         'a backend has one probe at a time, all together a bounded number, spread over the interval',
       'choice.health.return':
-        'a backend that is found again by anyone is served again at once, unless its breaker is open',
+        'a backend that answers any request is served again immediately, unless its breaker is open',
       'choice.health.flapping':
         'the lists of a flapping backend leave and come back at most once per limits.listGraceMs',
       'choice.health.isolation': 'while one backend fails, calls to others are answered within their own time',
@@ -204,7 +204,7 @@ export const gatewayChoices = [
     source: 'choice: inner calls',
     says: {
       'choice.inner-calls.questions':
-        'a question of a server in an inner call reaches the client of the outer call, in either era',
+        'a server request in an inner call reaches the client of the outer call, in either era',
       'choice.inner-calls.natural': 'the result of an inner call reaches its maker as the server gave it',
     },
   },
@@ -213,9 +213,8 @@ export const gatewayChoices = [
     says: {
       'choice.composite.names': 'names are 1 to 64 lower-case letters, digits, - and _',
       'choice.composite.for-each-keys': 'itemVar is an identifier and not index',
-      'choice.composite.templates-at-start':
-        'a template with an error of syntax is refused at the start, wherever it stands',
-      'choice.composite.known-roots': 'a template that reads what no workflow has is refused at the start',
+      'choice.composite.templates-at-start': 'a template with a syntax error is refused at the start',
+      'choice.composite.known-roots': 'a template with an unknown root is refused at the start',
       'choice.composite.nested-templates': 'strings nested in objects and arrays are expanded too',
       'choice.composite.parallel-without-depends': 'steps without dependsOn run at once, ten at most',
       'choice.composite.missing-depends': 'a template that reads a step that is no ancestor is refused at the start',
@@ -225,33 +224,33 @@ export const gatewayChoices = [
       'choice.composite.authorize-steps': 'authorizeSteps true decides each step as well',
       'choice.composite.only-while-routable': 'a composite is listed only while every tool of its steps can be reached',
       'choice.composite.tool-names': 'a step never reaches a tool of another backend that is named like workload.tool',
-      'choice.composite.shadow': 'a composite stands before a tool of its name, which its steps still reach',
+      'choice.composite.shadow': 'a composite hides a tool of the same name, which its steps still reach',
       'choice.composite.annotations': 'the hints of a composite hold for all of its steps',
       'choice.composite.parameters-checked': 'arguments that do not fit parameters are answered with -32602',
-      'choice.composite.coercion': 'strings become what the input schema of the called tool asks for, hidden tools too',
+      'choice.composite.coercion': 'strings are converted to the types of the called tool, also of hidden tools',
       'choice.composite.failure-texts': 'a failed workflow says Workflow execution failed, the step and the cause',
-      'choice.composite.progress': 'a client that asks for progress is told after each step',
+      'choice.composite.progress': 'a client that requests progress gets it after each step',
       'choice.composite.retry':
         'retries wait twice as long each time, spread, at most 60 times the first delay, ten at most',
       'choice.composite.skip-remaining': 'skip_remaining skips what has not begun; the workflow completes',
       'choice.composite.cannot-be-asked':
-        'a question to a client that cannot be asked fails the step; a modern client hears which capability it lacks',
+        'an elicitation fails the step when the client does not support it; a modern client gets the missing capability',
       'choice.composite.answers-checked':
         'an answer that is too large, too deep or does not fit the form fails the step',
       'choice.composite.question-time':
         'a question that is not answered in time counts as onCancel says; ten minutes at most',
       'choice.composite.suspended':
-        'a modern client gets the questions as an answer, with a sealed state that is good once and for its caller only',
-      'choice.composite.any-replica': 'a waiting workflow goes on on any replica when sessions are in Redis',
+        'a modern client gets elicitations as a result, with a sealed state that is valid once and only for its caller',
+      'choice.composite.any-replica': 'a waiting workflow continues on any replica when sessions are in Redis',
       'choice.composite.for-each-output':
         'a forEach step leaves one record per item in the order of the list, and counts',
-      'choice.composite.own-step-types': 'a plugin brings a step type that a file uses by its word',
-      'choice.composite.told': 'each workflow and step is told to audit and telemetry as it begins and ends',
+      'choice.composite.own-step-types': 'a plugin can register a step type that a file uses by name',
+      'choice.composite.told': 'audit and telemetry record the begin and end of each workflow and step',
       'choice.composite.bounded':
-        'what a caller gives is never read as a template, and what a workflow keeps is bounded',
+        'values from callers are never evaluated as templates, and the data of a workflow is limited',
       'choice.composite.run': 'vmcp workflow run runs one definition against live backends and prints each step',
       'choice.composite.graph': 'vmcp workflow graph draws the steps of a definition, for terminals and as Mermaid',
-      'choice.composite.validate': 'vmcp validate tells every problem of a definition with file and line',
+      'choice.composite.validate': 'vmcp validate reports every problem of a definition with file and line',
     },
   },
   {
@@ -263,9 +262,9 @@ export const gatewayChoices = [
       'choice.optimizer.lean-answer': 'found tools come without outputSchema and execution, which no call needs',
       'choice.optimizer.said-once':
         'the text of a search does not repeat its structuredContent; clients of revisions without it get all as text',
-      'choice.optimizer.call-unchanged': 'call_tool hands arguments and results on by their bytes',
-      'choice.optimizer.slips': 'slips of models that have one meaning are read as meant',
-      'choice.optimizer.errors': 'what the two tools cannot do is a failed tool result',
+      'choice.optimizer.call-unchanged': 'call_tool forwards arguments and results as bytes',
+      'choice.optimizer.slips': 'unambiguous mistakes of models are corrected',
+      'choice.optimizer.errors': 'errors of the two tools are failed tool results',
       'choice.optimizer.direct-path': 'optimizer.directPath serves the list of all tools at a second path',
       'choice.optimizer.limits':
         'the two tools are limited like others; what call_tool calls takes from its own buckets, not from the server again',
@@ -278,12 +277,13 @@ export const gatewayChoices = [
         'scripts are found like any tool, and reach all tools of their caller but find_tool and call_tool',
       'choice.optimizer.bounded-questions': 'a search text has at most 4000 characters and 32 keywords',
       'choice.optimizer.degrades':
-        'without an answering embedder words decide, the answer says so, and it recovers by itself',
+        'without a working embedder the keyword search is used, the result says so, and it recovers by itself',
       'choice.optimizer.unread-script':
-        'a search in a script that the embedding model cannot read is decided by words, found out once per model and script',
-      'choice.optimizer.words-only-said-once': 'without an embedder the ratio falls to words, said once at the start',
+        'a search in a script that the embedding model does not support uses keywords; the support is checked once per model and script',
+      'choice.optimizer.words-only-said-once':
+        'without an embedder only keywords count, which is logged once at the start',
       'choice.optimizer.cache': 'vectors are kept by content hash over restarts, mode 0600, bounded',
-      'choice.optimizer.embedder-bounds': 'embedders batch, bound, check and retry what they ask a service',
+      'choice.optimizer.embedder-bounds': 'embedders batch, limit, check and retry their requests',
       'choice.optimizer.vector-json':
         'vectors are read from the bytes of an answer as they come, exactly as JSON.parse reads them, and bounded',
       'choice.optimizer.local-model': 'provider local runs a model from a folder and says what is missing',
@@ -294,7 +294,7 @@ export const gatewayChoices = [
     deferred: 'comes with container workloads',
     says: {
       'choice.run.engine-order': 'the container engine is DOCKER_HOST, else docker, else podman',
-      'choice.run.no-engine': 'without an engine the sentence names the fix and --runtime process',
+      'choice.run.no-engine': 'without an engine the message names the fix and --runtime process',
       'choice.run.supervised': 'the manager restarts what should run, also after a reboot',
     },
   },

@@ -26,7 +26,7 @@ export const limits = [
       'choice.share.key':
         'a caller with an identity has one share; without one the IPv4 address or IPv6 /64 of the connection has',
       'choice.share.sessions':
-        'one caller that opens all sessions shuts nobody out: its own oldest without a running call goes first',
+        'one caller that opens all sessions does not block others: its own oldest without a running call is closed first',
       'choice.share.in-flight': 'one caller never has all calls in flight to a backend, and those in line take turns',
       'choice.share.queue': 'one caller never fills the line of a backend for others',
       'choice.share.backend-sessions':

@@ -26,7 +26,7 @@ export const oidc = [
         '401 and 403 answers carry WWW-Authenticate Bearer with resource_metadata; a bad token gets an error code, a missing one none',
       'choice.oidc.metadata':
         'RFC 9728 metadata is served at the well-known path and with the path of the endpoint behind it',
-      'choice.oidc.size': 'a token above 16 KiB is refused before anybody looks into it',
+      'choice.oidc.size': 'a token above 16 KiB is refused before it is decoded',
       'choice.oidc.sessions': 'a session belongs to issuer and subject: another caller with its id gets 404',
       'choice.oidc.underway':
         'the provider is asked about 256 opaque tokens at once, 128 of one network; what comes on top is answered 503 at once',

@@ -1,6 +1,6 @@
 import type { Section } from '../section.ts';
 
-/** The wire of the endpoint: the ladder of checks, both revisions and their errors. */
+/** The wire of the endpoint: the order of checks, both revisions and their errors. */
 export const wire = [
   {
     source: 'choice: endpoint',
@@ -33,7 +33,7 @@ export const wire = [
         'a variable of statusPages.tokenEnv that is unset, empty or no bearer token refuses the start and names the variable, not its value',
       'choice.endpoint.status-guard-readyz': '/readyz names no backends while the status pages are guarded',
       'choice.endpoint.status-guard-reload':
-        'a reload that changes statusPages applies whole or not at all: the pages before stay when the new ones cannot be had',
+        'a reload that changes statusPages applies completely or not at all: the previous pages stay when the new settings are invalid',
       'choice.endpoint.status-guard-spellings':
         'no other spelling of path, method, Host or Origin, nor a token in the query, reaches a guarded page',
       'choice.endpoint.status-guard-flags':
@@ -68,7 +68,7 @@ export const wire = [
     },
   },
   {
-    source: 'choice: ladder of checks',
+    source: 'choice: order of checks',
     says: {
       'choice.wire.invalid-origin': 'a present Origin that is not allowed answers 403',
       'choice.wire.null-origin': 'the Origin null answers 403',
@@ -164,7 +164,7 @@ export const wire = [
       'choice.error.listing-fault': 'a fault while listing answers -32603 with a general text',
       'choice.error.policy-denied':
         'a call that a plugin refuses answers 403 with a JSON-RPC error and names the kind only',
-      'choice.error.unauthenticated': 'a caller nobody recognises answers 401',
+      'choice.error.unauthenticated': 'an unauthenticated caller gets 401',
     },
   },
   {

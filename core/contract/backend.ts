@@ -13,7 +13,7 @@ export interface Backend {
   readonly url?: string;
   /** The program to start for a stdio backend. */
   readonly command?: Command;
-  /** `entry` = a remote server reached directly. */
+  /** `entry` = a remote server that is connected directly. */
   readonly type?: 'entry' | '';
   /** PEM file with the CAs to trust instead of those of the system. */
   readonly caBundlePath?: string;

@@ -1,8 +1,8 @@
 import type { Attributes, AttributeValue } from '@opentelemetry/api';
 
-/** One fact of a span: its name today, the names it had before, and on which spans it stands. */
+/** One span attribute: its current name, its former names, and the spans that have it. */
 export interface AttributeRow {
-  /** Absent for what only the old names say. */
+  /** Absent for an attribute that has only former names. */
   readonly name?: string;
   readonly legacy?: readonly string[];
   /** `request`: one per HTTP request; `call`: one per call to a backend or to a tool of the gateway itself. */
@@ -11,7 +11,7 @@ export interface AttributeRow {
 }
 
 /**
- * Every attribute of the spans; `docs/reference/telemetry.md` is made from this table.
+ * Every attribute of the spans; `docs/reference/telemetry.md` is generated from this table.
  * Source: OpenTelemetry conventions for HTTP, RPC, MCP and generative AI; old names from the contract's first releases.
  */
 export const ATTRIBUTES = {
@@ -19,19 +19,19 @@ export const ATTRIBUTES = {
   url: { name: 'url.full', legacy: ['http.url'], on: 'request', means: 'without its query' },
   scheme: { name: 'url.scheme', legacy: ['http.scheme'], on: 'request', means: '`http`: TLS ends before the gateway' },
   path: { name: 'url.path', legacy: ['http.target'], on: 'request', means: 'path of the request' },
-  host: { name: 'server.address', legacy: ['http.host'], on: 'request', means: 'what the Host header names' },
-  userAgent: { name: 'user_agent.original', legacy: ['http.user_agent'], on: 'request', means: 'as it was sent' },
+  host: { name: 'server.address', legacy: ['http.host'], on: 'request', means: 'value of the Host header' },
+  userAgent: { name: 'user_agent.original', legacy: ['http.user_agent'], on: 'request', means: 'User-Agent header' },
   requestBytes: {
     name: 'http.request.body.size',
     legacy: ['http.request_content_length'],
     on: 'request',
-    means: 'bytes that the request announced',
+    means: 'Content-Length of the request',
   },
   responseBytes: {
     name: 'http.response.body.size',
     legacy: ['http.response_content_length'],
     on: 'request',
-    means: 'bytes of the answer',
+    means: 'bytes of the response',
   },
   status: { name: 'http.response.status_code', legacy: ['http.status_code'], on: 'request', means: 'HTTP status' },
   durationMs: { legacy: ['http.duration_ms'], on: 'request', means: 'duration in milliseconds' },
@@ -62,7 +62,7 @@ export const ATTRIBUTES = {
   prompt: { name: 'gen_ai.prompt.name', legacy: ['mcp.prompt.name'], on: 'both', means: 'name of a prompt' },
   session: { name: 'mcp.session.id', on: 'request', means: 'session of a client of revision 2025-11-25' },
   version: { name: 'mcp.protocol.version', on: 'request', means: 'revision between client and gateway' },
-  client: { name: 'mcp.client.name', on: 'request', means: 'what the client calls itself' },
+  client: { name: 'mcp.client.name', on: 'request', means: 'name of the client, from its client info' },
   server: { name: 'mcp.server.name', on: 'both', means: 'name of this gateway' },
   backend: { name: 'mcp.backend.name', on: 'call', means: 'backend, or plugin of a tool of the gateway itself' },
   backendVersion: {
@@ -77,23 +77,23 @@ export const ATTRIBUTES = {
   },
 } as const satisfies Readonly<Record<string, AttributeRow>>;
 
-/** A fact that spans can carry. */
-export type Fact = keyof typeof ATTRIBUTES;
+/** Key of a span attribute. */
+export type AttributeKey = keyof typeof ATTRIBUTES;
 
-/** Facts with their values; `undefined` is left out. */
-export type Facts = Readonly<Partial<Record<Fact, AttributeValue | undefined>>>;
+/** Values of span attributes; `undefined` is omitted. */
+export type AttributeValues = Readonly<Partial<Record<AttributeKey, AttributeValue | undefined>>>;
 
-/** Makes the function that names facts: by the current names, and with `useLegacy` by the old ones beside them. */
-export function attributeNaming(useLegacy: boolean): (facts: Facts) => Attributes {
+/** Creates the function that names attributes: current names, with `useLegacy` also former ones. */
+export function attributeNaming(useLegacy: boolean): (values: AttributeValues) => Attributes {
   const names = new Map<string, readonly string[]>(
     Object.entries<AttributeRow>(ATTRIBUTES).map(([fact, { name, legacy = [] }]) => [
       fact,
       [...(name === undefined ? [] : [name]), ...(useLegacy ? legacy : [])],
     ]),
   );
-  return (facts) => {
+  return (values) => {
     const attributes: Attributes = {};
-    for (const [fact, value] of Object.entries(facts)) {
+    for (const [fact, value] of Object.entries(values)) {
       if (value === undefined) continue;
       for (const name of names.get(fact) ?? []) attributes[name] = value;
     }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** Different values that one label may take in the life of a gateway; what comes later is {@link OTHER}. */
+/** Maximum distinct values of one label; later values become {@link OTHER}. */
 export const MAX_LABEL_VALUES = 1_000;
-/** Bytes of a label value that are kept. */
+/** Maximum bytes of a label value. */
 const MAX_LABEL_BYTES = 128; // reference: telemetry, mcp_resource_id
-/** Stands for every value over the bound, and for what a client made up. */
+/** Replaces values above the bound and unknown values from clients. */
 export const OTHER = '_OTHER';
 
 /**
- * Makes the function that lets a value through as a label while there is room. What a gateway has served keeps its series;
- * lists that change for ever cannot make new ones for ever.
+ * Creates a function that returns label values up to a bound. Known values keep their series; changing lists cannot create
+ * an unlimited number.
  */
 export function boundedLabels(maxValues = MAX_LABEL_VALUES): (value: string) => string {
   const known = new Map<string, string>();
@@ -17,14 +17,14 @@ export function boundedLabels(maxValues = MAX_LABEL_VALUES): (value: string) => 
     const label = known.get(value);
     if (label !== undefined) return label;
     if (known.size >= maxValues) return OTHER;
-    const short = shortened(value);
+    const short = shortenedLabel(value);
     known.set(value, short);
     return short;
   };
 }
 
-/** A long value keeps its beginning; the end of its hash keeps it apart from others that begin alike. */
-function shortened(value: string): string {
+/** Cuts a long value and appends a hash, so that values with the same beginning stay distinct. */
+function shortenedLabel(value: string): string {
   if (Buffer.byteLength(value) <= MAX_LABEL_BYTES) return value;
   const hash = createHash('sha256').update(value).digest('hex').slice(0, 8);
   const head = Buffer.from(value).subarray(0, MAX_LABEL_BYTES - 12);

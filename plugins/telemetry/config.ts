@@ -3,30 +3,30 @@ import { z } from 'zod';
 import { decimalText } from '../shared/decimal-text.ts';
 import { collectorUrl } from './collector-url.ts';
 
-/** Defaults of the contract; what would have no effect is refused. Source: vmcp spec §2 telemetry. */
+/** Keys and defaults of the contract; settings without effect are refused. Source: vmcp spec §2 telemetry. */
 export const telemetryConfig = z
   .strictObject({
     endpoint: z
       .string()
       .min(1)
       .optional()
-      .describe('collector that takes OTLP over HTTP: `host:port`, or a URL whose path goes before `/v1/…`'),
+      .describe('collector for OTLP over HTTP: `host:port`, or a URL; `/v1/…` is appended to its path'),
     headers: z
       .record(z.string().regex(FIELD_NAME, 'expected a header name'), z.string())
       .refine((headers) => Object.values(headers).every((value) => FIELD_VALUE.test(value)), {
         message: 'expected values without line breaks',
       })
       .default({})
-      .describe('sent with every export; credentials are better in the variable `OTEL_EXPORTER_OTLP_HEADERS`'),
+      .describe('sent with every export; use the variable `OTEL_EXPORTER_OTLP_HEADERS` for credentials'),
     insecure: z.boolean().default(false).describe('plain HTTP for an endpoint without a scheme'),
-    caCertPath: z.string().min(1).optional().describe("PEM file with the CAs to trust instead of the system's"),
+    caCertPath: z.string().min(1).optional().describe("PEM file with CA certificates, instead of the system's"),
     serviceName: z.string().min(1).optional().describe('`service.name`; default: the name of the server'),
     serviceVersion: z.string().min(1).optional().describe('`service.version`; default: the version of the product'),
-    tracingEnabled: z.boolean().default(false).describe('spans, and trace context on the way to backends'),
-    metricsEnabled: z.boolean().default(false).describe('metrics to the endpoint, once a minute'),
+    tracingEnabled: z.boolean().default(false).describe('create spans and send trace context to backends'),
+    metricsEnabled: z.boolean().default(false).describe('send metrics to the endpoint once a minute'),
     samplingRate: decimalText(0, 1)
       .default('0.05')
-      .describe('share of the traces begun here that are kept; who sends trace context decides for its own'),
+      .describe('share of sampled traces that start here; the sampling of a trace from a client is kept'),
     enablePrometheusMetricsPath: z.boolean().default(false).describe('`GET /metrics` on the main port'),
     customAttributes: z.record(z.string().min(1), z.string()).default({}).describe('attributes of the resource'),
     environmentVariables: z
@@ -36,7 +36,7 @@ export const telemetryConfig = z
     useLegacyAttributes: z
       .boolean()
       .default(true)
-      .describe('spans carry the old attribute names beside the current ones'),
+      .describe('spans have former attribute names in addition to current ones'),
   })
   .superRefine((config, context) => {
     const refuse = (key: keyof typeof config, message: string): void =>
@@ -59,5 +59,5 @@ export const telemetryConfig = z
     }
   });
 
-/** What the plugin was told. */
+/** The parsed configuration. */
 export type TelemetryConfig = z.output<typeof telemetryConfig>;

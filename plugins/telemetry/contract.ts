@@ -1,6 +1,6 @@
 import type { ContractSection, PlanPart } from '@toolmgr/core';
 
-/** What is read here of the section. */
+/** The members of the section that are read here. */
 interface Telemetry {
   readonly endpoint?: string;
   readonly tracingEnabled?: boolean;
@@ -8,7 +8,7 @@ interface Telemetry {
   readonly enablePrometheusMetricsPath?: boolean;
 }
 
-/** `telemetry`. With everything off the plugin is not loaded, and a call pays nothing for it. */
+/** `telemetry`. When everything is off the plugin is not loaded. */
 export const contract: ContractSection = {
   contractKey: 'telemetry',
   leftOutOf: ['listing'],
@@ -16,9 +16,9 @@ export const contract: ContractSection = {
     const isOn = section?.tracingEnabled || section?.metricsEnabled || section?.enablePrometheusMetricsPath;
     return isOn ? { plugins: [{ use, with: section }] } : {};
   },
-  /** A collector that nothing is sent to. */
+  /** Warns of an endpoint that is not used. */
   warnings({ endpoint, tracingEnabled, metricsEnabled }: Telemetry) {
     if (endpoint === undefined || tracingEnabled || metricsEnabled) return [];
-    return [{ path: ['endpoint'], message: 'nothing is sent there: tracingEnabled and metricsEnabled are off' }];
+    return [{ path: ['endpoint'], message: 'is not used: tracingEnabled and metricsEnabled are off' }];
   },
 };

@@ -6,11 +6,11 @@ import { createTelemetry } from './telemetry.ts';
 
 const ADDRESS = 'telemetry';
 
-/** Traces and metrics by OpenTelemetry: OTLP over HTTP, and Prometheus on the main port. */
+/** OpenTelemetry traces and metrics: OTLP over HTTP, and Prometheus on the main port. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
-  summary: 'sends traces and metrics by OpenTelemetry and serves /metrics',
+  summary: 'sends OpenTelemetry traces and metrics, and serves /metrics',
   ...contract,
   config: telemetryConfig,
   apply(core, config) {
@@ -21,13 +21,13 @@ export default definePlugin({
       hooks.mount.tap(ADDRESS, (routes) => routes.add('GET', METRICS_PATH, prometheus.answer));
     }
     if (config.tracingEnabled || config.metricsEnabled || prometheus !== undefined) {
-      // innermost: what is measured and told to a backend is this one attempt
-      hooks.wrapDispatch.tap({ name: ADDRESS, stage: STAGE.first }, (dispatch) => telemetry.around(dispatch));
+      // innermost, to measure a single attempt
+      hooks.wrapDispatch.tap({ name: ADDRESS, stage: STAGE.first }, (dispatch) => telemetry.wrapDispatch(dispatch));
       hooks.callSettled.tap(ADDRESS, (record) => telemetry.callSettled(record));
       hooks.streamOpened.tap(ADDRESS, (record) => telemetry.streamOpened(record));
       hooks.requestSettled.tap(ADDRESS, (record) => telemetry.requestSettled(record));
       hooks.workflowAdvanced.tap(ADDRESS, (advanced) => telemetry.workflowAdvanced(advanced));
-      hooks.toolSearched.tap(ADDRESS, (sought) => telemetry.toolSearched(sought));
+      hooks.toolSearched.tap(ADDRESS, (search) => telemetry.toolSearched(search));
       hooks.limitSkipped.tap(ADDRESS, () => telemetry.limitSkipped());
       hooks.sessionEnded.tap(ADDRESS, (ended) => telemetry.sessionEnded(ended));
       hooks.backendChanged.tap(ADDRESS, (changed) => telemetry.backendChanged(changed));

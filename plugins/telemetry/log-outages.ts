@@ -1,15 +1,15 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { type Core, createOutageLog } from '@toolmgr/core';
 
-/** What exporters of both signals have in common. */
+/** The common interface of both exporters. */
 interface Exporter<T> {
   export(items: T, done: (result: ExportResult) => void): void;
 }
 
 /**
- * Makes an exporter log that its collector is away: one line when exports begin to fail, one when they work again.
+ * Makes an exporter log outages of its collector: one line when exports start to fail, one when they work again.
  *
- * `count` says how many items an export holds; those of failed exports are lost and counted in the second line.
+ * `count` returns the number of items of an export; lost items are counted in the second line.
  */
 export function logOutages<T, E extends Exporter<T>>(
   exporter: E,
@@ -18,7 +18,7 @@ export function logOutages<T, E extends Exporter<T>>(
 ): E {
   const { signal, collector } = about;
   const outage = createOutageLog(about, {
-    began: 'telemetry does not reach its collector; calls are served without it',
+    began: 'telemetry does not reach its collector',
     over: 'telemetry reaches its collector again',
     fields: { signal, collector },
     counted: 'lost',
@@ -33,7 +33,7 @@ export function logOutages<T, E extends Exporter<T>>(
   return exporter;
 }
 
-/** The status or the code of a socket; the body of an answer may repeat the credentials that were sent. */
+/** The HTTP status or socket error; the body of a response may contain the credentials. */
 function causeOf(error: Error | undefined): string {
   const code = error !== undefined && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `HTTP ${code}`;

@@ -6,8 +6,8 @@ const SECRET_NAME = /password|token|secret|key|auth|credential|private/i;
 const MASK = '[masked]';
 
 /**
- * Arguments as a short text, `name=value, …`; values whose name sounds like a secret are masked, nested ones too.
- * Looks at no more of large arguments than fits into the text.
+ * Arguments as a short text, `name=value, …`; values with a name like a secret are masked at any depth. Reads only as much of
+ * large arguments as fits into the text.
  */
 export function maskedArguments(given: JsonObject): string {
   let text = '';
@@ -25,7 +25,7 @@ function shortText(value: JsonValue | undefined): string {
   return parts.join('').slice(0, VALUE_CHARACTERS);
 }
 
-/** Adds the text of a value to `parts` and returns the characters that are left; stops when none are. */
+/** Adds the text of a value to `parts` and returns the remaining number of characters. */
 function render(value: JsonValue | undefined, room: number, parts: string[]): number {
   if (room <= 0) return room;
   if (isObject(value)) {

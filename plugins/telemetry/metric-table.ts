@@ -1,10 +1,10 @@
-/** What one metric is. `labels` are all it ever has; none of them is an id of a request, a session or a caller. */
+/** The definition of one metric. `labels` is complete, and has no ids of requests, sessions or callers. */
 export interface MetricRow {
   readonly kind: 'counter' | 'upDownCounter' | 'histogram' | 'gauge';
   readonly unit: string;
   readonly labels: readonly string[];
   readonly means: string;
-  /** Of a histogram: upper ends of its buckets; those of durations unless it says so. */
+  /** Bucket boundaries of a histogram; default: the ones for durations. */
   readonly bounds?: readonly number[];
 }
 
@@ -31,7 +31,7 @@ const OPERATION = [
 ] as const;
 
 /**
- * Every metric of the plugin; `docs/reference/telemetry.md` is made from this table.
+ * Every metric of the plugin; `docs/reference/telemetry.md` is generated from this table.
  * Source: names after the prefix from the reference deployment of the contract, `mcp.*` from the OpenTelemetry
  * conventions for MCP.
  */
@@ -46,61 +46,61 @@ export const METRICS = {
     kind: 'histogram',
     unit: 's',
     labels: REQUEST,
-    means: 'how long they took; of a stream that is opened to listen, until it was open',
+    means: 'duration of HTTP requests; of a listening stream, the time until it was open',
   },
   toolmgr_mcp_active_connections: {
     kind: 'upDownCounter',
     unit: '{connection}',
     labels: ['server', 'transport'],
-    means: 'event streams that are open now',
+    means: 'open event streams',
   },
   toolmgr_mcp_tool_calls: {
     kind: 'counter',
     unit: '{call}',
     labels: ['server', 'tool', 'status'],
-    means: 'tool calls that ended, inner calls of composite tools and scripts included',
+    means: 'completed tool calls, including inner calls of composite tools and scripts',
   },
   toolmgr_mcp_calls_refused: {
     kind: 'counter',
     unit: '{call}',
     labels: ['server', 'mcp_method', 'status_code'],
-    means: 'calls that a policy (403) or a rate limit (429) refused',
+    means: 'calls refused by authorization (403) or a rate limit (429)',
   },
   toolmgr_mcp_sessions_ended: {
     kind: 'counter',
     unit: '{session}',
     labels: ['server', 'reason'],
-    means: 'client sessions that ended (revision 2025-11-25)',
+    means: 'ended client sessions (revision 2025-11-25)',
   },
   'mcp.server.session.duration': {
     kind: 'histogram',
     unit: 's',
     labels: ['network.transport'],
-    means: 'how long client sessions lived',
+    means: 'duration of client sessions',
   },
   'mcp.server.operation.duration': {
     kind: 'histogram',
     unit: 's',
     labels: OPERATION,
-    means: 'MCP requests as their client saw them',
+    means: 'duration of MCP requests of clients',
   },
   'mcp.client.operation.duration': {
     kind: 'histogram',
     unit: 's',
     labels: OPERATION,
-    means: 'calls to backends, without what the gateway did around them',
+    means: 'duration of calls to backends',
   },
   toolmgr_vmcp_backends_discovered: {
     kind: 'gauge',
     unit: '{backend}',
     labels: [],
-    means: 'backends that the sources name now',
+    means: 'backends known from the backend sources',
   },
   toolmgr_vmcp_backends: {
     kind: 'gauge',
     unit: '{backend}',
     labels: ['status'],
-    means: 'the same by what is known of their health',
+    means: 'backends by health status',
   },
   toolmgr_vmcp_backend_requests: {
     kind: 'counter',
@@ -112,7 +112,7 @@ export const METRICS = {
     kind: 'counter',
     unit: '{call}',
     labels: BACKEND,
-    means: 'those that failed: no answer, a JSON-RPC error, or a tool that reports an error',
+    means: 'failed calls to backends: no response, a JSON-RPC error, or a tool error',
   },
   toolmgr_vmcp_backend_requests_duration: {
     kind: 'histogram',
@@ -124,13 +124,13 @@ export const METRICS = {
     kind: 'counter',
     unit: '{run}',
     labels: ['workflow.name'],
-    means: 'workflows of composite tools that ended',
+    means: 'completed runs of composite tools',
   },
   toolmgr_vmcp_workflow_errors: {
     kind: 'counter',
     unit: '{run}',
     labels: ['workflow.name'],
-    means: 'those that failed or ran out of time',
+    means: 'runs of composite tools that failed or timed out',
   },
   toolmgr_vmcp_workflow_duration: {
     kind: 'histogram',
@@ -142,7 +142,7 @@ export const METRICS = {
     kind: 'counter',
     unit: '{search}',
     labels: [],
-    means: 'searches by `find_tool`',
+    means: 'searches with `find_tool`',
   },
   toolmgr_vmcp_optimizer_find_tool_errors: {
     kind: 'counter',
@@ -160,51 +160,51 @@ export const METRICS = {
     kind: 'histogram',
     unit: '{tool}',
     labels: [],
-    means: 'tools that a search answered with',
+    means: 'tools that a search returned',
     bounds: [0, 1, 2, 3, 5, 8, 10, 20, 50],
   },
   toolmgr_vmcp_optimizer_token_savings_percent: {
     kind: 'histogram',
     unit: '%',
     labels: [],
-    means: 'what a search saved its caller against a list of all tools',
+    means: 'tokens saved by a search, compared with a list of all tools',
     bounds: [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 100],
   },
   toolmgr_vmcp_optimizer_call_tool_requests: {
     kind: 'counter',
     unit: '{call}',
     labels: [],
-    means: 'calls by `call_tool`',
+    means: 'calls with `call_tool`',
   },
   toolmgr_vmcp_optimizer_call_tool_errors: {
     kind: 'counter',
     unit: '{call}',
     labels: [],
-    means: 'those that failed, or whose tool reported an error; not those of an unknown name',
+    means: 'failed calls with `call_tool`, including tool errors, but not unknown names',
   },
   toolmgr_vmcp_optimizer_call_tool_not_found: {
     kind: 'counter',
     unit: '{call}',
     labels: [],
-    means: 'those of a name that the caller has no tool of',
+    means: 'calls with `call_tool` of an unknown tool',
   },
   toolmgr_vmcp_optimizer_call_tool_duration: {
     kind: 'histogram',
     unit: 's',
     labels: [],
-    means: 'how long they took, the called tool included',
+    means: 'duration of `call_tool`, including the called tool',
   },
   toolmgr_rate_limit_fail_open: {
     kind: 'counter',
     unit: '{call}',
     labels: ['server'],
-    means: 'calls that passed unlimited because the store of the limits was away',
+    means: 'calls allowed without a limit because the store was unavailable',
   },
   toolmgr_vmcp_backend_revision_reclassifications: {
     kind: 'counter',
     unit: '{change}',
     labels: [],
-    means: 'backends that turned out to speak another revision than before',
+    means: 'changes of a backend to another MCP revision',
   },
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
@@ -214,5 +214,5 @@ export type MetricName = keyof typeof METRICS;
 /** A label of one metric. */
 export type LabelOf<N extends MetricName> = (typeof METRICS)[N]['labels'][number];
 
-/** Upper ends of the buckets of every histogram, in seconds. */
+/** Default bucket boundaries, in seconds. */
 export const DURATION_BOUNDS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];

@@ -10,36 +10,36 @@ import type {
   WorkflowAdvanced,
 } from '@toolmgr/core';
 import { boundedLabels, OTHER } from './bounded-labels.ts';
-import type { CallEnd, RequestEnd } from './ends.ts';
+import type { CallOutcome, RequestOutcome } from './call-outcome.ts';
+import { createLabelledCounter, type LabelledCounter } from './labelled-counter.ts';
 import { methodName } from './method-name.ts';
 import { DURATION_BOUNDS, type LabelOf, METRICS, type MetricName, type MetricRow } from './metric-table.ts';
-import { createTally, type Tally } from './tally.ts';
 
-/** What is counted and measured of one gateway. */
+/** The metrics of one gateway. */
 export interface Metrics {
-  requestEnded(end: RequestEnd): void;
+  requestEnded(end: RequestOutcome): void;
   streams(change: 1 | -1): void;
-  callArrived(call: Call, end: CallEnd): void;
+  callEnded(call: Call, end: CallOutcome): void;
   callSettled(record: CallRecord): void;
   workflowAdvanced(advanced: WorkflowAdvanced): void;
-  toolSearched(sought: ToolSearched): void;
-  /** A call passed unlimited. */
+  toolSearched(search: ToolSearched): void;
+  /** A call was allowed without its rate limit. */
   limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
-  /** A backend speaks another revision than before. */
+  /** A backend changed its MCP revision. */
   reclassified(): void;
 }
 
-/** Values of `error.type` and of JSON-RPC codes: backends choose theirs freely. */
+/** Maximum values of `error.type` and of JSON-RPC codes, which backends choose freely. */
 const MAX_ERROR_TYPES = 64;
 const TRANSPORT = 'streamable-http';
 
 /**
- * Makes the instruments of one gateway.
+ * Creates the instruments of one gateway.
  *
- * Every label comes from a list of this program, from the plan, or from the catalogue, and those that a backend or a
- * source can change are bounded. What a client writes (names of unknown tools, methods, ids) never becomes a label.
- * `known` holds the backends by name, `states` tells how they are doing.
+ * Every label comes from a fixed list, the plan or the catalogue; labels that a backend or a source can change are bounded.
+ * Client data (names of unknown tools, methods, ids) never becomes a label. `known` has the backends by name, `states`
+ * returns their states.
  */
 export function createMetrics(
   meter: Meter,
@@ -48,26 +48,26 @@ export function createMetrics(
   states: () => readonly BackendState[],
 ): Metrics {
   const instruments = createInstruments(meter);
-  const named = boundedLabels();
-  const workloads = boundedLabels();
-  const errors = boundedLabels(MAX_ERROR_TYPES);
-  const here = { server, transport: TRANSPORT };
+  const nameLabel = boundedLabels();
+  const backendLabel = boundedLabels();
+  const errorLabel = boundedLabels(MAX_ERROR_TYPES);
+  const serverLabels = { server, transport: TRANSPORT };
   observeBackends(meter, states);
 
-  const sent = new WeakMap<CatalogEntry, Sent>();
-  /** The labels of calls to an entry, made once: a catalogue lives longer than its calls, and URLs are slow to read. */
-  const sentTo = ({ target, method }: Call): Sent => {
+  const labelsByEntry = new WeakMap<CatalogEntry, EntryLabels>();
+  /** The labels of calls to an entry, cached, because parsing URLs is slow. */
+  const labelsFor = ({ target, method }: Call): EntryLabels => {
     const backend = known.get(target.backend)?.backend;
-    const before = sent.get(target);
+    const before = labelsByEntry.get(target);
     if (before !== undefined && before.backend === backend && before.method === method) return before;
-    const name = named(target.original);
-    const made: Sent = {
+    const name = nameLabel(target.original);
+    const made: EntryLabels = {
       backend,
       method,
       labels: {
-        'target.workload_id': workloads(target.backend),
-        'target.workload_name': workloads(target.backend),
-        'target.base_url': workloads(baseUrl(backend?.url)),
+        'target.workload_id': backendLabel(target.backend),
+        'target.workload_name': backendLabel(target.backend),
+        'target.base_url': backendLabel(baseUrl(backend?.url)),
         'target.transport_type': backend?.transport ?? '',
         action: ACTIONS[method],
         'mcp.method.name': method,
@@ -81,7 +81,7 @@ export function createMetrics(
         'network.transport': backend?.transport === 'stdio' ? 'pipe' : 'tcp',
       },
     };
-    sent.set(target, made);
+    labelsByEntry.set(target, made);
     return made;
   };
 
@@ -90,14 +90,14 @@ export function createMetrics(
       if (record.face !== 'mcp') return;
       const { inbound, message, call } = record;
       const method = message?.method === undefined ? undefined : methodName(message.method);
-      const mcp_resource_id = call === undefined ? '' : named(call.target.key);
+      const mcp_resource_id = call === undefined ? '' : nameLabel(call.target.key);
       const labels: AllLabels<'toolmgr_mcp_requests'> = {
         method: HTTP_METHODS.has(inbound.method) ? inbound.method : OTHER,
         status_code: String(record.status),
         status: errorType === undefined ? 'success' : 'error',
         mcp_method: method ?? '',
         mcp_resource_id,
-        ...here,
+        ...serverLabels,
       };
       const seconds = durationMs / 1000;
       instruments.toolmgr_mcp_requests.add(labels);
@@ -107,16 +107,16 @@ export function createMetrics(
         'mcp.method.name': method,
         ...(call === undefined ? {} : targetLabels(call.target, mcp_resource_id)),
         ...(record.era === undefined ? {} : { 'mcp.protocol.version': record.era }),
-        ...(errorType === undefined ? {} : { 'error.type': errors(errorType) }),
-        ...(record.error === undefined ? {} : { 'rpc.response.status_code': errors(String(record.error.code)) }),
+        ...(errorType === undefined ? {} : { 'error.type': errorLabel(errorType) }),
+        ...(record.error === undefined ? {} : { 'rpc.response.status_code': errorLabel(String(record.error.code)) }),
         'network.transport': 'tcp',
       };
       instruments['mcp.server.operation.duration'].record(seconds, operation);
     },
-    streams: (change) => instruments.toolmgr_mcp_active_connections.add(change, here),
-    callArrived(call, { errorType, rpcCode, durationMs }) {
-      if (call.target.run !== undefined) return; // a tool of the gateway itself is no backend
-      const { labels, operation } = sentTo(call);
+    streams: (change) => instruments.toolmgr_mcp_active_connections.add(change, serverLabels),
+    callEnded(call, { errorType, rpcCode, durationMs }) {
+      if (call.target.run !== undefined) return; // a tool of the gateway itself has no backend
+      const { labels, operation } = labelsFor(call);
       const seconds = durationMs / 1000;
       instruments.toolmgr_vmcp_backend_requests.add(labels);
       instruments.toolmgr_vmcp_backend_requests_duration.record(seconds, labels);
@@ -124,8 +124,8 @@ export function createMetrics(
       instruments.toolmgr_vmcp_backend_errors.add(labels);
       instruments['mcp.client.operation.duration'].record(seconds, {
         ...operation,
-        'error.type': errors(errorType),
-        ...(rpcCode === undefined ? {} : { 'rpc.response.status_code': errors(String(rpcCode)) }),
+        'error.type': errorLabel(errorType),
+        ...(rpcCode === undefined ? {} : { 'rpc.response.status_code': errorLabel(String(rpcCode)) }),
       });
     },
     callSettled({ call, outcome, refusal }) {
@@ -136,7 +136,7 @@ export function createMetrics(
       if (call.method !== 'tools/call') return;
       const labels: AllLabels<'toolmgr_mcp_tool_calls'> = {
         server,
-        tool: named(call.target.key),
+        tool: nameLabel(call.target.key),
         status: STATUS[outcome],
       };
       instruments.toolmgr_mcp_tool_calls.add(labels);
@@ -144,13 +144,13 @@ export function createMetrics(
     workflowAdvanced({ change, workflowName, durationMs = 0 }) {
       const ended = WORKFLOW_ENDS[change];
       if (ended === undefined) return;
-      const labels = { 'workflow.name': named(workflowName) };
+      const labels = { 'workflow.name': nameLabel(workflowName) };
       instruments.toolmgr_vmcp_workflow_executions.add(labels);
       if (ended === 'error') instruments.toolmgr_vmcp_workflow_errors.add(labels);
       instruments.toolmgr_vmcp_workflow_duration.record(durationMs / 1000, labels);
     },
     toolSearched({ way, outcome, durationMs, found, savingsPercent }) {
-      const kind = SOUGHT[way];
+      const kind = SEARCH_METRICS[way];
       instruments[`${kind}_requests`].add(NO_LABELS);
       if (outcome === 'error') instruments[`${kind}_errors`].add(NO_LABELS);
       if (outcome === 'notFound') instruments.toolmgr_vmcp_optimizer_call_tool_not_found.add(NO_LABELS);
@@ -167,8 +167,8 @@ export function createMetrics(
   };
 }
 
-/** What is said of every call to one entry. */
-interface Sent {
+/** The labels of all calls to one entry. */
+interface EntryLabels {
   readonly backend: BackendState['backend'] | undefined;
   readonly method: CallMethod;
   readonly labels: AllLabels<'toolmgr_vmcp_backend_requests'>;
@@ -188,14 +188,14 @@ const STATUS = {
   abandoned: 'cancelled',
 } as const satisfies Record<CallRecord['outcome'], string>;
 
-/** Changes that end a run, by how. */
+/** Changes that end a workflow, with their outcome. */
 const WORKFLOW_ENDS: Readonly<Partial<Record<WorkflowAdvanced['change'], 'ok' | 'error'>>> = {
   completed: 'ok',
   failed: 'error',
   timed_out: 'error',
 };
 
-const SOUGHT = {
+const SEARCH_METRICS = {
   search: 'toolmgr_vmcp_optimizer_find_tool',
   call: 'toolmgr_vmcp_optimizer_call_tool',
 } as const satisfies Record<ToolSearched['way'], string>;
@@ -216,7 +216,7 @@ function targetLabels(target: CatalogEntry, name: string): Attributes {
   return target.kind === 'prompt' ? { 'gen_ai.prompt.name': name } : {};
 }
 
-/** A URL may hold credentials in front of its host or in its query. */
+/** Without credentials and query. */
 function baseUrl(url: string | undefined): string {
   if (url === undefined || !URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);
@@ -224,7 +224,7 @@ function baseUrl(url: string | undefined): string {
 }
 
 interface Kinds<N extends MetricName> {
-  readonly counter: Tally<LabelOf<N>>;
+  readonly counter: LabelledCounter<LabelOf<N>>;
   readonly upDownCounter: UpDownCounter;
   readonly histogram: Histogram;
   readonly gauge: undefined;
@@ -235,11 +235,11 @@ type Instruments = { readonly [N in MetricName]: Kinds<N>[(typeof METRICS)[N]['k
 function createInstruments(meter: Meter): Instruments {
   const make = {
     counter: (name: string, options: object, labels: readonly string[]) =>
-      createTally(meter.createObservableCounter(name, options), labels),
+      createLabelledCounter(meter.createObservableCounter(name, options), labels),
     upDownCounter: (name: string, options: object) => meter.createUpDownCounter(name, options),
     histogram: (name: string, options: object, _labels: readonly string[], bounds = DURATION_BOUNDS) =>
       meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...bounds] } }),
-    gauge: () => undefined, // observed, see below
+    gauge: () => undefined, // see observeBackends
   } as const;
   const made = Object.entries<MetricRow>(METRICS).map(([name, { kind, unit, means, labels, bounds }]) => [
     name,
@@ -248,7 +248,7 @@ function createInstruments(meter: Meter): Instruments {
   return Object.fromEntries(made) as Instruments;
 }
 
-/** Gauges are read when somebody looks, not kept up to date. */
+/** Gauges are computed when they are read. */
 function observeBackends(meter: Meter, states: () => readonly BackendState[]): void {
   const gauge = (name: MetricName) =>
     meter.createObservableGauge(name, { unit: METRICS[name].unit, description: METRICS[name].means });
@@ -263,7 +263,7 @@ function observeBackends(meter: Meter, states: () => readonly BackendState[]): v
   });
 }
 
-/** The words of the status pages. */
+/** Health values, the same as on the status pages. */
 const HEALTH = {
   ready: 'healthy',
   unavailable: 'unhealthy',

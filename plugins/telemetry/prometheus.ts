@@ -2,21 +2,21 @@ import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import type { RouteAnswer } from '@toolmgr/core';
 
-/** Where Prometheus looks. Source: vmcp spec §4. */
+/** The path for Prometheus. Source: vmcp spec §4. */
 export const METRICS_PATH = '/metrics';
 
-/** Reads the metrics of one gateway when somebody looks. */
+/** Serves the metrics of one gateway for Prometheus. */
 export interface Prometheus {
   readonly reader: MetricReader;
   readonly answer: RouteAnswer;
 }
 
 /**
- * Makes the reader and the answer of `GET /metrics`. Nobody is asked who they are there, as Prometheus expects; what is
- * served holds no names of callers. Requests that come together share one reading.
+ * Creates the reader and the handler of `GET /metrics`. It needs no authentication, as Prometheus expects; metrics contain no
+ * caller names. Concurrent requests share one collection.
  */
 export function createPrometheus(): Prometheus {
-  const reader = new ReaderOnDemand();
+  const reader = new OnDemandReader();
   const serializer = new PrometheusSerializer('', false, undefined, false, true);
   let reading: Promise<string> | undefined;
   const read = async (): Promise<string> => {
@@ -34,15 +34,15 @@ export function createPrometheus(): Prometheus {
   };
 }
 
-/** Collects when asked; the exporter of the package would bring an HTTP server of its own. */
-class ReaderOnDemand extends MetricReader {
+/** Collects on demand; the exporter of the package would start its own HTTP server. */
+class OnDemandReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }
 
 const HEADERS = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' };
 
-/** Durations end in `_seconds` here, as everywhere in Prometheus; the serializer itself only adds `_total`. */
+/** Adds `_seconds` to durations, as usual for Prometheus; the serializer adds only `_total`. */
 function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics {
   return {
     resource,

@@ -15,84 +15,84 @@ import type {
   WorkflowAdvanced,
 } from '@toolmgr/core';
 import { attributeNaming } from './attribute-table.ts';
+import { callOutcome, requestOutcome } from './call-outcome.ts';
 import type { TelemetryConfig } from './config.ts';
-import { callEnd, requestEnd } from './ends.ts';
+import { type Exporters, openExporters } from './exporters.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { openPipeline, type Pipeline } from './pipeline.ts';
 import { METRICS_PATH } from './prometheus.ts';
 import { createTracing, type Tracing } from './tracing.ts';
 
-/** What the hooks of one gateway tell its telemetry. Before `start` and after `stop` nothing is kept. */
+/** The handlers for the hooks of one gateway. They do nothing before `start` and after `stop`. */
 export interface Telemetry {
   start(readers: readonly MetricReader[]): Promise<void>;
   stop(): Promise<void>;
-  around(dispatch: Dispatch): Dispatch;
+  wrapDispatch(dispatch: Dispatch): Dispatch;
   callSettled(record: CallRecord): void;
   streamOpened(record: RequestRecord): void;
   requestSettled(record: RequestRecord): void;
   workflowAdvanced(advanced: WorkflowAdvanced): void;
-  toolSearched(sought: ToolSearched): void;
+  toolSearched(search: ToolSearched): void;
   limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
   backendChanged(changed: BackendChanged): void;
 }
 
-/** Makes the telemetry of one gateway; pipelines are opened by `start`. */
+/** Creates the telemetry of one gateway; `start` creates the exporters. */
 export function createTelemetry(
   core: Pick<Core, 'server' | 'log' | 'now' | 'backends'>,
   config: TelemetryConfig,
   environment: NodeJS.ProcessEnv = process.env,
 ): Telemetry {
   const { now, server, log } = core;
-  let pipeline: Pipeline | undefined;
+  let exporters: Exporters | undefined;
   let tracing: Tracing | undefined;
   let metrics: Metrics | undefined;
   const backends = new Map<string, BackendState>();
-  /** Calls that did not go well; most do, and weak entries cost more than they look. */
+  /** Only unsuccessful calls, because weak entries are expensive. */
   const failed = new WeakMap<Inbound, CallRecord>();
-  /** Streams that only listen were told of when they were opened. */
-  const told = new WeakSet<Inbound>();
+  /** Listening streams, which were reported when they were opened. */
+  const reportedStreams = new WeakSet<Inbound>();
 
-  const tell = (record: RequestRecord, durationMs: number): void => {
-    const end = requestEnd(record, failed.get(record.inbound), durationMs);
+  const reportRequest = (record: RequestRecord, durationMs: number): void => {
+    const end = requestOutcome(record, failed.get(record.inbound), durationMs);
     if (record.inbound.path !== METRICS_PATH) tracing?.requestEnded(end);
     metrics?.requestEnded(end);
   };
 
   const dispatched = async (dispatch: Dispatch, call: Call): Promise<CallResult> => {
     const startedMs = now();
-    const leg = tracing?.leaves(call);
+    const traced = tracing?.callStarted(call);
     let result: CallResult | undefined;
     let cause: unknown;
     try {
-      result = await dispatch(leg?.call ?? call);
+      result = await dispatch(traced?.call ?? call);
       return result;
     } catch (thrown) {
       cause = thrown;
       throw thrown;
     } finally {
-      const end = callEnd(call, result, cause, startedMs, now());
-      if (leg !== undefined) tracing?.arrived(leg, end, backends.get(call.target.backend)?.backend.transport);
-      metrics?.callArrived(call, end);
+      const end = callOutcome(call, result, cause, startedMs, now());
+      if (traced !== undefined) tracing?.callEnded(traced, end, backends.get(call.target.backend)?.backend.transport);
+      metrics?.callEnded(call, end);
     }
   };
 
   return {
     async start(readers) {
       warnOfSecrets(config, log);
-      pipeline = await openPipeline(core, config, readers);
-      const { tracer, meter } = pipeline;
+      exporters = await openExporters(core, config, readers);
+      const { tracer, meter } = exporters;
       const naming = attributeNaming(config.useLegacyAttributes);
-      const everywhere = { ...environmentAttributes(config, environment), ...naming({ server: server.name }) };
-      if (tracer !== undefined) tracing = createTracing({ tracer, naming, everywhere, now });
+      const commonAttributes = { ...environmentAttributes(config, environment), ...naming({ server: server.name }) };
+      if (tracer !== undefined) tracing = createTracing({ tracer, naming, commonAttributes, now });
       if (meter !== undefined) metrics = createMetrics(meter, server.name, backends, () => core.backends.states());
     },
     async stop() {
       tracing = undefined;
       metrics = undefined;
-      await pipeline?.stop();
+      await exporters?.stop();
     },
-    around: (dispatch) => (call) => dispatched(dispatch, call),
+    wrapDispatch: (dispatch) => (call) => dispatched(dispatch, call),
     callSettled(record) {
       const { call } = record;
       if (record.outcome !== 'ok' && call.parent === undefined && call.inbound !== undefined) {
@@ -102,16 +102,16 @@ export function createTelemetry(
     },
     streamOpened(record) {
       metrics?.streams(1);
-      if (!listens(record)) return;
-      told.add(record.inbound);
-      tell(record, now() - record.startedMs);
+      if (!isListening(record)) return;
+      reportedStreams.add(record.inbound);
+      reportRequest(record, now() - record.startedMs);
     },
     requestSettled(record) {
       if (record.isStream) metrics?.streams(-1);
-      if (!told.delete(record.inbound)) tell(record, record.durationMs);
+      if (!reportedStreams.delete(record.inbound)) reportRequest(record, record.durationMs);
     },
     workflowAdvanced: (advanced) => metrics?.workflowAdvanced(advanced),
-    toolSearched: (sought) => metrics?.toolSearched(sought),
+    toolSearched: (search) => metrics?.toolSearched(search),
     limitSkipped: () => metrics?.limitSkipped(),
     sessionEnded: (ended) => metrics?.sessionEnded(ended),
     backendChanged({ name, change, state }) {
@@ -123,8 +123,8 @@ export function createTelemetry(
   };
 }
 
-/** A stream that waits for what may come, for hours: its length says nothing about the gateway. */
-function listens({ message }: RequestRecord): boolean {
+/** Whether a stream only listens; its duration says nothing about the gateway. */
+function isListening({ message }: RequestRecord): boolean {
   return message === undefined || message.method === 'subscriptions/listen';
 }
 
@@ -137,8 +137,11 @@ const SECRET_NAME = /password|passwd|token|secret|key|credential|private/i;
 
 function warnOfSecrets({ environmentVariables }: TelemetryConfig, log: Core['log']): void {
   for (const name of environmentVariables.filter((each) => SECRET_NAME.test(each))) {
-    log.warn('telemetry.environmentVariables names what looks like a secret: its value goes out with every span', {
-      name,
-    });
+    log.warn(
+      'telemetry.environmentVariables names a variable that looks like a secret; its value is sent with every span',
+      {
+        name,
+      },
+    );
   }
 }

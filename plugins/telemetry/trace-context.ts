@@ -2,17 +2,17 @@ import { type Context, ROOT_CONTEXT, type TextMapGetter, type TextMapSetter, tra
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { encode, type JsonObject, type RawJson, RawObject } from '@toolmgr/core';
 
-/** The W3C fields, in headers and as reserved `_meta` keys alike (MCP 2026-07-28). */
+/** The W3C fields, which are both headers and reserved `_meta` keys (MCP 2026-07-28). */
 const FIELDS = ['traceparent', 'tracestate', 'baggage'] as const;
 type Field = (typeof FIELDS)[number];
 
-/** Trace context on its way out. */
-export type Carried = Partial<Record<Field, string>>;
+/** The fields of an outgoing trace context. */
+export type ContextFields = Partial<Record<Field, string>>;
 
-/** Longer fields are not looked at: W3C Baggage keeps 8192 bytes, Trace Context 512 characters. */
+/** Longer fields are ignored: W3C Baggage allows 8192 bytes, Trace Context 512 characters. */
 const MAX_CHARACTERS = { traceparent: 256, tracestate: 4_096, baggage: 8_192 } as const;
 
-/** What may stand in a header. A field that has anything else is left out whole: nothing of a client begins a header of its own. */
+/** Valid header values. Other fields are omitted, so that a client cannot inject a header. */
 const VISIBLE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 const propagator = new CompositePropagator({
@@ -20,8 +20,8 @@ const propagator = new CompositePropagator({
 });
 
 /**
- * The context that a client sent. A sound parent in `_meta` wins over the headers, which may be those of a proxy in
- * between; state that comes without its parent belongs to nobody.
+ * The trace context of a client. A valid parent in `_meta` takes precedence over headers, which may come from a proxy; state
+ * without a parent is ignored.
  */
 export function contextFrom(
   headers: Readonly<Record<string, string | undefined>>,
@@ -29,45 +29,49 @@ export function contextFrom(
 ): Context {
   const hasHeader = headers.traceparent !== undefined || headers.baggage !== undefined;
   if (!hasHeader && meta?.traceparent === undefined && meta?.baggage === undefined) return ROOT_CONTEXT;
-  const baggage = taken('baggage', meta?.baggage ?? headers.baggage);
-  const told = extracted(meta, baggage);
-  return trace.getSpanContext(told) === undefined ? extracted(headers, baggage) : told;
+  const baggage = validField('baggage', meta?.baggage ?? headers.baggage);
+  const fromMeta = extractContext(meta, baggage);
+  return trace.getSpanContext(fromMeta) === undefined ? extractContext(headers, baggage) : fromMeta;
 }
 
-function extracted(from: Readonly<Partial<Record<Field, unknown>>> | undefined, baggage: Carried): Context {
-  const chosen = { ...taken('traceparent', from?.traceparent), ...taken('tracestate', from?.tracestate), ...baggage };
+function extractContext(from: Readonly<Partial<Record<Field, unknown>>> | undefined, baggage: ContextFields): Context {
+  const chosen = {
+    ...validField('traceparent', from?.traceparent),
+    ...validField('tracestate', from?.tracestate),
+    ...baggage,
+  };
   return propagator.extract(ROOT_CONTEXT, chosen, GETTER);
 }
 
-function taken(field: Field, value: unknown): Carried {
+function validField(field: Field, value: unknown): ContextFields {
   if (typeof value !== 'string' || value === '' || value.length > MAX_CHARACTERS[field]) return {};
   return { [field]: value };
 }
 
-/** The fields that carry a context on; empty when it has none. */
-export function carriedBy(context: Context): Carried {
-  const carried: Carried = {};
-  propagator.inject(context, carried, SETTER);
-  return carried;
+/** The fields of a context; empty without a context. */
+export function contextFieldsOf(context: Context): ContextFields {
+  const contextFields: ContextFields = {};
+  propagator.inject(context, contextFields, SETTER);
+  return contextFields;
 }
 
-/** `_meta` of a call with the fields of the gateway in place of the client's. */
-export function metaWith(meta: RawJson | undefined, carried: Carried): RawJson {
-  if (meta === undefined) return Buffer.from(JSON.stringify(carried));
+/** `_meta` of a call with the fields of the gateway instead of the client's. */
+export function metaWith(meta: RawJson | undefined, contextFields: ContextFields): RawJson {
+  if (meta === undefined) return Buffer.from(JSON.stringify(contextFields));
   let members = RawObject.parse(meta).without(...FIELDS);
   for (const field of FIELDS) {
-    const value = carried[field];
+    const value = contextFields[field];
     if (value !== undefined) members = members.with(field, encode(value));
   }
   return members.toBytes();
 }
 
-const GETTER: TextMapGetter<Carried> = {
+const GETTER: TextMapGetter<ContextFields> = {
   keys: (carrier) => Object.keys(carrier),
   get: (carrier, key) => carrier[key as Field],
 };
 
-const SETTER: TextMapSetter<Carried> = {
+const SETTER: TextMapSetter<ContextFields> = {
   set(carrier, key, value) {
     if (VISIBLE.test(value)) carrier[key as Field] = value;
   },

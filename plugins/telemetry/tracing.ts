@@ -18,49 +18,49 @@ import {
   type RequestRecord,
   recordOf,
 } from '@toolmgr/core';
-import type { Facts } from './attribute-table.ts';
-import type { CallEnd, RequestEnd } from './ends.ts';
-import { callFacts, requestFacts } from './facts.ts';
+import type { AttributeValues } from './attribute-table.ts';
+import type { CallOutcome, RequestOutcome } from './call-outcome.ts';
 import { methodName } from './method-name.ts';
-import { carriedBy, contextFrom, metaWith } from './trace-context.ts';
+import { callAttributes, requestAttributes } from './span-attributes.ts';
+import { contextFieldsOf, contextFrom, metaWith } from './trace-context.ts';
 
-/** What the spans of one gateway are made with. */
-export interface TracingParts {
+/** What {@link createTracing} needs. */
+export interface TracingOptions {
   readonly tracer: Tracer;
-  /** Names facts as attributes. */
-  naming(facts: Facts): Attributes;
-  /** On every span: environment variables, the name of the gateway. */
-  readonly everywhere: Attributes;
+  /** Names attributes. */
+  naming(values: AttributeValues): Attributes;
+  /** Attributes of every span: environment variables, the name of the gateway. */
+  readonly commonAttributes: Attributes;
   now(): number;
 }
 
-/** A call on its way to its target. */
-export interface Leg {
-  /** The call to send: it carries the trace on. */
+/** A call with its span. */
+export interface TracedCall {
+  /** The call to send, with trace context. */
   readonly call: Call;
   /** Absent when the trace is not sampled. */
   readonly span: Span | undefined;
 }
 
-/** The spans of one gateway: one per request, below it one per call to a target. */
+/** The spans of one gateway: one per request, with a child per call. */
 export interface Tracing {
-  leaves(call: Call): Leg;
-  /** `transport` is that of the backend, when it has one. */
-  arrived(leg: Leg, end: CallEnd, transport: string | undefined): void;
-  requestEnded(end: RequestEnd): void;
+  callStarted(call: Call): TracedCall;
+  /** `transport` is the backend's, if any. */
+  callEnded(traced: TracedCall, end: CallOutcome, transport: string | undefined): void;
+  requestEnded(end: RequestOutcome): void;
 }
 
 /**
- * Makes the spans of one gateway.
+ * Creates the spans of one gateway.
  *
- * The span of a request begins, backwards in time, when the first of its calls leaves or when it ends: only then is its
- * body known, and with it the parent that `_meta` names. Its parent decides about sampling; of a trace that is not
- * sampled there is no span below it, but its context goes on, so that nobody behind the gateway samples it either.
+ * The span of a request is created, with its real start time, at its first call or at its end: only then the body with the
+ * parent in `_meta` is known. The parent decides about sampling. An unsampled trace has no child spans, but its context is
+ * forwarded, so that backends do not sample it either.
  */
-export function createTracing({ tracer, naming, everywhere, now }: TracingParts): Tracing {
-  // not weak: entries leave with their request, and a collector of garbage has less to do
+export function createTracing({ tracer, naming, commonAttributes, now }: TracingOptions): Tracing {
+  // not weak: entries are deleted with their request, which is cheaper for garbage collection
   const requests = new Map<Inbound, Context>();
-  const inside = new WeakMap<Call, Context>();
+  const contextByCall = new WeakMap<Call, Context>();
 
   const open = (inbound: Inbound, record: RequestRecord | undefined, call: Call | undefined): Context => {
     const asked = record?.call ?? call;
@@ -71,16 +71,16 @@ export function createTracing({ tracer, naming, everywhere, now }: TracingParts)
       { kind: SpanKind.SERVER, startTime: record?.startedMs ?? now() },
       parent,
     );
-    if (record !== undefined) record.traceId = span.spanContext().traceId; // joins what others write down
+    if (record !== undefined) record.traceId = span.spanContext().traceId; // other plugins log this id
     const context = trace.setSpan(parent, span);
     if (record === undefined || !isOver(record)) requests.set(inbound, context);
     return context;
   };
 
-  /** What a call belongs to: the tool of the gateway that makes it, else its request, else what its `_meta` says. */
-  const around = (call: Call): Context => {
+  /** The parent of a call: the tool that makes it, else its request, else the context in its `_meta`. */
+  const parentContextOf = (call: Call): Context => {
     for (let at = call.parent; at !== undefined; at = at.parent) {
-      const context = inside.get(at);
+      const context = contextByCall.get(at);
       if (context !== undefined) return context;
     }
     if (call.inbound === undefined) return contextFrom({}, metaOf(call));
@@ -88,8 +88,8 @@ export function createTracing({ tracer, naming, everywhere, now }: TracingParts)
   };
 
   return {
-    leaves(call) {
-      const parent = around(call);
+    callStarted(call) {
+      const parent = parentContextOf(call);
       const isVirtual = call.target.run !== undefined;
       const sampledOut = isSampledOut(parent);
       const span = sampledOut
@@ -102,17 +102,17 @@ export function createTracing({ tracer, naming, everywhere, now }: TracingParts)
       const context = span === undefined ? parent : trace.setSpan(parent, span);
       const recorded = span?.isRecording() === true ? span : undefined;
       if (isVirtual) {
-        inside.set(call, context);
+        contextByCall.set(call, context);
         return { call, span: recorded };
       }
-      const carried = carriedBy(context);
-      const headers = { ...call.headers, ...carried };
-      return { call: callWith(call, { headers, meta: metaWith(call.meta, carried) }), span: recorded };
+      const contextFields = contextFieldsOf(context);
+      const headers = { ...call.headers, ...contextFields };
+      return { call: callWith(call, { headers, meta: metaWith(call.meta, contextFields) }), span: recorded };
     },
-    arrived({ call, span }, end, transport) {
+    callEnded({ call, span }, end, transport) {
       if (span === undefined) return;
-      span.setAttributes(everywhere);
-      span.setAttributes(naming(callFacts(call, end, transport)));
+      span.setAttributes(commonAttributes);
+      span.setAttributes(naming(callAttributes(call, end, transport)));
       if (end.errorType !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(end.endedMs);
     },
@@ -122,26 +122,26 @@ export function createTracing({ tracer, naming, everywhere, now }: TracingParts)
       requests.delete(record.inbound);
       const span = trace.getSpan(context);
       if (span === undefined || !span.isRecording()) return;
-      span.setAttributes(everywhere);
-      span.setAttributes(naming(requestFacts(end)));
+      span.setAttributes(commonAttributes);
+      span.setAttributes(naming(requestAttributes(end)));
       if (end.isFailure) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(record.startedMs + end.durationMs);
     },
   };
 }
 
-/** The method, of other requests the verb; with the path where the path is one of ours. */
+/** The MCP method, else the HTTP method, with the path of a known route. */
 function requestName({ method, path }: Inbound, record: RequestRecord | undefined): string {
   if (record?.message?.method !== undefined) return methodName(record.message.method);
   return record?.face === undefined ? method : `${method} ${path}`;
 }
 
-/** Whether the end of a request was told; a call may outlive it when its client has left. */
+/** Whether a request has ended; a call may outlive it when the client disconnects. */
 function isOver({ isGone, isStream, status, durationMs }: RequestRecord): boolean {
   return isGone || durationMs > 0 || (status !== 0 && !isStream);
 }
 
-/** `tools/call fetch`: the name in the catalogue, so that templates do not make a name per URI. */
+/** `tools/call fetch`, with the catalogue name, so that a template has one name for all URIs. */
 function spanName({ method, target }: Call): string {
   return `${method} ${target.key}`;
 }

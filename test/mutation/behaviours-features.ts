@@ -198,16 +198,21 @@ export const featureBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.telemetry.bounded-series',
-    'plugins/telemetry/tally.ts',
+    'plugins/telemetry/labelled-counter.ts',
     "if (series.size >= MAX_SERIES && key !== '')",
     "if (key === '-')",
   ],
   [
     'choice.telemetry.parent-decides',
-    'plugins/telemetry/pipeline.ts',
+    'plugins/telemetry/exporters.ts',
     'new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(Number(config.samplingRate)) })',
     'new TraceIdRatioBasedSampler(Number(config.samplingRate))',
   ],
-  ['choice.telemetry.no-secrets', 'plugins/telemetry/ends.ts', 'return cause.code;\n', 'return cause.message;\n'],
+  [
+    'choice.telemetry.no-secrets',
+    'plugins/telemetry/call-outcome.ts',
+    'return cause.code;\n',
+    'return cause.message;\n',
+  ],
   ['choice.telemetry.collector-away', 'plugins/telemetry/log-outages.ts', '{}, count(items))', '{})'],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

@@ -9,11 +9,11 @@ const ADDRESS = 'backend-sources/group';
 /** The running workloads of a group. */
 export default definePlugin({
   address: ADDRESS,
-  summary: 'Serves the running workloads of a group, as `toolmgr run` keeps them, and follows their changes.',
+  summary: 'Serves the running workloads of a group, as `toolmgr run` records them, and follows changes.',
   ...contract,
   config: z.strictObject({
-    group: workloadName.describe('the group whose workloads are served'),
-    stateDir: z.string().optional().describe('where workloads are kept; default: as `toolmgr run` finds it'),
+    group: workloadName.describe('name of the group'),
+    stateDir: z.string().optional().describe('folder of the workload records; default: the one of `toolmgr run`'),
   }),
   apply(core, config) {
     const state = config.stateDir ?? stateDir();

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Backend, ExpectedBackend, PushBackends } from '@toolmgr/core';
 import { readWorkloads, type WorkloadRecord, workloadsDir } from '../../workloads/state/workload-record.ts';
 
-/** What to watch and whom to tell. */
+/** What to watch, and the callback for snapshots. */
 export interface GroupWatch {
   /** The state folder. */
   readonly state: string;
@@ -14,12 +14,12 @@ export interface GroupWatch {
 }
 
 /**
- * Pushes the group's running workloads now and after each change, until `signal` aborts. Those that are being started
- * are pushed as expected.
+ * Pushes the group's running workloads now and after each change, until `signal` aborts. Starting workloads are pushed as
+ * expected.
  *
- * The writer touches a file in the watched folder with every change; the poll finds what the system does not tell
- * (a proxy that was killed, network file systems). An equal snapshot is not pushed again.
- * @throws Error of the file system when the state folder cannot be made or read
+ * Writers touch a file in the watched folder with every change; polling finds changes without events (a killed proxy, network
+ * file systems). An equal snapshot is not pushed again.
+ * @throws Error of the file system when the state folder cannot be created or read
  */
 export async function watchGroup({ state, group, push, signal, pollMs = POLL_MS }: GroupWatch): Promise<void> {
   await mkdir(workloadsDir(state), { recursive: true, mode: 0o700 });
@@ -41,13 +41,13 @@ export async function watchGroup({ state, group, push, signal, pollMs = POLL_MS 
   }
 }
 
-/** A running workload of the group as a backend; nothing for any other. */
+/** A running workload of the group as a backend; empty for others. */
 function backendFrom({ name, config, status, alive }: WorkloadRecord, group: string): Backend[] {
   if (!alive || config?.group !== group || status.status !== 'running' || status.url === undefined) return [];
   return [{ name, transport: 'streamable-http', url: status.url, metadata: { group } }];
 }
 
-/** A workload of the group that is being started; nothing for any other. */
+/** A starting workload of the group; empty for others. */
 function expectedFrom({ name, config, status, alive }: WorkloadRecord, group: string): ExpectedBackend[] {
   if (!alive || config?.group !== group || status.status !== 'starting') return [];
   return [{ name, sinceMs: status.updatedAtMs }];
@@ -55,19 +55,19 @@ function expectedFrom({ name, config, status, alive }: WorkloadRecord, group: st
 
 /** `next()` resolves with the first change after it was called, after `pollMs`, or on abort. */
 function listen(folder: string, pollMs: number, signal: AbortSignal): { next(): Promise<void>; close(): void } {
-  let wake: () => void = () => {};
-  let coalescing: NodeJS.Timeout | undefined;
+  let notify: () => void = () => {};
+  let debounceTimer: NodeJS.Timeout | undefined;
   let watcher: FSWatcher | undefined;
   const changed = (): void => {
-    // one change is several events; waking after the last of them reads the folder once
-    clearTimeout(coalescing);
-    coalescing = setTimeout(() => wake(), COALESCE_MS);
+    // one change causes several events; the folder is read once, after the last one
+    clearTimeout(debounceTimer);
+    debounceTimer = setTimeout(() => notify(), DEBOUNCE_MS);
   };
   try {
     watcher = watch(folder, { persistent: false }, changed);
     watcher.on('error', () => watcher?.close());
   } catch {
-    // out of watches (ENOSPC) or not supported: the poll remains
+    // too many watches (ENOSPC) or not supported: polling still works
   }
   return {
     next: () =>
@@ -80,14 +80,14 @@ function listen(folder: string, pollMs: number, signal: AbortSignal): { next(): 
         const poll = setTimeout(done, pollMs);
         signal.addEventListener('abort', done, { once: true });
         if (signal.aborted) done();
-        wake = done;
+        notify = done;
       }),
     close() {
-      clearTimeout(coalescing);
+      clearTimeout(debounceTimer);
       watcher?.close();
     },
   };
 }
 
 const POLL_MS = 2_000;
-const COALESCE_MS = 30;
+const DEBOUNCE_MS = 30;

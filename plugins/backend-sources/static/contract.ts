@@ -1,7 +1,7 @@
 import type { ContractSection, PlanPart } from '@toolmgr/core';
 
-/** What is read here of one backend of the file. */
-interface Listed {
+/** The members of a listed backend that are read here. */
+interface ListedBackend {
   readonly name: string;
   readonly transport: string;
   readonly type?: string;
@@ -10,14 +10,14 @@ interface Listed {
 /** `backends`: without any, the file serves the workloads of its group. */
 export const contract: ContractSection = {
   contractKey: 'backends',
-  facts: (backends: readonly Listed[]) => ({
+  facts: (backends: readonly ListedBackend[]) => ({
     backends: backends.map(({ name, transport, type }) => ({
       name,
       isProgram: transport === 'stdio',
       isRemote: type === 'entry',
     })),
   }),
-  fromContract(backends: readonly Listed[] = [], { group }, use): PlanPart {
+  fromContract(backends: readonly ListedBackend[] = [], { group }, use): PlanPart {
     return backends.length === 0 ? {} : { plugins: [{ use, with: { group, backends } }] };
   },
   overview: (_section, { backends: { length }, group }) => ({

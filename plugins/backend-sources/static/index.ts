@@ -7,44 +7,51 @@ const ADDRESS = 'backend-sources/static';
 const httpUrl = z
   .string()
   .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'url must begin with http:// or https://')
-  .refine((text) => !URL.canParse(text) || new URL(text).password === '', 'url must not hold a password');
+  .refine((text) => !URL.canParse(text) || new URL(text).password === '', 'url must not contain a password');
 
 const command = z.strictObject({
   file: z.string().min(1).describe('path of the program, or its name on PATH'),
-  args: z.array(z.string()).default([]).describe('exact arguments; no shell reads them'),
-  env: z.record(z.string(), z.string()).default({}).describe('variables beside the minimal environment'),
+  args: z.array(z.string()).default([]).describe('exact arguments, without a shell'),
+  env: z.record(z.string(), z.string()).default({}).describe('variables in addition to the minimal environment'),
   cwd: z.string().optional().describe('working directory of the program'),
 });
 
-/** One backend: the keys of the contract's `backends[]`, and our own `command`, `era` and `sessions`. */
+/** One backend: the keys of the contract's `backends[]`, and the extensions `command`, `era` and `sessions`. */
 const backend = z
   .strictObject({
     name: z.string().min(1).describe('name of the backend in tool prefixes, logs and settings'),
-    url: httpUrl.optional().describe('where an HTTP backend is; without a password'),
-    transport: z.enum(['sse', 'streamable-http', 'stdio']).describe('how it is spoken to'),
-    type: z.enum(['entry', '']).optional().describe('`entry` = a remote server reached directly'),
+    url: httpUrl.optional().describe('URL of an HTTP backend; without a password'),
+    transport: z.enum(['sse', 'streamable-http', 'stdio']).describe('transport of the backend'),
+    type: z.enum(['entry', '']).optional().describe('`entry` = a remote server that is connected directly'),
     caBundlePath: z.string().optional().describe('PEM file; only for type `entry`'),
     metadata: z.record(z.string(), z.string()).optional().describe('labels of the operator'),
     command: command.optional().describe('the program of a stdio backend (an extension of the contract)'),
-    era: z.enum(['auto', 'legacy', 'modern']).optional().describe('how its MCP revision is found (extension)'),
+    era: z
+      .enum(['auto', 'legacy', 'modern'])
+      .optional()
+      .describe('MCP revision of the backend; auto negotiates it (extension)'),
     sessions: z.enum(['perClient', 'shared']).optional().describe('one backend session per client, or one (extension)'),
   })
   .superRefine((read, context) => {
-    const wrong = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
+    const addIssue = (path: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message });
     const isStdio = read.transport === 'stdio';
-    if (isStdio && read.command === undefined) wrong('command', 'transport stdio needs a command');
-    if (isStdio && read.url !== undefined) wrong('url', 'transport stdio has a command and no url');
-    if (!isStdio && read.url === undefined) wrong('url', `transport ${read.transport} needs a url`);
-    if (!isStdio && read.command !== undefined) wrong('command', 'a command needs transport stdio');
+    if (isStdio && read.command === undefined) addIssue('command', 'transport stdio needs a command');
+    if (isStdio && read.url !== undefined) addIssue('url', 'transport stdio has a command and no url');
+    if (!isStdio && read.url === undefined) addIssue('url', `transport ${read.transport} needs a url`);
+    if (!isStdio && read.command !== undefined) addIssue('command', 'a command needs transport stdio');
     if (read.caBundlePath !== undefined && read.type !== 'entry') {
-      wrong('caBundlePath', 'caBundlePath is only for backends of type entry');
+      addIssue('caBundlePath', 'caBundlePath applies only to backends of type entry');
     }
   });
 
 const config = z
   .strictObject({
-    group: z.string().optional().describe('becomes `metadata.group` of every backend, whatever it says itself'),
-    backends: z.array(backend).describe('the backends, each under a name of its own'),
+    group: z
+      .string()
+      .optional()
+      .describe('sets `metadata.group` of every backend, also when the backend has another value'),
+    backends: z.array(backend).describe('the backends, with unique names'),
   })
   .superRefine(({ backends }, context) => {
     const seen = new Set<string>();
@@ -56,10 +63,10 @@ const config = z
     }
   });
 
-/** Backends that the configuration lists. */
+/** Serves the configured backends. */
 export default definePlugin({
   address: ADDRESS,
-  summary: 'Serves the backends that are listed in its configuration.',
+  summary: 'Serves the backends in its configuration.',
   ...contract,
   config,
   apply(core, { group, backends }) {

@@ -37,35 +37,35 @@ const container = z.strictObject({
 const workload = z.strictObject({
   runtime: z.string().min(1).describe('name in the slot workloadRuntimes: `process`, `container` or `remote-url`'),
   name: workloadName.describe('name of the workload and of its backend'),
-  group: workloadName.default('default').describe('group it belongs to'),
-  transport: z.enum(['stdio', 'sse', 'streamable-http']).describe('what the program or remote speaks'),
+  group: workloadName.default('default').describe('group of the workload'),
+  transport: z.enum(['stdio', 'sse', 'streamable-http']).describe('transport of the program or remote server'),
   command: z
     .strictObject({
       file: z.string().min(1).describe('path of the program, or its name on PATH'),
-      args: z.array(z.string()).default([]).describe('exact arguments; no shell reads them'),
+      args: z.array(z.string()).default([]).describe('exact arguments, without a shell'),
     })
     .optional()
     .describe('for the runtime `process`'),
   container: container.optional().describe('for the runtime `container`'),
   url: z.string().optional().describe('for the runtime `remote-url`'),
-  env: z.record(z.string(), z.string()).default({}).describe('variables beside the minimal environment'),
+  env: z.record(z.string(), z.string()).default({}).describe('variables in addition to the minimal environment'),
   cwd: z.string().optional().describe('working directory of the program'),
   targetPort: z
     .int()
     .min(1)
     .max(65_535)
     .optional()
-    .describe('where the program listens; default: a free port it is told'),
-  logFile: z.string().optional().describe('file for what the program prints'),
+    .describe('port that the program listens on; default: a free port, passed to it'),
+  logFile: z.string().optional().describe('file for the output of the program'),
 });
 
-/** Workloads that this gateway starts itself. */
+/** Starts workloads and serves them as backends. */
 export default definePlugin({
   address: ADDRESS,
   summary: 'Starts workloads through their runtime, serves them as backends, and stops them with the gateway.',
   config: z.strictObject({
-    workloads: z.array(workload).describe('what is started and served'),
-    stopMs: z.int().min(0).default(5_000).describe('time a workload has to end by itself'),
+    workloads: z.array(workload).describe('workloads to start and serve'),
+    stopMs: z.int().min(0).default(5_000).describe('milliseconds for a workload to end before it is killed'),
   }),
   apply(core, { workloads, stopMs }) {
     const running = new Set<Promise<void>>();
@@ -87,7 +87,7 @@ export default definePlugin({
         return serving.finally(() => running.delete(serving));
       },
     });
-    // a gateway that has stopped leaves no process behind, so its stopping waits for them
+    // the stop waits until all processes have ended
     core.hooks.stopping.tapPromise(ADDRESS, async () => {
       stopped.abort();
       await Promise.allSettled(running);

@@ -13,11 +13,11 @@ import {
   type WorkloadSpec,
 } from '@toolmgr/core';
 
-/** The workloads of one gateway and what they need. */
-export interface Serving {
+/** What {@link serveWorkloads} needs. */
+export interface ServeOptions {
   readonly workloads: readonly (WorkloadSpec & { readonly runtime: string })[];
   readonly runtimes: Registry<WorkloadRuntime>;
-  /** Time a workload has to end by itself. */
+  /** Milliseconds for a workload to end before it is killed. */
   readonly stopMs: number;
   readonly log: Log;
   readonly push: PushBackends;
@@ -25,66 +25,66 @@ export interface Serving {
   readonly signal: AbortSignal;
 }
 
-/** Where one workload stands: reached, expected since a time, or neither once its runtime gave it up. */
-interface Standing {
+/** The state of one workload: running, expected, or neither after its runtime gave it up. */
+interface WorkloadState {
   backend: Backend | undefined;
   expected: ExpectedBackend | undefined;
 }
 
 /**
- * Starts every workload, pushes those that can be reached, and stops them all when `signal` aborts. Those that are
- * being started are pushed as expected.
+ * Starts every workload, pushes the running ones, and stops all when `signal` aborts. Starting workloads are pushed as
+ * expected.
  *
- * One that cannot be started is tried again with growing waits and delays no other; one that its runtime gave up
- * leaves the snapshot.
+ * A workload that cannot be started is retried with back-off without delaying others; one that its runtime gave up is removed
+ * from the snapshot.
  * @throws GatewayFault SLOT_UNKNOWN when a runtime is not in the plan
  */
-export async function serveWorkloads(serving: Serving): Promise<void> {
-  const { workloads, runtimes, push } = serving;
+export async function serveWorkloads(options: ServeOptions): Promise<void> {
+  const { workloads, runtimes, push } = options;
   const chosen = workloads.map((spec) => ({ spec, runtime: runtimes.get(spec.runtime) }));
   const all = chosen.map(({ spec, runtime }) => {
-    const standing: Standing = { backend: undefined, expected: { name: spec.name, sinceMs: serving.now() } };
-    return { spec, runtime, standing };
+    const state: WorkloadState = { backend: undefined, expected: { name: spec.name, sinceMs: options.now() } };
+    return { spec, runtime, state };
   });
-  const tell = (): void =>
+  const pushSnapshot = (): void =>
     push(
-      all.flatMap(({ standing }) => standing.backend ?? []),
-      all.flatMap(({ standing }) => standing.expected ?? []),
+      all.flatMap(({ state }) => state.backend ?? []),
+      all.flatMap(({ state }) => state.expected ?? []),
     );
-  tell();
-  await Promise.all(all.map(({ spec, runtime, standing }) => serveOne(spec, runtime, serving, standing, tell)));
+  pushSnapshot();
+  await Promise.all(all.map(({ spec, runtime, state }) => serveOne(spec, runtime, options, state, pushSnapshot)));
 }
 
 async function serveOne(
   spec: WorkloadSpec,
   runtime: WorkloadRuntime,
-  { signal, stopMs, log }: Serving,
-  standing: Standing,
-  tell: () => void,
+  { signal, stopMs, log }: ServeOptions,
+  state: WorkloadState,
+  pushSnapshot: () => void,
 ): Promise<void> {
   const hasFailed = (): void => {
-    if (standing.expected === undefined || standing.expected.hasFailed) return;
-    standing.expected = { ...standing.expected, hasFailed: true };
-    tell();
+    if (state.expected === undefined || state.expected.hasFailed) return;
+    state.expected = { ...state.expected, hasFailed: true };
+    pushSnapshot();
   };
   const handle = await startUntil(spec, runtime, signal, log, hasFailed);
-  standing.expected = undefined;
+  state.expected = undefined;
   if (handle === undefined) return;
-  standing.backend = { name: spec.name, ...handle.reach, metadata: { group: spec.group } };
-  if (!signal.aborted) tell();
+  state.backend = { name: spec.name, ...handle.reach, metadata: { group: spec.group } };
+  if (!signal.aborted) pushSnapshot();
   const last = await Promise.race([handle.ended, aborted(signal)]);
   if (last === undefined) {
     await handle.stop(stopMs);
     return;
   }
   const { status, message: reason } = last;
-  log.error('workload ended for good', { workload: spec.name, status, reason, ...exitCodeIn(last) });
-  standing.backend = undefined;
-  tell();
+  log.error('workload was given up', { workload: spec.name, status, reason, ...exitCodeIn(last) });
+  state.backend = undefined;
+  pushSnapshot();
   await aborted(signal);
 }
 
-/** Tries until it starts; `undefined` when `signal` aborts first. Starting again is safe: nothing of it runs. */
+/** Retries until the workload has started; `undefined` when `signal` aborts first. */
 async function startUntil(
   spec: WorkloadSpec,
   runtime: WorkloadRuntime,

@@ -80,7 +80,7 @@ describe('a secret', () => {
     expect(planAsYaml(planFromConfig(open))).not.toContain('hunter2');
     expect((await read(header({ headerName: 'X-Tenant', headerValue: 'blue' }))).warnings).toEqual([]);
     const backends = [{ name: 'a', url: 'http://user:hunter2@a.test/mcp', transport: 'streamable-http' }];
-    await expect(read({ ...HEAD, backends })).rejects.toThrow(/url must not hold a password/);
+    await expect(read({ ...HEAD, backends })).rejects.toThrow(/url must not contain a password/);
     await expect(read({ ...HEAD, stateKey: 'x'.repeat(40) })).rejects.toThrow(/unknown key "stateKey"/);
   });
 });

@@ -79,7 +79,7 @@ sessionStorage: redis
       `telemetry: { endpoint: "localhost:4318" }\noperational: { failureHandling: ${failureHandling} }\n`,
     );
     expect(warnings).toEqual([
-      'gateway.yaml:6: telemetry.endpoint: nothing is sent there: tracingEnabled and metricsEnabled are off',
+      'gateway.yaml:6: telemetry.endpoint: is not used: tracingEnabled and metricsEnabled are off',
       'gateway.yaml:7: operational.failureHandling.healthCheckTimeout: 10s should be less than healthCheckInterval (5s): a probe may last until the next is due',
     ]);
     const quiet = 'telemetry: { endpoint: "localhost:4318", tracingEnabled: true, insecure: true }\n';
@@ -449,7 +449,7 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
         );
         await one(`${GOOD}, type: entry, caBundlePath: /etc/ca.pem`);
         expect((await problems(one(`${GOOD}, caBundlePath: /etc/ca.pem`))).join()).toMatch(
-          /caBundlePath is only for backends of type entry/,
+          /caBundlePath applies only to backends of type entry/,
         );
       },
     );

@@ -42,7 +42,7 @@ async function proxy(): Promise<{ child: ChildProcess; mark: ProcessMark }> {
 const runs = (name: string, mark: ProcessMark, port: number) =>
   changeStatus(state, name, () => ({ status: 'running', proxy: mark, port, url: `http://127.0.0.1:${port}/mcp` }));
 
-/** Starts the source through its slot and gives the snapshots it pushes. */
+/** Starts the source through its slot and returns its snapshots. */
 async function follow(): Promise<(readonly Backend[])[]> {
   const core = await bootPlugin(plugin, { group: 'dev', stateDir: state });
   const snapshots: (readonly Backend[])[] = [];
@@ -55,7 +55,7 @@ async function follow(): Promise<(readonly Backend[])[]> {
 const names = (snapshot: readonly Backend[] | undefined): readonly string[] => (snapshot ?? []).map(({ name }) => name);
 
 describe('backend-sources/group', () => {
-  proves('ask.plugin.group', 'gives the running workloads of its group and follows their changes', async () => {
+  proves('ask.plugin.group', 'serves the running workloads of its group and follows changes', async () => {
     const { mark } = await proxy();
     const snapshots = await follow();
     expect(snapshots).toEqual([[]]);
@@ -83,7 +83,7 @@ describe('backend-sources/group', () => {
     await until(() => snapshots.at(-1)?.length === 0);
   });
 
-  proves('choice.aggregation.no-url-skipped', 'passes over a running workload that has no URL', async () => {
+  proves('choice.aggregation.no-url-skipped', 'skips a running workload without a URL', async () => {
     const { mark } = await proxy();
     await createRecord(state, workloadConfigOf('a', { group: 'dev' }));
     await changeStatus(state, 'a', () => ({ status: 'running', proxy: mark, port: 1 }));
@@ -95,7 +95,7 @@ describe('backend-sources/group', () => {
     await until(() => names(snapshots.at(-1)).join() === 'a,b');
   });
 
-  it('drops a workload whose proxy was killed, though nobody wrote that down', async () => {
+  it('removes a workload whose proxy was killed without a record', async () => {
     const { child, mark } = await proxy();
     await createRecord(state, workloadConfigOf('a', { group: 'dev' }));
     await runs('a', mark, 1);
@@ -118,13 +118,13 @@ describe('backend-sources/group', () => {
     expect(snapshots.map((snapshot) => snapshot[0]?.url)).toEqual(['http://127.0.0.1:1/mcp', 'http://127.0.0.1:2/mcp']);
   });
 
-  it('ends at once when it is ended', async () => {
+  it('ends at once on abort', async () => {
     await follow();
     abort.abort();
     await watching;
   });
 
-  it('refuses a group name that no workload can have', () => {
+  it('refuses an invalid group name', () => {
     expect(plugin.config.safeParse({ group: '../x' }).success).toBe(false);
   });
 });

@@ -13,7 +13,7 @@ function problems(config: unknown): readonly string[] {
 }
 
 describe('backend-sources/static', () => {
-  proves('ask.plugin.static', 'gives the listed backends once and stays until it is ended', async () => {
+  proves('ask.plugin.static', 'pushes the backends once and runs until it is aborted', async () => {
     const command = { file: 'node', args: ['s.js'], env: { A: '1' } };
     const core = await bootPlugin(plugin, { backends: [memory, { name: 'local', transport: 'stdio', command }] });
     const source = core.slots.backendSources.get('backend-sources/static');
@@ -25,7 +25,7 @@ describe('backend-sources/static', () => {
     expect(snapshots).toEqual([[memory, { name: 'local', transport: 'stdio', command }]]);
   });
 
-  proves(['vmcp.backends.metadata', 'vmcp.backends.metadata-group'], 'forces the group into the metadata', async () => {
+  proves(['vmcp.backends.metadata', 'vmcp.backends.metadata-group'], 'sets the group in the metadata', async () => {
     const listed = { ...memory, metadata: { group: 'mine', team: 'a' } };
     const core = await bootPlugin(plugin, { group: 'theirs', backends: [listed] });
     const abort = new AbortController();
@@ -46,7 +46,7 @@ describe('backend-sources/static', () => {
       'vmcp.backends.ca-bundle-path',
       'vmcp.backends.metadata',
     ],
-    'names every mistake with its place',
+    'reports every error with its path',
     () => {
       const wrong: readonly [object, RegExp][] = [
         [{ ...memory, transprot: 'sse' }, /backends\.0: unknown key "transprot", did you mean "transport"/],
@@ -55,11 +55,11 @@ describe('backend-sources/static', () => {
         [{ ...memory, name: undefined }, /backends\.0\.name: /],
         [{ ...memory, metadata: { team: 1 } }, /backends\.0\.metadata\.team: /],
         [{ ...memory, url: 'ftp://x' }, /backends\.0\.url: url must begin with http:\/\/ or https:\/\//],
-        [{ ...memory, url: 'http://u:geheim@x' }, /url must not hold a password/],
+        [{ ...memory, url: 'http://u:geheim@x' }, /url must not contain a password/],
         [{ ...memory, url: undefined }, /backends\.0\.url: transport streamable-http needs a url/],
         [{ ...memory, transport: 'stdio' }, /backends\.0\.command: transport stdio needs a command/],
         [{ ...memory, command: { file: 'x' } }, /backends\.0\.command: a command needs transport stdio/],
-        [{ ...memory, caBundlePath: '/ca' }, /backends\.0\.caBundlePath: .* only for backends of type entry/],
+        [{ ...memory, caBundlePath: '/ca' }, /backends\.0\.caBundlePath: .* only to /],
         [{ ...memory, type: 'other' }, /backends\.0\.type/],
         [{ ...memory, name: '' }, /backends\.0\.name/],
       ];

@@ -23,7 +23,7 @@ async function boot(workloads: readonly object[], runtimes: Readonly<Record<stri
 const names = (snapshot: readonly Backend[] | undefined): readonly string[] => (snapshot ?? []).map(({ name }) => name);
 
 describe('backend-sources/workloads', () => {
-  it('starts workloads through their runtime and serves them in the order of the plan', async () => {
+  it('starts workloads with their runtime and serves them in plan order', async () => {
     const { snapshots, abort, watching } = await boot([far('b'), far('a')]);
     await until(() => snapshots.at(-1)?.length === 2);
     expect(snapshots.at(-1)).toEqual([
@@ -34,7 +34,7 @@ describe('backend-sources/workloads', () => {
     await watching;
   });
 
-  it('tries one that cannot be started again, and delays no other', async () => {
+  it('retries a workload that cannot be started without delaying others', async () => {
     const { core, snapshots, abort, watching } = await boot([far('bad', 'ftp://x'), far('good')]);
     await until(() => names(snapshots.at(-1)).includes('good'));
     const line = core.lines.find(({ message }) => message === 'workload cannot be started');
@@ -48,7 +48,7 @@ describe('backend-sources/workloads', () => {
     await watching;
   });
 
-  it('stops what it started before the gateway has stopped, and drops what was given up', async () => {
+  it('stops its workloads before the gateway has stopped, and removes given up ones', async () => {
     const fake = fakeRuntime();
     const { core, snapshots, watching } = await boot(
       [
@@ -73,7 +73,7 @@ describe('backend-sources/workloads', () => {
   });
 });
 
-/** A runtime whose workloads end when the test says so. */
+/** A runtime whose workloads the test ends. */
 function fakeRuntime() {
   const ends = new Map<string, (state: WorkloadState) => void>();
   const stopped: string[] = [];

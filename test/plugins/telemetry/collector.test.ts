@@ -7,22 +7,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { telemetryConfig } from '../../../plugins/telemetry/config.ts';
+import { openExporters } from '../../../plugins/telemetry/exporters.ts';
 import telemetry from '../../../plugins/telemetry/index.ts';
-import { openPipeline } from '../../../plugins/telemetry/pipeline.ts';
 import { forwardProxy } from '../../support/forward-proxy.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { observed } from './observed.ts';
+import { tracedGateway } from './traced-gateway.ts';
 
-/** How long a stop may take on a machine that is busy: its own bound of 3 s, and room. */
+/** Maximum duration of a stop: its bound of 3 s, plus a margin for a busy machine. */
 const STOP_MS = 8_000;
 
 const traced = (endpoint: string, more: object = {}) =>
   telemetryConfig.parse({ endpoint, tracingEnabled: true, samplingRate: '1', ...more });
 
-/** Traces one call and stops the gateway; gives what was logged. */
+/** Traces one call, stops the gateway and returns its log. */
 const callOnce = async (config: object): Promise<readonly string[]> => {
   const kit = await testGateway({
     plugins: [telemetry],
@@ -35,7 +35,7 @@ const callOnce = async (config: object): Promise<readonly string[]> => {
 };
 
 describe('exports', () => {
-  proves('vmcp.telemetry.headers', 'carry the configured headers, to the path of their signal', async () => {
+  proves('vmcp.telemetry.headers', 'have the configured headers and the path of their signal', async () => {
     await using collector = await otlpReceiver();
     process.env.OTEL_EXPORTER_OTLP_HEADERS = 'x-from-environment=e,x-tenant=overridden';
     try {
@@ -56,7 +56,7 @@ describe('exports', () => {
     expect(collector.spans).toHaveLength(2);
   });
 
-  proves('choice.network.proxy-services', 'go through the proxy of the environment', async () => {
+  proves('choice.network.proxy-services', 'use the proxy of the environment', async () => {
     await using collector = await otlpReceiver();
     const proxy = await forwardProxy('ada:hidden');
     const port = collector.address.split(':').at(-1);
@@ -98,7 +98,7 @@ describe('exports', () => {
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
-    proves('vmcp.telemetry.ca-cert-path', 'trust the CA of caCertPath and no stranger', async () => {
+    proves('vmcp.telemetry.ca-cert-path', 'trust only the CA of caCertPath', async () => {
       await using collector = await otlpReceiver({ tls });
       const config = { endpoint: collector.address, tracingEnabled: true, samplingRate: '1' };
       const [line, ...more] = await callOnce(config);
@@ -109,7 +109,7 @@ describe('exports', () => {
       expect(collector.spans).toHaveLength(2);
     });
 
-    it('that do not get through for a wrong scheme are told', async () => {
+    it('with a wrong scheme are logged', async () => {
       await using collector = await otlpReceiver({ tls });
       const [line] = await callOnce({
         endpoint: collector.address,
@@ -127,20 +127,20 @@ describe('exports', () => {
   });
 });
 
-describe('a collector that is away', () => {
+describe('an unavailable collector', () => {
   proves(
     'choice.telemetry.collector-away',
-    'is told once, with its end, and what was lost is counted',
+    'is logged once, with its end and the number of lost items',
     async () => {
       await using collector = await otlpReceiver();
       const core = pluginCore();
-      const pipeline = await openPipeline(
+      const exporters = await openExporters(
         core,
         traced(collector.address, { insecure: true, headers: { k: 'hunter2' } }),
         [],
       );
-      const spanEnds = () => pipeline.tracer?.startSpan('x').end();
-      collector.answer(400); // not worth repeating, so it fails at once
+      const spanEnds = () => exporters.tracer?.startSpan('x').end();
+      collector.answer(400); // not retried, so it fails at once
       for (let n = 1; n <= 2; n++) {
         spanEnds();
         await until(() => collector.exports.length === n, 20_000);
@@ -155,27 +155,28 @@ describe('a collector that is away', () => {
         { level: 'info', message: expect.stringMatching(/again/), fields: { ...about, lost: 2, forMs: 0 } },
       ]);
       expect(collector.spans).toHaveLength(1);
-      await pipeline.stop();
+      await exporters.stop();
     },
     60_000,
   );
 
-  it('holds no call up, and its queue stays within its bound', async () => {
+  it('delays no call, and its queue is bounded', async () => {
     const { address, close } = await silentServer();
     const core = pluginCore();
-    const pipeline = await openPipeline(core, traced(address, { insecure: true }), []);
+    const exporters = await openExporters(core, traced(address, { insecure: true }), []);
     const startedMs = performance.now();
-    for (let n = 0; n < 50_000; n++) pipeline.tracer?.startSpan('x', { attributes: { text: 'y'.repeat(1_000) } }).end();
+    for (let n = 0; n < 50_000; n++)
+      exporters.tracer?.startSpan('x', { attributes: { text: 'y'.repeat(1_000) } }).end();
     expect(performance.now() - startedMs).toBeLessThan(10_000);
     const used = process.memoryUsage().heapUsed;
-    expect(used).toBeLessThan(500_000_000); // 50,000 spans of 1,000 characters would be kept otherwise
-    await pipeline.stop();
+    expect(used).toBeLessThan(500_000_000); // otherwise 50,000 spans of 1,000 characters would be queued
+    await exporters.stop();
     await close();
   }, 60_000);
 
   proves(
     'choice.telemetry.bounded-stop',
-    'ends a stop at its bound, whether it refuses, hangs or answers',
+    'does not delay a stop beyond its bound',
     async () => {
       const silent = await silentServer();
       for (const endpoint of ['127.0.0.1:9', silent.address]) {
@@ -184,7 +185,7 @@ describe('a collector that is away', () => {
         expect(performance.now() - startedMs).toBeLessThan(STOP_MS);
       }
       await silent.close();
-      await using world = await observed({ far: fakeServer().tool('read') });
+      await using world = await tracedGateway({ far: fakeServer().tool('read') });
       const client = await world.kit.client();
       for (let n = 0; n < 300; n++) await client.callTool('read');
       expect(await world.spans()).toHaveLength(600);
@@ -194,12 +195,12 @@ describe('a collector that is away', () => {
 });
 
 describe('settings', () => {
-  proves('choice.telemetry.not-loaded', 'that are off leave nothing of telemetry in a gateway', async () => {
+  proves('choice.telemetry.not-loaded', 'that are off do not load telemetry', async () => {
     await using kit = await testGateway({ backends: { far: fakeServer().tool('read') } });
     expect(Object.values(kit.gateway.taps()).flat()).not.toContain('telemetry');
   });
 
-  it('that copy a variable which sounds like a secret are warned about, without its value', async () => {
+  it('with a variable that looks like a secret log a warning without its value', async () => {
     process.env.TOOLMGR_TEST_API_TOKEN = 'hunter2';
     try {
       await using collector = await otlpReceiver();
@@ -217,7 +218,7 @@ describe('settings', () => {
   });
 });
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never responds. */
 async function silentServer(): Promise<{ readonly address: string; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -28,7 +28,7 @@ describe('the configuration of telemetry', () => {
     },
   );
 
-  proves('choice.telemetry.no-idle-settings', 'refuses by name what would have no effect', () => {
+  proves('choice.telemetry.no-idle-settings', 'refuses settings without effect', () => {
     const problems = (config: object): string[] =>
       telemetryConfig.safeParse(config).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
     expect(problems({ tracingEnabled: true })).toEqual(['tracingEnabled: needs an endpoint to send spans to']);
@@ -56,7 +56,7 @@ describe('the configuration of telemetry', () => {
     expect(JSON.stringify(read.error?.issues)).toMatch(sentence);
   });
 
-  proves('vmcp.telemetry.endpoint', 'takes host and port, or a URL with a path of its own', () => {
+  proves('vmcp.telemetry.endpoint', 'accepts host and port, or a URL with a path', () => {
     expect(collectorUrl('collector:4318', false)).toEqual({ base: 'https://collector:4318' });
     expect(collectorUrl('collector:4318', true)).toEqual({ base: 'http://collector:4318' });
     expect(collectorUrl('[::1]:4318', true)).toEqual({ base: 'http://[::1]:4318' });
@@ -70,7 +70,7 @@ describe('the configuration of telemetry', () => {
     ['not a url at all', /expected host:port/],
     ['grpc://collector:4317', /expected http or https/],
     ['https://user:pass@collector', /credentials/],
-    ['https://collector?key=1', /must end with its path/],
+    ['https://collector?key=1', /must not have a query or fragment/],
     ['http://collector:4318/v1/traces', /must end before \/v1/],
   ])('refuses the endpoint %s', (endpoint, sentence) => {
     const url = collectorUrl(endpoint, false);

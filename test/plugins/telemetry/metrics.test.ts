@@ -9,7 +9,7 @@ import { prometheusSamples, type Sample } from '../../support/prometheus-text.ts
 import { proves } from '../../support/proves.ts';
 import { tracedServer } from '../../support/traced-server.ts';
 import { until } from '../../support/until.ts';
-import { observed } from './observed.ts';
+import { tracedGateway } from './traced-gateway.ts';
 
 const PROMETHEUS = { enablePrometheusMetricsPath: true };
 
@@ -28,7 +28,7 @@ const total = (samples: readonly Sample[], name: string, labels: Record<string, 
 describe('/metrics', () => {
   proves(
     ['vmcp.telemetry.prometheus-path', 'vmcp.surface.metrics', 'choice.telemetry.metrics-open'],
-    'is served on the main port to anybody, in the format of Prometheus, and counts no scrape',
+    'is served on the main port without authentication, in the Prometheus format, and does not count scrapes',
     async () => {
       const nobody = definePlugin({
         address: 'testing/nobody',
@@ -57,12 +57,12 @@ describe('/metrics', () => {
     },
   );
 
-  proves('vmcp.telemetry.prometheus-path', 'is not there unless it was asked for', async () => {
-    await using world = await observed({});
+  proves('vmcp.telemetry.prometheus-path', 'is off by default', async () => {
+    await using world = await tracedGateway({});
     expect((await world.kit.gateway.fetch(new Request('http://localhost/metrics'))).status).toBe(404);
   });
 
-  it('is closed to web pages of other sites on loopback, as every path is', async () => {
+  it('refuses web pages of other sites on loopback, like every path', async () => {
     await using kit = await testGateway({
       plugins: [telemetry],
       plan: { plugins: [{ use: 'telemetry', with: PROMETHEUS }] },
@@ -75,7 +75,7 @@ describe('/metrics', () => {
 describe('metrics', () => {
   it('count requests, tool calls, backends and sessions', async () => {
     await using server = await tracedServer();
-    await using world = await observed(
+    await using world = await tracedGateway(
       {
         far: { transport: 'streamable-http', url: `${server.url}?key=hunter2` },
         near: fakeServer().prompt('greet', 'hi'),
@@ -115,7 +115,7 @@ describe('metrics', () => {
     ).toBe('0.01');
   });
 
-  it('tell refused calls and ended workflows apart from the rest', async () => {
+  it('count refused calls and ended workflows separately', async () => {
     const refusing = definePlugin({
       address: 'testing/refusing',
       config: z.strictObject({}),
@@ -131,7 +131,7 @@ describe('metrics', () => {
         });
       },
     });
-    await using world = await observed({ far: fakeServer().tool('read').tool('busy') }, PROMETHEUS, [refusing]);
+    await using world = await tracedGateway({ far: fakeServer().tool('read').tool('busy') }, PROMETHEUS, [refusing]);
     for (const era of ['2025-11-25', '2026-07-28'] as const) {
       const client = await world.kit.client({ era });
       await client.callTool('read');
@@ -150,8 +150,8 @@ describe('metrics', () => {
     expect(value('toolmgr_vmcp_workflow_duration_seconds_count', { workflow_name: 'read' })).toBe(2);
   });
 
-  it('follow backends as they come and go', async () => {
-    await using world = await observed({ a: fakeServer().tool('x') }, PROMETHEUS);
+  it('follow added and removed backends', async () => {
+    await using world = await tracedGateway({ a: fakeServer().tool('x') }, PROMETHEUS);
     world.kit.setBackends({});
     await until(async () => total(await scraped(world.kit), 'toolmgr_vmcp_backends_discovered') === 0);
     const away = { transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' } as const;
@@ -159,8 +159,8 @@ describe('metrics', () => {
     await until(async () => total(await scraped(world.kit), 'toolmgr_vmcp_backends', { status: 'unhealthy' }) === 1);
   });
 
-  it('count a stream while it is open, and tell of it when it opens', async () => {
-    await using world = await observed({ far: fakeServer().tool('read') }, PROMETHEUS);
+  it('count an open stream, and record it when it opens', async () => {
+    await using world = await tracedGateway({ far: fakeServer().tool('read') }, PROMETHEUS);
     const open = async () => total(await scraped(world.kit), 'toolmgr_mcp_active_connections');
     const { gateway } = world.kit;
     const hello = await gateway.fetch(
@@ -189,9 +189,9 @@ describe('metrics', () => {
 
   proves(
     ['vmcp.telemetry.metrics-enabled', 'choice.telemetry.no-request-ids'],
-    'go to the collector when the gateway stops at the latest, with the labels of their table and no others',
+    'are sent at the latest at the stop, with exactly the labels of their table',
     async () => {
-      await using world = await observed({ far: fakeServer().tool('read').tool('ask') }, { metricsEnabled: true });
+      await using world = await tracedGateway({ far: fakeServer().tool('read').tool('ask') }, { metricsEnabled: true });
       for (const era of ['2025-11-25', '2026-07-28'] as const) {
         const client = await world.kit.client({ era });
         await client.callTool('read', { secret: 'hunter2' });

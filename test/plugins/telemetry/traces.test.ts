@@ -10,7 +10,7 @@ import { fakeServer } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { tracedServer } from '../../support/traced-server.ts';
 import { until } from '../../support/until.ts';
-import { observed, spanOf } from './observed.ts';
+import { spanOf, tracedGateway } from './traced-gateway.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CLIENT_SPAN = 'b7ad6b7169203331';
@@ -23,11 +23,11 @@ const CELLS = ERAS.flatMap((client) => BACKEND_ERAS.map((backend) => [client, ba
 describe('one trace', () => {
   proves(
     'choice.telemetry.continuous-trace',
-    'goes from the client through the gateway to the backend in all four combinations, in headers and in _meta',
+    'covers client, gateway and backend in all four combinations, with headers and _meta',
     async () => {
       for (const [client, backendEra] of CELLS) {
         await using server = await tracedServer();
-        await using world = await observed({
+        await using world = await tracedGateway({
           far: { transport: 'streamable-http', url: server.url, era: backendEra },
         });
         const { kit } = world;
@@ -54,9 +54,9 @@ describe('one trace', () => {
     30_000,
   );
 
-  it('begins in the gateway when the client sends none', async () => {
+  it('starts in the gateway when the client sends none', async () => {
     const far = fakeServer().tool('read');
-    await using world = await observed({ far });
+    await using world = await tracedGateway({ far });
     await (await world.kit.client()).callTool('read');
     const spans = await world.spans();
     const asked = spanOf(spans, 'tools/call read', 2);
@@ -67,7 +67,7 @@ describe('one trace', () => {
     expect(params?._meta).toMatchObject({ traceparent: `00-${called.traceId}-${called.spanId}-01` });
   });
 
-  proves('choice.telemetry.inner-calls', 'has the calls of a tool of the gateway below that tool', async () => {
+  proves('choice.telemetry.inner-calls', 'has inner calls as children of their tool', async () => {
     const virtual = definePlugin({
       address: 'testing/twice',
       config: z.strictObject({}),
@@ -88,7 +88,7 @@ describe('one trace', () => {
       },
     });
     for (const era of ERAS) {
-      await using world = await observed({ far: fakeServer().tool('read') }, {}, [virtual]);
+      await using world = await tracedGateway({ far: fakeServer().tool('read') }, {}, [virtual]);
       await (await world.kit.client({ era })).callTool('twice');
       const spans = await world.spans();
       const asked = spanOf(spans, 'tools/call twice', 2);
@@ -103,25 +103,25 @@ describe('one trace', () => {
 describe('sampling', () => {
   const flagsAfter = async (samplingRate: string, traceparent?: string) => {
     const far = fakeServer().tool('read');
-    await using world = await observed({ far }, { samplingRate });
+    await using world = await tracedGateway({ far }, { samplingRate });
     const client = await world.kit.client(traceparent === undefined ? {} : { headers: { traceparent } });
     await client.callTool('read');
     await client.toolNames();
     const spans = await world.spans();
     const { params } = far.received.find(({ method }) => method === 'tools/call') ?? {};
-    const carried = String((params?._meta as { traceparent?: string } | undefined)?.traceparent).split('-');
-    return { spans: spans.length, traceId: carried[1], parent: carried[2], flags: carried[3] };
+    const contextFields = String((params?._meta as { traceparent?: string } | undefined)?.traceparent).split('-');
+    return { spans: spans.length, traceId: contextFields[1], parent: contextFields[2], flags: contextFields[3] };
   };
 
-  proves('choice.telemetry.parent-decides', 'is decided by the client, and the backend hears it', async () => {
+  proves('choice.telemetry.parent-decides', 'is decided by the client and forwarded to the backend', async () => {
     expect(await flagsAfter('0', SAMPLED)).toMatchObject({ spans: 3, traceId: TRACE, flags: '01' });
     expect(await flagsAfter('1', NOT_SAMPLED)).toMatchObject({ spans: 0, traceId: TRACE, flags: '00' });
     expect(await flagsAfter('0')).toMatchObject({ spans: 0, flags: '00' });
     expect(await flagsAfter('1')).toMatchObject({ spans: 3, flags: '01' });
   });
 
-  it('keeps about the share of traces that was asked for', async () => {
-    await using world = await observed({ far: fakeServer().tool('read') }, { samplingRate: '0.5' });
+  it('keeps about the configured share of traces', async () => {
+    await using world = await tracedGateway({ far: fakeServer().tool('read') }, { samplingRate: '0.5' });
     const client = await world.kit.client();
     for (let n = 0; n < 200; n++) await client.request('tools/list');
     const kept = (await world.spans()).length;
@@ -129,25 +129,21 @@ describe('sampling', () => {
     expect(kept).toBeLessThan(150);
   });
 
-  proves(
-    'choice.telemetry.no-span-objects',
-    'does not happen with tracing off: no context is made or changed',
-    async () => {
-      const far = fakeServer().tool('read');
-      await using world = await observed({ far }, { tracingEnabled: false, metricsEnabled: true });
-      const client = await world.kit.client();
-      await client.callTool('read');
-      await client.callTool('read', {}, { traceparent: SAMPLED });
-      const metas = far.received.filter(({ method }) => method === 'tools/call').map(({ params }) => params._meta);
-      expect(metas[0]).not.toHaveProperty('traceparent');
-      expect(metas[1]).toMatchObject({ traceparent: SAMPLED });
-      expect(await world.spans()).toEqual([]);
-      expect(world.collector.exports.some(({ path }) => path.endsWith('/v1/traces'))).toBe(false);
-    },
-  );
+  proves('choice.telemetry.no-span-objects', 'is off without tracing: no context is created or changed', async () => {
+    const far = fakeServer().tool('read');
+    await using world = await tracedGateway({ far }, { tracingEnabled: false, metricsEnabled: true });
+    const client = await world.kit.client();
+    await client.callTool('read');
+    await client.callTool('read', {}, { traceparent: SAMPLED });
+    const metas = far.received.filter(({ method }) => method === 'tools/call').map(({ params }) => params._meta);
+    expect(metas[0]).not.toHaveProperty('traceparent');
+    expect(metas[1]).toMatchObject({ traceparent: SAMPLED });
+    expect(await world.spans()).toEqual([]);
+    expect(world.collector.exports.some(({ path }) => path.endsWith('/v1/traces'))).toBe(false);
+  });
 });
 
-describe('what a span says', () => {
+describe('the attributes of a span', () => {
   proves(
     [
       'vmcp.telemetry.service-name',
@@ -155,7 +151,7 @@ describe('what a span says', () => {
       'vmcp.telemetry.custom-attributes',
       'vmcp.telemetry.environment-variables',
     ],
-    'comes with the name of the service, custom attributes and environment variables',
+    'include the service name, custom attributes and environment variables',
     async () => {
       process.env.TOOLMGR_TEST_REGION = 'north';
       const settings = {
@@ -163,7 +159,7 @@ describe('what a span says', () => {
         environmentVariables: ['TOOLMGR_TEST_REGION', 'TOOLMGR_TEST_ABSENT'],
       };
       try {
-        await using plain = await observed({ far: fakeServer().tool('read') }, settings);
+        await using plain = await tracedGateway({ far: fakeServer().tool('read') }, settings);
         await (await plain.kit.client()).callTool('read');
         for (const span of await plain.spans()) {
           expect(span.resource).toMatchObject({
@@ -175,7 +171,7 @@ describe('what a span says', () => {
           expect(span.attributes['environment.TOOLMGR_TEST_REGION']).toBe('north');
           expect(span.attributes).not.toHaveProperty('environment.TOOLMGR_TEST_ABSENT');
         }
-        await using named = await observed({}, { serviceName: 'mine', serviceVersion: '7' });
+        await using named = await tracedGateway({}, { serviceName: 'mine', serviceVersion: '7' });
         await (await named.kit.client()).toolNames();
         const [span] = await named.spans();
         expect(span?.resource).toMatchObject({ 'service.name': 'mine', 'service.version': '7' });
@@ -185,74 +181,67 @@ describe('what a span says', () => {
     },
   );
 
-  proves(
-    'vmcp.telemetry.legacy-attributes',
-    'has the old names beside the current ones, unless told otherwise',
-    async () => {
-      const attributesWith = async (settings: object) => {
-        await using world = await observed({ far: fakeServer().tool('read') }, settings);
-        const client = await world.kit.client({ era: '2025-11-25', headers: { 'user-agent': 'tester/1' } });
-        await client.callTool('read', { city: 'Oslo', token: 'hunter2' });
-        const spans = await world.spans();
-        return [
-          spanOf(spans, 'tools/call read', 2).attributes,
-          spanOf(spans, 'tools/call read', 3).attributes,
-        ] as const;
-      };
-      const current = {
-        'http.request.method': 'POST',
-        'url.path': '/mcp',
-        'url.full': 'http://localhost/mcp',
-        'user_agent.original': 'tester/1',
-        'http.response.status_code': 200,
-        'mcp.method.name': 'tools/call',
-        'rpc.system.name': 'jsonrpc',
-        'jsonrpc.protocol.version': '2.0',
-        'jsonrpc.request.id': '2',
-        'gen_ai.tool.name': 'read',
-        'gen_ai.operation.name': 'execute_tool',
-        'gen_ai.tool.call.arguments': 'city=Oslo, token=[masked]',
-        'network.transport': 'tcp',
-        'mcp.client.name': 'test-client',
-        'mcp.server.name': 'observed',
-        'mcp.protocol.version': '2025-11-25',
-        'mcp.session.id': expect.stringMatching(/./),
-      };
-      const old = {
-        'http.method': 'POST',
-        'http.target': '/mcp',
-        'http.status_code': 200,
-        'http.duration_ms': expect.any(Number),
-        'mcp.method': 'tools/call',
-        'rpc.system': 'jsonrpc',
-        'rpc.service': 'mcp',
-        'mcp.request.id': '2',
-        'mcp.tool.name': 'read',
-        'mcp.tool.arguments': 'city=Oslo, token=[masked]',
-        'mcp.transport': 'streamable-http',
-      };
-      const [asked, called] = await attributesWith({});
-      expect(asked).toMatchObject({ ...current, ...old });
-      expect(called).toMatchObject({
-        'gen_ai.tool.name': 'read',
-        'mcp.tool.name': 'read',
-        'mcp.backend.name': 'far',
-        'mcp.backend.protocol.version': '2026-07-28',
-        'network.transport': 'pipe',
-        'mcp.transport': 'stdio',
-      });
-      const [today] = await attributesWith({ useLegacyAttributes: false });
-      expect(today).toMatchObject(current);
-      for (const name of Object.keys(old)) expect(today).not.toHaveProperty(name);
-    },
-  );
+  proves('vmcp.telemetry.legacy-attributes', 'have former and current names, unless configured otherwise', async () => {
+    const attributesWith = async (settings: object) => {
+      await using world = await tracedGateway({ far: fakeServer().tool('read') }, settings);
+      const client = await world.kit.client({ era: '2025-11-25', headers: { 'user-agent': 'tester/1' } });
+      await client.callTool('read', { city: 'Oslo', token: 'hunter2' });
+      const spans = await world.spans();
+      return [spanOf(spans, 'tools/call read', 2).attributes, spanOf(spans, 'tools/call read', 3).attributes] as const;
+    };
+    const current = {
+      'http.request.method': 'POST',
+      'url.path': '/mcp',
+      'url.full': 'http://localhost/mcp',
+      'user_agent.original': 'tester/1',
+      'http.response.status_code': 200,
+      'mcp.method.name': 'tools/call',
+      'rpc.system.name': 'jsonrpc',
+      'jsonrpc.protocol.version': '2.0',
+      'jsonrpc.request.id': '2',
+      'gen_ai.tool.name': 'read',
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.call.arguments': 'city=Oslo, token=[masked]',
+      'network.transport': 'tcp',
+      'mcp.client.name': 'test-client',
+      'mcp.server.name': 'observed',
+      'mcp.protocol.version': '2025-11-25',
+      'mcp.session.id': expect.stringMatching(/./),
+    };
+    const old = {
+      'http.method': 'POST',
+      'http.target': '/mcp',
+      'http.status_code': 200,
+      'http.duration_ms': expect.any(Number),
+      'mcp.method': 'tools/call',
+      'rpc.system': 'jsonrpc',
+      'rpc.service': 'mcp',
+      'mcp.request.id': '2',
+      'mcp.tool.name': 'read',
+      'mcp.tool.arguments': 'city=Oslo, token=[masked]',
+      'mcp.transport': 'streamable-http',
+    };
+    const [asked, called] = await attributesWith({});
+    expect(asked).toMatchObject({ ...current, ...old });
+    expect(called).toMatchObject({
+      'gen_ai.tool.name': 'read',
+      'mcp.tool.name': 'read',
+      'mcp.backend.name': 'far',
+      'mcp.backend.protocol.version': '2026-07-28',
+      'network.transport': 'pipe',
+      'mcp.transport': 'stdio',
+    });
+    const [today] = await attributesWith({ useLegacyAttributes: false });
+    expect(today).toMatchObject(current);
+    for (const name of Object.keys(old)) expect(today).not.toHaveProperty(name);
+  });
 
-  proves('choice.telemetry.no-secrets', 'tells that something failed and never its words', async () => {
+  proves('choice.telemetry.no-secrets', 'contain the kind of an error, but never its text', async () => {
     await using server = await tracedServer();
     const far = fakeServer().tool('refuse', () => {
       throw { code: -32050, message: 'bad key hunter2', data: { key: 'hunter2' } };
     });
-    await using world = await observed({
+    await using world = await tracedGateway({
       far,
       http: { transport: 'streamable-http', url: server.url },
     });
@@ -276,15 +265,15 @@ describe('what a span says', () => {
       attributes: { 'error.type': '-32050', 'rpc.response.status_code': '-32050' },
     });
     expect(spanOf(spans, 'tools/call refuse', 2)).toMatchObject({ attributes: { 'error.type': '-32050' } });
-    // an unknown tool is the client's mistake: told, and no failure of the gateway
+    // an unknown tool is an error of the client, not a failure of the gateway
     expect(spanOf(spans, 'tools/call', 2)).toMatchObject({ status: 0, attributes: { 'error.type': '-32602' } });
     expect(JSON.stringify(spans)).not.toContain('hunter2');
     expect(spans.every(({ statusMessage }) => statusMessage === '')).toBe(true);
   });
 
-  proves('choice.telemetry.no-secrets', 'names the fault by its code when a backend is lost', async () => {
+  proves('choice.telemetry.no-secrets', 'contain the fault code when a backend is lost', async () => {
     const server = await tracedServer();
-    await using world = await observed({ http: { transport: 'streamable-http', url: server.url } });
+    await using world = await tracedGateway({ http: { transport: 'streamable-http', url: server.url } });
     const client = await world.kit.client();
     await until(async () => (await client.toolNames()).includes('fail'));
     await server[Symbol.asyncDispose]();
@@ -293,11 +282,11 @@ describe('what a span says', () => {
     expect(spanOf(await world.spans(), 'tools/call fail', 3)).toMatchObject({ status: 2, attributes });
   });
 
-  it('names the fault when a backend is away', async () => {
+  it('contain the fault code when a backend is unavailable', async () => {
     const far = fakeServer()
       .tool('read')
       .on('tools/call', () => new Promise(() => {}));
-    await using world = await observed({ far });
+    await using world = await tracedGateway({ far });
     const client = await world.kit.client();
     const gone = new AbortController();
     const asked = client.request('tools/call', { name: 'read', arguments: {} }, gone.signal).catch(() => undefined);
@@ -310,15 +299,15 @@ describe('what a span says', () => {
 });
 
 describe('two gateways of one process', () => {
-  proves('choice.telemetry.one-per-gateway', 'do not mix, and leave no global behind', async () => {
-    await using one = await observed({ far: fakeServer().tool('left') }, {}, [], 'one');
-    await using two = await observed({ far: fakeServer().tool('right') }, {}, [], 'two');
+  proves('choice.telemetry.one-per-gateway', 'are separate and set no globals', async () => {
+    await using one = await tracedGateway({ far: fakeServer().tool('left') }, {}, [], 'one');
+    await using two = await tracedGateway({ far: fakeServer().tool('right') }, {}, [], 'two');
     await Promise.all([
       one.kit.client().then((client) => client.callTool('left')),
       two.kit.client().then((client) => client.callTool('right')),
     ]);
     expect((await one.spans()).map(({ name }) => name)).toEqual(['tools/call left', 'tools/call left']);
-    await (await two.kit.client()).callTool('right'); // the other one is stopped, this one goes on
+    await (await two.kit.client()).callTool('right'); // this one still works after the other has stopped
     const spans = await two.spans();
     expect(spans).toHaveLength(4);
     expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(new Set(['two']));

@@ -1,11 +1,11 @@
 import type { Call } from '@toolmgr/core';
-import type { Facts } from './attribute-table.ts';
-import type { CallEnd, RequestEnd } from './ends.ts';
+import type { AttributeValues } from './attribute-table.ts';
+import type { CallOutcome, RequestOutcome } from './call-outcome.ts';
 import { maskedArguments } from './masked-arguments.ts';
 import { methodName } from './method-name.ts';
 
-/** What the span of a request says. Only read for spans that are kept. */
-export function requestFacts({ record, durationMs, errorType }: RequestEnd): Facts {
+/** The attributes of a request's span. Called only for recorded spans. */
+export function requestAttributes({ record, durationMs, errorType }: RequestOutcome): AttributeValues {
   const { inbound, message, session, era } = record;
   const { headers, path } = inbound;
   const host = headers.host;
@@ -32,12 +32,16 @@ export function requestFacts({ record, durationMs, errorType }: RequestEnd): Fac
     version: session?.protocolVersion ?? era,
     client: typeof record.clientInfo?.name === 'string' ? record.clientInfo.name : undefined,
     errorType,
-    ...(record.call === undefined ? {} : targetFacts(record.call, record.call.name)),
+    ...(record.call === undefined ? {} : targetAttributes(record.call, record.call.name)),
   };
 }
 
-/** What the span of a call to its target says. */
-export function callFacts(call: Call, { errorType, rpcCode }: CallEnd, transport: string | undefined): Facts {
+/** The attributes of a call's span. */
+export function callAttributes(
+  call: Call,
+  { errorType, rpcCode }: CallOutcome,
+  transport: string | undefined,
+): AttributeValues {
   const { target } = call;
   const isVirtual = target.run !== undefined;
   return {
@@ -49,13 +53,13 @@ export function callFacts(call: Call, { errorType, rpcCode }: CallEnd, transport
     backendVersion: target.era,
     rpcStatus: rpcCode === undefined ? undefined : String(rpcCode),
     errorType,
-    ...targetFacts(call, target.kind === 'template' ? call.name : target.original),
+    ...targetAttributes(call, target.kind === 'template' ? call.name : target.original),
   };
 }
 
-const RPC: Facts = { rpcSystem: 'jsonrpc', rpcService: 'mcp', rpcVersion: '2.0' };
+const RPC: AttributeValues = { rpcSystem: 'jsonrpc', rpcService: 'mcp', rpcVersion: '2.0' };
 
-function targetFacts(call: Call, name: string): Facts {
+function targetAttributes(call: Call, name: string): AttributeValues {
   switch (call.target.kind) {
     case 'tool':
       return { tool: name, operation: 'execute_tool', arguments: maskedArguments(call.arguments) };

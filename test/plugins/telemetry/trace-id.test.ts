@@ -4,9 +4,9 @@ import { definePlugin } from '../../../core/extension/plugin.ts';
 import { STAGE } from '../../../core/extension/stages.ts';
 import { recordOf } from '../../../core/server/http/request-recorder.ts';
 import { fakeServer } from '../../../core/testing/index.ts';
-import { observed } from './observed.ts';
+import { tracedGateway } from './traced-gateway.ts';
 
-it('writes the id of its trace into the record of the request, for what others keep of it', async () => {
+it('sets the trace id in the record of the request, for other plugins', async () => {
   const seen: (string | undefined)[] = [];
   const witness = definePlugin({
     address: 'test/witness',
@@ -17,7 +17,7 @@ it('writes the id of its trace into the record of the request, for what others k
       hooks.requestSettled.tap(late, (record) => void seen.push(record.traceId));
     },
   });
-  await using world = await observed({ far: fakeServer().tool('read') }, {}, [witness]);
+  await using world = await tracedGateway({ far: fakeServer().tool('read') }, {}, [witness]);
   const client = await world.kit.client();
   await client.callTool('read');
   await client.request('tools/list');

@@ -18,40 +18,40 @@ import { collectorUrl } from './collector-url.ts';
 import type { TelemetryConfig } from './config.ts';
 import { logOutages } from './log-outages.ts';
 
-/** Spans that wait for the collector; more are dropped. */
+/** Maximum queued spans; further ones are dropped. */
 const QUEUE_SPANS = 2_048;
-/** Spans of one export: encoding them is done in one go. */
+/** Spans of one export, which are encoded synchronously. */
 const BATCH_SPANS = 256;
 const SPAN_DELAY_MS = 2_000;
 const METRIC_INTERVAL_MS = 60_000;
-/** One export with its repetitions, which are safe: a collector may get a span twice. */
+/** Timeout of an export with its retries; a collector may get a span twice. */
 const EXPORT_MS = 5_000;
-/** A stop waits this long for what is still to be sent. */
+/** Maximum time that a stop waits for the last exports. */
 const STOP_MS = 3_000;
-/** Characters of one attribute. */
+/** Maximum characters of one attribute. */
 const MAX_ATTRIBUTE_CHARACTERS = 1_024;
 const SCOPE = 'toolmgr';
 
-/** Where spans and measurements of one gateway go. Nothing in it is shared with another gateway of the process. */
-export interface Pipeline {
+/** Tracer and meter of one gateway with their exporters; not shared with other gateways of the process. */
+export interface Exporters {
   readonly tracer: Tracer | undefined;
   readonly meter: Meter | undefined;
-  /** Sends what waits, within {@link STOP_MS}. */
+  /** Sends queued data, within {@link STOP_MS}. */
   stop(): Promise<void>;
 }
 
 /**
- * Opens the pipeline that a configuration asks for; `readers` read its metrics besides the collector.
- * @throws GatewayFault PLAN_INVALID when the file of CAs cannot be used
+ * Creates the configured exporters; `readers` are additional readers of the metrics.
+ * @throws GatewayFault PLAN_INVALID for an invalid CA file
  */
-export async function openPipeline(
+export async function openExporters(
   { server, log, now }: Pick<Core, 'server' | 'log' | 'now'>,
   config: TelemetryConfig,
   readers: readonly MetricReader[],
-): Promise<Pipeline> {
+): Promise<Exporters> {
   const collector = openCollector(config);
   const resource = resourceOf(server, config);
-  const said = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log, now });
+  const exporterInfo = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log, now });
 
   const tracers =
     collector === undefined || !config.tracingEnabled
@@ -64,7 +64,7 @@ export async function openPipeline(
             new BatchSpanProcessor({
               exporter: logOutages(
                 new OTLPTraceExporter(collector.options('traces')),
-                said('traces'),
+                exporterInfo('traces'),
                 (spans: readonly unknown[]) => spans.length,
               ),
               maxQueueSize: QUEUE_SPANS,
@@ -75,17 +75,21 @@ export async function openPipeline(
           ],
         });
 
-  const pushing =
+  const periodicReaders =
     collector === undefined || !config.metricsEnabled
       ? []
       : [
           new PeriodicExportingMetricReader({
-            exporter: logOutages(new OTLPMetricExporter(collector.options('metrics')), said('metrics'), () => 1),
+            exporter: logOutages(
+              new OTLPMetricExporter(collector.options('metrics')),
+              exporterInfo('metrics'),
+              () => 1,
+            ),
             exportIntervalMillis: METRIC_INTERVAL_MS,
             exportTimeoutMillis: EXPORT_MS,
           }),
         ];
-  const all = [...pushing, ...readers];
+  const all = [...periodicReaders, ...readers];
   const meters = all.length === 0 ? undefined : new MeterProvider({ resource, readers: all });
 
   return {
@@ -94,7 +98,7 @@ export async function openPipeline(
     async stop() {
       const sent = await within(STOP_MS, undefined, Promise.allSettled([tracers?.shutdown(), meters?.shutdown()]));
       if (sent === LATE)
-        log.warn('telemetry that waited was not sent before the stop', { collector: collector?.base ?? '' });
+        log.warn('queued telemetry was not sent before the stop', { collector: collector?.base ?? '' });
       collector?.close();
     },
   };
@@ -125,13 +129,13 @@ function openCollector(config: TelemetryConfig) {
   };
 }
 
-/** The proxy of the environment on the way to the collector, as agents of Node 24.5 and newer take it. */
+/** The proxy of the environment for the collector, as options for agents of Node 24.5 and newer. */
 function proxyOptions(base: string): { readonly proxyEnv?: NodeJS.ProcessEnv } {
   const route = proxyRouteFor(new URL(base));
   return route === undefined ? {} : { proxyEnv: { HTTP_PROXY: route.url, HTTPS_PROXY: route.url } };
 }
 
-/** `OTEL_RESOURCE_ATTRIBUTES` may add; what the configuration says wins, an explicit name of the service over all. */
+/** `OTEL_RESOURCE_ATTRIBUTES` adds attributes; the configuration overrides them. */
 function resourceOf(server: Core['server'], config: TelemetryConfig): Resource {
   const { serviceName, serviceVersion, customAttributes } = config;
   const base = resourceFromAttributes({

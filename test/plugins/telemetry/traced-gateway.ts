@@ -3,21 +3,21 @@ import { type TestBackends, type TestGateway, testGateway } from '../../../core/
 import telemetry from '../../../plugins/telemetry/index.ts';
 import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
 
-/** A gateway whose telemetry goes to a collector of its own. */
-export interface Observed extends AsyncDisposable {
+/** A gateway with its own collector. */
+export interface TracedGateway extends AsyncDisposable {
   readonly kit: TestGateway;
   readonly collector: OtlpReceiver;
-  /** Stops the gateway and gives what the collector got by then. */
+  /** Stops the gateway and returns what the collector received. */
   spans(): Promise<readonly ReceivedSpan[]>;
 }
 
-/** Boots one that traces everything, unless `settings` say otherwise. */
-export async function observed(
+/** Boots a gateway that traces everything, unless `settings` differ. */
+export async function tracedGateway(
   backends: TestBackends,
   settings: object = {},
   more: readonly Plugin[] = [],
   name = 'observed',
-): Promise<Observed> {
+): Promise<TracedGateway> {
   const collector = await otlpReceiver();
   const config = { endpoint: collector.address, insecure: true, tracingEnabled: true, samplingRate: '1', ...settings };
   const kit = await testGateway({
@@ -42,7 +42,7 @@ export async function observed(
   };
 }
 
-/** The only span of that name and kind. */
+/** The only span with this name and kind. */
 export function spanOf(spans: readonly ReceivedSpan[], name: string, kind: 1 | 2 | 3): ReceivedSpan {
   const found = spans.filter((span) => span.name === name && span.kind === kind);
   if (found[0] === undefined || found.length > 1) {

@@ -4,7 +4,7 @@ import { MAX_LABEL_VALUES } from '../../../plugins/telemetry/bounded-labels.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';
 import { tracedServer } from '../../support/traced-server.ts';
-import { observed } from './observed.ts';
+import { tracedGateway } from './traced-gateway.ts';
 
 const seriesOf = async ({ gateway }: TestGateway): Promise<number> => {
   const page = await gateway.fetch(new Request('http://localhost/metrics'));
@@ -14,12 +14,12 @@ const seriesOf = async ({ gateway }: TestGateway): Promise<number> => {
 const METRICS_ONLY = { tracingEnabled: false, enablePrometheusMetricsPath: true };
 
 describe('an attack on the memory of metrics', () => {
-  proves('choice.telemetry.bounded-series', 'by a client makes no series', async () => {
+  proves('choice.telemetry.bounded-series', 'by a client creates no series', async () => {
     const far = fakeServer()
       .tool('read')
       .template('note://{id}')
       .on('resources/read', () => ({ contents: [] }));
-    await using world = await observed({ far }, METRICS_ONLY);
+    await using world = await tracedGateway({ far }, METRICS_ONLY);
     const modern = await world.kit.client({ headers: { 'user-agent': 'u' } });
     const legacy = await world.kit.client({ era: '2025-11-25' });
     const round = async (n: number): Promise<void> => {
@@ -43,12 +43,12 @@ describe('an attack on the memory of metrics', () => {
 
   proves(
     'choice.telemetry.bounded-series',
-    'by a backend with ever new names ends at the bound',
+    'by a backend with many names ends at the bound',
     async () => {
       const count = MAX_LABEL_VALUES + 200;
       const far = fakeServer();
       for (let n = 0; n < count; n++) far.tool(`tool-${n}`, () => text('ok'));
-      await using world = await observed({ far }, METRICS_ONLY);
+      await using world = await tracedGateway({ far }, METRICS_ONLY);
       const client = await world.kit.client();
       for (let n = 0; n < count; n++) await client.callTool(`tool-${n}`);
       const page = await (await world.kit.gateway.fetch(new Request('http://localhost/metrics'))).text();
@@ -59,12 +59,12 @@ describe('an attack on the memory of metrics', () => {
     60_000,
   );
 
-  proves('choice.telemetry.bounded-series', 'by a backend with ever new error codes ends at the bound', async () => {
+  proves('choice.telemetry.bounded-series', 'by a backend with many error codes ends at the bound', async () => {
     let code = -1;
     const far = fakeServer().tool('read', () => {
       throw { code: code--, message: 'no' };
     });
-    await using world = await observed({ far }, METRICS_ONLY);
+    await using world = await tracedGateway({ far }, METRICS_ONLY);
     const client = await world.kit.client();
     for (let n = 0; n < 150; n++) await client.request('tools/call', { name: 'read', arguments: {} });
     const page = await (await world.kit.gateway.fetch(new Request('http://localhost/metrics'))).text();
@@ -77,7 +77,7 @@ describe('an attack on the memory of metrics', () => {
 describe('an attack by trace context', () => {
   proves('choice.telemetry.baggage-is-no-header', 'adds no header to the request of the backend', async () => {
     await using server = await tracedServer();
-    await using world = await observed({ far: { transport: 'streamable-http', url: server.url } });
+    await using world = await tracedGateway({ far: { transport: 'streamable-http', url: server.url } });
     const client = await world.kit.client();
     const evil = 'a=1\r\nx-evil: yes\r\n\r\nGET / HTTP/1.1';
     const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { encode } from '../../../core/json/raw-json.ts';
 import { attributeNaming } from '../../../plugins/telemetry/attribute-table.ts';
 import { boundedLabels, OTHER } from '../../../plugins/telemetry/bounded-labels.ts';
+import { createLabelledCounter } from '../../../plugins/telemetry/labelled-counter.ts';
 import { maskedArguments } from '../../../plugins/telemetry/masked-arguments.ts';
-import { createTally } from '../../../plugins/telemetry/tally.ts';
-import { carriedBy, contextFrom, metaWith } from '../../../plugins/telemetry/trace-context.ts';
+import { contextFieldsOf, contextFrom, metaWith } from '../../../plugins/telemetry/trace-context.ts';
 import { proves } from '../../support/proves.ts';
 
 const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const OTHER_PARENT = '00-1af7651916cd43dd8448eb211c80319c-c7ad6b7169203331-01';
 
 describe('arguments on spans', () => {
-  proves('choice.telemetry.masked-arguments', 'are masked by name at any depth, and short', () => {
+  proves('choice.telemetry.masked-arguments', 'are masked by name at any depth, and cut', () => {
     expect(
       maskedArguments({ city: 'Oslo', days: 3, apiKey: 'k', nested: { Password: 'p', ok: [1, { token: 't' }] } }),
     ).toBe('city=Oslo, days=3, apiKey=[masked], nested={Password:[masked],ok:[1,{token:[masked]},]}');
@@ -22,7 +22,7 @@ describe('arguments on spans', () => {
     expect(maskedArguments({})).toBe('');
   });
 
-  it('takes no longer for large ones', () => {
+  it('takes no longer for large arguments', () => {
     const large = { list: Array.from({ length: 200_000 }, (_, n) => ({ n })), text: 'x'.repeat(5_000_000) };
     const startedMs = performance.now();
     for (let n = 0; n < 100; n++) maskedArguments(large);
@@ -31,25 +31,21 @@ describe('arguments on spans', () => {
 });
 
 describe('labels', () => {
-  proves(
-    'choice.telemetry.bounded-series',
-    'are let through up to a bound and cut to 128 bytes without falling together',
-    () => {
-      const label = boundedLabels(3);
-      const [a, b] = [`${'ö'.repeat(200)}a`, `${'ö'.repeat(200)}b`].map(label);
-      expect(Buffer.byteLength(a ?? '')).toBeLessThanOrEqual(128);
-      expect(a).not.toBe(b);
-      expect(label('short')).toBe('short');
-      expect(label('one too many')).toBe(OTHER);
-      expect(label('short')).toBe('short');
-    },
-  );
+  proves('choice.telemetry.bounded-series', 'are bounded in number and cut to 128 bytes, but stay distinct', () => {
+    const label = boundedLabels(3);
+    const [a, b] = [`${'ö'.repeat(200)}a`, `${'ö'.repeat(200)}b`].map(label);
+    expect(Buffer.byteLength(a ?? '')).toBeLessThanOrEqual(128);
+    expect(a).not.toBe(b);
+    expect(label('short')).toBe('short');
+    expect(label('one too many')).toBe(OTHER);
+    expect(label('short')).toBe('short');
+  });
 });
 
 describe('counters', () => {
-  proves('choice.telemetry.bounded-series', 'keep a bound on their series and lose no count', () => {
+  proves('choice.telemetry.bounded-series', 'have bounded series and lose no count', () => {
     let look: (seen: { observe(count: number, labels: object): void }) => void = () => {};
-    const tally = createTally({ addCallback: (read: typeof look) => (look = read) } as never, ['a', 'b']);
+    const tally = createLabelledCounter({ addCallback: (read: typeof look) => (look = read) } as never, ['a', 'b']);
     for (let round = 0; round < 2; round++) {
       for (let n = 0; n < 2_500; n++) tally.add({ a: String(n), b: 'x' });
     }
@@ -62,7 +58,7 @@ describe('counters', () => {
 });
 
 describe('attribute names', () => {
-  it('are doubled by the old ones only when wanted', () => {
+  it('have former names only when configured', () => {
     expect(attributeNaming(true)({ status: 200, tool: undefined, rpcService: 'mcp' })).toEqual({
       'http.response.status_code': 200,
       'http.status_code': 200,
@@ -74,9 +70,9 @@ describe('attribute names', () => {
 
 describe('trace context', () => {
   const round = (headers: Record<string, string>, meta?: object) =>
-    carriedBy(contextFrom(headers, meta as Parameters<typeof contextFrom>[1]));
+    contextFieldsOf(contextFrom(headers, meta as Parameters<typeof contextFrom>[1]));
 
-  proves('choice.telemetry.meta-wins', 'is read from headers and, first, from _meta', () => {
+  proves('choice.telemetry.meta-wins', 'is read from _meta, then from headers', () => {
     expect(round({ traceparent: PARENT, tracestate: 'a=1' })).toEqual({ traceparent: PARENT, tracestate: 'a=1' });
     expect(round({ traceparent: PARENT, tracestate: 'a=1' }, { traceparent: OTHER_PARENT })).toEqual({
       traceparent: OTHER_PARENT,
@@ -94,14 +90,14 @@ describe('trace context', () => {
     },
   );
 
-  proves('choice.telemetry.baggage-is-no-header', 'lets no field of a client end its header line', () => {
+  proves('choice.telemetry.baggage-is-no-header', 'cannot inject a header', () => {
     expect(round({}, { baggage: 'a=1\r\nx-evil: yes' })).toEqual({ baggage: 'a=1%0D%0Ax-evil%3A%20yes' });
     expect(round({}, { baggage: 'a=1;meta\r\nx-evil: yes' })).toEqual({});
     expect(round({}, { traceparent: PARENT, tracestate: 'a=1\r\nx-evil: yes' })).toEqual({ traceparent: PARENT });
     expect(round({}, { baggage: `a=${'x'.repeat(9_000)}` })).toEqual({});
   });
 
-  it('takes the place of what the client sent, and leaves the rest of _meta as it was', () => {
+  it("replaces the client's fields in _meta and keeps the rest", () => {
     const meta = encode({ vendor: { n: 1 }, traceparent: PARENT, baggage: 'a=1' });
     expect(JSON.parse(metaWith(meta, { traceparent: OTHER_PARENT }).toString())).toEqual({
       vendor: { n: 1 },

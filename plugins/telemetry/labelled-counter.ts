@@ -1,20 +1,23 @@
 import type { Attributes, ObservableCounter } from '@opentelemetry/api';
 
-/** Series of one counter; what comes after that is one series more. */
-const MAX_SERIES = 2_000; // as many as the SDK keeps of every other instrument
+/** Maximum series of one counter; further ones share an overflow series. */
+const MAX_SERIES = 2_000; // the same limit as in the SDK
 const OVERFLOW: Attributes = { 'otel.metric.overflow': true }; // OpenTelemetry metrics SDK, cardinality limits
 
-/** Counts by labels. */
-export interface Tally<L extends string> {
-  /** Every label must have a value; the object may be kept. */
+/** A counter with labels. */
+export interface LabelledCounter<L extends string> {
+  /** Every label must have a value; the object may be stored. */
   add(labels: Readonly<Record<L, string>>): void;
 }
 
 /**
- * Counts here and tells the counter when somebody looks: the SDK would sort and encode all labels for every call.
+ * Counts locally and reports to the SDK when it collects: the SDK would sort and encode all labels on every call.
  * `names` are the labels in a fixed order.
  */
-export function createTally<L extends string>(counter: ObservableCounter, names: readonly L[]): Tally<L> {
+export function createLabelledCounter<L extends string>(
+  counter: ObservableCounter,
+  names: readonly L[],
+): LabelledCounter<L> {
   const series = new Map<string, { readonly labels: Attributes; count: number }>();
   counter.addCallback((seen) => {
     for (const { labels, count } of series.values()) seen.observe(count, labels);

@@ -5,14 +5,9 @@ import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { BytesResult, membersOf } from '../../mcp/result.ts';
-import {
-  canAnswer,
-  capabilityFor,
-  inputRequestsOf,
-  inputRequired,
-  type ServerRequest,
-} from '../../mcp/server-requests.ts';
+import { canAnswer, capabilityFor, type ServerRequest } from '../../mcp/server-requests.ts';
 import { CallError } from '../wire-faults.ts';
+import { inputRequestsOf, inputRequired } from './input-required.ts';
 import type { RoundState, StateSeal } from './request-state.ts';
 
 /** What results are bridged with. */

@@ -5,11 +5,12 @@ import type { JsonValue } from '../../contract/json.ts';
 import { decode, encode, isObject } from '../../json/raw-json.ts';
 import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
 import { toolFailure } from '../../mcp/result.ts';
-import { canAnswer, modernRequest, type ServerRequest } from '../../mcp/server-requests.ts';
+import { canAnswer, type ServerRequest } from '../../mcp/server-requests.ts';
 import { callWith } from '../call-value.ts';
 import { CallError, staleState } from '../wire-faults.ts';
 import { asked, type BridgeResultParts, missingCapability, modernRelay, withObjectContent } from './bridge-result.ts';
 import { fulfil } from './fulfil.ts';
+import { modernRequest } from './input-required.ts';
 import type { ResumingCall } from './request-state.ts';
 import type { RoundEnd, SuspendedCalls } from './suspended-calls.ts';
 

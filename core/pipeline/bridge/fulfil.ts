@@ -3,7 +3,8 @@ import type { CallResult } from '../../contract/call.ts';
 import type { ClientRequester, ClientResponse } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { membersOf } from '../../mcp/result.ts';
-import { inputRequestsOf, inputResponses, type ServerRequest, withElicitationId } from '../../mcp/server-requests.ts';
+import type { ServerRequest } from '../../mcp/server-requests.ts';
+import { inputRequestsOf, inputResponses, withElicitationId } from './input-required.ts';
 
 /** Why a modern backend's questions could not be answered. The sentence is for the client. */
 export interface Unanswered {

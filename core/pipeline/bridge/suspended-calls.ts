@@ -7,8 +7,9 @@ import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { canAnswer, inputResponseFor, modernRequest, type ServerRequest } from '../../mcp/server-requests.ts';
+import { canAnswer, type ServerRequest } from '../../mcp/server-requests.ts';
 import { Shares, shareOfCall } from '../../mcp/shares.ts';
+import { inputResponseFor, modernRequest } from './input-required.ts';
 
 /** What one round of a parkable call ended with. */
 export type RoundEnd =

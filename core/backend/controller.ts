@@ -7,6 +7,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
 import { BackendError } from '../mcp/errors.ts';
 import { LIST_KINDS } from '../mcp/methods.ts';
@@ -38,6 +39,7 @@ export interface BackendControllerOptions {
   readonly spawn: Spawn | undefined;
   /** An entry of the slot `stdioLaunchers`. */
   readonly launcher: ((name: string) => StdioLauncher) | undefined;
+  readonly httpClient: HttpClientFactory | undefined;
   readonly tally: { processes: number };
   /** Lists of the description before this one; served until the backend has shown its own. */
   readonly inherited?: ReadonlyMap<string, BackendListing>;

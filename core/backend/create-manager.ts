@@ -4,6 +4,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
 import { within } from '../timing/within.ts';
 import type { BackendListing, BackendManager, BackendManagerEvents, CallerLists, Kept } from './backend-manager.ts';
@@ -31,6 +32,8 @@ export interface BackendManagerOptions {
   readonly spawn?: Spawn;
   /** An entry of the slot `stdioLaunchers`. */
   launcher?(name: string): StdioLauncher;
+  /** Makes the clients of HTTP backends; the core's own unless set. */
+  readonly httpClient?: HttpClientFactory;
   /** What keeps an equal backend for the gateway before this one, with its open sessions and programs. */
   lent?(backend: Backend): Kept | undefined;
 }
@@ -46,9 +49,9 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   let isStopped = false;
 
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
-    const { clientInfo, log, now, spawn, launcher } = options;
+    const { clientInfo, log, now, spawn, launcher, httpClient } = options;
     const more = inherited === undefined ? {} : { inherited };
-    const controller = keep({ backend, clientInfo, limits, log, spawn, launcher, now, ...more }, options);
+    const controller = keep({ backend, clientInfo, limits, log, spawn, launcher, httpClient, now, ...more }, options);
     controllers.set(backend.name, controller);
     if (inherited === undefined) events.changed({ name: backend.name, change: 'added', state: controller.state });
     return controller.start();

@@ -5,6 +5,7 @@ import { createHooks, type Hooks } from '../extension/hooks.ts';
 import { stderrLog } from '../extension/log.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
+import { chooseClient } from '../http1/choose-client.ts';
 import type { Performing } from '../pipeline/perform-inner.ts';
 import type { Catalogue } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
@@ -72,6 +73,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   applyAll(core, loaded);
   requireAuthentication(hooks, log);
   const authorizers = await prepareAuthorizers(plan, slots);
+  const httpClient = await chooseClient(plan.httpClient);
   const joined = wireGateway({
     plan,
     hooks,
@@ -79,6 +81,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     log,
     now,
     authorizers,
+    httpClient,
     endpointSettings: endpoint.options(),
     foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GatewayFault } from '../errors.ts';
 import { explainIssues } from '../extension/explain-issues.ts';
+import { HTTP_CLIENTS } from '../http1/choose-client.ts';
 import { limitsSchema } from '../limits.ts';
 import { passthroughProblem } from '../pipeline/passthrough-headers.ts';
 
@@ -66,6 +67,10 @@ export const planSchema = z.strictObject({
     .array(passthroughHeader)
     .default([])
     .describe('headers of clients that travel on to every backend; headers of the connection and credentials never do'),
+  httpClient: z
+    .enum(HTTP_CLIENTS)
+    .default('own')
+    .describe('sends requests to HTTP backends: `own` is the client of the core, `undici` needs the package undici'),
   maxToolNameLength: z
     .int()
     .min(16)

@@ -117,8 +117,8 @@ export function mayBeKept(
   const credentials = ({ plan: { outgoingAuth } }: Pick<HandoverState, 'plan'>) =>
     outgoingAuth.backends[backend] ?? outgoingAuth.default;
   const touches = (use: string) => TOUCHES_BACKENDS.test(use) || before.foreign.has(use) || after.foreign.has(use);
-  const farSide = ({ plan: { name, version, limits, plugins } }: Pick<HandoverState, 'plan'>) => [
-    [name, version, limits],
+  const farSide = ({ plan: { name, version, limits, httpClient, plugins } }: Pick<HandoverState, 'plan'>) => [
+    [name, version, limits, httpClient],
     plugins.filter(({ use }) => touches(use)),
   ];
   return (

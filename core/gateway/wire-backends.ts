@@ -8,6 +8,7 @@ import type { ExpectedBackend } from '../contract/backend-source.ts';
 import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
+import type { HttpClientFactory } from '../http1/http-client.ts';
 import { createGaps } from '../pipeline/completeness.ts';
 import { createServerDescriber } from '../pipeline/server-info.ts';
 import type { Plan } from './plan.ts';
@@ -27,13 +28,15 @@ export interface JoinParts {
   /** Addresses in the plan of plugins that are neither of the catalogue nor given as objects. */
   readonly foreign: ReadonlySet<string>;
   readonly spawn?: Spawn;
+  /** Makes the clients of HTTP backends. */
+  readonly httpClient: HttpClientFactory;
   /** What the gateway before leaves; let go of when it is taken over, or each would hold on to all before it. */
   before?: HandoverState | undefined;
 }
 
 /** The backends and their catalogues. `expected`: backends that their source has not described yet. */
 export function wireBackends(parts: JoinParts, expected: () => readonly ExpectedBackend[]) {
-  const { plan, hooks, log, now, authorizers, endpointSettings, spawn } = parts;
+  const { plan, hooks, log, now, authorizers, endpointSettings, spawn, httpClient } = parts;
   const { limits } = plan;
   const serverInfo = { name: plan.name, version: plan.version };
   const adopted = new Set<string>();
@@ -56,6 +59,7 @@ export function wireBackends(parts: JoinParts, expected: () => readonly Expected
     log,
     launcher: (name) => parts.slots.stdioLaunchers.get(name),
     ...(spawn === undefined ? {} : { spawn }),
+    httpClient,
     events: {
       listed(backend, capabilityClass) {
         faces.stale();

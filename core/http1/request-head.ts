@@ -26,6 +26,11 @@ export function requestHead(request: OutgoingRequest, host: string, proxy?: Prox
   return `${head}\r\n`;
 }
 
+/** Checks a request that another client writes. @throws TypeError as {@link requestHead} */
+export function checkRequest(request: OutgoingRequest): void {
+  requestHead(request, '');
+}
+
 /** @throws TypeError */
 function checkName(name: string): void {
   if (!TOKEN.test(name)) throw new TypeError(`header "${name}" has an invalid name`);

@@ -18,6 +18,7 @@ import {
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../http/listen.ts';
 import { statusRoutes } from '../http/status-routes.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
+import { httpClientFrom } from '../shared/http-client.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { VERSION } from '../shared/version.ts';
 import { planFromRun } from './plan.ts';
@@ -106,7 +107,8 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
   const log = recordReasons(run.log);
   const programs = watchPrograms(output);
   const restartsProgram = run.endsWithProgram !== true;
-  const gateway = await createGateway(planFromRun(config, { runId, logFile, restartsProgram }), {
+  const plan = { ...planFromRun(config, { runId, logFile, restartsProgram }), ...httpClientFrom(process.env) };
+  const gateway = await createGateway(plan, {
     catalogue,
     log,
     spawn: programs.spawn,

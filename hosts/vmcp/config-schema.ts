@@ -22,6 +22,7 @@ const ofHost = {
   plugins: z.array(z.strictObject({ use: name, with: z.unknown().optional() })).optional(),
   limits: owned.optional(),
   endpoint: planSchema.shape.endpoint.unwrap().omit({ loopback: true }).optional(),
+  httpClient: planSchema.shape.httpClient.unwrap().optional(),
   maxToolNameLength: planSchema.shape.maxToolNameLength,
   statusPages: statusPagesSchema.optional(),
 };
@@ -89,6 +90,7 @@ export interface VmcpConfig {
   readonly plugins?: { use: string; with?: unknown }[];
   readonly limits?: z.input<typeof limitsSchema>;
   readonly endpoint?: z.output<NonNullable<typeof ofHost.endpoint>>;
+  readonly httpClient?: 'own' | 'undici';
   readonly maxToolNameLength?: number;
   readonly statusPages?: z.output<typeof statusPagesSchema>;
 }

@@ -46,6 +46,7 @@ export function planFromConfig({ config, sections }: SectionedConfig, flags: Pla
     ...(config.passthroughHeaders?.length ? { passthroughHeaders: config.passthroughHeaders } : {}),
     ...ofSections,
     ...(flags.stateKey === undefined ? {} : { stateKey: flags.stateKey }),
+    ...(config.httpClient === undefined ? {} : { httpClient: config.httpClient }),
     ...(config.maxToolNameLength === undefined ? {} : { maxToolNameLength: config.maxToolNameLength }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };

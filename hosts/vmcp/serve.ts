@@ -12,6 +12,7 @@ import { catalogue, environmentSecrets, readOptionalSecretFrom } from '@toolmgr/
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
+import { httpClientFrom } from '../shared/http-client.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../shared/report-starts.ts';
 import { aborted, stopSignal } from '../shared/stop-signal.ts';
@@ -60,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
   const open = async (read: SectionedConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {
-    const input = planFromConfig(read, flags);
+    const input = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
     const successor = before === undefined ? {} : { successorOf: before };
     const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };

@@ -1,6 +1,7 @@
 // The gateway under test, as `toolmgr vmcp serve` assembles it, with audit on, from the built packages: plain
 // JavaScript, so that nothing of the measuring strips types. Arguments: ERA NAME=URL...
-// Flags: --plugins SET (see plugin-sets.mjs), --issuer, --jwks and --audience of its tokens, --audit FILE.
+// Flags: --plugins SET (see plugin-sets.mjs), --issuer, --jwks and --audience of its tokens, --audit FILE,
+// --http-client own|undici.
 import { parseArgs } from 'node:util';
 import { prepareEngine, widenYoungGeneration } from '../../hosts/dist/shared/engine.js';
 import { pluginSet } from './plugin-sets.mjs';
@@ -17,6 +18,7 @@ const { values, positionals } = parseArgs({
     issuer: { type: 'string' },
     jwks: { type: 'string' },
     audience: { type: 'string' },
+    'http-client': { type: 'string', default: 'own' },
     audit: { type: 'string', default: process.env.BENCH_AUDIT_FILE ?? '/dev/null' },
   },
 });
@@ -30,6 +32,7 @@ const backends = pairs.map((pair) => {
 const gateway = await createGateway(
   {
     name: 'bench',
+    httpClient: values['http-client'],
     plugins: [
       { use: 'outgoing-auth/unauthenticated' },
       { use: 'backend-sources/static', with: { backends } },

@@ -3,7 +3,8 @@
 // The load is wrk, which is cheap enough to keep the measured core busy: a target that waits between requests pays
 // for its wake-ups, both targets pay the same, and the ratio looks better than it is. Where wrk is not installed our own
 // loader is used and compared with its own recorded ratio; `--loader` asks for it.
-// Flags: --check compares with docs/benchmarks-ratio.json, --record measures with both and writes it.
+// Flags: --undici sends requests to the backend over undici, to be compared with a run without it;
+// --check compares with docs/benchmarks-ratio.json, --record measures with both and writes it.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,6 +47,7 @@ const LOADER: readonly Load[] = [{ by: 'loader', connections: 32 }];
 
 const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
 const isChecking = process.argv.includes('--check');
+const clientFlags = process.argv.includes('--undici') ? ['--http-client', 'undici'] : [];
 const isRecording = process.argv.includes('--record');
 if (isRecording && !hasWrk) throw new Error('recording needs wrk: apt-get install wrk');
 const loads = isRecording
@@ -87,7 +89,11 @@ function sentenceOf({ by, connections, ratio, bareMicros, gatewayMicros, bareBus
 async function measureRows(all: readonly Load[]): Promise<readonly Row[]> {
   await using backend = await startProcess(OTHER_CORE, 'backend.ts', ['0', '10']);
   await using forwarder = await startProcess(MEASURED_CORE, 'forwarder.ts', [backend.url]);
-  await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', ['modern', `far=${backend.url}`]);
+  await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', [
+    'modern',
+    `far=${backend.url}`,
+    ...clientFlags,
+  ]);
   const targets = { bare: { target: forwarder, tool: 'tool_0' }, gateway: { target: gateway, tool: 'far_tool_0' } };
   const rows: Row[] = [];
   for (const load of all) {

@@ -92,6 +92,13 @@ async function calls(): Promise<void> {
       { what: `gateway, legacy -> ${backendEra}`, process: gateway, requests: legacy, prefix: 'far_' },
     );
   }
+  const overUndici = await start(MEASURED_CORE, 'gateway.mjs', [
+    'modern',
+    `far=${backend.url}`,
+    '--http-client',
+    'undici',
+  ]);
+  paths.push({ what: 'gateway over undici, modern -> modern', process: overUndici, requests: plain, prefix: 'far_' });
   const calling = (tool: string, kind?: Parameters<EraRequests['call']>[1]) =>
     paths.map(({ what, process, requests, prefix }) => ({
       what,

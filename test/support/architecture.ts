@@ -197,7 +197,7 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 /** The folders that may import a package (or a scope, with `/*`); examples, tests and scripts may import all. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
-  undici: ['plugins/shared', 'hosts/cli/client'],
+  undici: ['core/http1/undici-client', 'plugins/shared', 'hosts/cli/client'],
   '@modelcontextprotocol/client': ['hosts/cli/client'],
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],

@@ -4,6 +4,7 @@ import type { Era } from '../../contract/era.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
+import type { HttpClientFactory } from '../../http1/http-client.ts';
 import { isObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
@@ -38,6 +39,7 @@ export interface ConnectorOptions {
   readonly spawn: Spawn | undefined;
   /** An entry of the slot `stdioLaunchers`. */
   readonly launcher: ((name: string) => StdioLauncher) | undefined;
+  readonly httpClient: HttpClientFactory | undefined;
   readonly tally: { processes: number };
   now(): number;
 }
@@ -268,13 +270,13 @@ export class Connector {
   }
 
   #wire(sink: WireSink, who: LinkHolder): Wire {
-    const { backend, limits, log, spawn, tally, authorizer } = this.#options;
+    const { backend, limits, log, spawn, tally, authorizer, httpClient } = this.#options;
     if (backend.transport === 'stdio') {
       const name = backend.command?.launcher;
       const launcher = name === undefined ? undefined : this.#options.launcher?.(name);
       return new StdioWire({ backend, limits, log, tally, spawn, launcher }, sink);
     }
-    this.#target ??= new HttpTarget(backend, authorizer);
+    this.#target ??= new HttpTarget(backend, authorizer, httpClient);
     if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, who, log);
     return new StreamableHttpWire(this.#target, sink, limits, who);
   }

@@ -3,8 +3,8 @@ import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { readCaBundle } from '../../http1/ca-bundle.ts';
-import { ConnectionPool } from '../../http1/connection-pool.ts';
-import type { HttpClientOptions, ResponseReader } from '../../http1/http-client.ts';
+import { ownClient } from '../../http1/choose-client.ts';
+import type { HttpClient, HttpClientFactory, HttpClientOptions, ResponseReader } from '../../http1/http-client.ts';
 import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import { LinkFailure } from '../failure.ts';
@@ -15,7 +15,7 @@ const KEEP_ALIVE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Names the session in a response to `initialize` (2025-11-25). */
 export const SESSION_HEADER = 'mcp-session-id';
-const POOL: HttpClientOptions = {
+const CLIENT: HttpClientOptions = {
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
   keepAliveMs: KEEP_ALIVE_MS,
   keptHeaders: new Set([SESSION_HEADER]),
@@ -40,29 +40,31 @@ export interface HttpRequest {
 }
 
 /**
- * The HTTP side of one backend: one long-lived connection pool that all its links share.
- * Timeouts of answers belong to the requests, so the pool has none.
+ * The HTTP side of one backend: one long-lived client that all its links share.
+ * Timeouts of answers belong to the requests, so the client has none.
  */
 export class HttpTarget {
   readonly backend: Backend;
   readonly origin: string;
   readonly #authorizer: Authorizer;
+  readonly #createClient: HttpClientFactory;
   readonly #address: Origin;
   /** Pools of before an outage, while something is still under way on them. */
-  readonly #leaving = new Set<ConnectionPool>();
-  #pool: ConnectionPool;
+  readonly #leaving = new Set<HttpClient>();
+  #client: HttpClient;
   #path: string;
   #moves = 0;
 
   /** @throws LinkFailure when the URL, the CA file or the proxy of the environment cannot be used */
-  constructor(backend: Backend, authorizer: Authorizer) {
+  constructor(backend: Backend, authorizer: Authorizer, createClient: HttpClientFactory = ownClient) {
+    this.#createClient = createClient;
     this.backend = backend;
     this.#authorizer = authorizer;
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
     this.#address = originFrom(url, caBundleOf(backend), proxyTo(url, backend));
-    this.#pool = new ConnectionPool(this.#address, POOL);
+    this.#client = this.#createClient(this.#address, CLIENT);
   }
 
   /**
@@ -107,7 +109,7 @@ export class HttpTarget {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool, ...this.#leaving].map((pool) => pool.destroy()));
+    await Promise.all([this.#client, ...this.#leaving].map((client) => client.destroy()));
   }
 
   /**
@@ -115,8 +117,8 @@ export class HttpTarget {
    * as it may.
    */
   letGo(): void {
-    const before = this.#pool;
-    this.#pool = new ConnectionPool(this.#address, POOL);
+    const before = this.#client;
+    this.#client = this.#createClient(this.#address, CLIENT);
     this.#leaving.add(before);
     const forget = (): void => void this.#leaving.delete(before);
     before.close().then(forget, forget);
@@ -128,7 +130,7 @@ export class HttpTarget {
       const value = extra[name];
       if (value !== undefined && headers[name] === undefined) headers[name] = value;
     }
-    this.#pool.send({ path: request.path ?? this.#path, method, headers, body }, reader);
+    this.#client.send({ path: request.path ?? this.#path, method, headers, body }, reader);
   }
 
   #unauthorized(cause: unknown): GatewayFault {

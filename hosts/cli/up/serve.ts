@@ -7,6 +7,7 @@ import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
+import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../../shared/report-starts.ts';
 import { aborted, stopSignal } from '../../shared/stop-signal.ts';
@@ -50,7 +51,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
   using _ = logUnhandledRejections(log);
   const servers = createClientServers(first);
-  const plan = upPlan(isLoopbackHost(options.host), { timeoutMs: options.timeout, firstStartMs: options.startTimeout });
+  const times = { timeoutMs: options.timeout, firstStartMs: options.startTimeout };
+  const plan = { ...upPlan(isLoopbackHost(options.host), times), ...httpClientFrom(process.env) };
   const { limits } = readPlan(plan);
   const isLoopback = isLoopbackHost(options.host);
   using stop = stopSignal();

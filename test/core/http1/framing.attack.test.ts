@@ -5,54 +5,10 @@ import { MalformedResponse } from '../../../core/http1/response-errors.ts';
 import { readResponseHead } from '../../../core/http1/response-head.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
+import { OK } from './ambiguous-responses.ts';
 import { plainAnswer, poolTo, post, scriptedServer } from './scripted-server.ts';
 
-const OK = 'HTTP/1.1 200 OK\r\n';
-
-const AMBIGUOUS: readonly (readonly [string, string])[] = [
-  ['two lengths that differ', `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`],
-  ['a list of lengths', `${OK}Content-Length: 1, 1\r\n\r\nx`],
-  ['a negative length', `${OK}Content-Length: -1\r\n\r\n`],
-  ['a length with a sign', `${OK}Content-Length: +1\r\n\r\nx`],
-  ['a length in hex', `${OK}Content-Length: 0x1\r\n\r\nx`],
-  ['a length beyond what a number holds', `${OK}Content-Length: 99999999999999999999\r\n\r\nx`],
-  ['a length and a transfer coding', `${OK}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-  ['an unknown transfer coding', `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
-  ['two transfer codings', `${OK}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-  ['a space before the colon', `${OK}Content-Length : 1\r\n\r\nx`],
-  ['a header over two lines', `${OK}X: a\r\n b\r\nContent-Length: 1\r\n\r\nx`],
-  ['a lone line feed in a header', `${OK}X: a\nContent-Length: 1\r\n\r\nx`],
-  ['a lone carriage return in a header', `${OK}X: a\rb\r\nContent-Length: 1\r\n\r\nx`],
-  ['a NUL in a header', `${OK}X: a\0\r\nContent-Length: 1\r\n\r\nx`],
-  ['a line without a colon', `${OK}nonsense\r\n\r\n`],
-  ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
-  ['HTTP/2 in the clear', 'HTTP/2 200 OK\r\n\r\n'],
-  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
-  ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n'],
-  ['endless interim answers', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
-  ['a head without end', `${OK}X: ${'x'.repeat(40_000)}`],
-  ['a chunk without a size', `${OK}Transfer-Encoding: chunked\r\n\r\n\r\nx`],
-  ['a chunk size with a sign', `${OK}Transfer-Encoding: chunked\r\n\r\n-1\r\nx`],
-  ['a chunk longer than its size', `${OK}Transfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n`],
-  ['a chunk line that ends with a line feed alone', `${OK}Transfer-Encoding: chunked\r\n\r\n1\nx\r\n0\r\n\r\n`],
-  ['a chunk extension without end', `${OK}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(2_000)}`],
-  ['trailers without end', `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(70)}`],
-];
-
 describe('a backend that breaks HTTP', () => {
-  for (const [what, answer] of AMBIGUOUS) {
-    proves('choice.backend.http-framing', `with ${what} is refused, and its connection is closed`, async () => {
-      const server = await scriptedServer(({ socket }, number) => {
-        socket.write(number === 1 ? Buffer.from(answer, 'latin1') : plainAnswer('sound'));
-      });
-      const pool = poolTo(server);
-      expect((await post(pool)).error).toBeInstanceOf(MalformedResponse);
-      expect((await post(pool)).body).toBe('sound');
-      expect(server.sockets).toHaveLength(2);
-      await until(() => server.sockets[0]?.closed === true);
-    });
-  }
-
   for (const [when, body] of [
     ['behind its answer', (forged: string) => plainAnswer('own') + forged],
     [

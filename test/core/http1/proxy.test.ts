@@ -1,21 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConnectionPool } from '../../../core/http1/connection-pool.ts';
-import { originFrom } from '../../../core/http1/origin.ts';
+import { describe, expect, it } from 'vitest';
 import { proxyRouteFor } from '../../../core/http1/proxy-route.ts';
 import { forwardProxy } from '../../support/forward-proxy.ts';
 import { proves } from '../../support/proves.ts';
-import { plainAnswer, post, scriptedServer } from './scripted-server.ts';
+import { CLIENTS, clientsOf, plainAnswer, post, scriptedServer } from './scripted-server.ts';
 
 const routeOf = (url: string, env: Record<string, string>) => proxyRouteFor(new URL(url), env)?.label;
-
-function poolThrough(url: URL, ca: string | undefined, env: Record<string, string>, connectTimeoutMs = 5_000) {
-  const pool = new ConnectionPool(originFrom(url, ca, proxyRouteFor(url, env)), {
-    connectTimeoutMs,
-    keepAliveMs: 3_000,
-  });
-  onTestFinished(() => pool.destroy());
-  return pool;
-}
 
 describe('the proxy of an environment', () => {
   proves('choice.network.no-proxy', 'holds by scheme, and not for what NO_PROXY names or for this machine', () => {
@@ -45,7 +34,10 @@ describe('the proxy of an environment', () => {
   });
 });
 
-describe('connections through a proxy', () => {
+describe.each(Object.entries(CLIENTS))('connections of the client %s through a proxy', (_name, create) => {
+  const poolThrough = (url: URL, ca: string | undefined, env: Record<string, string>, connectTimeoutMs = 5_000) =>
+    clientsOf(create)({ url, ca, proxy: proxyRouteFor(url, env) }, { connectTimeoutMs });
+
   proves(
     ['choice.network.proxy-backends', 'choice.network.proxy-secret'],
     'reach https by CONNECT, with credentials that only the proxy gets, and are used again',

@@ -2,14 +2,18 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { ConnectionPool } from '../../../core/http1/connection-pool.ts';
+import { type HttpClientName, ownClient } from '../../../core/http1/choose-client.ts';
 import type {
+  HttpClient,
+  HttpClientFactory,
   HttpClientOptions,
   RequestControl,
   ResponseHead,
   ResponseReader,
 } from '../../../core/http1/http-client.ts';
 import { originFrom } from '../../../core/http1/origin.ts';
+import type { ProxyRoute } from '../../../core/http1/proxy-route.ts';
+import { createUndiciClient } from '../../../core/http1/undici-client.ts';
 import { certificates } from '../../support/certificates.ts';
 
 /** A request as its raw text, and the socket it came on. */
@@ -66,12 +70,32 @@ function endOf(text: string): number | undefined {
   return text.length >= head + 4 + length ? head + 4 + length : undefined;
 }
 
-/** A pool that is destroyed with its test. */
-export function poolTo({ url, ca }: Pick<ScriptedServer, 'url' | 'ca'>, options: Partial<HttpClientOptions> = {}) {
-  const pool = new ConnectionPool(originFrom(url, ca), { connectTimeoutMs: 5_000, keepAliveMs: 3_000, ...options });
-  onTestFinished(() => pool.destroy());
-  return pool;
+/** Both implementations; each test of the table runs with each. */
+export const CLIENTS = { own: ownClient, undici: createUndiciClient } as const satisfies Record<
+  HttpClientName,
+  HttpClientFactory
+>;
+
+/** Makes clients of one implementation; each is destroyed with its test. */
+export function clientsOf(create: HttpClientFactory) {
+  return ({ url, ca, proxy }: Target, options: Partial<HttpClientOptions> = {}): HttpClient => {
+    const origin = originFrom(url, ca, proxy);
+    const client = create(origin, { connectTimeoutMs: 5_000, keepAliveMs: 3_000, ...options });
+    onTestFinished(() => client.destroy());
+    if (create === createUndiciClient) frees.set(client, 'after a turn');
+    return client;
+  };
 }
+
+/** undici frees a connection one turn of the event loop after its response; the core's own client does before the end is told. */
+const frees = new WeakMap<HttpClient, 'after a turn'>();
+
+interface Target extends Pick<ScriptedServer, 'url' | 'ca'> {
+  readonly proxy?: ProxyRoute | undefined;
+}
+
+/** A client of the core's own. */
+export const poolTo = clientsOf(ownClient);
 
 /** What one answer came to. */
 export interface Outcome {
@@ -121,16 +145,18 @@ export function collect(react: Partial<ResponseReader> = {}): {
   return { reader, done: promise };
 }
 
-/** Sends one POST and collects its answer. */
-export function post(
-  pool: ConnectionPool,
+/** Sends one POST and collects its answer; afterwards its connection is free. */
+export async function post(
+  pool: HttpClient,
   body = '{}',
   headers: Readonly<Record<string, string>> = {},
   react: Partial<ResponseReader> = {},
 ): Promise<Outcome> {
   const { reader, done } = collect(react);
   pool.send({ method: 'POST', path: '/mcp', headers, body: Buffer.from(body, 'latin1') }, reader);
-  return done;
+  const outcome = await done;
+  if (frees.has(pool)) await new Promise((resolve) => setImmediate(resolve));
+  return outcome;
 }
 
 /** An answer with a length. */

@@ -110,7 +110,7 @@ describe('keys of this implementation in a file', () => {
   proves('choice.general.extension-keys', 'do not change the keys of the contract', async () => {
     const { shape } = configSchema(await sectionsOf(catalogue));
     const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
-    expect(ours.sort()).toEqual(['endpoint', 'limits', 'maxToolNameLength', 'plugins', 'statusPages']);
+    expect(ours.sort()).toEqual(['endpoint', 'httpClient', 'limits', 'maxToolNameLength', 'plugins', 'statusPages']);
     expect(CONTRACT.filter((key) => !(key in shape))).toEqual([]);
     const spec = {
       ...HEAD,
@@ -122,14 +122,15 @@ describe('keys of this implementation in a file', () => {
       ...spec,
       limits: { sessions: 5 },
       endpoint: { path: '/tools' },
+      httpClient: 'undici',
       maxToolNameLength: 64,
       plugins: [{ use: MINE }],
     };
     const plain = planFromConfig(await read(spec));
-    const { limits, endpoint, maxToolNameLength, plugins, ...rest } = planFromConfig(await read(extended));
+    const { limits, endpoint, httpClient, maxToolNameLength, plugins, ...rest } = planFromConfig(await read(extended));
     expect({ ...rest, plugins: plugins.slice(0, -1) }).toEqual(plain);
-    expect({ limits, endpoint, maxToolNameLength, added: plugins.at(-1) }).toMatchObject({
-      ...{ limits: extended.limits, endpoint: extended.endpoint, maxToolNameLength: 64 },
+    expect({ limits, endpoint, httpClient, maxToolNameLength, added: plugins.at(-1) }).toMatchObject({
+      ...{ limits: extended.limits, endpoint: extended.endpoint, httpClient: 'undici', maxToolNameLength: 64 },
       added: { use: MINE },
     });
   });

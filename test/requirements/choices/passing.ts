@@ -91,6 +91,8 @@ export const passing = [
       'choice.backend.http-framing':
         'an answer whose end is ambiguous is refused, and its connection is never used again',
       'choice.backend.http-headers': 'a header that would make another request of a request is not sent',
+      'choice.backend.http-client':
+        'httpClient of a plan or vmcp file, else TOOLMGR_HTTP_CLIENT, names the client of HTTP backends: own (default) or undici; a missing package is refused with the command that installs it',
       'choice.backend.read-buffers':
         'what a caller gets of a response is its own copy: no read for another caller changes it, over plain and TLS connections',
       'choice.backend.unchanged-suppressed':

@@ -16,6 +16,7 @@ import { Cancel, cancellationOf } from '../timing/cancel.ts';
 import { createCall } from './call-value.ts';
 import { missingEntry } from './denial.ts';
 import { type PipelineContext, performResolved } from './perform.ts';
+import { silentClient } from './silent-client.ts';
 
 /** How plugins and embedders call tools: down the same rooms as a client's call. */
 export interface Performing {
@@ -70,7 +71,9 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
       return performResolved(context, target.isMissing ? { missing: call } : { call }, curated);
     },
     async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
-      const client = silentClient(caller, callers?.listClass('', caller));
+      const listClass = callers?.listClass('', caller);
+      const key = `caller:${caller.key}:`;
+      const client = silentClient({ key, caller, capabilities: {}, capabilityClass: '', listClass });
       if (callers?.manager.callerLists(client.owner) === 'missing') await callers.manager.prepareOwner(client.owner);
       const catalog = catalogs.of(listClassOf(client.owner));
       const target = catalog.direct().find('tool', name) ?? catalog.find('tool', name) ?? missingEntry('tool', name);
@@ -131,17 +134,4 @@ function readArguments(
     const isLarge = cause instanceof TooManyMembers;
     return { error: wireError(CODE.invalidParams, isLarge ? cause.message : 'the arguments are no JSON object') };
   }
-}
-
-/** An asker in code: it hears nothing on the way and cannot be asked. */
-function silentClient(caller: Caller, listClass: string | undefined): ClientContext {
-  return {
-    era: '2026-07-28',
-    capabilities: {},
-    clientInfo: undefined,
-    owner: { key: `caller:${caller.key}:`, caller, capabilities: {}, capabilityClass: '', listClass },
-    progressToken: undefined,
-    logLevel: undefined,
-    notify: () => {},
-  };
 }

@@ -1,4 +1,3 @@
-import type { ClientContext } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
@@ -9,6 +8,7 @@ import { ANONYMOUS } from '../extension/anonymous.ts';
 import { encode, isObject } from '../json/raw-json.ts';
 import type { Message } from '../mcp/message.ts';
 import { META } from '../mcp/meta.ts';
+import { silentClient } from '../pipeline/silent-client.ts';
 import { createHeartbeat } from '../timing/shared-timers.ts';
 import { createLegacyServer, type LegacyServer } from './era-2025-11-25/legacy-server.ts';
 import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
@@ -76,20 +76,7 @@ export function createProtocolRouter({
 }
 
 /** The client for which the gateway reads its own server info. */
-const GATEWAY_CLIENT: ClientContext = {
-  era: '2026-07-28',
-  capabilities: {},
-  clientInfo: undefined,
-  owner: {
-    key: 'nobody',
-    caller: ANONYMOUS,
-    capabilities: {},
-    capabilityClass: '',
-  },
-  progressToken: undefined,
-  logLevel: undefined,
-  notify: () => {},
-};
+const GATEWAY_CLIENT = silentClient({ key: 'nobody', caller: ANONYMOUS, capabilities: {}, capabilityClass: '' });
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

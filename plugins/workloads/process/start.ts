@@ -1,11 +1,6 @@
 import { stat } from 'node:fs/promises';
-import {
-  GatewayFault,
-  type WorkloadHandle,
-  type WorkloadRuntime,
-  type WorkloadSpec,
-  type WorkloadState,
-} from '@toolmgr/core';
+import { GatewayFault, type WorkloadHandle, type WorkloadRuntime, type WorkloadSpec } from '@toolmgr/core';
+import { heldWorkload } from '../../shared/held-workload.ts';
 import { findProgram } from './find-program.ts';
 import { keepRunning, type ProcessSettings } from './keep-running.ts';
 
@@ -28,26 +23,8 @@ function heldForSessions(
   spec: WorkloadSpec,
   command: { readonly file: string; readonly args: readonly string[] },
 ): WorkloadHandle {
-  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
-  let end: (state: WorkloadState) => void = () => {};
-  const ended = new Promise<WorkloadState>((resolve) => {
-    end = resolve;
-  });
-  return {
-    get state() {
-      return state;
-    },
-    reach: {
-      transport: 'stdio',
-      command: { ...command, env: spec.env, ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }) },
-    },
-    ended,
-    logs: () => '',
-    async stop() {
-      state = { name: spec.name, status: 'stopped', restarts: 0 };
-      end(state);
-    },
-  };
+  const cwd = spec.cwd === undefined ? {} : { cwd: spec.cwd };
+  return heldWorkload(spec.name, { transport: 'stdio', command: { ...command, env: spec.env, ...cwd } });
 }
 
 /** Finds the program now, so that a typing slip is a sentence and not a backend that never answers. */

@@ -1,5 +1,6 @@
-import { definePlugin, GatewayFault, type WorkloadHandle, type WorkloadSpec, type WorkloadState } from '@toolmgr/core';
+import { definePlugin, GatewayFault, type WorkloadHandle, type WorkloadSpec } from '@toolmgr/core';
 import { z } from 'zod';
+import { heldWorkload } from '../../shared/held-workload.ts';
 
 const ADDRESS = 'workloads/remote-url';
 
@@ -17,23 +18,7 @@ export default definePlugin({
 function remoteWorkload(spec: WorkloadSpec): WorkloadHandle {
   const url = checkedUrl(spec);
   if (spec.transport === 'stdio') throw refusal(spec, 'a URL has the transport streamable-http or sse, not stdio');
-  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
-  let end: (state: WorkloadState) => void = () => {};
-  const ended = new Promise<WorkloadState>((resolve) => {
-    end = resolve;
-  });
-  return {
-    get state() {
-      return state;
-    },
-    reach: { transport: spec.transport, url },
-    ended,
-    logs: () => '',
-    async stop() {
-      state = { name: spec.name, status: 'stopped', restarts: 0 };
-      end(state);
-    },
-  };
+  return heldWorkload(spec.name, { transport: spec.transport, url });
 }
 
 function checkedUrl(spec: WorkloadSpec): string {

@@ -12,6 +12,7 @@ import { type CallFields, callWith, createCall } from '../../../core/pipeline/ca
 import { type PipelineContext, perform } from '../../../core/pipeline/perform.ts';
 import { compilePipeline } from '../../../core/pipeline/pipeline.ts';
 import { createRounds } from '../../../core/pipeline/rounds.ts';
+import { silentClient } from '../../../core/pipeline/silent-client.ts';
 import { Cancel } from '../../../core/timing/cancel.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -26,16 +27,7 @@ const entry = (key: string) => ({
 });
 
 function clientOf(era: ClientContext['era']): ClientContext {
-  const owner = { key: 'o', caller, capabilities: {}, capabilityClass: '' };
-  return {
-    era,
-    capabilities: {},
-    clientInfo: undefined,
-    owner,
-    progressToken: undefined,
-    logLevel: undefined,
-    notify: () => {},
-  };
+  return { ...silentClient({ key: 'o', caller, capabilities: {}, capabilityClass: '' }), era };
 }
 
 function callOf(

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import type { Call } from '../../../core/contract/call.ts';
+import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { type FakeServer, fakeServer, type TestClient, testGateway } from '../../../core/testing/index.ts';
@@ -26,6 +27,16 @@ const read = async (client: TestClient, uri: string): Promise<unknown> => {
   const { result, error } = await client.request('resources/read', { uri });
   return error ?? (result?.contents as { text: string }[])[0]?.text;
 };
+
+/** A plugin that replaces parts of the catalogue. */
+const hide = (change: (draft: CatalogDraft) => Partial<CatalogDraft>) =>
+  definePlugin({
+    address: 'test/hiding',
+    config: z.strictObject({}),
+    apply({ hooks }) {
+      hooks.shapeCatalog.tap('test/hiding', (draft) => ({ ...draft, ...change(draft) }));
+    },
+  });
 
 describe('a resource that no list names', () => {
   for (const era of ['2025-11-25', '2026-07-28'] as const) {
@@ -87,17 +98,10 @@ describe('a resource that no list names', () => {
   );
 
   proves('choice.resource.unlisted-hidden', 'is not a way to what a plugin took off the list', async () => {
-    const hiding = definePlugin({
-      address: 'test/hiding',
-      config: z.strictObject({}),
-      apply({ hooks }) {
-        hooks.shapeCatalog.tap('test/hiding', (draft) => ({
-          ...draft,
-          resources: draft.resources.filter(({ key }) => key !== 'memo://secret'),
-          templates: draft.templates.filter(({ key }) => key !== 'memo://secrets/{id}'),
-        }));
-      },
-    });
+    const hiding = hide((draft) => ({
+      resources: draft.resources.filter(({ key }) => key !== 'memo://secret'),
+      templates: draft.templates.filter(({ key }) => key !== 'memo://secrets/{id}'),
+    }));
     const server = library('memo:', 'memo://secret').resource('memo://open', 'o').template('memo://secrets/{id}');
     const closed = library('shut:', undefined).template('memo://secrets/{id}');
     await using kit = await testGateway({ plugins: [hiding], backends: { server, closed } });
@@ -119,16 +123,9 @@ describe('a resource that no list names', () => {
     'choice.resource.unlisted-hidden',
     'is nobody else’s when all that its owner lists was taken off',
     async () => {
-      const hiding = definePlugin({
-        address: 'test/hiding',
-        config: z.strictObject({}),
-        apply({ hooks }) {
-          hooks.shapeCatalog.tap('test/hiding', (draft) => ({
-            ...draft,
-            resources: draft.resources.filter(({ backend }) => backend !== 'owner'),
-          }));
-        },
-      });
+      const hiding = hide((draft) => ({
+        resources: draft.resources.filter(({ backend }) => backend !== 'owner'),
+      }));
       const [owner, other] = [library('memo:', 'memo://listed'), library('note:', 'note://listed')];
       await using kit = await testGateway({ plugins: [hiding], backends: { owner, other } });
       const client = await kit.client();

@@ -39,6 +39,23 @@ function heldTool(open: OpenEndpoint): {
   };
 }
 
+/** Calls the held tool and disconnects after its first message, which it gives. */
+async function callAndLeave(
+  open: OpenEndpoint,
+  session: Awaited<ReturnType<typeof openSession>>,
+  held: ReturnType<typeof heldTool>,
+  say: () => void,
+): Promise<ServerEvent | undefined> {
+  const gone = new AbortController();
+  const opening = session.stream('tools/call', { name: 'held', ...TOKEN }, 9, gone.signal);
+  await until(() => held.calls === 1);
+  say();
+  const seen = await (await opening).next();
+  gone.abort();
+  await until(() => open.endpoint.counts().streams === 0);
+  return seen;
+}
+
 describe('the GET stream of a session', () => {
   proves(['ask.legacy.get-stream', 'choice.session.priming-event'], 'begins with an id to come back with', async () => {
     await using open = await openEndpoint();
@@ -173,13 +190,7 @@ describe('a resumed stream', () => {
     await using open = await openEndpoint();
     const held = heldTool(open);
     const session = await openSession(open.url);
-    const gone = new AbortController();
-    const opening = session.stream('tools/call', { name: 'held', ...TOKEN }, 9, gone.signal);
-    await until(() => held.calls === 1);
-    held.tell(1);
-    const seen = await (await opening).next();
-    gone.abort();
-    await until(() => open.endpoint.counts().streams === 0);
+    const seen = await callAndLeave(open, session, held, () => held.tell(1));
     held.end();
     for (let time = 0; time < 2; time++) {
       const rest = await (await session.get({ 'last-event-id': seen?.id ?? '' })).rest();
@@ -220,13 +231,7 @@ describe('a resumed stream', () => {
     await using open = await openEndpoint({ limits: { replayEvents: 4 } });
     const held = heldTool(open);
     const session = await openSession(open.url);
-    const gone = new AbortController();
-    const opening = session.stream('tools/call', { name: 'held', ...TOKEN }, 9, gone.signal);
-    await until(() => held.calls === 1);
-    held.log(0);
-    const seen = await (await opening).next();
-    gone.abort();
-    await until(() => open.endpoint.counts().streams === 0);
+    const seen = await callAndLeave(open, session, held, () => held.log(0));
     for (let n = 1; n <= 10; n++) held.log(n);
     held.end();
     const rest = await (await session.get({ 'last-event-id': seen?.id ?? '' })).rest();

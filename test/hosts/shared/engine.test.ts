@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { cli, startCli } from '../../support/cli.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 60_000;
 const SUPPORT = join(import.meta.dirname, '..', '..', 'support');
@@ -42,16 +42,7 @@ describe('V8 in a host', () => {
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'toolmgr-engine-'));
       await using far = await recordingServer();
-      const file = join(folder, 'vmcp.yaml');
-      const config = {
-        name: 'engine',
-        groupRef: 'dev',
-        incomingAuth: { type: 'anonymous' },
-        outgoingAuth: { source: 'inline' },
-        aggregation: { conflictResolution: 'prefix' },
-        backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
-      };
-      await writeFile(file, stringify(config));
+      const file = await writeVmcpFile(folder, { far: far.url });
       const noting = pathToFileURL(join(SUPPORT, 'note-engine-flags.ts')).href;
       {
         const env = { NODE_OPTIONS: `--import=${noting}` };

@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { stringify } from 'yaml';
 import { testClient } from '../../../core/testing/index.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { runScript } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 60_000;
 
@@ -23,19 +23,10 @@ describe('codeMode of a vmcp file', () => {
         '../../../node_modules/@modelcontextprotocol/server-memory/dist/index.js',
       );
       const write = async (enabled: boolean | undefined): Promise<string> => {
-        const file = join(folder, `${enabled}.yaml`);
         const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };
-        const config = {
-          name: 'dev-vmcp',
-          groupRef: 'dev',
-          incomingAuth: { type: 'anonymous' },
-          outgoingAuth: { source: 'inline' },
-          aggregation: { conflictResolution: 'prefix' },
-          backends: [{ name: 'memory', transport: 'stdio', command: { file: process.execPath, args: [memory], env } }],
-          codeMode: { ...(enabled === undefined ? {} : { enabled }), scriptTimeout: '30s' },
-        };
-        await writeFile(file, stringify(config));
-        return file;
+        const program = { transport: 'stdio', command: { file: process.execPath, args: [memory], env } };
+        const codeMode = { ...(enabled === undefined ? {} : { enabled }), scriptTimeout: '30s' };
+        return writeVmcpFile(await mkdtemp(join(folder, 'file-')), { memory: program }, { codeMode });
       };
       const file = await write(true);
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);

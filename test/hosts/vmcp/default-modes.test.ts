@@ -1,13 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { stringify } from 'yaml';
 import { testClient } from '../../../core/testing/index.ts';
 import { startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 60_000;
 let folder: string;
@@ -16,20 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const write = async (backends: Record<string, string>, more: object = {}): Promise<string> => {
-  const file = join(folder, 'vmcp.yaml');
-  const config = {
-    name: 'dev-vmcp',
-    groupRef: 'dev',
-    incomingAuth: { type: 'anonymous' },
-    outgoingAuth: { source: 'inline' },
-    aggregation: { conflictResolution: 'prefix' },
-    backends: Object.entries(backends).map(([name, url]) => ({ name, url, transport: 'streamable-http' })),
-    ...more,
-  };
-  await writeFile(file, stringify(config));
-  return file;
-};
+const write = (backends: Record<string, string>, more: object = {}): Promise<string> =>
+  writeVmcpFile(folder, backends, more);
 
 describe('a vmcp file without optional sections', () => {
   proves(

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { testClient } from '../../../core/testing/index.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 60_000;
 const NOTING = pathToFileURL(join(import.meta.dirname, '../../support/note-modules.ts')).href;
@@ -19,16 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const serve = async (): Promise<RunningCli> => {
-  const file = join(folder, 'vmcp.yaml');
-  const config = {
-    name: 'first',
-    groupRef: 'dev',
-    incomingAuth: { type: 'anonymous' },
-    outgoingAuth: { source: 'inline' },
-    aggregation: { conflictResolution: 'prefix' },
-    backends: [],
-  };
-  await writeFile(file, stringify(config));
+  const file = await writeVmcpFile(folder, {});
   return startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env: { NODE_OPTIONS: `--import=${NOTING}` } });
 };
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { INITIALIZE, request } from '../../support/replicas.ts';
 import { until } from '../../support/until.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 90_000;
 const SLOW = { name: 'one_slow', arguments: {} };
@@ -19,19 +19,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const write = (backends: Record<string, string>, more: object = {}): Promise<void> =>
-  writeFile(
-    file,
-    stringify({
-      name: 'dev-vmcp',
-      groupRef: 'dev',
-      incomingAuth: { type: 'anonymous' },
-      outgoingAuth: { source: 'inline', default: { type: 'unauthenticated' } },
-      aggregation: { conflictResolution: 'prefix' },
-      backends: Object.entries(backends).map(([name, url]) => ({ name, url, transport: 'streamable-http' })),
-      ...more,
-    }),
-  );
+const write = async (backends: Record<string, string>, more: object = {}): Promise<void> => {
+  await writeVmcpFile(folder, backends, more);
+};
+
+const openedSession = async (url: string): Promise<string> => (await send(url, undefined, INITIALIZE)).session ?? '';
 
 async function started(): Promise<{ running: RunningCli; url: string }> {
   const running = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
@@ -81,9 +73,7 @@ describe('a vmcp file that changes while it is served', () => {
       await write({ one: server.url });
       const { running, url } = await started();
       await using _ = running;
-      const sessions = await Promise.all(
-        Array.from({ length: 10 }, async () => (await send(url, undefined, INITIALIZE)).session ?? ''),
-      );
+      const sessions = await Promise.all(Array.from({ length: 10 }, () => openedSession(url)));
       const stream = await streamOf(url, sessions[0] ?? '');
       const calls: Promise<{ status: number; text: string }>[] = [];
       for (let round = 0; round < 5; round++) {
@@ -114,8 +104,7 @@ describe('a vmcp file that changes while it is served', () => {
       await write({ one: server.url });
       const { running, url } = await started();
       await using _ = running;
-      const { session } = await send(url, undefined, INITIALIZE);
-      const id = session ?? '';
+      const id = await openedSession(url);
       const stream = await streamOf(url, id);
       await write({ one: server.url }, { agregation: {} });
       await running.printed(/the previous configuration stays.*did you mean/s);
@@ -140,11 +129,11 @@ describe('a vmcp file that changes while it is served', () => {
       await write({ one: server.url });
       const { running, url } = await started();
       await using _ = running;
-      const { session } = await send(url, undefined, INITIALIZE);
+      const session = await openedSession(url);
       await write({ one: server.url }, { limits: { sessions: 7 } });
       await running.printed(/client sessions end.*limits changed/);
       await until(() => reloads(running) === 1, 10_000);
-      expect((await send(url, session ?? '', request('ping'))).status).toBe(404);
+      expect((await send(url, session, request('ping'))).status).toBe(404);
     },
     LONG,
   );
@@ -162,8 +151,8 @@ describe('a vmcp process with a faulty configuration', () => {
       const [, url = ''] = await running.printed(/serves (http:\S+)/);
       await running.printed(/no catalogue.*CATALOG_CONFLICT.*\[one, two\]/);
       await running.printed(/backend ready/);
-      const { session } = await send(url, undefined, INITIALIZE);
-      expect((await send(url, session ?? '', request('tools/list'))).text).toContain('-32603');
+      const session = await openedSession(url);
+      expect((await send(url, session, request('tools/list'))).text).toContain('-32603');
       const notReady = await fetch(new URL('/readyz', url));
       expect([notReady.status, await notReady.json()]).toEqual([
         503,
@@ -173,7 +162,7 @@ describe('a vmcp process with a faulty configuration', () => {
       await write({ one: server.url, two: server.url });
       await until(() => reloads(running) === 1, 20_000);
       await until(async () => (await fetch(new URL('/readyz', url))).status === 200, 20_000);
-      expect((await send(url, session ?? '', request('tools/list'))).text).toContain('two_echo');
+      expect((await send(url, session, request('tools/list'))).text).toContain('two_echo');
     },
     LONG,
   );
@@ -194,11 +183,11 @@ describe('a vmcp process with a faulty configuration', () => {
       await write({ one: server.url }, { plugins: [{ use: './careless.ts' }] });
       const { running, url } = await started();
       await using _ = running;
-      const { session } = await send(url, undefined, INITIALIZE);
+      const session = await openedSession(url);
       const echo = request('tools/call', { name: 'one_echo', arguments: { message: 'still' } });
-      await send(url, session ?? '', echo);
+      await send(url, session, echo);
       await running.printed(/unhandled promise rejection.*no handler.*careless\.ts/);
-      expect((await send(url, session ?? '', echo)).text).toContain('echo: still');
+      expect((await send(url, session, echo)).text).toContain('echo: still');
     },
     LONG,
   );
@@ -238,8 +227,7 @@ describe('a vmcp process that stops', () => {
       await write({ one: server.url });
       const { running, url } = await started();
       await using _ = running;
-      const { session } = await send(url, undefined, INITIALIZE);
-      const id = session ?? '';
+      const id = await openedSession(url);
       const ready = async () => {
         const response = await fetch(new URL('/readyz', url));
         return [response.status, ((await response.json()) as { reason?: string }).reason];
@@ -299,8 +287,8 @@ describe('a vmcp process that stops', () => {
       await write({ one: server.url }, { limits: { stopMs: 100 } });
       const { running, url } = await started();
       await using _ = running;
-      const { session } = await send(url, undefined, INITIALIZE);
-      const cut = send(url, session ?? '', request('tools/call', SLOW)).catch(() => undefined);
+      const session = await openedSession(url);
+      const cut = send(url, session, request('tools/call', SLOW)).catch(() => undefined);
       await until(() => server.calls.length === 1, 10_000);
       running.signal('SIGTERM');
       expect((await running.finished).code).toBe(0);

@@ -1,20 +1,17 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { stringify } from 'yaml';
 import { startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
 import { INITIALIZE, request } from '../../support/replicas.ts';
 import { until } from '../../support/until.ts';
+import { apiKeys, writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 90_000;
-const API_KEYS = join(import.meta.dirname, '../../../examples/custom-auth/api-keys.ts');
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const LIMITED = request('tools/call', { name: 'far_fail', arguments: {} });
 const ECHO = request('tools/call', { name: 'far_echo', arguments: { message: 'hi' } });
 
@@ -31,19 +28,18 @@ afterAll(async () => {
 
 /** Two processes of one file, with one Redis between them. */
 async function replicas(redis: RedisServer, flags: readonly string[] = [], more: object = {}) {
-  const file = join(folder, 'vmcp.yaml');
-  const config = {
-    name: 'replicated',
-    groupRef: 'dev',
-    outgoingAuth: { source: 'inline' },
-    aggregation: { conflictResolution: 'prefix' },
-    backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
-    plugins: [{ use: API_KEYS, with: { keys: { ada: sha256('key-of-ada'), eve: sha256('key-of-eve') } } }],
-    sessionStorage: { provider: 'redis', address: redis.address },
-    limits: { sessionCheckMs: 0 },
-    ...more,
-  };
-  await writeFile(file, stringify(config));
+  const file = await writeVmcpFile(
+    folder,
+    { far: far.url },
+    {
+      name: 'replicated',
+      incomingAuth: undefined,
+      plugins: [apiKeys('ada', 'eve')],
+      sessionStorage: { provider: 'redis', address: redis.address },
+      limits: { sessionCheckMs: 0 },
+      ...more,
+    },
+  );
   const running = [1, 2].map(() => startCli(['vmcp', 'serve', '-c', file, '--port', '0', ...flags]));
   const urls = await Promise.all(
     running.map(async (each) => {

@@ -11,6 +11,7 @@ import { cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
+import { vmcpConfig } from '../../support/vmcp-file.ts';
 
 const LONG = 60_000;
 let folder: string;
@@ -18,17 +19,6 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
-
-/** A vmcp file over HTTP backends, as an object. */
-const configOf = (backends: Record<string, string>, more: object = {}) => ({
-  name: 'dev-vmcp',
-  groupRef: 'dev',
-  incomingAuth: { type: 'anonymous' },
-  outgoingAuth: { source: 'inline', default: { type: 'unauthenticated' } },
-  aggregation: { conflictResolution: 'prefix' },
-  backends: Object.entries(backends).map(([name, url]) => ({ name, url, transport: 'streamable-http' })),
-  ...more,
-});
 
 const write = async (config: object, name = 'vmcp.yaml'): Promise<string> => {
   const file = join(folder, name);
@@ -82,7 +72,7 @@ describe('toolmgr vmcp serve', () => {
         },
       };
       const file = await write(
-        configOf({ github: github.url, docs: docs.url }, { outgoingAuth, passthroughHeaders: ['X-Tenant'] }),
+        vmcpConfig({ github: github.url, docs: docs.url }, { outgoingAuth, passthroughHeaders: ['X-Tenant'] }),
       );
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], {
         env: { GITHUB_AUTHORIZATION: 'Bearer t0p-secret' },
@@ -111,7 +101,7 @@ describe('toolmgr vmcp serve', () => {
     'is healthy with the first backend that answers, and reports a starting one as unknown',
     async () => {
       await using quick = await recordingServer();
-      const config = configOf({ quick: quick.url });
+      const config = vmcpConfig({ quick: quick.url });
       const command = { file: process.execPath, args: ['-e', 'process.stdin.resume()'] };
       const starting = { name: 'starting', transport: 'stdio', command };
       const file = await write({ ...config, backends: [...config.backends, starting] });
@@ -135,14 +125,14 @@ describe('toolmgr vmcp serve', () => {
     async () => {
       await using server = await recordingServer();
       const operational = { timeouts: { default: '200ms', perWorkload: { patient: '20s' } } };
-      const file = await write(configOf({ hasty: server.url, patient: server.url }, { operational }));
+      const file = await write(vmcpConfig({ hasty: server.url, patient: server.url }, { operational }));
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
       const url = await endpointOf(serving);
       const hasty = await call(url, 'hasty_slow');
       expect(hasty.code).toBe(5);
       expect(hasty.out + hasty.err).toMatch(/time|200/i);
       expect(await call(url, 'patient_slow')).toMatchObject({ code: 0, out: 'late\n' });
-      const unset = await write(configOf({ hasty: server.url }, { operational: { timeouts: {} } }));
+      const unset = await write(vmcpConfig({ hasty: server.url }, { operational: { timeouts: {} } }));
       const plan = parse((await cli(['vmcp', 'plan', '-c', unset])).out);
       expect(plan).toMatchObject({ timeouts: { defaultMs: 30_000 } });
     },
@@ -163,7 +153,7 @@ describe('toolmgr vmcp serve', () => {
       const goes = await recordingServer();
       const failureHandling = { healthCheckInterval: '300ms', healthCheckTimeout: '200ms', unhealthyThreshold: 2 };
       const more = { operational: { logLevel: 'debug', failureHandling }, limits: { listGraceMs: 0 } };
-      const file = await write(configOf({ stays: stays.url, goes: goes.url }, more));
+      const file = await write(vmcpConfig({ stays: stays.url, goes: goes.url }, more));
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
       const url = await endpointOf(serving);
       const page = async (path: string) => {
@@ -198,7 +188,7 @@ describe('toolmgr vmcp serve', () => {
     'applies its flags; with --enable-audit each request is one line on stdout, without it none',
     async () => {
       await using server = await recordingServer();
-      const file = await write(configOf({ one: server.url }));
+      const file = await write(vmcpConfig({ one: server.url }));
       await using audited = startCli([
         'vmcp',
         'serve',
@@ -227,7 +217,7 @@ describe('toolmgr vmcp serve', () => {
       expect(lines.every((each) => JSON.parse(each).msg === 'audit_event')).toBe(true);
       expect(lines.filter((each) => each.includes('mcp_tool_call'))).toHaveLength(1);
 
-      const unsaid = await write(configOf({ one: server.url }, { audit: { includeRequestData: true } }));
+      const unsaid = await write(vmcpConfig({ one: server.url }, { audit: { includeRequestData: true } }));
       await using silent = startCli(['vmcp', 'serve', '-c', unsaid, '--port', '0', '--session-ttl', '0']);
       await call(await endpointOf(silent), 'one_echo', 'message=hi');
       silent.signal('SIGTERM');
@@ -245,13 +235,13 @@ describe('toolmgr vmcp serve', () => {
     'reloads its file on change and on SIGHUP, and keeps the old one when the new one is invalid',
     async () => {
       await using server = await recordingServer();
-      const file = await write(configOf({ one: server.url }));
+      const file = await write(vmcpConfig({ one: server.url }));
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
       const url = await endpointOf(serving);
-      await write(configOf({ one: server.url, two: server.url }));
+      await write(vmcpConfig({ one: server.url, two: server.url }));
       await serving.printed(/configuration reloaded/);
       await until(async () => (await cli(['tools', '--url', url])).out.includes('two_echo'), 15_000);
-      await write({ ...configOf({ three: server.url }), agregation: {} });
+      await write({ ...vmcpConfig({ three: server.url }), agregation: {} });
       await serving.printed(/the previous configuration stays.*did you mean/s);
       serving.signal('SIGHUP');
       await until(() => (serving.err().match(/previous configuration stays/g) ?? []).length > 1, 10_000);
@@ -265,12 +255,12 @@ describe('toolmgr vmcp serve', () => {
     'ends a call with the plugins it began with when the file changes',
     async () => {
       await using server = await recordingServer();
-      const file = await write(configOf({ one: server.url }));
+      const file = await write(vmcpConfig({ one: server.url }));
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
       const url = await endpointOf(serving);
       const slow = call(url, 'one_slow');
       await until(() => server.calls.length === 1, 10_000);
-      await write(configOf({ other: server.url }));
+      await write(vmcpConfig({ other: server.url }));
       await serving.printed(/configuration reloaded/);
       expect(await slow).toMatchObject({ code: 0, out: 'late\n' });
       await until(async () => (await cli(['tools', '--url', url])).out.includes('other_slow'), 15_000);
@@ -296,7 +286,7 @@ describe('toolmgr vmcp serve', () => {
         };`,
       );
       const file = await write(
-        configOf({ one: server.url }, { plugins: [{ use: './refuse-fail.mjs', with: { word: 'not today' } }] }),
+        vmcpConfig({ one: server.url }, { plugins: [{ use: './refuse-fail.mjs', with: { word: 'not today' } }] }),
       );
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
       const url = await endpointOf(serving);
@@ -315,7 +305,7 @@ describe('toolmgr vmcp serve', () => {
     'stops with 0 on SIGINT and SIGTERM',
     async () => {
       await using server = await recordingServer();
-      const file = await write(configOf({ one: server.url }));
+      const file = await write(vmcpConfig({ one: server.url }));
       for (const name of ['SIGINT', 'SIGTERM'] as const) {
         await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
         await endpointOf(serving);
@@ -332,7 +322,7 @@ describe('toolmgr vmcp serve', () => {
     const { port } = other.address() as AddressInfo;
     const mark = join(folder, 'started');
     const command = { file: process.execPath, args: ['-e', `require('fs').writeFileSync('${mark}', '')`] };
-    const file = await write({ ...configOf({}), backends: [{ name: 'one', transport: 'stdio', command }] });
+    const file = await write({ ...vmcpConfig({}), backends: [{ name: 'one', transport: 'stdio', command }] });
     const ended = await cli(['vmcp', 'serve', '-c', file, '--port', String(port)]);
     other.close();
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining(`port ${port} on 127.0.0.1 is taken`) });
@@ -341,7 +331,7 @@ describe('toolmgr vmcp serve', () => {
   });
 
   it('warns when other machines can reach a gateway without authentication', async () => {
-    const file = await write(configOf({ one: 'http://127.0.0.1:9/mcp' }));
+    const file = await write(vmcpConfig({ one: 'http://127.0.0.1:9/mcp' }));
     await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--host', '0.0.0.0']);
     await serving.printed(/serves http/);
     expect(serving.err()).toContain('warning everyone who can reach 0.0.0.0 may call');
@@ -352,7 +342,7 @@ describe('toolmgr vmcp serve', () => {
       source: 'inline',
       default: { type: 'header_injection', headerInjection: { headerName: 'X', headerValueEnv: 'TOOLMGR_TEST_UNSET' } },
     };
-    const file = await write(configOf({ one: 'http://127.0.0.1:9/mcp' }, { outgoingAuth }));
+    const file = await write(vmcpConfig({ one: 'http://127.0.0.1:9/mcp' }, { outgoingAuth }));
     expect(await cli(['vmcp', 'serve', '-c', file, '--port', '0'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('TOOLMGR_TEST_UNSET is not set'),
@@ -389,7 +379,7 @@ describe('toolmgr vmcp serve', () => {
     'uses the file when both are given, and reports that',
     async () => {
       await using server = await recordingServer();
-      const file = await write(configOf({ one: server.url }));
+      const file = await write(vmcpConfig({ one: server.url }));
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--group', 'other', '--port', '0']);
       await serving.printed(/--group other is ignored/);
       await serving.printed(/dev-vmcp serves/);

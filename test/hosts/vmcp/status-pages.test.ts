@@ -11,6 +11,7 @@ import { cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
+import { vmcpConfig } from '../../support/vmcp-file.ts';
 
 const LONG = 60_000;
 const TOKEN = 'op3n-sesame~1';
@@ -26,16 +27,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const configOf = (url: string, more: object) =>
-  stringify({
-    name: 'dev-vmcp',
-    groupRef: 'dev',
-    incomingAuth: { type: 'anonymous' },
-    outgoingAuth: { source: 'inline' },
-    aggregation: { conflictResolution: 'prefix' },
-    backends: [{ name: 'docs', url, transport: 'streamable-http' }],
-    telemetry: { enablePrometheusMetricsPath: true },
-    ...more,
-  });
+  stringify(vmcpConfig({ docs: url }, { telemetry: { enablePrometheusMetricsPath: true }, ...more }));
 const write = (url: string, more: object): Promise<void> => writeFile(file, configOf(url, more));
 
 interface Started extends AsyncDisposable {

@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect } from 'vitest';
-import { stringify } from 'yaml';
 import { startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 90_000;
 const EVERYTHING = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
@@ -20,23 +20,10 @@ async function connected(url: string, mode: 'auto' | 'legacy'): Promise<Client> 
 }
 
 /** A file with two backends: a server that answers on demand, and a program. */
-async function fileIn(folder: string, far: string): Promise<string> {
-  const file = join(folder, 'vmcp.yaml');
-  const config = {
-    name: 'stopping',
-    groupRef: 'dev',
-    incomingAuth: { type: 'anonymous' },
-    outgoingAuth: { source: 'inline' },
-    aggregation: { conflictResolution: 'prefix' },
-    limits: { stopMs: 30_000 },
-    audit: { enabled: true, logFile: join(folder, 'audit.log'), eventTypes: ['mcp_tool_call'] },
-    backends: [
-      { name: 'far', url: far, transport: 'streamable-http' },
-      { name: 'program', transport: 'stdio', command: { file: process.execPath, args: [EVERYTHING] } },
-    ],
-  };
-  await writeFile(file, stringify(config));
-  return file;
+function fileIn(folder: string, far: string): Promise<string> {
+  const program = { transport: 'stdio', command: { file: process.execPath, args: [EVERYTHING] } };
+  const audit = { enabled: true, logFile: join(folder, 'audit.log'), eventTypes: ['mcp_tool_call'] };
+  return writeVmcpFile(folder, { far, program }, { limits: { stopMs: 30_000 }, audit });
 }
 
 describe('SIGTERM while clients of both eras call a server and a program', () => {

@@ -1,14 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { stringify } from 'yaml';
 import { cli, startCli } from '../../support/cli.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';
 import { tracedServer } from '../../support/traced-server.ts';
 import { until } from '../../support/until.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 60_000;
 
@@ -22,19 +22,7 @@ describe('telemetry of a vmcp file', () => {
       await using docs = await tracedServer();
       await using collector = await otlpReceiver();
       const file = join(folder, 'vmcp.yaml');
-      const write = (more: object) =>
-        writeFile(
-          file,
-          stringify({
-            name: 'dev-vmcp',
-            groupRef: 'dev',
-            incomingAuth: { type: 'anonymous' },
-            outgoingAuth: { source: 'inline' },
-            aggregation: { conflictResolution: 'prefix' },
-            backends: [{ name: 'docs', url: docs.url, transport: 'streamable-http' }],
-            ...more,
-          }),
-        );
+      const write = (more: object) => writeVmcpFile(folder, { docs: docs.url }, more);
       const telemetry = {
         endpoint: collector.address,
         insecure: true,

@@ -70,6 +70,20 @@ describe('a refused request', () => {
     await here.kit.gateway.stop();
     const lines = await here.lines();
     const ada = 'ada@example.com';
+    // each era sends the same three calls
+    const calls = [
+      [
+        'mcp_tool_call',
+        'application_error',
+        ada,
+        'tools/call',
+        'missing',
+        200,
+        expect.stringContaining('unknown tool'),
+      ],
+      ['mcp_tool_call', 'denied', ada, 'tools/call', 'forbidden', undefined, 'call denied by authorization policy'],
+      ['mcp_tool_call', 'failure', ada, 'tools/call', 'limited', undefined, 'rate limit exceeded'],
+    ];
     expect(lines.map(short)).toEqual([
       ['http_request', 'denied', 'anonymous', 'POST', undefined, 403, 'this Host is not served here'],
       ['http_request', 'denied', 'anonymous', 'POST', undefined, 403, 'this Origin is not allowed'],
@@ -78,31 +92,11 @@ describe('a refused request', () => {
       ['mcp_request', 'denied', 'anonymous', 'GET', undefined, 401, 'authentication is required'],
       ['http_request', 'failure', 'anonymous', 'GET', undefined, 404, undefined],
       ['mcp_request', 'failure', ada, 'POST', undefined, 400, 'the body is not JSON'],
-      [
-        'mcp_tool_call',
-        'application_error',
-        ada,
-        'tools/call',
-        'missing',
-        200,
-        expect.stringContaining('unknown tool'),
-      ],
-      ['mcp_tool_call', 'denied', ada, 'tools/call', 'forbidden', undefined, 'call denied by authorization policy'],
-      ['mcp_tool_call', 'failure', ada, 'tools/call', 'limited', undefined, 'rate limit exceeded'],
+      ...calls,
       ['mcp_request', 'failure', ada, 'no/such/method', undefined, 404, expect.any(String)],
       ['mcp_initialize', 'success', ada, 'initialize', undefined, 200, undefined],
       ['mcp_notification', 'success', ada, 'notifications/initialized', undefined, 202, undefined],
-      [
-        'mcp_tool_call',
-        'application_error',
-        ada,
-        'tools/call',
-        'missing',
-        200,
-        expect.stringContaining('unknown tool'),
-      ],
-      ['mcp_tool_call', 'denied', ada, 'tools/call', 'forbidden', undefined, 'call denied by authorization policy'],
-      ['mcp_tool_call', 'failure', ada, 'tools/call', 'limited', undefined, 'rate limit exceeded'],
+      ...calls,
       ['mcp_request', 'denied', ada, 'resources/subscribe', 'file:///secret', 403, expect.any(String)],
       ['mcp_ping', 'failure', ada, 'ping', undefined, 404, expect.stringContaining('session is unknown')],
     ]);

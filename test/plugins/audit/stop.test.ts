@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { stringify } from 'yaml';
 import { linesOf } from '../../support/audited.ts';
 import { startCli } from '../../support/cli.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const REQUESTS = 600;
 const LONG = 60_000;
@@ -28,19 +28,9 @@ describe('a gateway process', () => {
   });
 
   /** A vmcp file; an empty `logFile` means stdout. */
-  const configured = async (logFile: string): Promise<string> => {
-    const file = join(folder, 'vmcp.yaml');
-    const config = {
-      name: 'audited',
-      groupRef: 'g',
-      incomingAuth: { type: 'anonymous' },
-      outgoingAuth: { source: 'inline' },
-      aggregation: { conflictResolution: 'prefix' },
-      backends: [{ name: 'one', url: server.url, transport: 'streamable-http' }],
-      audit: { enabled: true, logFile, eventTypes: ['mcp_tools_list'] },
-    };
-    await writeFile(file, stringify(config));
-    return file;
+  const configured = (logFile: string): Promise<string> => {
+    const audit = { enabled: true, logFile, eventTypes: ['mcp_tools_list'] };
+    return writeVmcpFile(folder, { one: server.url }, { name: 'audited', audit });
   };
   const listed = (url: string) => Array.from({ length: REQUESTS }, () => postModern(url, 'tools/list'));
 

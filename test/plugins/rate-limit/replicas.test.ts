@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { testClient } from '../../../core/testing/index.ts';
 import { certificates } from '../../support/certificates.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
@@ -12,11 +10,10 @@ import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
+import { apiKeys, writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 90_000;
 const PASSWORD = 'pw-of-the-replicas';
-const API_KEYS = join(import.meta.dirname, '../../../examples/custom-auth/api-keys.ts');
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 let folder: string;
 let far: RecordingServer;
@@ -30,20 +27,10 @@ afterAll(async () => {
 });
 
 /** A file with ten calls for all users and six per user. */
-async function fileWith(sessionStorage: object): Promise<string> {
-  const file = join(folder, 'vmcp.yaml');
-  const config = {
-    name: 'replicated',
-    groupRef: 'dev',
-    outgoingAuth: { source: 'inline' },
-    aggregation: { conflictResolution: 'prefix' },
-    backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
-    plugins: [{ use: API_KEYS, with: { keys: { ada: sha256('key-of-ada'), bob: sha256('key-of-bob') } } }],
-    rateLimiting: { shared: per(10, '10h'), tools: [{ name: 'far_echo', perUser: per(6, '10h') }] },
-    sessionStorage,
-  };
-  await writeFile(file, stringify(config));
-  return file;
+function fileWith(sessionStorage: object): Promise<string> {
+  const rateLimiting = { shared: per(10, '10h'), tools: [{ name: 'far_echo', perUser: per(6, '10h') }] };
+  const plugins = [apiKeys('ada', 'bob')];
+  return writeVmcpFile(folder, { far: far.url }, { incomingAuth: undefined, plugins, rateLimiting, sessionStorage });
 }
 
 /** Two processes with the same file. */

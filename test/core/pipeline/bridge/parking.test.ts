@@ -5,19 +5,17 @@ import { ANONYMOUS } from '../../../../core/extension/anonymous.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { createSuspendedCalls, type RoundEnd } from '../../../../core/pipeline/bridge/suspended-calls.ts';
+import { silentClient } from '../../../../core/pipeline/silent-client.ts';
 import { proves } from '../../../support/proves.ts';
 
 const caller = ANONYMOUS;
 const other = { ...caller, key: 'other' };
-const client: ClientContext = {
-  era: '2026-07-28',
+const client = silentClient({
+  key: 'o',
+  caller,
   capabilities: { elicitation: {} },
-  clientInfo: undefined,
-  owner: { key: 'o', caller, capabilities: { elicitation: {} }, capabilityClass: 'elicitation' },
-  progressToken: undefined,
-  logLevel: undefined,
-  notify: () => {},
-};
+  capabilityClass: 'elicitation',
+});
 const never = () => new AbortController().signal;
 const asking = (signal = never(), remoteAddress = '10.0.0.1') => ({
   client,

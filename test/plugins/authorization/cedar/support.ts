@@ -7,6 +7,7 @@ import { definePlugin, type Plugin } from '../../../../core/extension/plugin.ts'
 import { encode, RawObject } from '../../../../core/json/raw-json.ts';
 import { createCall } from '../../../../core/pipeline/call-value.ts';
 import { missingEntry } from '../../../../core/pipeline/denial.ts';
+import { silentClient } from '../../../../core/pipeline/silent-client.ts';
 import { Cancel } from '../../../../core/timing/cancel.ts';
 import cedar from '../../../../plugins/authorization/cedar/index.ts';
 import { bootPlugin, type PluginCore } from '../../../support/plugin-core.ts';
@@ -92,15 +93,7 @@ export function callOf(asked: TestRequest): Call {
     members: RawObject.empty().with('name', encode(name)).with('arguments', raw),
     meta: undefined,
     caller,
-    client: {
-      era: '2026-07-28',
-      capabilities: {},
-      clientInfo: undefined,
-      owner,
-      progressToken: undefined,
-      logLevel: undefined,
-      notify: () => {},
-    },
+    client: silentClient(owner),
     headers: {},
     parent: undefined,
     round: 1,

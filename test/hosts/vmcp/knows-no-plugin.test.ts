@@ -1,0 +1,55 @@
+import { findPlugin } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { describe, expect, it } from 'vitest';
+import { configRows } from '../../../scripts/docs/config-table.ts';
+import { tokensOf } from '../../support/source-text.ts';
+import { readTree } from '../../support/tree.ts';
+
+/** What only a plugin and the catalogue say: its address, the key of its section, and its fields of several words. */
+async function wordsOfPlugins(): Promise<ReadonlySet<string>> {
+  const words = new Set<string>();
+  for (const address of Object.keys(catalogue)) {
+    const { contractKey = '', config, slotOptions = {} } = await findPlugin(address, { catalogue, baseDir: '' });
+    const fields = [config, ...Object.values(slotOptions)].flatMap((schema) =>
+      configRows(schema).flatMap(([path = '']) => path.match(/[A-Za-z]+/g) ?? []),
+    );
+    for (const word of [address, ...contractKey.split('.'), ...fields.filter((field) => /[a-z][A-Z]/.test(field))]) {
+      words.add(word);
+    }
+  }
+  for (const word of OF_HOST) words.delete(word);
+  return words;
+}
+
+/** Keys that the host reads itself, and words that mean something else there as well. */
+const OF_HOST = ['', '*', 'incomingAuth', 'outgoingAuth', 'operational', 'groupRef', 'backends', 'stateDir'];
+
+/** What may be named: the section that a flag switches on. */
+const ALLOWED: ReadonlySet<string> = new Set(['hosts/vmcp/serve.ts: audit']); // --enable-audit
+
+/** Words of plugins in sources of the host, by file. */
+function found(files: ReadonlyMap<string, string>, words: ReadonlySet<string>): readonly string[] {
+  return [...files].flatMap(([path, text]) =>
+    tokensOf(text).flatMap((token) => (token.kind !== 'mark' && words.has(token.text) ? [`${path}: ${token.text}`] : [])),
+  );
+}
+
+describe('the vmcp host', () => {
+  it('names no plugin, no section of a plugin and no field of one: it walks the catalogue', async () => {
+    // not `workflow/`, commands of one plugin, and not the strategies that no plugin brings yet
+    const isOfHost = (path: string) => /^hosts\/vmcp\/[^/]+\.ts$/.test(path) && !path.endsWith('/absent-strategies.ts');
+    const sources = new Map([...readTree()].filter(([path]) => isOfHost(path)));
+    expect(sources.size).toBeGreaterThan(20);
+    expect(found(sources, await wordsOfPlugins()).filter((line) => !ALLOWED.has(line))).toEqual([]);
+  });
+
+  it('would be found to name one, by address, section and field', async () => {
+    const text = "const { rateLimiting } = config; if (telemetry.tracingEnabled) use('stores/redis'); // optimizer";
+    expect(found(new Map([['a.ts', text]]), await wordsOfPlugins())).toEqual([
+      'a.ts: rateLimiting',
+      'a.ts: telemetry',
+      'a.ts: tracingEnabled',
+      'a.ts: stores/redis',
+    ]);
+  });
+});

@@ -113,7 +113,9 @@ export type {
   PluginUse,
   RunningBackend,
   SectionOverview,
+  SectionPlace,
   SectionProblem,
+  SectionReader,
 } from './extension/contract-section.ts';
 export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';

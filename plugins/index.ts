@@ -9,47 +9,59 @@ import type { Catalogue } from '@toolmgr/core';
 export const catalogue: Catalogue = {
   'secrets/environment': {
     load: () => import('./secrets/environment/index.ts'),
-    contract: () => import('./secrets/environment/contract.ts'),
+    section: { isInEveryPlan: true },
   },
   'incoming-auth/anonymous': {
     load: () => import('./incoming-auth/anonymous/index.ts'),
-    contract: () => import('./incoming-auth/anonymous/contract.ts'),
+    section: { choice: { of: 'incomingAuth', type: 'anonymous', isDefault: true, callers: 'anonymous' } },
   },
   'incoming-auth/local': {
     load: () => import('./incoming-auth/local/index.ts'),
-    contract: () => import('./incoming-auth/local/contract.ts'),
+    section: { choice: { of: 'incomingAuth', type: 'local', callers: 'local' } },
   },
   'incoming-auth/oidc': {
     load: () => import('./incoming-auth/oidc/index.ts'),
-    contract: () => import('./incoming-auth/oidc/contract.ts'),
+    section: { contractKey: 'incomingAuth.oidc', choice: { of: 'incomingAuth', type: 'oidc', callers: 'token' } },
   },
   'authorization/cedar': {
     load: () => import('./authorization/cedar/index.ts'),
+    section: { contractKey: 'incomingAuth.authz', leftOutOf: ['running'] },
     contract: () => import('./authorization/cedar/contract.ts'),
   },
   'outgoing-auth/unauthenticated': {
     load: () => import('./outgoing-auth/unauthenticated/index.ts'),
-    contract: () => import('./outgoing-auth/unauthenticated/contract.ts'),
+    section: { choice: { of: 'outgoingAuth.*', type: 'unauthenticated', isDefault: true } },
   },
   'outgoing-auth/header-injection': {
     load: () => import('./outgoing-auth/header-injection/index.ts'),
+    section: {
+      contractKey: 'outgoingAuth.*.headerInjection',
+      choice: { of: 'outgoingAuth.*', type: 'header_injection' },
+    },
     contract: () => import('./outgoing-auth/header-injection/contract.ts'),
   },
   'outgoing-auth/token-exchange': {
     load: () => import('./outgoing-auth/token-exchange/index.ts'),
+    section: {
+      contractKey: 'outgoingAuth.*.tokenExchange',
+      choice: { of: 'outgoingAuth.*', type: 'token_exchange', needsCallerToken: true },
+    },
     contract: () => import('./outgoing-auth/token-exchange/contract.ts'),
   },
   'backend-sources/group': {
     load: () => import('./backend-sources/group/index.ts'),
+    section: { contractKey: 'groupRef' },
     contract: () => import('./backend-sources/group/contract.ts'),
   },
   'backend-sources/static': {
     load: () => import('./backend-sources/static/index.ts'),
+    section: { contractKey: 'backends' },
     contract: () => import('./backend-sources/static/contract.ts'),
   },
   'backend-sources/workloads': () => import('./backend-sources/workloads/index.ts'),
   aggregation: {
     load: () => import('./aggregation/index.ts'),
+    section: { contractKey: 'aggregation', isRequired: true },
     contract: () => import('./aggregation/contract.ts'),
   },
   'optimizer/search': () => import('./optimizer/search/index.ts'),
@@ -58,37 +70,48 @@ export const catalogue: Catalogue = {
   'optimizer/embed-local': () => import('./optimizer/embed-local/index.ts'),
   'optimizer/tools': {
     load: () => import('./optimizer/tools/index.ts'),
+    section: { contractKey: 'optimizer', ownTools: ['find_tool', 'call_tool'] },
     contract: () => import('./optimizer/tools/contract.ts'),
   },
   'stores/memory': () => import('./stores/memory/index.ts'),
   'stores/redis': {
     load: () => import('./stores/redis/index.ts'),
+    section: { contractKey: 'sessionStorage', leftOutOf: ['listing', 'running'] },
     contract: () => import('./stores/redis/contract.ts'),
   },
   'rate-limit': {
     load: () => import('./rate-limit/index.ts'),
+    section: { contractKey: 'rateLimiting', leftOutOf: ['running'] },
     contract: () => import('./rate-limit/contract.ts'),
   },
   'code-mode/quickjs': () => import('./code-mode/quickjs/index.ts'),
   'code-mode/execute-script': {
     load: () => import('./code-mode/execute-script/index.ts'),
+    section: { contractKey: 'codeMode', hasSwitch: true, ownTools: ['execute_tool_script'] },
     contract: () => import('./code-mode/execute-script/contract.ts'),
   },
   'composite/engine': {
     load: () => import('./composite/engine/index.ts'),
+    section: { contractKey: 'compositeTools' },
     contract: () => import('./composite/engine/contract.ts'),
   },
   health: {
     load: () => import('./health/index.ts'),
+    section: { contractKey: 'operational.failureHandling', monitorsBackends: true },
     contract: () => import('./health/contract.ts'),
   },
-  'partial-failure': () => import('./partial-failure/index.ts'),
+  'partial-failure': {
+    load: () => import('./partial-failure/index.ts'),
+    section: { whenAbsent: 'operational.failureHandling' },
+  },
   audit: {
     load: () => import('./audit/index.ts'),
+    section: { contractKey: 'audit', hasSwitch: true, leftOutOf: ['listing'] },
     contract: () => import('./audit/contract.ts'),
   },
   telemetry: {
     load: () => import('./telemetry/index.ts'),
+    section: { contractKey: 'telemetry', leftOutOf: ['listing'] },
     contract: () => import('./telemetry/contract.ts'),
   },
   'workloads/container': () => import('./workloads/container/index.ts'),

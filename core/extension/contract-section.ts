@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 
+/** A plugin's section of the contract's file (the vmcp file of `toolmgr vmcp`). */
+export interface ContractSection extends SectionPlace, SectionReader {}
+
 /**
- * How a plugin reads its section of the contract's file (the vmcp file of `toolmgr vmcp`).
- *
- * A first-party plugin keeps this in `contract.ts` beside its `index.ts`: the file is read and becomes a plan without loading
- * plugins that it does not use. `contract.ts` therefore imports neither the plugin nor a package.
+ * Where the section is, and what a host does with it before anything reads it. The catalogue holds it, so that a file is read
+ * without the plugins and readers of sections that it does not have.
  */
-export interface ContractSection {
+export interface SectionPlace {
   /**
    * Where the section is in the file: `rateLimiting`; a dot leads into a section (`operational.failureHandling`); `*` is every
-   * entry of a map (`outgoingAuth.*.tokenExchange`). A plugin without a key and without a choice is called for every file.
+   * entry of a map (`outgoingAuth.*.tokenExchange`).
    */
   readonly contractKey?: string;
   /** The plugin is one of several that `type` in a section chooses. */
@@ -18,17 +19,25 @@ export interface ContractSection {
   readonly isRequired?: boolean;
   /** The host reads a key `enabled` (default false) in the section. While it is false the plugin is not in the plan. */
   readonly hasSwitch?: boolean;
+  /** The plugin is in the plan of every file, and takes no configuration from it. */
+  readonly isInEveryPlan?: boolean;
+  /** The plugin is in the plan of every file without the section of this key. */
+  readonly whenAbsent?: string;
   /**
    * Commands that leave the section out: `listing` asks backends what they offer (`validate --connect`, `explain`), `running`
    * calls one tool for the person at the terminal (`workflow run`).
    */
   readonly leftOutOf?: readonly ('listing' | 'running')[];
-  /** Authenticates requests that carry no proof of who sends them. */
-  readonly acceptsUnauthenticatedCallers?: boolean;
   /** Tools that the plugin lists, whatever its section says. */
   readonly ownTools?: readonly string[];
-  /** Judges the health of backends. */
+  /** The plugin judges the health of backends. */
   readonly monitorsBackends?: boolean;
+}
+
+/**
+ * How the section is read. First-party plugins keep it in `contract.ts` beside `index.ts`; it imports nothing of the plugin.
+ */
+export interface SectionReader {
   /**
    * The schema of the section, made from that of the plugin. Default: the plugin's `config`, or its member that has the name of
    * the section.
@@ -37,8 +46,8 @@ export interface ContractSection {
   /** What other sections need to know of this one, which was read without problems. */
   facts?(section: unknown): Partial<FileFacts>;
   /**
-   * The part of the plan that the section becomes. It is called for absent sections too. Default: the plugin with the section
-   * as its configuration. `use` is the plugin's address in the plan.
+   * The part of the plan that the section becomes. A section with a switch that is off is `undefined`. Default: the plugin with
+   * the section as its configuration. `use` is the plugin's address in the plan.
    */
   fromContract?(section: unknown, facts: FileFacts, use: string): PlanPart;
   /** What is wrong between this section and others. Called when the section itself was read without problems. */
@@ -59,6 +68,8 @@ export interface Choice {
   readonly isDefault?: boolean;
   /** It works with the bearer token of the caller. */
   readonly needsCallerToken?: boolean;
+  /** How it knows callers. */
+  readonly callers?: FileFacts['callers'];
 }
 
 /** One plugin of a plan and its configuration. */

@@ -2,7 +2,7 @@ import { isBuiltin } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { faultFrom, GatewayFault } from '../errors.ts';
-import type { ContractSection } from '../extension/contract-section.ts';
+import type { SectionPlace, SectionReader } from '../extension/contract-section.ts';
 import { missingPackage } from '../extension/missing-package.ts';
 import { nearest } from '../extension/nearest.ts';
 import type { Plugin } from '../extension/plugin.ts';
@@ -17,8 +17,9 @@ export type LoadPlugin = () => Promise<{ readonly default: Plugin }>;
 /** A plugin that has a section in the contract's file. */
 export interface CatalogueEntry {
   readonly load: LoadPlugin;
+  readonly section: SectionPlace;
   /** Imports what reads the section, and nothing of the plugin. */
-  readonly contract: () => Promise<{ readonly contract: ContractSection }>;
+  readonly contract?: () => Promise<{ readonly contract: SectionReader }>;
 }
 
 /** Where plugins are looked for. */

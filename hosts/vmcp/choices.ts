@@ -35,12 +35,6 @@ export function defaultOf(sections: readonly Section[], of: string): Chosen {
   return { type: found?.choice?.type ?? '' };
 }
 
-/** Types that the file chooses in a section. */
-export function chosenTypes(file: unknown, of: string): ReadonlySet<unknown> {
-  const places = of === STRATEGIES ? strategyPlaces(file) : [[of]];
-  return new Set(places.map((place) => valueAt(file, [...place, 'type'])));
-}
-
 /** Invalid choices: unavailable ones, missing options, options of another type, and missing caller tokens. */
 export function choiceProblems(file: unknown, sections: readonly Section[], facts: FileFacts): Problem[] {
   return [

@@ -1,12 +1,11 @@
 import type { FileFacts } from '@toolmgr/core';
-import { chosenTypes } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
-import { hasKey, type Section, valueAt } from './sections.ts';
+import { hasKey, isIn, type Section, valueAt } from './sections.ts';
 
 /**
  * Facts that sections of a file share.
  *
- * Shape: `isSound` says whether a section has no problems. An unsound section adds no facts, unless only its `type` counts.
+ * Shape: `isSound` says whether a section has no problems. An unsound section adds no facts; a `type` that is chosen counts.
  */
 export function factsOf(
   config: VmcpConfig,
@@ -14,13 +13,12 @@ export function factsOf(
   isSound: (section: Section) => boolean = () => true,
 ): FileFacts {
   const { name, groupRef, metadata, plugins = [] } = config;
-  const given = sections.flatMap((section) => {
-    if (section.facts === undefined) return [];
-    if (section.choice !== undefined) {
-      return chosenTypes(config, section.choice.of).has(section.choice.type) ? [section.facts(undefined)] : [];
-    }
-    const value = hasKey(section) ? valueAt(config, section.contractKey.split('.')) : undefined;
-    return value !== undefined && isSound(section) ? [section.facts(value)] : [];
+  const given = sections.flatMap((section): Partial<FileFacts>[] => {
+    const { choice } = section;
+    if (choice?.callers !== undefined && isIn(config, section)) return [{ callers: choice.callers }];
+    if (choice !== undefined || section.facts === undefined || !hasKey(section) || !isSound(section)) return [];
+    const value = valueAt(config, section.contractKey.split('.'));
+    return value === undefined ? [] : [section.facts(value)];
   });
   return {
     name,

@@ -91,7 +91,7 @@ export function hostRoutes(
 
 /** Whether callers need no authentication. If they do, loopback is not enough: a proxy in front of the gateway is local too. */
 function acceptsUnauthenticated(now: Serving): boolean {
-  return isPlanned(now, ({ acceptsUnauthenticatedCallers }) => acceptsUnauthenticatedCallers === true);
+  return isPlanned(now, ({ choice }) => choice?.callers === 'anonymous' || choice?.callers === 'local');
 }
 
 /** Whether the plan has a plugin of such a section, named by the file or under `plugins:`. */

@@ -75,7 +75,8 @@ function addValidate(vmcp: Command): void {
       const asked = connect ? await (await import('./check-against-backends.ts')).checkAgainstBackends(read, file) : [];
       const warnings = [...read.warnings, ...asked];
       for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
-      const lines = (await import('./overview.ts')).overviewOf(read);
+      const [{ overviewOf }, { catalogue }] = await Promise.all([import('./overview.ts'), import('@toolmgr/plugins')]);
+      const lines = await overviewOf(read, catalogue);
       if (format === 'json') {
         const { metadata, statusPages } = config;
         const told = Object.fromEntries(lines.map(({ key, value }) => [key, value]));

@@ -1,19 +1,23 @@
-import type { SectionOverview } from '@toolmgr/core';
+import type { Catalogue, SectionOverview } from '@toolmgr/core';
 import { factsOf } from './facts.ts';
 import type { SectionedConfig } from './plan.ts';
-import { hasKey, placesOf, valueAt } from './sections.ts';
+import { hasKey, sectionsOf, valueAt } from './sections.ts';
 
 /** Summary of a file for `vmcp validate`. */
-export function overviewOf({ config, sections }: SectionedConfig): readonly SectionOverview[] {
+export async function overviewOf(
+  { config, sections }: SectionedConfig,
+  catalogue: Catalogue,
+): Promise<readonly SectionOverview[]> {
   const facts = factsOf(config, sections);
+  const all = [...(await sectionsOf(catalogue)), ...sections.filter(({ own }) => own !== undefined)];
   return [
     { key: 'name', label: 'name', value: config.name },
     { key: 'group', label: 'group', value: config.groupRef },
     { key: 'incomingAuth', label: 'incoming auth', value: config.incomingAuth?.type ?? 'by a plugin' },
     { key: 'outgoingAuth', label: 'outgoing auth', value: config.outgoingAuth.source },
-    ...sections.filter(hasKey).flatMap((section) => {
-      const [place = []] = placesOf(section, config);
-      return section.overview === undefined ? [] : [section.overview(valueAt(config, place), facts)];
+    ...all.filter(hasKey).flatMap((section) => {
+      const value = valueAt(config, section.contractKey.split('.'));
+      return section.overview === undefined ? [] : [section.overview(value, facts)];
     }),
   ];
 }

@@ -1,9 +1,9 @@
 import type { Choice, FileFacts, PlanInput, PlanPart, PluginUse } from '@toolmgr/core';
 import { z } from 'zod';
-import { choicesOf, chosenTypes, defaultOf, strategyUse } from './choices.ts';
+import { choicesOf, defaultOf, strategyUse } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
-import { hasKey, type KeyedSection, lastKey, type Section, STRATEGIES, valueAt } from './sections.ts';
+import { hasKey, isIn, type KeyedSection, lastKey, type Section, STRATEGIES, valueAt } from './sections.ts';
 
 /** A file and the sections that read it. */
 export interface SectionedConfig {
@@ -57,20 +57,23 @@ function usesOf({ plugins = [] }: PlanPart): readonly PluginUse[] {
 }
 
 function partFrom(section: Section, config: VmcpConfig, facts: FileFacts, flags: PlanFlags): PlanPart {
-  const { address, choice } = section;
+  const { address, choice, whenAbsent, isInEveryPlan } = section;
   if (choice !== undefined) return chosenPart(section, choice, config);
-  if (!hasKey(section)) return section.fromContract?.(undefined, facts, address) ?? {};
+  const isAbsent = whenAbsent !== undefined && valueAt(config, whenAbsent.split('.')) === undefined;
+  if (isAbsent || isInEveryPlan) return { plugins: [{ use: address }] };
+  if (!hasKey(section)) return {};
   const value = switched(section, valueAt(config, section.contractKey.split('.')), flags);
+  if (section.isUnread && value !== undefined) throw new Error(`the section ${section.contractKey} was not read`);
   if (section.fromContract !== undefined) return section.fromContract(value, facts, address);
   return value === undefined ? {} : { plugins: [{ use: address, with: configFrom(section, value) }] };
 }
 
 /** Options of strategies are in the plan's `outgoingAuth`. */
-function chosenPart(section: Section, { of, type, isDefault }: Choice, config: VmcpConfig): PlanPart {
+function chosenPart(section: Section, { of, isDefault }: Choice, config: VmcpConfig): PlanPart {
   const use = section.address;
-  const types = chosenTypes(config, of);
-  if (of === STRATEGIES) return types.has(type) || isDefault ? { plugins: [{ use }] } : {};
-  if (!types.has(type)) return {};
+  const isChosen = isIn(config, section);
+  if (of === STRATEGIES) return isChosen || isDefault ? { plugins: [{ use }] } : {};
+  if (!isChosen) return {};
   const options = hasKey(section) ? valueAt(config, section.contractKey.split('.')) : undefined;
   return { plugins: [{ use, ...(options === undefined ? {} : { with: options }) }] };
 }

@@ -17,7 +17,7 @@ import {
   sectionsProblems,
   sectionWarnings,
 } from './section-problems.ts';
-import { hasKey, type Section, sectionsOf } from './sections.ts';
+import { hasKey, isIn, type Section, sectionsOf } from './sections.ts';
 
 /** A parsed file with its warnings. */
 export interface ReadConfig extends SectionedConfig {
@@ -44,13 +44,22 @@ export async function readConfigText(file: string): Promise<string> {
 /**
  * Reads the text of a vmcp file strictly.
  *
- * The plugin that owns a section reads it, so `validate` and the start report the same problems.
+ * The plugin that owns a section reads it, so `validate` and the start report the same problems. `alsoRead` are keys of
+ * sections that the file may lack and that something else needs, such as a flag.
  * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
  */
-export async function readConfig(text: string, file: string, catalogue: Catalogue): Promise<ReadConfig> {
+export async function readConfig(
+  text: string,
+  file: string,
+  catalogue: Catalogue,
+  alsoRead: readonly string[] = [],
+): Promise<ReadConfig> {
   const { given, linesOf } = parseText(text, file);
-  const own = await readOwnPlugins(given, { catalogue, baseDir: dirname(resolve(file)) });
-  const sections = [...(await sectionsOf(catalogue)), ...own.sections];
+  const isWanted = ({ contractKey = '' }: Section): boolean => alsoRead.includes(contractKey);
+  const known = await sectionsOf(catalogue, (section) => isIn(given, section) || isWanted(section));
+  const taken = (): string[] => Object.keys(configSchema(known).shape);
+  const own = await readOwnPlugins(given, { catalogue, baseDir: dirname(resolve(file)) }, taken);
+  const sections = [...known, ...own.sections];
   const schema = configSchema(sections);
   const read = schema.safeParse(given);
   const problems = read.success ? [] : problemsFrom(schema, read.error, given);

@@ -7,19 +7,40 @@ export interface Section extends ContractSection {
   readonly address: string;
   /** The plugin, if it is listed under `plugins:`. Plugins of the catalogue are loaded when their section is present. */
   readonly own?: Plugin;
+  /** Its reader was not imported, as the file does not have the section. */
+  readonly isUnread?: boolean;
 }
 
 /** A section whose options are at `contractKey` in the file. */
 export type KeyedSection = Section & { readonly contractKey: string };
 
-/** The sections of the catalogue in its order, without their plugins. */
-export async function sectionsOf(catalogue: Catalogue): Promise<readonly Section[]> {
-  const found = await Promise.all(
-    Object.entries(catalogue).map(async ([address, entry]) =>
-      typeof entry === 'function' ? [] : [{ address, ...(await entry.contract()).contract }],
-    ),
+/** The sections of the catalogue in its order. Their readers are imported where `isRead` says so, without their plugins. */
+export async function sectionsOf(
+  catalogue: Catalogue,
+  isRead: (section: Section) => boolean = () => true,
+): Promise<readonly Section[]> {
+  const found = Object.entries(catalogue).flatMap(([address, entry]) =>
+    typeof entry === 'function' ? [] : [{ place: { address, ...entry.section }, contract: entry.contract }],
   );
-  return found.flat();
+  return Promise.all(
+    found.map(async ({ place, contract }) => {
+      if (contract === undefined) return place;
+      return isRead(place) ? { ...place, ...(await contract()).contract } : { ...place, isUnread: true };
+    }),
+  );
+}
+
+/** Whether a file has the section, or chooses it. */
+export function isIn(file: unknown, section: Section): boolean {
+  const { choice } = section;
+  if (choice !== undefined) return chosenTypes(file, choice.of).has(choice.type);
+  return hasKey(section) && valueAt(file, section.contractKey.split('.')) !== undefined;
+}
+
+/** Types that the file chooses in a section. */
+export function chosenTypes(file: unknown, of: string): ReadonlySet<unknown> {
+  const places = of === STRATEGIES ? strategyPlaces(file) : [[of]];
+  return new Set(places.map((place) => valueAt(file, [...place, 'type'])));
 }
 
 /** Whether the section has a key in the file. */

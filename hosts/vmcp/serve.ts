@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const stateKey = (await readOptionalSecretFrom(secrets, 'TOOLMGR_STATE_KEY'))?.reveal();
   const flags: PlanFlags = {
     loopback: isLoopbackHost(options.host),
-    ...(options.enableAudit ? { switchedOn: ['audit'] } : {}),
+    switchedOn: switchedOnBy(options),
     ...(stateKey === undefined ? {} : { stateKey }),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
@@ -112,7 +112,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const describe = statusPages.describe() ?? 'the status pages are public at the port of the endpoint';
     if (statusPages.describe() !== before) log.info(describe);
     gatewaySwitch.exchange(next.gateway);
-    log.info('configuration reloaded', { file: source.file ?? '' });
+    log.info('configuration reloaded', { file: source.follow?.file ?? '' });
     void logBackends(next.gateway, log);
   });
   await aborted(stop.signal);
@@ -159,17 +159,24 @@ function statusPagesOf(options: ServeOptions, { statusPages }: VmcpConfig): Stat
 
 interface ConfigSource extends SectionedConfig {
   readonly baseDir: string;
-  readonly file?: string;
-  readonly text?: string;
+  /** The file and its text, and how it is read when it has changed. */
+  readonly follow?: { readonly file: string; readonly text: string; read(text: string): Promise<ReadConfig> };
 }
 
-async function sourceOf({ config: file, group, host }: ServeOptions): Promise<ConfigSource> {
+/** Sections that are on whatever the file says. */
+function switchedOnBy({ enableAudit }: ServeOptions): readonly string[] {
+  return enableAudit ? ['audit'] : [];
+}
+
+async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
+  const { config: file, group, host } = options;
   if (file !== undefined) {
     if (group !== undefined) stderr.line(`toolmgr: --group ${group} is ignored, because there is a file`);
     const text = await readConfigText(file);
-    const { config, sections, warnings } = await readConfig(text, file, catalogue);
+    const read = (next: string) => readConfig(next, file, catalogue, switchedOnBy(options));
+    const { config, sections, warnings } = await read(text);
     for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
-    return { config, sections, baseDir: dirname(resolve(file)), file, text };
+    return { config, sections, baseDir: dirname(resolve(file)), follow: { file, text, read } };
   }
   if (group === undefined) throw new UsageError('give a file (-c FILE) or a group of workloads (--group NAME)');
   if (!isLoopbackHost(host)) {
@@ -209,18 +216,19 @@ function toolsOf(gateway: Gateway): readonly ToolEntry[] {
 
 /** Reloads the file when it changes and on SIGHUP. An invalid file is logged and changes nothing. */
 function followFile(
-  { file, text }: ConfigSource,
+  { follow }: ConfigSource,
   signal: AbortSignal,
   log: Log,
   take: (read: ReadConfig) => Promise<void>,
 ): void {
-  if (file === undefined || text === undefined) return;
+  if (follow === undefined) return;
+  const { file, text, read } = follow;
   let turn: Promise<void> = Promise.resolve();
   const reload = (next: string): void => {
     turn = turn.then(async () => {
       if (signal.aborted) return;
       try {
-        await take(await readConfig(next, file, catalogue));
+        await take(await read(next));
       } catch (cause) {
         log.error('the changed file is not used, the previous configuration stays', { cause: explainCause(cause) });
       }

@@ -1,4 +1,4 @@
-import { type ContractSection, nearest } from '@toolmgr/core';
+import { nearest, type SectionReader } from '@toolmgr/core';
 
 /** What is read here of the section. */
 interface Aggregation {
@@ -10,9 +10,7 @@ interface Aggregation {
 const DEFAULTS = { conflictResolution: 'prefix', prefixFormat: '{workload}_' } as const;
 
 /** `aggregation`. */
-export const contract: ContractSection = {
-  contractKey: 'aggregation',
-  isRequired: true,
+export const contract: SectionReader = {
   facts({ conflictResolution = DEFAULTS.conflictResolution, conflictResolutionConfig }: Aggregation) {
     if (conflictResolution !== 'prefix') return {};
     const format = conflictResolutionConfig?.prefixFormat || DEFAULTS.prefixFormat;

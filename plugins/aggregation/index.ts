@@ -1,6 +1,5 @@
 import { type CatalogDraft, type CatalogInputs, definePlugin } from '@toolmgr/core';
 import { type AggregationConfig, aggregationConfig } from './config.ts';
-import { contract } from './contract.ts';
 import { filter } from './filter.ts';
 import { type OverrideCache, override } from './override.ts';
 import { resolveConflicts } from './resolve-conflicts.ts';
@@ -14,7 +13,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'renames, prefixes and hides tools and prompts of backends, so that one list has them all',
-  ...contract,
+  contractKey: 'aggregation',
   config: aggregationConfig,
   apply(core, config) {
     core.hooks.shapeCatalog.tap(ADDRESS, createShape(config));

@@ -1,10 +1,7 @@
-import type { ContractSection, PlanPart } from '@toolmgr/core';
+import type { PlanPart, SectionReader } from '@toolmgr/core';
 
 /** `audit`. Lines carry the name of the gateway, unless the file names the component. */
-export const contract: ContractSection = {
-  contractKey: 'audit',
-  hasSwitch: true,
-  leftOutOf: ['listing'],
+export const contract: SectionReader = {
   fromContract(settings: object | undefined, { name, metadata }, use): PlanPart {
     if (settings === undefined) return {};
     const server = metadata === undefined ? {} : { metadata };

@@ -1,7 +1,6 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
 import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
-import { contract } from './contract.ts';
 import type { AuditEvent } from './event.ts';
 import { type EventContext, eventFromCall } from './event-from-call.ts';
 import { eventFromRequest, eventFromStream } from './event-from-request.ts';
@@ -17,7 +16,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'writes one JSON line per request, call and workflow step, after the response',
-  ...contract,
+  contractKey: 'audit',
   config: auditConfig,
   apply(core, config) {
     const context: EventContext = {

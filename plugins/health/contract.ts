@@ -1,4 +1,4 @@
-import type { ContractSection, PlanPart } from '@toolmgr/core';
+import type { SectionReader } from '@toolmgr/core';
 import { durationMs } from '../shared/go-duration.ts';
 
 /** What is read here of the section. */
@@ -8,12 +8,7 @@ interface FailureHandling {
 }
 
 /** `operational.failureHandling`. Without it backends are not watched; lists are complete or errors either way. Source: vmcp spec §2. */
-export const contract: ContractSection = {
-  contractKey: 'operational.failureHandling',
-  monitorsBackends: true,
-  fromContract(handling: FailureHandling | undefined, _facts, use): PlanPart {
-    return { plugins: [handling === undefined ? { use: 'partial-failure' } : { use, with: handling }] };
-  },
+export const contract: SectionReader = {
   /** Probes that may take until the next one. Source: vmcp spec §2 operational, "should be less than the interval". */
   warnings({ healthCheckInterval: interval = '30s', healthCheckTimeout: timeout = '10s' }: FailureHandling) {
     if ((durationMs(timeout) ?? 0) < (durationMs(interval) ?? 0)) return [];

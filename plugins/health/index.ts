@@ -1,6 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
 import { healthConfig } from './config.ts';
-import { contract } from './contract.ts';
 import { Monitor } from './monitor.ts';
 import { createReport } from './report.ts';
 
@@ -11,7 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'probes backends, sets unhealthy ones aside, breaks circuits, and decides on incomplete lists',
-  ...contract,
+  contractKey: 'operational.failureHandling',
   config: healthConfig,
   apply(core, config) {
     const { hooks, log } = core;

@@ -1,4 +1,4 @@
-import type { ContractSection, PlanPart, SectionProblem } from '@toolmgr/core';
+import type { PlanPart, SectionProblem, SectionReader } from '@toolmgr/core';
 
 /** What is read here of the section. */
 interface RateLimiting {
@@ -8,9 +8,7 @@ interface RateLimiting {
 }
 
 /** `rateLimiting`. Limits without a store of the file have one in this process. */
-export const contract: ContractSection = {
-  contractKey: 'rateLimiting',
-  leftOutOf: ['running'],
+export const contract: SectionReader = {
   fromContract(section: RateLimiting | undefined, { store }, use): PlanPart {
     const isLimited = [section?.shared, section?.perUser, section?.tools?.[0]].some(Boolean);
     if (!isLimited) return {};

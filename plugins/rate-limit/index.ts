@@ -1,7 +1,6 @@
 import { definePlugin, GatewayFault, STAGE } from '@toolmgr/core';
 import { absentNames } from '../shared/absent-names.ts';
 import { hasUserBuckets, rateLimitConfig } from './config.ts';
-import { contract } from './contract.ts';
 import { createLimiter } from './limiter.ts';
 
 const ADDRESS = 'rate-limit';
@@ -12,7 +11,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'limits calls by token buckets for all users, each user and single tools',
-  ...contract,
+  contractKey: 'rateLimiting',
   config: rateLimitConfig,
   apply(core, config) {
     const { hooks } = core;

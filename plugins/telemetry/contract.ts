@@ -1,4 +1,4 @@
-import type { ContractSection, PlanPart } from '@toolmgr/core';
+import type { PlanPart, SectionReader } from '@toolmgr/core';
 
 /** The members of the section that are read here. */
 interface Telemetry {
@@ -9,9 +9,7 @@ interface Telemetry {
 }
 
 /** `telemetry`. When everything is off the plugin is not loaded. */
-export const contract: ContractSection = {
-  contractKey: 'telemetry',
-  leftOutOf: ['listing'],
+export const contract: SectionReader = {
   fromContract(section: Telemetry | undefined, _facts, use): PlanPart {
     const isOn = section?.tracingEnabled || section?.metricsEnabled || section?.enablePrometheusMetricsPath;
     return isOn ? { plugins: [{ use, with: section }] } : {};

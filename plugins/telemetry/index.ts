@@ -1,6 +1,5 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
 import { telemetryConfig } from './config.ts';
-import { contract } from './contract.ts';
 import { createPrometheus, METRICS_PATH } from './prometheus.ts';
 import { createTelemetry } from './telemetry.ts';
 
@@ -11,7 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'sends OpenTelemetry traces and metrics, and serves /metrics',
-  ...contract,
+  contractKey: 'telemetry',
   config: telemetryConfig,
   apply(core, config) {
     const { hooks } = core;

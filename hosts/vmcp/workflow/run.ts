@@ -88,7 +88,7 @@ export async function runWorkflowFile(file: string, pairs: readonly string[], op
 }
 
 async function fileAt(file: string): Promise<SectionedConfig> {
-  return readConfig(await readConfigText(file), file, catalogue);
+  return readConfig(await readConfigText(file), file, catalogue, ['compositeTools']);
 }
 
 function printOutcome(

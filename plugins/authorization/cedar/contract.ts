@@ -1,4 +1,4 @@
-import { type ContractSection, isObject, type PlanPart } from '@toolmgr/core';
+import { isObject, type PlanPart, type SectionReader } from '@toolmgr/core';
 import { z } from 'zod';
 
 /** The section: `type` says whether the plugin is in the plan, the rest is its configuration. */
@@ -7,9 +7,7 @@ interface Authz {
 }
 
 /** `incomingAuth.authz`. */
-export const contract: ContractSection = {
-  contractKey: 'incomingAuth.authz',
-  leftOutOf: ['running'],
+export const contract: SectionReader = {
   schema(config, section) {
     const type = z.enum(['cedar', 'none']);
     const typed = config.safeExtend({ type });

@@ -2,7 +2,6 @@ import { definePlugin, STAGE } from '@toolmgr/core';
 import { absentNames } from '../../shared/absent-names.ts';
 import { authorizer } from './authorizer.ts';
 import { cedarConfig } from './config.ts';
-import { contract } from './contract.ts';
 
 const ADDRESS = 'authorization/cedar';
 
@@ -11,7 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'authorizes calls with Cedar policies, and filters lists',
-  ...contract,
+  contractKey: 'incomingAuth.authz',
   config: cedarConfig,
   apply(core, config) {
     const policies = authorizer(core, config);

@@ -1,7 +1,6 @@
-import type { ContractSection } from '@toolmgr/core';
+import type { SectionReader } from '@toolmgr/core';
 
 /** `groupRef`: the running workloads of the group, where the file lists no backends. */
-export const contract: ContractSection = {
-  contractKey: 'groupRef',
+export const contract: SectionReader = {
   fromContract: (group, { backends }, use) => (backends.length > 0 ? {} : { plugins: [{ use, with: { group } }] }),
 };

@@ -1,7 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { stateDir, workloadName } from '../../workloads/state/workload-record.ts';
-import { contract } from './contract.ts';
 import { watchGroup } from './watch-group.ts';
 
 const ADDRESS = 'backend-sources/group';
@@ -10,7 +9,7 @@ const ADDRESS = 'backend-sources/group';
 export default definePlugin({
   address: ADDRESS,
   summary: 'Serves the running workloads of a group, as `toolmgr run` records them, and follows changes.',
-  ...contract,
+  contractKey: 'groupRef',
   config: z.strictObject({
     group: workloadName.describe('name of the group'),
     stateDir: z.string().optional().describe('folder of the workload records; default: the one of `toolmgr run`'),

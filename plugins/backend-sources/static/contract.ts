@@ -1,4 +1,4 @@
-import type { ContractSection, PlanPart } from '@toolmgr/core';
+import type { PlanPart, SectionReader } from '@toolmgr/core';
 
 /** The members of a listed backend that are read here. */
 interface ListedBackend {
@@ -8,8 +8,7 @@ interface ListedBackend {
 }
 
 /** `backends`: without any, the file serves the workloads of its group. */
-export const contract: ContractSection = {
-  contractKey: 'backends',
+export const contract: SectionReader = {
   facts: (backends: readonly ListedBackend[]) => ({
     backends: backends.map(({ name, transport, type }) => ({
       name,

@@ -1,6 +1,5 @@
 import { type Backend, definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { contract } from './contract.ts';
 
 const ADDRESS = 'backend-sources/static';
 
@@ -67,7 +66,7 @@ const config = z
 export default definePlugin({
   address: ADDRESS,
   summary: 'Serves the backends in its configuration.',
-  ...contract,
+  contractKey: 'backends',
   config,
   apply(core, { group, backends }) {
     const snapshot: readonly Backend[] = backends.map((listed) =>

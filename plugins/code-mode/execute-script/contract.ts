@@ -1,10 +1,7 @@
-import type { ContractSection, PlanPart } from '@toolmgr/core';
+import type { PlanPart, SectionReader } from '@toolmgr/core';
 
 /** `codeMode`: where scripts run, and the tool that takes them. */
-export const contract: ContractSection = {
-  contractKey: 'codeMode',
-  hasSwitch: true,
-  ownTools: ['execute_tool_script'],
+export const contract: SectionReader = {
   fromContract(settings, _facts, use): PlanPart {
     return settings === undefined ? {} : { plugins: [{ use: 'code-mode/quickjs' }, { use, with: settings }] };
   },

@@ -1,6 +1,5 @@
 import { type Call, type CallResult, type CatalogDraft, definePlugin, STAGE } from '@toolmgr/core';
 import { codeModeConfig } from './config.ts';
-import { contract } from './contract.ts';
 import { runTool } from './run-tool.ts';
 import { createScopeCache } from './scope-cache.ts';
 
@@ -11,7 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'offers execute_tool_script: scripts that call the tools their caller may use',
-  ...contract,
+  contractKey: 'codeMode',
   config: codeModeConfig,
   apply(core, config) {
     const run = (call: Call): Promise<CallResult> =>

@@ -1,4 +1,4 @@
-import { type ContractSection, nearest, type PlanPart, type SectionProblem } from '@toolmgr/core';
+import { nearest, type PlanPart, type SectionProblem, type SectionReader } from '@toolmgr/core';
 
 /** What is read here of one composite tool, and of one of its steps. */
 interface Composite {
@@ -12,8 +12,7 @@ interface Step {
 }
 
 /** `compositeTools`. Workflows wait for answers where sessions are kept, so that any replica continues them. */
-export const contract: ContractSection = {
-  contractKey: 'compositeTools',
+export const contract: SectionReader = {
   facts: (composites: readonly Composite[]) => ({ ownTools: composites.map(({ name }) => name) }),
   fromContract(compositeTools: readonly Composite[] = [], { sharedStore }, use): PlanPart {
     if (compositeTools.length === 0) return {};

@@ -3,7 +3,6 @@ import { answerCall } from './answer-call.ts';
 import { createShape } from './catalog-entries.ts';
 import { compileWorkflow, type Workflow } from './compile-workflow.ts';
 import { type CompositeConfig, compositeConfig } from './config.ts';
-import { contract } from './contract.ts';
 import { collectProblems, type Problem } from './problem.ts';
 import { STEP_TYPES } from './step-types.ts';
 import { type SuspendedWorkflows, suspendInMemory, suspendInStore } from './suspended-workflows.ts';
@@ -15,7 +14,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'lists workflows of several tools as one tool, with templates, conditions, retries and elicitation',
-  ...contract,
+  contractKey: 'compositeTools',
   config: compositeConfig,
   apply(core, config) {
     const { hooks, slots, now } = core;

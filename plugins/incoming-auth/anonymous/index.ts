@@ -1,6 +1,5 @@
 import { ANONYMOUS, definePlugin, STAGE } from '@toolmgr/core';
 import { z } from 'zod';
-import { contract } from './contract.ts';
 
 const ADDRESS = 'incoming-auth/anonymous';
 
@@ -9,7 +8,6 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'lets every request in as one anonymous caller',
-  ...contract,
   config: z.strictObject({}),
   apply(core) {
     // last: another plugin that knows the caller, or refuses one, is asked before

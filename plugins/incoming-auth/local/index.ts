@@ -1,6 +1,5 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
 import { z } from 'zod';
-import { contract } from './contract.ts';
 import { createLocalCaller } from './local-caller.ts';
 
 const ADDRESS = 'incoming-auth/local';
@@ -10,7 +9,6 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'takes everybody on this machine for the operating-system user that runs the gateway',
-  ...contract,
   config: z.strictObject({}),
   apply(core) {
     const identify = createLocalCaller();

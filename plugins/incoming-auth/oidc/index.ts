@@ -1,7 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { createDoor } from './authenticator.ts';
 import { oidcConfig } from './config.ts';
-import { contract } from './contract.ts';
 
 const ADDRESS = 'incoming-auth/oidc';
 
@@ -10,7 +9,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'knows callers by the bearer tokens of an OpenID Connect provider',
-  ...contract,
+  contractKey: 'incomingAuth.oidc',
   config: oidcConfig,
   apply(core, config) {
     const door = createDoor(core, config);

@@ -1,4 +1,4 @@
-import type { ContractSection, PlanPart } from '@toolmgr/core';
+import type { PlanPart, SectionReader } from '@toolmgr/core';
 
 /** What is read here of the section. */
 interface Optimizer {
@@ -7,9 +7,7 @@ interface Optimizer {
 }
 
 /** `optimizer`: the search, what turns texts into vectors where the file names such a thing, and the two tools. */
-export const contract: ContractSection = {
-  contractKey: 'optimizer',
-  ownTools: ['find_tool', 'call_tool'],
+export const contract: SectionReader = {
   fromContract(section: Optimizer | undefined, _facts, use): PlanPart {
     if (section === undefined) return {};
     const { embeddingProvider = 'tei', embeddingService } = section;

@@ -1,6 +1,5 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
 import { optimizerConfig } from './config.ts';
-import { contract } from './contract.ts';
 import { createOptimizer } from './optimizer.ts';
 import { hideBehindVirtualTools } from './virtual-tools.ts';
 
@@ -11,7 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'lists `find_tool` and `call_tool` instead of all tools: a model searches for a tool, then calls it',
-  ...contract,
+  contractKey: 'optimizer',
   config: optimizerConfig,
   apply(core, config) {
     const optimizer = createOptimizer(core, config);

@@ -1,9 +1,7 @@
-import type { ContractSection } from '@toolmgr/core';
+import type { SectionReader } from '@toolmgr/core';
 
 /** Strategy `header_injection` of `outgoingAuth` with its options. */
-export const contract: ContractSection = {
-  contractKey: 'outgoingAuth.*.headerInjection',
-  choice: { of: 'outgoingAuth.*', type: 'header_injection' },
+export const contract: SectionReader = {
   warnings(options: { readonly headerName: string; readonly headerValue?: string }) {
     if (options.headerValue === undefined || !CREDENTIAL.test(options.headerName)) return [];
     const message = 'a credential stands in the file; put it into a variable and name that with headerValueEnv';

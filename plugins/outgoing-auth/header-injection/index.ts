@@ -1,6 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { contract } from './contract.ts';
 import { createHeaderInjection, headerInjectionOptions } from './strategy.ts';
 
 /** Strategy `header_injection`: one fixed header on every request to the backend. */
@@ -8,7 +7,7 @@ export default definePlugin({
   address: 'outgoing-auth/header-injection',
   stability: 'stable',
   summary: 'puts one fixed header on every request to a backend',
-  ...contract,
+  contractKey: 'outgoingAuth.*.headerInjection',
   config: z.strictObject({}),
   slotOptions: { header_injection: headerInjectionOptions },
   apply(core) {

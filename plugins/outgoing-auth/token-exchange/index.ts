@@ -1,7 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { tokenExchangeOptions } from './config.ts';
-import { contract } from './contract.ts';
 import { createTokenExchange } from './strategy.ts';
 
 const ADDRESS = 'outgoing-auth/token-exchange';
@@ -11,7 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: "exchanges the caller's token for one that the backend takes",
-  ...contract,
+  contractKey: 'outgoingAuth.*.tokenExchange',
   config: z.strictObject({}),
   slotOptions: { token_exchange: tokenExchangeOptions },
   apply(core) {

@@ -1,6 +1,5 @@
 import { type Authorizer, type AuthStrategy, definePlugin, explainIssues, GatewayFault } from '@toolmgr/core';
 import { z } from 'zod';
-import { contract } from './contract.ts';
 
 const ADDRESS = 'outgoing-auth/unauthenticated';
 
@@ -21,7 +20,6 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'sends no credential to a backend',
-  ...contract,
   config: z.strictObject({}),
   slotOptions: { unauthenticated: options },
   apply(core) {

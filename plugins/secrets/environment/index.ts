@@ -1,6 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { contract } from './contract.ts';
 import { environmentSecrets } from './environment-secrets.ts';
 
 /** Secret source `environment`: the variables of this process. */
@@ -8,7 +7,6 @@ export default definePlugin({
   address: 'secrets/environment',
   stability: 'stable',
   summary: 'reads secrets from the environment variables of this process',
-  ...contract,
   config: z.strictObject({}),
   apply(core) {
     core.slots.secretSources.register('environment', environmentSecrets(process.env));

@@ -1,4 +1,4 @@
-import { type ContractSection, isObject, type PlanPart } from '@toolmgr/core';
+import { isObject, type PlanPart, type SectionReader } from '@toolmgr/core';
 import { z } from 'zod';
 
 /** The section: which store, and the configuration of `stores/redis`; the memory store takes nothing from the file. */
@@ -7,9 +7,7 @@ interface SessionStorage {
 }
 
 /** `sessionStorage`. */
-export const contract: ContractSection = {
-  contractKey: 'sessionStorage',
-  leftOutOf: ['listing', 'running'],
+export const contract: SectionReader = {
   schema(config, section) {
     const needed = isObject(section) && section.provider === 'redis' ? config : config.partial();
     return needed.safeExtend({ provider: z.enum(['memory', 'redis']) });

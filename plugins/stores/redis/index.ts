@@ -2,7 +2,6 @@ import { definePlugin } from '@toolmgr/core';
 import { readOptionalSecret } from '../../shared/read-secret.ts';
 import { redisConfig } from './config.ts';
 import { createConnection } from './connection.ts';
-import { contract } from './contract.ts';
 import { keysOf } from './key-names.ts';
 import { createRedisStore, storeScripts } from './redis-store.ts';
 
@@ -15,7 +14,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
   summary: 'keeps values and token buckets in a Redis server, for all replicas of a gateway',
-  ...contract,
+  contractKey: 'sessionStorage',
   config: redisConfig,
   apply(core, config) {
     const connection = createConnection(core, config, storeScripts());

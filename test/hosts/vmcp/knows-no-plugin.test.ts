@@ -30,7 +30,9 @@ const ALLOWED: ReadonlySet<string> = new Set(['hosts/vmcp/serve.ts: audit']); //
 /** Words of plugins in sources of the host, by file. */
 function found(files: ReadonlyMap<string, string>, words: ReadonlySet<string>): readonly string[] {
   return [...files].flatMap(([path, text]) =>
-    tokensOf(text).flatMap((token) => (token.kind !== 'mark' && words.has(token.text) ? [`${path}: ${token.text}`] : [])),
+    tokensOf(text).flatMap((token) =>
+      token.kind !== 'mark' && words.has(token.text) ? [`${path}: ${token.text}`] : [],
+    ),
   );
 }
 

@@ -14,6 +14,7 @@ export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
   summary: 'masks secrets in arguments and results',
+  contractKey: 'maskSecrets', // its section in a vmcp file
   config,
   apply(core, { patterns, mask }) {
     const pattern = new RegExp(patterns.map((each) => `(?:${each})`).join('|'), 'g'); // once, at boot

@@ -1,8 +1,8 @@
-import { explainCause, findPlugin, GatewayFault, type Plugin, type PluginPlaces } from '@toolmgr/core';
+import { explainCause, faultFrom, findPlugin, GatewayFault, type Plugin, type PluginPlaces } from '@toolmgr/core';
 import type { z } from 'zod';
 import type { Problem } from './problem.ts';
 import { check } from './problem-lines.ts';
-import { type Section, valueAt } from './sections.ts';
+import { hasKey, type KeyedSection, type Section, valueAt } from './sections.ts';
 
 /** Sections and problems of the plugins under `plugins:`. */
 export interface OwnPlugins {
@@ -10,9 +10,17 @@ export interface OwnPlugins {
   readonly problems: readonly Problem[];
 }
 
-/** Reads `plugins:`. Loads its plugins like the start, so that both report the same problems. */
-export async function readOwnPlugins(file: unknown, places: PluginPlaces): Promise<OwnPlugins> {
+/**
+ * Reads `plugins:`. Loads its plugins like the start, so that both report the same problems. A plugin with a `contractKey` gets a
+ * section at top level; `taken` lists the keys of other sections.
+ */
+export async function readOwnPlugins(
+  file: unknown,
+  places: PluginPlaces,
+  taken: () => readonly string[],
+): Promise<OwnPlugins> {
   const given = valueAt(file, ['plugins']);
+  const keys = new Set<string>();
   const sections: Section[] = [];
   const problems: Problem[] = [];
   const seen = new Set<string>();
@@ -27,10 +35,54 @@ export async function readOwnPlugins(file: unknown, places: PluginPlaces): Promi
       problems.push({ path, message: plugin });
       continue;
     }
-    problems.push(...configProblems(plugin, valueAt(entry, ['with']) ?? {}, ['plugins', index, 'with']));
+    const settings = valueAt(entry, ['with']);
+    const section = Object.hasOwn(places.catalogue, use) ? undefined : sectionOf(use, plugin);
+    if (section !== undefined) {
+      const { contractKey } = section;
+      const wrong = keyProblem(contractKey, [...taken(), ...keys]);
+      if (wrong !== undefined) problems.push({ path, message: wrong });
+      else sections.push(section);
+      keys.add(contractKey);
+      if (valueAt(file, [contractKey]) !== undefined) {
+        const message = `the section ${contractKey} configures the plugin; remove one of the two`;
+        if (settings !== undefined) problems.push({ path: ['plugins', index, 'with'], message });
+        continue;
+      }
+    }
+    problems.push(...configProblems(plugin, settings ?? {}, ['plugins', index, 'with']));
   }
   return { sections, problems };
 }
+
+/** The section of a plugin. What a plugin throws while it reads is a fault that names it. */
+function sectionOf(use: string, plugin: Plugin): KeyedSection | undefined {
+  const { choice: _, whenAbsent: __, isInEveryPlan: ___, ...rest } = plugin;
+  const guarded = Object.fromEntries(
+    READERS.flatMap((name) => {
+      const read = plugin[name] as ((...given: unknown[]) => unknown) | undefined;
+      if (read === undefined) return [];
+      const reading = (...given: unknown[]): unknown => {
+        try {
+          return read.apply(plugin, given);
+        } catch (cause) {
+          throw faultFrom(cause, 'PLUGIN_FAILED', `${use} could not read its section (${name})`);
+        }
+      };
+      return [[name, reading]];
+    }),
+  );
+  const section: Section = { ...rest, ...guarded, address: use, own: plugin };
+  return hasKey(section) ? section : undefined;
+}
+
+const READERS = ['schema', 'facts', 'fromContract', 'problems', 'warnings', 'overview'] as const;
+
+function keyProblem(key: string, taken: readonly string[]): string | undefined {
+  if (!SECTION_NAME.test(key)) return `its contractKey "${key}" is no name of a section; expected letters and digits`;
+  return taken.includes(key) ? `its contractKey "${key}" is the key of another section` : undefined;
+}
+
+const SECTION_NAME = /^[A-Za-z][A-Za-z0-9]*$/;
 
 /** Why a plugin is missing. @throws the cause if it is not a GatewayFault */
 export function missingPluginReason(cause: unknown): string {

@@ -115,6 +115,8 @@ export const commands = [
       'ask.custom-plugin.told-with-line':
         'a custom plugin that cannot be loaded or configured is told with the line of the file by validate, plan and serve',
       'ask.custom-plugin.by-package': 'use takes the name of an installed package',
+      'ask.custom-plugin.own-section':
+        'a custom plugin with a contractKey has a section at top level of the vmcp file, read with line and nearest key',
       'ask.token.rejected-logged':
         'a token that is rejected is logged with the reason, and no flood of them fills the log',
       'ask.token.client-told': 'toolmgr tools prints the error_description of a 401',

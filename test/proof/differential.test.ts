@@ -17,13 +17,13 @@ import { httpPeer, type PeerOptions, stdioPeer, type WirePeer } from './wire/wir
 const LONG = 60_000;
 const ERAS = ['2025-11-25', '2026-07-28'] as const;
 
-/** What clients declare: lists of some servers depend on it. */
+/** Declared client capabilities: the lists of some servers depend on them. */
 const DECLARED = {
   nothing: {},
   'elicitation, sampling and roots': { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } },
 } as const satisfies Record<string, JsonObject>;
 
-/** What the client says to questions; forms are filled in by their schema. */
+/** The client's answers to server requests; forms are filled in by their schema. */
 const ANSWERS: Readonly<Record<string, (params: JsonObject) => JsonObject>> = {
   'roots/list': () => ({ roots: [{ uri: 'file:///home/ada', name: 'home' }] }),
   'sampling/createMessage': () => ({ role: 'assistant', model: 'm1', content: { type: 'text', text: 'sampled' } }),
@@ -42,7 +42,7 @@ function options(era: Era, capabilities: JsonObject): PeerOptions {
   };
 }
 
-/** Everything that `asked` names is the same on both sides; the names are told when something differs. */
+/** Compares all answers of both sides; a failure names the requests that differ. */
 function expectSame(
   through: Readonly<Record<string, Comparable>>,
   direct: Readonly<Record<string, Comparable>>,
@@ -52,7 +52,7 @@ function expectSame(
   expect(through).toEqual(direct);
 }
 
-/** Asks a server and a gateway before one like it the same things at the same time. */
+/** Sends the same requests to a server and to a gateway with the same server, at the same time. */
 async function compared(
   { direct, through }: { readonly direct: WirePeer; readonly through: WirePeer },
   plan: SurveyPlan,
@@ -62,7 +62,7 @@ async function compared(
   return { direct: comparable(first, settle.direct), through: comparable(second, settle.through) };
 }
 
-/** A peer at a gateway before one server; both end with the test. */
+/** A peer at a gateway with one server; both end with the test. */
 async function throughGateway(server: FarServer, era: Era, capabilities: JsonObject): Promise<WirePeer> {
   const gateway = await gatewayBefore({ far: server }, era === '2026-07-28' ? 'modern' : 'legacy');
   onTestFinished(() => gateway[Symbol.asyncDispose]());
@@ -85,7 +85,7 @@ const EVERYTHING: SurveyPlan = {
     'gzip-file-as-resource': { data: 'no url' },
     'get-resource-reference': { resourceId: -1 },
   },
-  notCalled: { 'get-env': 'prints the environment, which the gateway keeps small' },
+  notCalled: { 'get-env': 'prints the environment, which the gateway reduces' },
   read: ['demo://resource/dynamic/text/1', 'demo://resource/dynamic/blob/1', 'demo://resource/dynamic/text/x'],
   complete: [
     {
@@ -104,14 +104,14 @@ const EVERYTHING: SurveyPlan = {
   ],
 };
 
-/** That server writes the time into texts and blobs, and its session into two answers. */
+/** Removes the time from texts and blobs of that server, and its session from two answers. */
 const withoutTimes: Settle = (text) =>
   text
     .replace(/"blob":"([^"]+)"/g, (_, blob: string) => `"blob":"${atLeastText(blob)}"`)
     .replace(/\d{1,2}:\d\d:\d\d [AP]M/g, '<time>')
     .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '<uuid>');
 
-/** A blob of that kind as its text; any other blob as it is. */
+/** Converts a blob with a time to text; other blobs are unchanged. */
 function atLeastText(blob: string): string {
   const text = Buffer.from(blob, 'base64').toString();
   return text.startsWith('Resource ') ? text : blob;
@@ -167,8 +167,8 @@ describe.each(Object.entries(DECLARED))('to a client that declares %s', (_, capa
   });
 });
 
-describe('a server of both revisions that is spoken to in the other one', () => {
-  // to a client that declares less the server itself has other words in each revision
+describe('a server of both revisions that the gateway uses in the other one', () => {
+  // with fewer capabilities the server itself answers differently in each revision
   it.each(ERAS)('answers a client of %s the same', { timeout: LONG }, async (era) => {
     const capabilities = DECLARED['elicitation, sampling and roots'];
     const [first, second] = [ending(await startConformanceServer()), ending(await startConformanceServer())];
@@ -180,7 +180,7 @@ describe('a server of both revisions that is spoken to in the other one', () => 
   });
 });
 
-/** What a gateway of the SDK cannot do. */
+/** Differences because of limits of the SDK gateway. */
 const BEYOND_SDK = { test_x_mcp_header: 'its client mirrors arguments only of tools that it listed itself' };
 
 const asItIs: Settle = (text) => text;

@@ -3,7 +3,7 @@ import { foreignCells, runForeign } from '../conformance/foreign.ts';
 
 const CELL_MS = 180_000; // two starts and three runs of the suite, on a busy machine
 
-/** Scenarios that need not pass behind the gateway: server -> scenario -> why. */
+/** Scenarios that may fail behind the gateway: server -> scenario -> reason. */
 const EXCUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'mcp-go': {
     'tools-call-with-logging': 'the server loses notifications now and then; its own baseline for the suite says so',
@@ -11,12 +11,12 @@ const EXCUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   fastmcp: {
     'server-stateless':
-      'it calls tools that the server lacks: fastmcp answers with a failed result, which passes, the gateway with -32602',
+      'it calls missing tools: fastmcp answers with a failed result, which passes, the gateway with -32602',
   },
 };
 
-/** Only in the long form: `npm run proof`. The short one has the same servers in `foreign-servers.test.ts`. */
-describe.runIf(process.env.PROOF_LONG === '1')('the conformance suite before servers that others wrote', () => {
+/** Only in the long form: `npm run proof`. The short form tests the same servers in `foreign-servers.test.ts`. */
+describe.runIf(process.env.PROOF_LONG === '1')('the conformance suite with third-party servers', () => {
   it.each(foreignCells())('%s loses nothing of %s behind the gateway', { timeout: CELL_MS }, async (name, revision) => {
     const { direct, lost } = await runForeign(name, revision);
     expect(direct.length).toBeGreaterThan(5);

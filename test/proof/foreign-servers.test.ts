@@ -42,7 +42,7 @@ describe.each(RIG_NAMES)('%s', (name) => {
   if (stdio !== undefined && !server.eras.includes('2026-07-28')) {
     proves(
       'choice.bridge.question-of-its-call',
-      'asks two calls of a client of 2026-07-28 at the same time over stdio',
+      'sends elicitations to two concurrent calls of a 2026-07-28 client over stdio',
       async () => {
         const gateway = await gatewayBefore({ far: stdio });
         onTestFinished(() => gateway[Symbol.asyncDispose]());
@@ -60,7 +60,7 @@ describe.each(RIG_NAMES)('%s', (name) => {
   if (server.eras.includes('2026-07-28')) {
     proves(
       'choice.era.legacy-session',
-      'of both eras asks a client of 2025-11-25 before which the gateway found 2026-07-28 as it asks it directly',
+      'of both eras, used in 2026-07-28, sends the same requests to a 2025-11-25 client as without the gateway',
       async () => {
         const started = await server.start(LEGACY);
         onTestFinished(() => started[Symbol.asyncDispose]());
@@ -83,7 +83,9 @@ describe.each(RIG_NAMES)('%s', (name) => {
   }
 
   for (const era of LOSES_NOTIFICATIONS.has(name) ? [] : server.eras) {
-    it(`tells what it does while it works, direct and through the gateway in ${era}`, { timeout: LONG }, async () => {
+    it(`sends progress and logs during a call, direct and through the gateway in ${era}`, {
+      timeout: LONG,
+    }, async () => {
       const { direct, through } = await bothWays(era);
       const [first, second] = [await notificationsOf(direct, era), await notificationsOf(through, era)];
       expect(first.map(({ method }) => method)).toContain('notifications/progress');
@@ -91,7 +93,7 @@ describe.each(RIG_NAMES)('%s', (name) => {
     });
   }
 
-  /** A peer at the server and one at a gateway before another instance: some tools change what is listed. */
+  /** A peer at the server and one at a gateway with another instance, because some tools change the lists. */
   async function bothWays(era: Era): Promise<{ readonly direct: WirePeer; readonly through: WirePeer }> {
     if ('missing' in server) throw new Error(server.missing);
     const [first, second] = await Promise.all([server.start(era), server.start(era)]);
@@ -107,7 +109,7 @@ describe.each(RIG_NAMES)('%s', (name) => {
   }
 });
 
-/** Calls in which the server asks its client. */
+/** Calls in which the server sends requests to its client. */
 const ASKING = [
   { name: 'test_elicitation', arguments: { message: 'sure?' } },
   { name: 'test_sampling', arguments: { prompt: 'sure?' } },
@@ -126,7 +128,7 @@ function options(name: RigName, era: Era): PeerOptions {
   };
 }
 
-/** Progress and logs of the two tools that the suite's servers have for it, in their order. */
+/** Progress and logs of the two tools for them, in order. */
 async function notificationsOf(peer: WirePeer, era: Era): Promise<readonly { method: string; params: JsonObject }[]> {
   const level = 'io.modelcontextprotocol/logLevel';
   if (era === LEGACY) await peer.request('logging/setLevel', { level: 'debug' });
@@ -145,10 +147,10 @@ async function notificationsOf(peer: WirePeer, era: Era): Promise<readonly { met
   return [...progress.told, ...logs.told].map(({ method, params }) => ({ method, params }));
 }
 
-const STREAM = 'its answer comes on a stream that is opened again';
+const STREAM = 'its answer comes on a reopened stream';
 const TOKEN = "it prints the progress token, which is the gateway's own on its way to a backend";
 const TASK = 'it runs only as a task, an extension that is hidden';
-const ENDLESS = 'it asks again whatever the answer is';
+const ENDLESS = 'it asks again after every answer';
 
 /** Tools that cannot be compared, each with its reason. */
 const NOT_CALLED: Readonly<Partial<Record<RigName, Readonly<Record<string, string>>>>> = {
@@ -167,13 +169,13 @@ function planOf(name: RigName): SurveyPlan {
   };
 }
 
-/** Python prints a set in an order of its own. */
+/** Python prints a set in arbitrary order. */
 const settle: Settle = (text) => text.replaceAll("{'arg2', 'arg1'}", "{'arg1', 'arg2'}");
 
-/** Notifications that a server loses by itself, now and then: its own baseline for the suite says so. */
+/** Servers that sometimes lose notifications, as their own baseline for the suite says. */
 const LOSES_NOTIFICATIONS: ReadonlySet<RigName> = new Set(['mcp-go']);
 
-/** Answers without the progress before them, where a server does not always send it. */
+/** Removes progress from answers of a server that does not always send it. */
 function told(name: RigName, answers: Readonly<Record<string, Comparable>>): Readonly<Record<string, Comparable>> {
   if (!LOSES_NOTIFICATIONS.has(name)) return answers;
   return Object.fromEntries(Object.entries(answers).map(([asked, answer]) => [asked, { ...answer, progress: [] }]));

@@ -30,7 +30,7 @@ describe('the census', () => {
       const timer = setInterval(() => {}, 60_000);
       return () => clearInterval(timer);
     },
-    'a timer that keeps no process alive': () => {
+    'an unreferenced timer': () => {
       const timer = setTimeout(() => {}, 60_000).unref();
       return () => clearTimeout(timer);
     },
@@ -59,13 +59,13 @@ describe('the census', () => {
       process.on('SIGUSR2', listener);
       return () => process.off('SIGUSR2', listener);
     },
-    'a listener of a signal that lives on': () => {
+    'a listener of a live signal': () => {
       const controller = new AbortController();
       const listener = (): void => {};
       controller.signal.addEventListener('abort', listener);
       return () => controller.signal.removeEventListener('abort', listener);
     },
-    'what else it is told to count': () => {
+    'an additional count': () => {
       sessions++;
       return () => sessions--;
     },
@@ -73,18 +73,18 @@ describe('the census', () => {
   let sessions = 0;
 
   for (const [name, leak] of Object.entries(leaks)) {
-    it(`fails while ${name} is left over, and no longer when it has gone`, async () => {
+    it(`fails while ${name} is not released, and passes afterwards`, async () => {
       using census = openCensus(() => ({ sessions }));
       const before = await census.count();
       const mend = await leak();
-      await expect(census.settles(before, 250)).rejects.toThrow('left over after 250 ms');
+      await expect(census.settles(before, 250)).rejects.toThrow('not released after 250 ms');
       mend();
       await census.settles(before);
     });
   }
 });
 
-describe('what was opened is closed again', () => {
+describe('all resources are released', () => {
   const endings: (() => void | Promise<void>)[] = [];
   let backends: Backends;
   let at: ServedGateway;
@@ -98,7 +98,7 @@ describe('what was opened is closed again', () => {
     at = await serve(backends);
     endings.unshift(async () => at[Symbol.asyncDispose]());
     census = openCensus(() => at.gateway.counts());
-    // What a caller keeps between calls until `limits.linkIdleMs`: a session with each server that has sessions.
+    // A caller keeps a session with each stateful server between calls, until `limits.linkIdleMs`.
     const first = await at.client();
     await Promise.all(['old', 'new', 'piped'].map((name) => first.callTool(`${name}_quick`)));
     await first.close();
@@ -131,7 +131,7 @@ describe('what was opened is closed again', () => {
     await census.settles(before);
   });
 
-  it('after 60 sessions that were closed, and 40 clients that went away in the middle', { timeout: LONG }, async () => {
+  it('after 60 closed sessions and 40 clients that disconnected during calls', { timeout: LONG }, async () => {
     const before = await atStart();
     for (let n = 0; n < 60; n += 10) {
       const clients = await Promise.all(Array.from({ length: 10 }, () => at.client({ era: '2025-11-25' })));
@@ -182,7 +182,7 @@ describe('what was opened is closed again', () => {
       const told = await client.callTool('program_pid');
       process.kill(Number((told.content as JsonObject[])[0]?.text), 'SIGKILL');
       await until(async () => (await client.callTool('program_quick')).isError !== true, 10_000);
-      // the same name with another description is another backend
+      // a backend with the same name and another description is a new backend
       setBackends({ ...backends, another: { ...another, metadata: { round: 'again' } } });
       await until(() => areReady(4), 10_000);
       setBackends(backends);
@@ -197,7 +197,7 @@ describe('what was opened is closed again', () => {
       await using own = await serve(backends);
       const [old, young] = await Promise.all([own.client({ era: '2025-11-25' }), own.client()]);
       await Promise.all([old.callTool('old_quick'), young.callTool('new_quick'), young.callTool('piped_quick')]);
-      // a stop ends what clients forget to close
+      // a stop ends sessions that clients did not close
       old.drop();
       young.drop();
     };
@@ -206,7 +206,7 @@ describe('what was opened is closed again', () => {
   });
 });
 
-/** Opens a session and its stream, drops the connection of the stream without a word, then ends the session. */
+/** Opens a session and its stream, drops the connection of the stream, then ends the session. */
 async function sessionStream(url: string): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   const fetch = fetchOver(agent);

@@ -11,7 +11,7 @@ import { type GatewayProgram, gatewayProgram, hardServer, hardStdio, startProgra
 const QUIET_MS = IS_LONG ? 4_000 : 1_000;
 const ATTACK_MS = IS_LONG ? 10_000 : 2_000;
 const LONG = 120_000;
-/** The goal, which the table holds every row against. */
+/** The goal of every row. */
 const GOAL = { p95Factor: 2, stallMs: 250 };
 /**
  * What a run fails at: these attempts took seconds to minutes from everybody before they were bounded. Much less would
@@ -39,7 +39,7 @@ const ATTEMPTS = [
 
 type Attempt = (typeof ATTEMPTS)[number][0];
 
-describe('while one caller wants everything, the others are served', () => {
+describe('while one caller overloads the gateway, the others are served', () => {
   const endings: (() => void | Promise<void>)[] = [];
   const later = (end: () => void | Promise<void>): void => void endings.unshift(end);
   const rows: string[] = [];
@@ -117,7 +117,7 @@ describe('while one caller wants everything, the others are served', () => {
   }
 });
 
-/** What does not end while it is measured. */
+/** Attacks whose requests do not end during the measurement. */
 const WITHOUT_ANSWERS: ReadonlySet<Attempt> = new Set([
   'hanging',
   'heads',

@@ -9,10 +9,10 @@ const SOAK_MS = IS_LONG ? 300_000 : 12_000;
 const SAMPLE_MS = IS_LONG ? 5_000 : 500;
 /** Clients per cell, each with one call at a time. */
 const CLIENTS = 4;
-/** Heap that may come with caches that are still filling, in bytes: the long form would show a real leak many times over. */
+/** Allowed heap growth of caches in bytes; the long form would exceed it with a real leak. */
 const HEAP_SLACK = 3_000_000;
 
-/** How much later the slow calls of the last quarter may be. The short form runs beside other tests. */
+/** Allowed growth of p99 in the last quarter. The short form runs concurrently with other tests. */
 const P99_DRIFT = IS_LONG ? { factor: 3, ms: 25 } : { factor: 5, ms: 100 };
 
 /** One call of the mix, and when it was made. */
@@ -21,7 +21,7 @@ interface Timed {
   readonly tookMs: number;
 }
 
-/** What a client does in turn; most of it small calls, as in life. */
+/** Calls of a client in order; most of them are small. */
 function deed(client: NearClient, workload: string, turn: number): Promise<unknown> {
   if (turn % 400 === 399) return client.callTool(`${workload}_tool_1`); // 1 MB
   if (turn % 20 === 19) return client.toolNames();
@@ -30,7 +30,7 @@ function deed(client: NearClient, workload: string, turn: number): Promise<unkno
   return client.callTool(`${workload}_tool_0`, { text: 'The quick brown fox', n: turn });
 }
 
-/** Works until it is told to stop: opens a client, does some deeds, closes it, begins again. */
+/** Until stopped: opens a client, makes some calls, closes it, and repeats. */
 async function work(url: string, cell: (typeof CELLS)[number], isOver: () => boolean, done: (timed: Timed) => void) {
   let turn = Math.floor(Math.random() * 100);
   while (!isOver()) {
@@ -73,7 +73,7 @@ async function restingBytes(gateway: GatewayProgram): Promise<number> {
   return heapUsed + external;
 }
 
-it(`mixed calls in the four cells for ${(WARM_UP_MS + SOAK_MS) / 1000} s leave memory flat and times even`, {
+it(`mixed calls in the four cells for ${(WARM_UP_MS + SOAK_MS) / 1000} s leave memory and times stable`, {
   timeout: WARM_UP_MS + SOAK_MS + 60_000,
 }, async () => {
   const far = await benchBackend();

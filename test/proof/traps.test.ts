@@ -19,7 +19,7 @@ import { type Backends, type NearClient, serve } from './rig/served.ts';
 const LONG = 90_000;
 const REPOSITORY = join(import.meta.dirname, '../..');
 
-/** How often each function of `node:crypto` that costs something was called. */
+/** Number of calls of each expensive function of `node:crypto`. */
 const crypto = vi.hoisted(() => ({ used: {} as Record<string, number> }));
 
 vi.mock('node:crypto', async (original) => {
@@ -57,7 +57,7 @@ async function times(number: number, run: (n: number) => Promise<unknown>): Prom
 }
 
 describe('a signal that many requests share', () => {
-  it('has no listener left when they are over, and one for each while they run', { timeout: LONG }, async () => {
+  it('has one listener for each running request and none afterwards', { timeout: LONG }, async () => {
     const { backends } = await bothEras();
     await using at = await serve({ ...backends, piped: hardStdio().backend });
     const shared = new AbortController();
@@ -78,7 +78,7 @@ describe('a signal that many requests share', () => {
     expect(warnings).toEqual([]);
   });
 
-  it.each(CELLS)('none of the gateway collects them: client $near, backend $far', { timeout: LONG }, async (cell) => {
+  it.each(CELLS)('is not used by the gateway: client $near, backend $far', { timeout: LONG }, async (cell) => {
     const { backends } = await bothEras();
     await using at = await serve(backends);
     const client = await at.client({ era: cell.near });
@@ -116,7 +116,7 @@ describe('one backend session', () => {
 });
 
 describe('keys', () => {
-  it('are derived once per gateway and never for a call; only a state that is sealed is enciphered', async () => {
+  it('are derived once per gateway and never per call; only sealed states are encrypted', async () => {
     const server = fakeServer(['2026-07-28'])
       .tool('quick')
       .tool('ask', ({ params }) =>
@@ -173,7 +173,7 @@ describe('the log', () => {
 });
 
 describe('what npx starts', () => {
-  /** A word on the command line of everything that belongs to one test. */
+  /** A mark on the command lines of the processes of a test. */
   const marker = (): string => `proof-${randomUUID()}`;
   const npx = (mark: string) =>
     ({
@@ -190,7 +190,7 @@ describe('what npx starts', () => {
   const groupsOf = (mark: string): ReadonlySet<number> => new Set(processesWith(mark).map(({ group }) => group));
   const membersOf = (groups: ReadonlySet<number>) => processes().filter(({ group }) => groups.has(group));
 
-  it('goes with its client, its backend and its gateway', { timeout: LONG }, async () => {
+  it('ends with its client, its backend and its gateway', { timeout: LONG }, async () => {
     const mark = marker();
     await using at = await serve({ graph: npx(mark) });
     const own = groupsOf(mark);
@@ -213,7 +213,7 @@ describe('what npx starts', () => {
     expect(commands(mark)).toBe('');
   });
 
-  it('goes when only npx itself is killed', { timeout: LONG }, async () => {
+  it('ends when only npx itself is killed', { timeout: LONG }, async () => {
     const mark = marker();
     await using at = await serve({ graph: npx(mark) });
     const [leader = 0] = groupsOf(mark);
@@ -225,7 +225,7 @@ describe('what npx starts', () => {
     expect(commands(mark)).toBe('');
   });
 
-  it('goes when a workload of `toolmgr run npx://…` is stopped', { timeout: LONG }, async () => {
+  it('ends when a workload of `toolmgr run npx://…` is stopped', { timeout: LONG }, async () => {
     const state = mkdtempSync(join(tmpdir(), 'toolmgr-run-'));
     onTestFinished(async () => {
       const names = (await readWorkloads(state)).map(({ name }) => name);
@@ -243,7 +243,7 @@ describe('what npx starts', () => {
 });
 
 describe('a list', () => {
-  it('waits for a backend that is a second late', { timeout: LONG }, async () => {
+  it('waits for a backend that starts after a second', { timeout: LONG }, async () => {
     await using at = await serve({ late: hardStdio({ helloMs: 1_000 }).backend }, { isImpatient: true });
     for (const { near } of CELLS.slice(1, 3)) {
       const client = await at.client({ era: near });
@@ -253,7 +253,7 @@ describe('a list', () => {
     }
   });
 
-  it('comes without a backend that is later than `limits.discoveryMs`, and clients hear when it is there', async () => {
+  it('does not wait longer than `limits.discoveryMs`, and clients are notified when the backend is ready', async () => {
     const { backends } = await bothEras();
     const late = hardStdio({ helloMs: 2_500 }).backend;
     const plan = { limits: { discoveryMs: 800 } };

@@ -24,7 +24,7 @@ const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
 );
 
-/** What JSON.parse makes of bytes; `undefined` when it refuses. */
+/** The result of JSON.parse; `undefined` when it throws. */
 function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -33,7 +33,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Does something that may fail as JSON does, and in no other way. */
+/** Runs a function that may only fail with a JSON error. */
 function refusing<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -44,7 +44,7 @@ function refusing<T>(act: () => T): T | undefined {
 }
 
 describe('a raw object', { timeout: PROPERTY_MS }, () => {
-  it('has the members that JSON.parse finds, and gives back what was written', () => {
+  it('has the members that JSON.parse finds, and returns the written bytes', () => {
     fc.assert(
       fc.property(json, (bytes) => {
         const raw = RawObject.parse(bytes);
@@ -60,7 +60,7 @@ describe('a raw object', { timeout: PROPERTY_MS }, () => {
     );
   });
 
-  it('refuses nothing that JSON.parse takes, and reads the same in it', () => {
+  it('accepts everything that JSON.parse accepts, with the same result', () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         const known = parsed(bytes);
@@ -75,7 +75,7 @@ describe('a raw object', { timeout: PROPERTY_MS }, () => {
     );
   });
 
-  it('stays readable by itself whatever it took', () => {
+  it('can read its own output', () => {
     fc.assert(
       fc.property(anyBytes, key, (bytes, name) => {
         const raw = refusing(() => RawObject.parse(bytes));
@@ -104,7 +104,7 @@ describe('a message', { timeout: PROPERTY_MS }, () => {
   );
   const bytes = message.map((members) => Buffer.from(JSON.stringify(members)));
 
-  it('is read or misread, never a fault, and its id is the id that was written', () => {
+  it('is parsed or refused, never a fault, and keeps its id', () => {
     fc.assert(
       fc.property(fc.oneof(bytes, mutated(bytes), anyBytes), (body) => {
         const read = readMessage(body);
@@ -113,7 +113,7 @@ describe('a message', { timeout: PROPERTY_MS }, () => {
         if ('misread' in read) {
           expect([-32700, -32600]).toContain(read.misread.code);
           const echo = typeof id === 'string' || typeof id === 'number' ? id : null;
-          // nothing is known of the id of what is no JSON
+          // text that is not JSON has no id
           if (read.misread.code === -32600) expect(parsed(read.id)).toEqual(echo);
           return;
         }
@@ -126,7 +126,7 @@ describe('a message', { timeout: PROPERTY_MS }, () => {
 });
 
 describe('a header value', { timeout: PROPERTY_MS }, () => {
-  it('comes back as it went in, as visible ASCII on the way', () => {
+  it('is encoded as visible ASCII and decoded to the same value', () => {
     const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary-ascii' }), encodedLike);
     fc.assert(
       fc.property(text, (given) => {
@@ -179,7 +179,7 @@ describe('an event stream', { timeout: PROPERTY_MS }, () => {
   const ends = fc.constantFrom('\n', '\r', '\r\n', '\n\n');
   const stream = fc.array(fc.tuple(line, ends), { maxLength: 12 }).map((parts) => Buffer.from(parts.flat().join('')));
 
-  it('is read the same however it is cut, as the standard says', () => {
+  it('is parsed in the same way for any chunks, as the standard requires', () => {
     fc.assert(
       fc.property(fc.oneof(stream, mutated(stream)), cuts, (bytes, at) => {
         const events: string[] = [];
@@ -213,7 +213,7 @@ describe('an event stream', { timeout: PROPERTY_MS }, () => {
   });
 });
 
-/** WHATWG HTML §9.2.6, written down as it stands there, on the whole text at once. */
+/** WHATWG HTML §9.2.6, implemented literally on the whole text. */
 function readEventStream(text: string) {
   const events: string[] = [];
   let data: string[] = [];
@@ -242,7 +242,7 @@ function readEventStream(text: string) {
 }
 
 describe('lines of a program', { timeout: PROPERTY_MS }, () => {
-  it('are the same however they are cut; long ones are told and dropped', () => {
+  it('are the same for any chunks; long ones are reported and dropped', () => {
     const text = fc.array(fc.oneof(fc.constantFrom('\n', '\r\n', '\r', '{}'), fc.string({ maxLength: 20 })), {
       maxLength: 12,
     });
@@ -281,7 +281,7 @@ describe('a cursor', { timeout: PROPERTY_MS }, () => {
     .uniqueArray(fc.oneof(key, long), { minLength: 1, maxLength: 30 })
     .map((keys) => keys.sort((a, b) => (a < b ? -1 : 1)).map((each) => ({ key: each })));
 
-  it('goes through every list once, whatever the keys', () => {
+  it('visits every list item once, for any keys', () => {
     fc.assert(
       fc.property(entries, fc.integer({ min: 1, max: 7 }), (list, size) => {
         const seen: string[] = [];
@@ -301,7 +301,7 @@ describe('a cursor', { timeout: PROPERTY_MS }, () => {
     );
   });
 
-  it('of any text is a place in the list or nothing', () => {
+  it('of any text is a position in the list or invalid', () => {
     const cursor = fc.oneof(
       fc.string({ maxLength: 600 }),
       fc.base64String({ maxLength: 600 }),
@@ -341,7 +341,7 @@ describe('a sealed state', { timeout: PROPERTY_MS }, () => {
     { requiredKeys: ['callId', 'round', 'backend'] },
   );
 
-  it('opens for what it was sealed for, and for nothing else', () => {
+  it('opens only with the binding it was sealed with', () => {
     fc.assert(
       fc.property(state, binding, binding, (held, bound, other) => {
         const sealed = seal.seal(held, bound);
@@ -354,7 +354,7 @@ describe('a sealed state', { timeout: PROPERTY_MS }, () => {
     );
   });
 
-  it('that was changed, or never was one, does not open', () => {
+  it('that was changed or made up does not open', () => {
     const bound = { caller: callerNamed('ada'), method: 'tools/call', name: 'x', arguments: {} };
     const sealed = state.map((held) => Buffer.from(seal.seal(held, bound)));
     const texts = fc.oneof(fc.string(), fc.base64String({ maxLength: 200 }));
@@ -362,7 +362,7 @@ describe('a sealed state', { timeout: PROPERTY_MS }, () => {
       fc.property(fc.oneof(fc.tuple(sealed, mutated(sealed)), texts), (given) => {
         const text = typeof given === 'string' ? given : given[1].toString('latin1');
         const opened = seal.open(text, bound);
-        // changes that cancel each other out leave a good state
+        // changes that cancel each other out leave a valid state
         if (opened !== undefined) expect(seal.seal(opened, bound)).toHaveLength(text.length);
       }),
       effort(1000),

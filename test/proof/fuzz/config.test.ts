@@ -6,7 +6,7 @@ import { GatewayFault } from '../../../core/errors.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { effort, mutated, PROPERTY_MS } from './effort.ts';
 
-/** A file that holds, with most of what can be said. */
+/** A valid file with most settings. */
 const GOOD = {
   name: 'dev',
   groupRef: 'dev',
@@ -34,7 +34,7 @@ const GOOD = {
   plugins: [],
 };
 
-/** Reads a text; a fault with a code is an answer, anything else is a bug. */
+/** Reads a text. A fault with a code is a valid outcome; anything else is a bug. */
 async function outcome(text: string): Promise<'read' | 'refused'> {
   try {
     const { config, warnings } = await readConfig(text, 'fuzz.yaml', catalogue);
@@ -89,7 +89,7 @@ const yamlPiece = fc.constantFrom(
   ],
 );
 
-/** Every place of the good file, as the keys that lead there. */
+/** Every path of the valid file. */
 const places = placesIn(GOOD, []);
 
 function placesIn(value: unknown, at: readonly string[]): readonly (readonly string[])[] {
@@ -97,7 +97,7 @@ function placesIn(value: unknown, at: readonly string[]): readonly (readonly str
   return [at, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...at, key]))];
 }
 
-/** A copy with something else at a place; `undefined` removes what is there. */
+/** A copy with another value at a path; `undefined` removes the value. */
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
   const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, unknown>;
@@ -135,7 +135,7 @@ describe('a vmcp file', { timeout: PROPERTY_MS }, () => {
     expect(await outcome(stringify(GOOD))).toBe('read');
   });
 
-  it('with anything anywhere is read or refused in words', async () => {
+  it('with any value anywhere is accepted or refused with a message', async () => {
     const changes = fc.array(fc.tuple(fc.constantFrom(...places), odd), { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(changes, async (list) => {
@@ -143,7 +143,7 @@ describe('a vmcp file', { timeout: PROPERTY_MS }, () => {
           try {
             return replaced(now, at, by);
           } catch {
-            return now; // an earlier change took the place away
+            return now; // an earlier change removed the path
           }
         }, GOOD);
         await outcome(stringify(file) ?? '');
@@ -152,7 +152,7 @@ describe('a vmcp file', { timeout: PROPERTY_MS }, () => {
     );
   });
 
-  it('whose text was changed is read or refused in words', async () => {
+  it('whose text was changed is accepted or refused with a message', async () => {
     const whole = Buffer.from(stringify(GOOD));
     const spliced = fc.tuple(yamlPiece, fc.nat(whole.length)).map(([piece, at]) => {
       return Buffer.concat([whole.subarray(0, at), Buffer.from(piece), whole.subarray(at)]);
@@ -170,7 +170,7 @@ describe('a vmcp file', { timeout: PROPERTY_MS }, () => {
     );
   });
 
-  it('that is a bomb is refused soon', async () => {
+  it('with exponential expansion is refused quickly', async () => {
     const levels = Array.from({ length: 12 }, (_, n) => `a${n}: &a${n} [${n === 0 ? 'x' : `*a${n - 1},`.repeat(9)}]`);
     for (const bomb of [
       levels.join('\n'),

@@ -11,7 +11,7 @@ const FACTOR = 1000;
 export const PROPERTY_MS = IS_LONG ? LONG_MS * 2 : 60_000;
 
 /**
- * How hard to try: `runs` in the short form, a thousand times that or two minutes in the long one.
+ * Number of runs: `runs` in the short form, a thousand times as many or two minutes in the long form.
  *
  * The seed is fixed in the short form, so that a run says the same twice, and new in the long one. `PROOF_SEED` sets
  * it; a failure prints it with the counterexample.
@@ -28,7 +28,7 @@ export function effort<T>(runs: number): fc.Parameters<T> {
   };
 }
 
-/** Bytes with some of them changed, left out or doubled. */
+/** Bytes with some of them changed, removed or duplicated. */
 export function mutated(bytes: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   return fc.tuple(bytes, fc.array(change, { minLength: 1, maxLength: 4 })).map(([start, changes]) =>
     changes.reduce<Buffer>((now, { kind, at, from }) => {
@@ -48,7 +48,7 @@ const CHANGES = {
   repeat: (bytes: Buffer, at: number) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(Math.floor(at / 2))]),
 } as const;
 
-/** Pieces that JSON, HTTP and event streams are made of, and ones they must not be made of. */
+/** Valid and invalid pieces of JSON, HTTP and event streams. */
 const piece = fc.oneof(
   fc.constantFrom(...'{}[]:,"\\\n\r\t 0-.eE/u\0'),
   fc.constantFrom(
@@ -82,5 +82,5 @@ export function cutUp(bytes: Buffer, cuts: readonly number[]): readonly Buffer[]
   return [...at, bytes.length].map((end, index) => bytes.subarray(index === 0 ? 0 : at[index - 1], end));
 }
 
-/** Where to cut, as shares of the whole. */
+/** Positions of the cuts, as shares of the length. */
 export const cuts = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 8 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => surface?.[Symbol.asyncDispose]());
 
-/** The gateway answers both eras as it should. */
+/** Checks that the gateway still serves both eras. */
 async function expectServing(): Promise<void> {
   const modern = await postModern(surface.url, 'tools/call', { name: 'echo', arguments: { still: 'here' } });
   expect(modern.json.result?.content).toEqual([{ type: 'text', text: '{"still":"here"}' }]);
@@ -35,7 +35,7 @@ async function endSession(id: string): Promise<void> {
   await fetch(surface.url, { method: 'DELETE', headers });
 }
 
-/** Everything that a run opened is closed again, and nothing else is left. */
+/** Checks that all resources of a run are released. */
 async function expectAsAtStart(): Promise<void> {
   for (const id of [...opened, sessionId]) await endSession(id);
   opened.clear();
@@ -148,7 +148,7 @@ const httpMethod = fc.constantFrom(
 );
 const path = fc.constantFrom('/mcp', '/mcp', '/mcp', '/mcp?a=1', '/mcp/', '/', '//', '/%00', '/mcp/../mcp', '*');
 
-/** Requests of both eras with arbitrary changes of anything about them. */
+/** Requests of both eras with arbitrary changes. */
 const changed = fc
   .record({
     sent: fc.oneof(modern, legacy),
@@ -166,7 +166,7 @@ const changed = fc
       .map((bytes): Sent => ({ method, path: target, headers, body: bytes }));
   });
 
-/** Answers under the keys that questions have, of any shape. */
+/** Answers of any shape with the keys of the server requests. */
 const answers = fc.dictionary(
   fc.constantFrom('q1', 'who', 'url1', '__proto__'),
   sometimes<JsonValue>(fc.constant({ action: 'accept', content: { name: 'Ada' } }), jsonValue),
@@ -187,14 +187,14 @@ const ODD_BODIES = [
 
 const ALLOWED = new Set([200, 202, 204, 400, 403, 404, 405, 406, 408, 413, 415, 417, 421, 429, 431]);
 
-/** Header values that Node's client would not send become what it sends. */
+/** Converts header values to ones that Node's client can send. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value.replace(/[^\t\x20-\x7e]/g, '~')]),
   );
 }
 
-/** Puts the id of a live session where the arbitrary says `LIVE`. */
+/** Replaces `LIVE` by the id of a live session. */
 function live(sent: Sent): Sent {
   const entries = Object.entries(sent.headers).map(([name, value]) => [name, value === 'LIVE' ? sessionId : value]);
   return { ...sent, headers: Object.fromEntries(entries) };
@@ -217,7 +217,7 @@ function idOf(body: Buffer | undefined): JsonValue | undefined {
   }
 }
 
-/** What any answer must be, whatever was asked. */
+/** Checks that hold for every response. */
 function expectProper(sent: Sent, { status, headers, text, isWhole }: Exchanged): void {
   expect(ALLOWED, `${status} ${text}`).toContain(status);
   const type = headers['content-type'] ?? '';
@@ -255,7 +255,7 @@ function expectMessage(sent: Sent, status: number, message: JsonObject): void {
 }
 
 describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
-  it('answers every request with a status and a message that clients understand', async () => {
+  it('answers every request with a valid status and message', async () => {
     await freshSession();
     await fc.assert(
       fc.asyncProperty(changed, async (given) => {
@@ -277,7 +277,7 @@ describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
     await expectAsAtStart();
   });
 
-  it('answers what is pipelined in order, up to what cannot be read', async () => {
+  it('answers pipelined requests in order, up to the first invalid one', async () => {
     await freshSession();
     const request = fc
       .oneof(modern, legacy)
@@ -302,7 +302,7 @@ describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
     await expectAsAtStart();
   });
 
-  it('outlives bytes that are no HTTP, and bodies in chunks that are none', async () => {
+  it('survives invalid HTTP and invalid chunked bodies', async () => {
     await freshSession();
     const wire = fc
       .oneof(modern, legacy)
@@ -337,7 +337,7 @@ describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
     await expectAsAtStart();
   });
 
-  it('takes any answers to its questions, and any state, for what they are', async () => {
+  it('handles any answers and any request state', async () => {
     const retry = fc.record({
       inputResponses: fc.oneof(jsonValue, answers),
       state: sometimes<'same' | 'changed' | JsonValue>(fc.constantFrom('same', 'same', 'changed'), jsonValue),
@@ -358,7 +358,7 @@ describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
           const sent = { method: 'POST', path: '/mcp', headers: { ...JSON_HEADERS, ...headers }, body: bytesOf(body) };
           expectProper(sent, await exchange(surface.port, sent));
         }
-        // what still waits ends here: beside a call that waits, a program over stdio cannot ask about another
+        // ends waiting calls, because a stdio program cannot send requests for one call while another waits
         const inputResponses = { q1: { action: 'decline' }, who: { action: 'decline' } };
         const last = { name, arguments: {}, inputResponses, requestState: sealed };
         await postModern(surface.url, 'tools/call', last, { capabilities });
@@ -368,7 +368,7 @@ describe('the HTTP surface', { timeout: PROPERTY_MS }, () => {
     await expectAsAtStart();
   });
 
-  it('has no trouble with many at once, half of whom leave', async () => {
+  it('serves many concurrent clients, half of which disconnect', async () => {
     await freshSession();
     const some = fc.array(fc.tuple(fc.oneof(modern, legacy), fc.boolean()), { minLength: 20, maxLength: 40 });
     await fc.assert(
@@ -396,7 +396,7 @@ function keepSessions(came: Buffer): void {
 
 const chunkSize = fc.constantFrom('0', '5', 'ffffffff', '-1', 'g', '5;x=y', '0\r\n', '1\r\na', '7fffffffffffffff');
 
-/** Streams that stay open would make those behind them wait. */
+/** Open streams would delay later requests. */
 function isShort({ body }: Sent): boolean {
   const { method } = JSON.parse(String(body)) as JsonObject;
   const { name } = (JSON.parse(String(body)) as { params: JsonObject }).params;
@@ -413,7 +413,7 @@ function onWire({ method, path: target, headers, body = Buffer.alloc(0) }: Sent)
   return Buffer.concat([Buffer.from(headLines(method, target, all)), body]);
 }
 
-/** The answers of a connection that are there as a whole, one after the other. */
+/** The complete responses of a connection, in order. */
 function answersIn(bytes: Buffer): Exchanged[] {
   const answers: Exchanged[] = [];
   let rest = bytes.toString('latin1');
@@ -431,7 +431,7 @@ function answersIn(bytes: Buffer): Exchanged[] {
   return answers;
 }
 
-/** The body at the start of a text and what is left after it; `undefined` while it is not whole. */
+/** The body at the start of a text and the rest; `undefined` while it is incomplete. */
 function bodyIn(
   rest: string,
   headers: Readonly<Record<string, string>>,

@@ -65,12 +65,12 @@ export async function openSurface(): Promise<Surface> {
   };
 }
 
-/** One HTTP exchange; streams that do not end are left after a while. */
+/** One HTTP exchange; endless streams are closed after a time. */
 export interface Exchanged {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Whether the answer came to its end by itself. */
+  /** Whether the response was complete. */
   readonly isWhole: boolean;
 }
 
@@ -116,7 +116,7 @@ export function exchange(port: number, { method, path, headers: given, body }: S
 }
 
 /**
- * Writes pieces of bytes to a fresh connection and gives back what came until it closed, fell silent, or is enough.
+ * Writes pieces of bytes to a new connection and returns the received bytes until it closes, is silent, or `isEnough`.
  * What must come is given `ANSWER_MS`; without `isEnough` a short silence is an end.
  */
 export function speakRaw(

@@ -92,7 +92,7 @@ const unary = fc.constantFrom(
 );
 const binary = fc.constantFrom('eq', 'ne', 'lt', 'le', 'gt', 'ge', 'and', 'or', 'index', 'print', 'slice', 'println');
 
-// words that mostly fit one another, so that most templates come to an end
+// words with mostly compatible types, so that most templates succeed
 const texts = fc.constantFrom('$.s', '"b c"', '`raw`', '(print $.b)', '(json $.m)', '(quote $.s)');
 const numbers = fc.constantFrom('1', '0', '10', '(len $.l)', '(len $.s)', "'x'", '-3');
 const holders = fc.constantFrom('$.l', '$.m', '(fromJson `[1,2.5,{"a":null}]`)');
@@ -121,7 +121,7 @@ const fitting = fc.oneof(
   key.map((name) => `$.m.${name}`),
 );
 
-/** What a loop runs over: never a number of the data, which may be large. */
+/** Values for loops: no numbers of the data, because they may be large. */
 const loopable = fc.oneof(
   { arbitrary: holders, weight: 8 },
   fc.constantFrom('3', '0', '$.n', '$.s', '.l', '.m', '$.c'),
@@ -202,7 +202,7 @@ function expectSame({ template, data: given }: Case, go: Outcome): void {
 
 const fuzzed = proves.skipIf(GO === undefined, 'Go is not on this machine');
 
-describe('templates beside Go', () => {
+describe('templates compared with Go', () => {
   let program = '';
   beforeAll(() => {
     if (GO !== undefined) program = buildProgram();
@@ -218,7 +218,7 @@ describe('templates beside Go', () => {
 
   fuzzed(
     'choice.templates.like-go',
-    'writes what Go writes, and fails when Go fails',
+    'give the output of Go, and fail when Go fails',
     () => {
       const batch = fc.array(fc.record({ template: whole, data }), { minLength: 1, maxLength: PER_BATCH, size: 'max' });
       fc.assert(fc.property(batch, expectBatch), effort(40));
@@ -228,7 +228,7 @@ describe('templates beside Go', () => {
 
   fuzzed(
     'choice.templates.like-go',
-    'reads torn templates as Go reads them',
+    'handle incomplete templates like Go',
     () => {
       const batch = fc.array(fc.record({ template: torn, data }), { minLength: 1, maxLength: PER_BATCH, size: 'max' });
       fc.assert(fc.property(batch, expectBatch), effort(40));

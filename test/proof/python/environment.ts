@@ -9,7 +9,7 @@ const VERSION = '2.3.0';
 const SCRATCH = join(import.meta.dirname, '../../../.scratch');
 const INSTALL_MS = 180_000;
 
-/** Where Python with its `mcp` package is, or why there is none. */
+/** Path of a Python with the package `mcp`, or the reason why there is none. */
 export type PythonFound = { readonly python: string } | { readonly missing: string };
 
 /**
@@ -33,11 +33,11 @@ export async function pythonWithMcp(): Promise<PythonFound> {
     await run('python3', ['-m', 'venv', unfinished], { timeout: INSTALL_MS });
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `mcp==${VERSION}`];
     await run(join(unfinished, 'bin', 'python'), pip, { timeout: INSTALL_MS });
-    // a half made environment never gets the name that is looked for; python finds its packages beside itself
+    // an incomplete environment never has the final name; python finds its packages relative to itself
     renameSync(unfinished, home);
   } catch (cause) {
     rmSync(unfinished, { recursive: true, force: true });
-    if (existsSync(python)) return { python }; // another run was faster
+    if (existsSync(python)) return { python }; // another process has created it first
     if (process.env.CI !== undefined) throw cause;
     return { missing: `mcp ${VERSION} could not be installed: ${String(cause).split('\n')[0]}` };
   }

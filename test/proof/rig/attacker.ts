@@ -1,5 +1,5 @@
-// One caller that wants all of a gateway, from an address of its own. Arguments: KIND, URL. Begins at once, prints
-// `listening 0`, and says by IPC how many of its attempts had an answer and what came, when it is asked.
+// One caller that overloads a gateway, from its own address. Arguments: KIND, URL. Starts immediately, prints
+// `listening 0`, and reports by IPC on request how many of its attempts were answered and how.
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
@@ -7,11 +7,11 @@ import { modernRequests } from '../../bench/requests.ts';
 
 const [kind = '', target = ''] = process.argv.slice(2);
 const url = new URL(target);
-/** Loopback has as many addresses as one likes: this caller is another one than those who are measured. */
+/** Another loopback address, so that this is another caller than the measured ones. */
 const FROM = '127.0.0.2';
 const MEMBERS = 80_000;
 
-setPriority(19); // what it costs to attack is not what is measured
+setPriority(19); // the cost of the attack itself is not measured
 
 const seen = new Map<string, number>();
 const saw = (what: string | number): void => void seen.set(String(what), (seen.get(String(what)) ?? 0) + 1);
@@ -21,7 +21,7 @@ interface Sent {
   readonly body: string;
 }
 
-/** Posts and gives the status and the session; what goes wrong counts as an answer too. */
+/** Posts and returns the status and the session; errors count as answers too. */
 function post({ headers, body }: Sent, ms = 60_000): Promise<{ readonly status: number; readonly session: string }> {
   return new Promise((resolve) => {
     const end = (what: string): void => {
@@ -45,7 +45,7 @@ function post({ headers, body }: Sent, ms = 60_000): Promise<{ readonly status: 
   });
 }
 
-/** Does the same again and again, `lanes` at a time. */
+/** Repeats a function, `lanes` at a time. */
 async function again(lanes: number, what: (n: number) => Promise<unknown>): Promise<void> {
   let n = 0;
   const lane = async (): Promise<void> => {
@@ -56,7 +56,7 @@ async function again(lanes: number, what: (n: number) => Promise<unknown>): Prom
 
 const modern = modernRequests();
 const wide = Array.from({ length: MEMBERS }, (_, n) => `"m${n}":1`).join(',');
-/** As many as an object may have beside what is in it already. */
+/** The largest allowed number of additional members. */
 const most = Array.from({ length: 9_900 }, (_, n) => `"m${n}":1`).join(',');
 const calling = (tool: string, edit: (body: string) => string = (body) => body): Sent => {
   const { headers, body } = modern.call(tool);

@@ -1,5 +1,5 @@
-// A served gateway as a process of its own. Argument: a plan as JSON. Prints `listening PORT`; answers `counts` and
-// `memory` (after a full collection, when started with --expose-gc) over its IPC channel.
+// A gateway process. Argument: a plan as JSON. Prints `listening PORT`; answers `counts` and `memory` (after a full
+// collection, when started with --expose-gc) over its IPC channel.
 import { createGateway, type PlanInput } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { serveGateway } from '../../../hosts/http/listen.ts';
@@ -22,7 +22,7 @@ process.on('SIGTERM', async () => {
   process.exit(0);
 });
 
-/** Collects until nothing more goes: what finalizers and queued callbacks let go of is found by the next round. */
+/** Collects repeatedly, because finalizers and queued callbacks release memory for the next collection. */
 async function collectAll(): Promise<void> {
   for (let round = 0; round < 4; round++) {
     collect?.();

@@ -20,20 +20,20 @@ interface Asked {
   };
 }
 
-/** The way back of one request. */
+/** The response channel of one request. */
 interface Way {
   readonly isModern: boolean;
-  /** The whole answer, the usual way. */
+  /** Sends the complete response. */
   answer(id: Asked['id'], result: string, headers?: Record<string, string>): void;
-  /** One message of several; `false` when the reader is behind. */
+  /** Sends one of several messages; `false` when the reader is slow. */
   say(message: string): boolean;
-  /** Bytes of the current message, as they are. */
+  /** Sends raw bytes of the current message. */
   bytes(chunk: Buffer | string): boolean;
   drained(go: () => void): void;
-  /** The other side is still there. */
+  /** Whether the other side is still connected. */
   isOpen(): boolean;
   end(): void;
-  /** Breaks the connection off. */
+  /** Closes the connection. */
   cut(): void;
 }
 
@@ -55,13 +55,13 @@ const TOOLS: Record<string, (asked: Asked, way: Way) => void> = {
   slow: ({ id, params }, way) => later(Number(params?.arguments?.ms ?? 500), () => way.answer(id, words('slow', way))),
   pid: ({ id }, way) => way.answer(id, words(String(process.pid), way)),
   hang: () => undefined,
-  /** The right answer, one byte after the other. */
+  /** The valid response, byte by byte. */
   trickle: ({ id }, way) => drip(way, Buffer.from(whole(id, words('trickled', way))), 1, () => way.end()),
   /** Bytes of a response that does not end until the call is cancelled. */
   drip: ({ id }, way) => drip(way, Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{"x":"${'y'.repeat(1e6)}`), 20),
-  /** Log messages as fast as they are read, and no answer. */
+  /** Log messages as fast as they are read, without a response. */
   flood: (_, way) => flood(way, () => '{"level":"error","data":"flooded, and flooded again"}', 'message'),
-  /** Progress as fast as it is read, and no answer. */
+  /** Progress as fast as it is read, without a response. */
   progressFlood: ({ params }, way) => {
     const token = JSON.stringify(params?._meta?.progressToken ?? 'none');
     let progress = 0;
@@ -258,7 +258,7 @@ function serveStdio(): void {
     if (asked.method === 'notifications/cancelled') withdrawn++;
     if (asked.id !== undefined) take(asked, way);
   });
-  // Like servers with timers of their own, it does not end with its input.
+  // Like servers with timers, it does not end with its input.
   if (process.env.DEAF === '1') setInterval(() => undefined, 1_000);
 }
 

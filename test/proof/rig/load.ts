@@ -5,7 +5,7 @@ import type { NearClient } from './served.ts';
 export interface Steady {
   /** Calls so far. */
   count(): number;
-  /** Stops and gives what was measured. */
+  /** Stops and returns the measurements. */
   stop(): Promise<{
     readonly calls: number;
     readonly p50Ms: number;

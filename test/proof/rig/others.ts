@@ -7,11 +7,11 @@ export interface Times {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly maxMs: number;
-  /** What came instead of a result, with how often. */
+  /** Failures and their counts. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** What is sent: made anew for each call. */
+/** Creates the request of a call. */
 export type MakeCall = () => { readonly headers: Readonly<Record<string, string>>; readonly body: string };
 
 const LANES = 4;
@@ -38,7 +38,7 @@ export async function measureOthers(url: string, make: MakeCall, ms: number): Pr
   return { calls: times.length, p50Ms: at(0.5), p95Ms: at(0.95), maxMs: at(1), failures };
 }
 
-/** What is wrong with the answer of one call; `undefined` when it has a result. */
+/** The failure of a call; `undefined` when it has a result. */
 function call(url: string, { headers, body }: ReturnType<MakeCall>, agent: Agent): Promise<string | undefined> {
   return new Promise((resolve) => {
     const sent = httpRequest(url, { method: 'POST', headers, agent }, (answer) => {

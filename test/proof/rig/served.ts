@@ -9,9 +9,9 @@ import { modernRequests } from '../../bench/requests.ts';
 /** Backends by name. */
 export type Backends = Readonly<Record<string, Omit<Backend, 'name'>>>;
 
-/** A client with connections of its own; closing it ends the session and the connections. */
+/** A client with its own connections; closing it ends the session and the connections. */
 export interface NearClient extends TestClient {
-  /** Drops the connections and says nothing. */
+  /** Drops the connections without ending the session. */
   drop(): void;
 }
 
@@ -34,7 +34,7 @@ export interface ServeOptions {
   readonly now?: () => number;
 }
 
-/** Serves the given backends to everybody. */
+/** Serves the given backends to anonymous callers. */
 export async function serve(backends: Backends, options: ServeOptions = {}): Promise<ServedGateway> {
   const lines: string[] = [];
   const source = pushSource(named(backends));
@@ -73,7 +73,7 @@ export async function serve(backends: Backends, options: ServeOptions = {}): Pro
   };
 }
 
-/** A client over connections of its own: none of them outlives it. */
+/** A client with its own connections, which close with it. */
 export async function nearClient(url: string, options: TestClientOptions = {}): Promise<NearClient> {
   const agent = new Agent({ keepAlive: true });
   const client = await testClient(fetchOver(agent), url, options);
@@ -91,8 +91,8 @@ export async function nearClient(url: string, options: TestClientOptions = {}): 
 }
 
 /**
- * Calls a tool that floods its caller, with every log message and all progress wanted. Gives the end of what came: a
- * client that reads it all would measure itself.
+ * Calls a tool that floods its caller with log messages and progress. Returns only the end of the response, because
+ * parsing all of it would be measured too.
  */
 export function flooded(url: string, name: string): Promise<string> {
   const { headers, body } = modernRequests().call(name, 'progress');

@@ -4,18 +4,18 @@ import { endToEndMeta } from '../../../core/mcp/meta.ts';
 import { LISTS, type Survey, sorted } from './survey.ts';
 import type { WireAnswer } from './wire-peer.ts';
 
-/** An answer without what a gateway owns: members as the very bytes they came in. */
+/** A response without the members that a gateway owns; other members as raw bytes. */
 export interface Comparable {
   readonly result?: Readonly<Record<string, string>>;
   readonly error?: JsonObject;
-  /** Progress before the answer; other notifications may come at any time. */
+  /** Progress before the response; other notifications may come at any time. */
   readonly progress: readonly JsonObject[];
 }
 
 /** Replaces what differs from one run to the next, in the text of a member. */
 export type Settle = (text: string) => string;
 
-/** The answers of a survey made ready to be compared, by what was asked. */
+/** The comparable answers of a survey, by request. */
 export function comparable(answers: Survey, settle: Settle = (text) => text): Readonly<Record<string, Comparable>> {
   return Object.fromEntries([...answers].map(([asked, answer]) => [asked, comparableAnswer(asked, answer, settle)]));
 }
@@ -23,7 +23,7 @@ export function comparable(answers: Survey, settle: Settle = (text) => text): Re
 function comparableAnswer(asked: string, { result, error, told }: WireAnswer, settle: Settle): Comparable {
   const progress = told.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
   const list = LISTS[asked as keyof typeof LISTS];
-  // a gateway has every list: it may get items of another server at any time
+  // a gateway supports every list, because a server may be added at any time
   if (error?.code === -32601 && list !== undefined) return { result: { [list[0]]: '' }, progress };
   if (error !== undefined) return { error: JSON.parse(settle(JSON.stringify(error))), progress };
   if (result === undefined) throw new Error(`${asked}: neither a result nor an error`);
@@ -44,7 +44,7 @@ function ownedOut(asked: string, key: string, result: RawObject): string | undef
   if (key === '_meta') return endToEndMeta(raw)?.toString();
   const list = LISTS[asked as keyof typeof LISTS];
   if (raw === undefined || list?.[0] !== key) return raw?.toString();
-  // order is the gateway's; how a tool runs as a task is not served
+  // the gateway sorts lists, and does not serve task execution
   const items = rawElements(raw, 50_000).map((item) => RawObject.parse(item).without('execution'));
   return sorted(items, list[1])
     .map((item) => item.toBytes().toString())

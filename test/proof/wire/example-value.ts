@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
 import { isObject } from '../../../core/json/raw-json.ts';
 
-/** Arguments that hold for a tool's `inputSchema`: every property, in the schema's own words where it gives some. */
+/** Valid arguments for a tool's `inputSchema`, with every property and the schema's examples and defaults. */
 export function exampleArguments(inputSchema: JsonObject): JsonObject {
   return exampleValue(inputSchema) as JsonObject;
 }
 
-/** A value that holds for the parts of JSON Schema that tool authors use. */
+/** A valid value for the common keywords of JSON Schema. */
 function exampleValue(schema: JsonValue): JsonValue {
   if (!isObject(schema)) return 'anything';
   const { const: constant, default: preset, enum: choices, anyOf, oneOf } = schema;

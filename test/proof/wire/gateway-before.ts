@@ -12,7 +12,7 @@ export interface GatewayBefore extends AsyncDisposable {
   readonly gateway: Gateway;
 }
 
-/** Serves named backends anonymously; the first to have a name keeps it, so a single backend keeps all of its names. */
+/** Serves backends anonymously by priority, so that a single backend keeps all its names. */
 export async function gatewayBefore(
   servers: Readonly<Record<string, FarServer>>,
   era: 'auto' | 'legacy' | 'modern' = 'auto',
@@ -34,7 +34,7 @@ export async function gatewayBefore(
           with: { conflictResolution: 'priority', conflictResolutionConfig: { priorityOrder: Object.keys(servers) } },
         },
       ],
-      limits: { discoveryMs: 30_000, helloMs: 20_000 }, // starting programs takes long when everything runs at once
+      limits: { discoveryMs: 30_000, helloMs: 20_000 }, // programs start slowly when all tests run at once
     },
     { catalogue, log: createLog('error', (line) => console.error(line)) },
   );

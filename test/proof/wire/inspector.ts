@@ -7,18 +7,18 @@ import type { JsonObject } from '../../../core/contract/json.ts';
 const MAIN = join(import.meta.dirname, '../../../node_modules/.bin/mcp-inspector');
 const RUN_MS = 30_000;
 
-/** How the Inspector is told to find the revision. */
+/** The Inspector's setting of the revision. */
 export type InspectorEra = 'legacy' | 'auto' | 'modern';
 
-/** What one run of the Inspector's command line printed. */
+/** Output of the Inspector's command line. */
 export interface Inspected {
   readonly code: number;
-  /** The result as the Inspector shows it; `undefined` when it failed. */
+  /** The printed result; `undefined` when it failed. */
   readonly result: JsonObject | undefined;
   readonly printed: string;
 }
 
-/** Runs one method through the Inspector's command line with a home of its own; aborting `signal` kills it. */
+/** Runs one method with the Inspector's command line in a temporary home; aborting `signal` kills it. */
 export function inspect(
   url: string,
   era: InspectorEra,

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../../core/contract/json.ts';
 
-/** As much of the SDK's clients as both generations have in common. */
+/** The common interface of both generations of SDK clients. */
 export interface SdkClient extends AsyncDisposable {
   readonly version: string | undefined;
   toolNames(): Promise<readonly string[]>;
@@ -26,7 +26,7 @@ export interface CallOptions {
 const INFO = { name: 'real-client', version: '1.0.0' };
 const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } };
 
-/** The SDK's clients, each in the settings that decide what goes over the wire. */
+/** The SDK's clients with each setting of the revision. */
 export const SDK_CLIENTS = {
   'SDK 1.x': { isModern: false, connect: connectV1 },
   'SDK 2.x, legacy': { isModern: false, connect: (url: string) => connectV2(url, 'legacy') },
@@ -68,7 +68,7 @@ async function connectV2(url: string, mode: 'legacy' | 'auto' | { pin: string })
   };
 }
 
-/** What is spelled the same in both generations. */
+/** Methods with the same names in both generations. */
 function common(client: ClientV1 | ClientV2): Omit<SdkClient, 'version' | 'call' | typeof Symbol.asyncDispose> {
   return {
     toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),

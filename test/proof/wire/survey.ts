@@ -3,22 +3,22 @@ import { RawObject, rawElements } from '../../../core/json/raw-json.ts';
 import { exampleArguments } from './example-value.ts';
 import type { WireAnswer, WirePeer } from './wire-peer.ts';
 
-/** What is asked beside what the lists name. */
+/** Requests in addition to the listed items. */
 export interface SurveyPlan {
-  /** Arguments of tools that generated ones would not suit; the rest is made from the schema. */
+  /** Arguments of tools for which generated ones are unsuitable. */
   readonly arguments?: Readonly<Record<string, JsonObject>>;
-  /** Arguments that do not hold, where the common ones would do harm. */
+  /** Invalid arguments for tools for which the common ones would do harm. */
   readonly wrong?: Readonly<Record<string, JsonObject>>;
   /** Tools that are not called, each with its reason. */
   readonly notCalled?: Readonly<Record<string, string>>;
-  /** Uris to read beside those listed: of templates, and ones that are not there. */
+  /** URIs to read in addition to listed ones: of templates, and unknown ones. */
   readonly read?: readonly string[];
   readonly complete?: readonly JsonObject[];
-  /** Anything else, by label. */
+  /** Other requests, by label. */
   readonly more?: readonly (readonly [method: string, params: JsonObject])[];
 }
 
-/** Answers by what was asked, lists as one answer each. */
+/** Answers by request; each list is one answer. */
 export type Survey = ReadonlyMap<string, WireAnswer>;
 
 /** The lists, and which member holds their items and which member of an item is its key. */
@@ -31,7 +31,7 @@ export const LISTS = {
 
 const MAX_PAGES = 50;
 
-/** Asks a server for everything it has: all lists, every tool, prompt and resource, and what the plan adds. */
+/** Requests everything of a server: all lists, every tool, prompt and resource, and the additions of the plan. */
 export async function survey(peer: WirePeer, plan: SurveyPlan): Promise<Survey> {
   const answers = new Map<string, WireAnswer>();
   const ask = async (method: string, params: JsonObject, label = JSON.stringify(params)): Promise<void> => {
@@ -64,7 +64,7 @@ export async function survey(peer: WirePeer, plan: SurveyPlan): Promise<Survey> 
   return answers;
 }
 
-/** No schema of the servers holds for these. */
+/** Invalid for every schema of the servers. */
 const WRONG: JsonObject = { '': { wrong: [null] } };
 
 /** All items of a list in one answer, as if it had one page. */

@@ -4,7 +4,7 @@ import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
 
-/** What came back for one request, undecoded, and the notifications before it. */
+/** The raw response to one request, and the notifications before it. */
 export interface WireAnswer {
   readonly result: RawObject | undefined;
   readonly error: { readonly code: number; readonly message: string; readonly data?: JsonValue } | undefined;
@@ -17,19 +17,19 @@ export interface Notification {
   readonly params: JsonObject;
 }
 
-/** A client that speaks the wire by hand, so that no library adds, drops or reorders anything. */
+/** A raw client, so that no library adds, drops or reorders anything. */
 export interface WirePeer extends AsyncDisposable {
   /** The result of `initialize`; `{}` for the stateless era. */
   readonly hello: RawObject;
-  /** Asks, answers questions on the way, and goes through the rounds of `input_required`. */
+  /** Sends a request, answers server requests, and repeats for the rounds of `input_required`. */
   request(method: string, params?: JsonObject): Promise<WireAnswer>;
 }
 
-/** How a peer presents itself, and what it says to questions. */
+/** Capabilities of a peer and its answers to server requests. */
 export interface PeerOptions {
   readonly era: Era;
   readonly capabilities?: JsonObject;
-  /** Only asked about what is declared; the rest is refused with -32601. */
+  /** Called only for declared capabilities; other requests are refused with -32601. */
   readonly answer?: (method: string, params: JsonObject) => JsonObject;
   /** Headers in which a modern call repeats arguments, by argument. */
   readonly mirrored?: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ const ANSWER_MS = 30_000;
 const MAX_ROUNDS = 10;
 const INFO: JsonObject = { name: 'wire-peer', version: '1' };
 
-/** Starts a program and speaks to it over its stdin and stdout. */
+/** Starts a program and connects to its stdin and stdout. */
 export async function stdioPeer({ file, args, env }: Program, options: PeerOptions): Promise<WirePeer> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(file, args, { env: { PATH, HOME, ...env }, stdio: ['pipe', 'pipe', 'ignore'] });
@@ -66,7 +66,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Speaks streamable HTTP; a legacy peer keeps the GET stream open for questions and notifications. */
+/** Uses streamable HTTP; a legacy peer keeps the GET stream open for server requests and notifications. */
 export async function httpPeer(url: string, options: PeerOptions): Promise<WirePeer> {
   const closing = new AbortController();
   const isModern = options.era === '2026-07-28';
@@ -119,7 +119,7 @@ function mirrored({ method, params }: JsonObject, byArgument: PeerOptions['mirro
   return headers;
 }
 
-/** Ids, questions and rounds over any way to send a message. */
+/** Request ids, server requests and rounds over any transport. */
 function createTalk(options: PeerOptions, send: (message: JsonObject) => void) {
   const { era, capabilities = {}, answer } = options;
   const waiting = new Map<number, (text: string) => void>();

@@ -14,7 +14,7 @@ const INSTALL_MS = 240_000;
 const isRoot = process.getuid?.() === 0;
 const problem = whyNot();
 
-/** A stranger's machine: an empty folder, the machine's own Node, and another user where this one is root. */
+/** A new user's machine: an empty folder, the machine's own Node, and another user if this one is root. */
 describe('a fresh clone', () => {
   let home = '';
   let clone = '';
@@ -35,7 +35,7 @@ describe('a fresh clone', () => {
 
   newUser(
     ['ask.start.installs', 'ask.start.serves', 'ask.start.any-user', 'ask.node.pinned', 'ask.node.old-node-enough'],
-    'installs what is missing, serves three servers to a real client, and stops without a trace',
+    'installs its packages, serves three servers to a real client, and leaves nothing behind',
     async () => {
       const started = run(home, clone, ['start', '--', '--port', '0']);
       const url = await printed(started, /serves (http:\/\/127\.0\.0\.1:\d+\/mcp)/, INSTALL_MS);
@@ -48,7 +48,7 @@ describe('a fresh clone', () => {
       const installed = execFileSync(join(clone, 'node_modules', '.bin', 'node'), ['-v'], { encoding: 'utf8' });
       expect(installed).toMatch(/^v24\./);
       expect(statSync(join(clone, 'node_modules')).uid).toBe(isRoot ? UNPRIVILEGED_USER : process.getuid?.());
-      process.kill(-(started.child.pid ?? 0), 'SIGINT'); // as Ctrl-C does: to the whole group
+      process.kill(-(started.child.pid ?? 0), 'SIGINT'); // like Ctrl-C: to the whole process group
       await started.ended;
       await until(() => processesWith(clone).length === 0, 20_000);
     },
@@ -57,7 +57,7 @@ describe('a fresh clone', () => {
 
   newUser(
     ['ask.test.installs', 'ask.test.checks', 'ask.test.summary'],
-    'checks types and style, runs the tests it is asked for, and ends with one line of numbers',
+    'checks types and style, runs the given tests, and ends with a summary line',
     async () => {
       const tested = run(home, clone, ['test', '--', 'test/core/json/raw-json.test.ts']);
       expect(await tested.ended).toBe(0);
@@ -88,7 +88,7 @@ describe('the installation of a clone', () => {
 
   proves(
     'ask.start.no-network',
-    'says that the packages could not be installed, and what to look at, without a network',
+    'reports that the packages could not be installed, and what to check, without a network',
     () => {
       const nowhere = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
       const ended = install({ PATH: systemPath(), ...nowhere });
@@ -100,13 +100,13 @@ describe('the installation of a clone', () => {
     60_000,
   );
 
-  proves('ask.start.missing-tool', 'names the tool that is missing and where to get it', () => {
+  proves('ask.start.missing-tool', 'names a missing tool and where to get it', () => {
     const ended = install({ PATH: '/nowhere' });
     expect(ended).toEqual({ status: 1, stderr: expect.stringContaining('npm is not on the PATH; install it') });
   });
 });
 
-describe('the papers of a clone', () => {
+describe('the documents of a clone', () => {
   proves('ask.test.ci', 'have CI call exactly the README command', () => {
     const lines = readFileSync(join(root, '.ci', 'run'), 'utf8').split('\n');
     const commands = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd|export) /.test(line));
@@ -130,7 +130,7 @@ function whyNot(): string | undefined {
   return Number(version.slice(1).split('.')[0]) >= 20 ? undefined : `the machine's own Node is ${version.trim()}`;
 }
 
-/** The PATH without the tools of this checkout: the stranger has none of them. */
+/** The PATH without the tools of this checkout. */
 function systemPath(): string {
   return (process.env.PATH ?? '')
     .split(':')

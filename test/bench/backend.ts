@@ -1,4 +1,4 @@
-// A backend that costs next to nothing: raw node:http, answers prepared. Speaks both eras on one URL.
+// A very cheap backend: raw node:http with prepared responses, both eras at one URL.
 // Arguments: PORT, TOOLS.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 

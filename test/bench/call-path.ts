@@ -1,4 +1,4 @@
-// What one tools/call passes in the gateway: files, calls to lower layers, and calls back to higher ones.
+// The path of one tools/call through the gateway: files, calls to lower layers, and calls back to higher ones.
 // Runs the gateway with the plugins of the bench, with the backend of the bench in both eras, and with clients of both.
 // Flags: --audit adds the plugin of that name; --json prints the figures as JSON; --calls prints the files, the calls
 // between them in order, and those that cross layers.

@@ -3,13 +3,13 @@ import { fakeServer, testGateway } from '../../core/testing/index.ts';
 const CLIENTS = 100;
 const ROUNDS = 10;
 
-/** Milliseconds from a backend's change until the last of 100 listening clients was told; the median of ten changes. */
+/** Milliseconds from a backend's change to the notification of the last of 100 listening clients; median of ten changes. */
 export async function changeToNotification(): Promise<number> {
   const server = fakeServer(['2026-07-28']).tool('first');
   await using kit = await testGateway({ plan: { limits: { streamsPerCaller: CLIENTS } }, backends: { far: server } });
   const listeners = Array.from({ length: CLIENTS }, () => listen((request) => kit.gateway.fetch(request)));
   await Promise.all(listeners.map(({ open }) => open));
-  // Nothing here is a socket, and the gateway's own timers keep no process alive.
+  // There are no sockets, and the gateway's timers are unreferenced, so this keeps the process alive.
   const alive = setInterval(() => {}, 1_000);
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {

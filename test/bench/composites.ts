@@ -1,4 +1,4 @@
-// What a composite tool costs for each of its steps, beside a client that makes the same calls itself. Flag: --seconds N.
+// Cost of a composite tool per step, compared with a client that makes the same calls itself. Flag: --seconds N.
 import { parseArgs } from 'node:util';
 import { type LoadResult, measure } from './load.ts';
 import { MEASURED_CORE, OTHER_CORE, startProcess } from './processes.ts';
@@ -7,7 +7,7 @@ import { modernRequests } from './requests.ts';
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '5' } } });
 const seconds = Number(values.seconds);
 const WARM_UP_SECONDS = Math.min(seconds, 3);
-const CONNECTIONS = { alone: 1, busy: 32 }; // one shows what a call waits, many what it costs
+const CONNECTIONS = { alone: 1, busy: 32 }; // one connection shows the latency, many show the CPU cost
 const DIRECT = 'far_tool_0';
 const COMPOSITES = [
   { tool: 'chain_1', what: '1 step', steps: 1 },
@@ -16,7 +16,7 @@ const COMPOSITES = [
   { tool: 'fan_10', what: '10 steps, all at once', steps: 10 },
 ];
 
-/** One tool, asked by one connection and by many. */
+/** One tool, called by one connection and by many. */
 interface Measured {
   readonly alone: LoadResult;
   readonly busy: LoadResult;
@@ -48,7 +48,7 @@ for (const { tool, what, steps } of COMPOSITES) {
 }
 print(['', 'steps', 'p50', 'p50 of calls', 'p50 per step', 'CPU', 'CPU of calls', 'CPU per step'], rows);
 
-/** Checks that the tool answers well, then loads it. */
+/** Checks the result of the tool, then loads it. */
 async function measured(tool: string): Promise<Measured> {
   const request = modernRequests().call(tool);
   const answer = await fetch(gateway.url, { method: 'POST', headers: request.headers, body: request.body });
@@ -72,7 +72,7 @@ function micros({ busy }: Measured): string {
   return `${Math.round(busy.cpuMicrosPerRequest)} µs`;
 }
 
-/** Microseconds more, or fewer, than a call of one's own. */
+/** Difference to a direct call in microseconds. */
 function signed(time: number): string {
   return `${time < 0 ? '−' : '+'}${Math.abs(Math.round(time))} µs`;
 }

@@ -1,4 +1,4 @@
-/** Asks a server of the text-embeddings-inference protocol; each text once. */
+/** A client of the text-embeddings-inference protocol; requests each text once. */
 export interface EmbedClient {
   readonly model: string;
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
@@ -6,7 +6,7 @@ export interface EmbedClient {
 
 const TIMEOUT_MS = 60_000;
 
-/** @throws Error when the server is not there */
+/** @throws Error when the server is unreachable */
 export async function embedClient(url: string): Promise<EmbedClient> {
   const info = (await (await fetch(`${url}/info`, { signal: AbortSignal.timeout(TIMEOUT_MS) })).json()) as {
     model_id: string;

@@ -1,4 +1,4 @@
-// The yardstick: fastify and one undici Pool, bodies as Buffers, nothing parsed. Arguments: BACKEND_URL.
+// The reference: fastify and one undici Pool, bodies as Buffers, without parsing. Arguments: BACKEND_URL.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';

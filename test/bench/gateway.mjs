@@ -1,12 +1,12 @@
-// The gateway under test, as `toolmgr vmcp serve` assembles it, with audit on, from the built packages: plain
-// JavaScript, so that nothing of the measuring strips types. Arguments: ERA NAME=URL...
+// The gateway under test, assembled like `toolmgr vmcp serve`, with audit, from the built packages. JavaScript, so that no
+// type stripping is measured. Arguments: ERA NAME=URL...
 // Flags: --plugins SET (see plugin-sets.mjs), --issuer, --jwks and --audience of its tokens, --audit FILE,
 // --http-client own|undici.
 import { parseArgs } from 'node:util';
 import { prepareEngine, widenYoungGeneration } from '../../hosts/dist/shared/engine.js';
 import { pluginSet } from './plugin-sets.mjs';
 
-prepareEngine(); // before the rest is loaded, as bin/toolmgr.js does
+prepareEngine(); // before other modules are loaded, like bin/toolmgr.js
 const { createGateway } = await import('@toolmgr/core');
 const { catalogue } = await import('@toolmgr/plugins');
 const { serveGateway } = await import('../../hosts/dist/http/listen.js');

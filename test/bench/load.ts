@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import type { BenchProcess } from './processes.ts';
 import { OTHER_CORE } from './processes.ts';
 
-/** One request, sent over and over. */
+/** One request, sent repeatedly. */
 export interface LoadRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What one run of the load tool gave. */
+/** Result of one run of the load tool. */
 export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers that were not 2xx, and broken connections. */
+  /** Responses other than 2xx, and broken connections. */
   readonly failures: number;
   /** CPU time of the measured process per request, in microseconds. */
   readonly cpuMicrosPerRequest: number;

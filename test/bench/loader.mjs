@@ -1,5 +1,5 @@
-// A load tool of our own for where wrk is not installed: keep-alive connections, one request after another on each.
-// Arguments: URL CONNECTIONS SECONDS; the request (headers and body) as JSON on stdin. Prints what it counted as JSON.
+// Load tool for machines without wrk: keep-alive connections with one request after another on each.
+// Arguments: URL CONNECTIONS SECONDS; the request (headers and body) as JSON on stdin. Prints its counts as JSON.
 import { Agent, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 

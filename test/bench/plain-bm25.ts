@@ -1,7 +1,7 @@
 /**
- * BM25 as it stands in a textbook, the floor that ranking is measured against.
+ * Textbook BM25, the baseline of the ranking.
  *
- * Shape: k1 1.2, b 0.75, over one text per tool, lower-cased words with identifiers split; no stems, no stop words.
+ * Shape: k1 1.2, b 0.75, over one text per tool, lower-case words with split identifiers; no stemming, no stop words.
  */
 export function plainBm25(texts: readonly string[]): (query: string) => Float32Array {
   const documents = texts.map(wordsOf);

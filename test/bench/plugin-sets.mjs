@@ -1,8 +1,8 @@
-// The plugins of the gateways under test, beside those that every plan has.
+// Plugins of the gateways under test, in addition to those of every plan.
 
 /**
- * `audit`: what most rows measure. `off`: nothing but what a plan cannot do without. `guarded`: callers known by OIDC,
- * ten Cedar policies, rate limits in memory, audit to a file; `issuer`, `jwksUrl` and `audience` are of its tokens.
+ * `audit`: for most rows. `off`: only required plugins. `guarded`: OIDC, ten Cedar policies, rate limits in memory, audit to
+ * a file; `issuer`, `jwksUrl` and `audience` belong to its tokens.
  * `composites`: `off` and the composite tools of `composites.ts`.
  */
 export function pluginSet(name, { issuer, jwksUrl, audience, auditFile }) {
@@ -57,10 +57,10 @@ function composite(name, steps, dependsOn) {
   };
 }
 
-/** Never empty under any load, so that every call takes its tokens and none is refused. */
+/** Large enough for any load, so that every call takes tokens and none is refused. */
 const BUCKET = { maxTokens: 2_147_483_647, refillPeriod: '1s' };
 
-/** Groups, claims, names, hints and arguments: what policies usually look at. All ten are asked about each decision. */
+/** Typical policies on groups, claims, names, hints and arguments. Each decision evaluates all ten. */
 const POLICIES = [
   'permit(principal in THVGroup::"bench", action == Action::"call_tool", resource);',
   'permit(principal in THVGroup::"admins", action, resource);',

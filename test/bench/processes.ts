@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
-/** A program of the bench that said which port it listens on. */
+/** A running program of the bench. */
 export interface BenchProcess extends AsyncDisposable {
   readonly pid: number;
   readonly url: string;
@@ -15,7 +15,7 @@ export interface BenchProcess extends AsyncDisposable {
   residentBytes(): number;
 }
 
-/** Cores: what is measured runs alone on the first, everything else shares the second. */
+/** The measured process runs alone on the first core; everything else shares the second. */
 export const MEASURED_CORE = '0';
 export const OTHER_CORE = cpus().length > 1 ? '1' : '0';
 
@@ -29,7 +29,7 @@ export async function startProcess(
   args: readonly string[],
 ): Promise<BenchProcess> {
   const path = join(import.meta.dirname, file);
-  // The gateway runs from its build, as it is published; the rest from its sources.
+  // The gateway runs from its build, like the published package; the rest runs from sources.
   const flags = file.endsWith('.mjs') ? [] : ['--conditions=development'];
   const program = [process.execPath, ...flags, path, ...args];
   const [command = '', ...rest] = core === undefined ? program : ['taskset', '-c', core, ...program];

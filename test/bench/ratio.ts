@@ -1,9 +1,9 @@
-// The row that CI watches: how many calls the gateway makes with the CPU time in which the bare forwarder makes one.
-// Both run in this minute on the same core, in turns; the best of several turns counts, since noise only ever adds.
-// The load is wrk, which is cheap enough to keep the measured core busy: a target that waits between requests pays
-// for its wake-ups, both targets pay the same, and the ratio looks better than it is. Where wrk is not installed our own
-// loader is used and compared with its own recorded ratio; `--loader` asks for it.
-// Flags: --undici sends requests to the backend over undici, to be compared with a run without it;
+// The ratio that CI checks: calls of the gateway in the CPU time of one call of the bare forwarder.
+// Both run on the same core, in turns; the best of several turns counts, because noise only adds time.
+// The load tool is wrk, which is cheap enough to keep the measured core busy. A target that waits between requests pays for
+// wake-ups; both targets pay the same, so the ratio would look better than it is. Without wrk our own loader is used and
+// compared with its own recorded ratio; `--loader` selects it.
+// Flags: --undici uses undici for requests to the backend, to compare with a run without it;
 // --check compares with docs/benchmarks-ratio.json, --record measures with both and writes it.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ interface Load {
   readonly connections: number;
 }
 
-/** What one load showed: CPU microseconds per call, shares of the core that the targets used, and their ratio. */
+/** Result of one load: CPU microseconds per call, used shares of the core, and the ratio. */
 interface Row extends Load {
   readonly bareMicros: number;
   readonly gatewayMicros: number;
@@ -38,7 +38,7 @@ const MAX_DROP = 0.15; // of the lowest recorded ratio: on a shared machine runs
 const WARM_UP_SECONDS = 5;
 const TURN_SECONDS = 2;
 const TURNS = 5;
-const TRIES = 3; // a machine that was busy in one minute gets another
+const TRIES = 3; // retries for a machine that was busy
 const SATURATING: readonly Load[] = [
   { by: 'wrk', connections: 16 },
   { by: 'wrk', connections: 128 },

@@ -1,16 +1,16 @@
 import type { RetrievalSet, SetRequest } from './retrieval-set.ts';
 
-/** How well requests of one kind were answered, each figure 0 to 1. */
+/** Quality of the results for one kind of requests; each figure is 0 to 1. */
 export interface Recall {
   readonly requests: number;
   readonly at1: number;
   readonly at5: number;
   readonly at8: number;
-  /** Mean of one over the place of the first wanted tool. */
+  /** Mean reciprocal rank of the first wanted tool. */
   readonly mrr: number;
 }
 
-/** Places of a list that are looked at. */
+/** Number of ranks that count. */
 export const DEPTH = 20;
 
 /** Share of the wanted tools among the first 1, 5 and 8, over all requests; `ranked` gives names as the set names tools. */

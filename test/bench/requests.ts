@@ -2,17 +2,17 @@ import type { LoadRequest } from './load.ts';
 
 const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-/** What is special about a call. */
+/** Variants of a call. */
 export type CallKind = 'plain' | 'progress' | 'fresh';
 
-/** The requests of the bench, in the wording of one era. */
+/** The requests of the bench in one era. */
 export interface EraRequests {
-  /** `progress` asks for notifications on the way; `fresh` gives every call arguments of its own. */
+  /** `progress` requests notifications; `fresh` gives every call different arguments. */
   call(tool: string, kind?: CallKind): LoadRequest;
   list(): LoadRequest;
 }
 
-/** MCP 2026-07-28: everything rides in the request. `more` are further headers. */
+/** MCP 2026-07-28: stateless. `more` are additional headers. */
 export function modernRequests(more: Readonly<Record<string, string>> = {}): EraRequests {
   const envelope =
     '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},' +
@@ -69,5 +69,5 @@ function callBody(tool: string, kind: CallKind, meta: string): string {
   return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${given}${meta}}}`;
 }
 
-/** Where the load tools put the number of the request, as they do for its id. */
+/** Placeholder that the load tools replace by the number of the request, like its id. */
 const NUMBER = '#N#';

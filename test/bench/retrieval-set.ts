@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ToolEntry } from '../../core/contract/call.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 
-/** A tool as the sets write it down. */
+/** A tool of a set. */
 export interface SetTool {
   readonly server: string;
   readonly name: string;
@@ -12,13 +12,13 @@ export interface SetTool {
   readonly inputSchema: JsonObject;
 }
 
-/** One request and the tools that it takes; each is named as `nameIn` of the set names it. */
+/** One request and its wanted tools, with names of `nameIn`. */
 export interface SetRequest {
   readonly text: string;
   readonly wanted: readonly string[];
 }
 
-/** Tools and kinds of requests to find them by. */
+/** Tools and requests of several kinds. */
 export interface RetrievalSet {
   readonly name: string;
   readonly tools: readonly SetTool[];
@@ -28,7 +28,7 @@ export interface RetrievalSet {
 
 const FOLDER = join(import.meta.dirname, 'retrieval-set');
 
-/** The set of this repository: written tools, the tools of published servers, requests in everyday words and in those of models. */
+/** The set of this repository: written tools, tools of published servers, requests of users and of models. */
 export function ownSet(): RetrievalSet {
   const requests = requestsOf('requests.txt');
   const ofModels = requestsOf('model-requests.txt');
@@ -94,7 +94,7 @@ const UNFITTING: ReadonlySet<string> = new Set([
   'determine travel plans based on weather conditions => reverse_geocode',
 ]);
 
-/** The public set, or `undefined` where it is not there. It is read where it lies and not copied. */
+/** The public set, or `undefined` when it is missing. It is read in place, not copied. */
 export function publicSet(folder: string): RetrievalSet | undefined {
   if (!existsSync(join(folder, 'tools.json'))) return undefined;
   const tools = JSON.parse(readFileSync(join(folder, 'tools.json'), 'utf8')) as readonly SetTool[];

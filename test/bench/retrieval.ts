@@ -1,5 +1,5 @@
-// `npm run bench:retrieval`: how well and how fast tools are found. Flags: --embedder URL, --json FILE.
-// The public set is read from TOOLMGR_RETRIEVAL_DIR; search by meaning needs a server of test/support/tei-server.py.
+// `npm run bench:retrieval`: quality and speed of the tool search. Flags: --embedder URL, --json FILE.
+// The public set is read from TOOLMGR_RETRIEVAL_DIR; semantic search needs a server of test/support/tei-server.py.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -22,7 +22,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const WAYS = { 'keyword only': 0, hybrid: 0.5, 'semantic only': 1 } as const;
 const SIZES = [500, 10_000];
 const INDEX_SIZES = [500, 5_000, 10_000];
-/** Each query is timed so often and its fastest counts: the machine has other things to do as well. */
+/** Timings per query; the fastest counts, because the machine may be busy. */
 const TURNS = 5;
 const MAX_DISTANCE = 1;
 
@@ -33,8 +33,8 @@ const known = publicSet(folder);
 const sets = known === undefined ? [ownSet()] : [known, ownSet()];
 const judged = [...sets, foreignSet()];
 if (known === undefined)
-  console.log('The public set is not there (TOOLMGR_RETRIEVAL_DIR): the own set is measured alone.');
-if (client === undefined) console.log('No embedder (--embedder URL): keyword search is measured alone.');
+  console.log('The public set is missing (TOOLMGR_RETRIEVAL_DIR): only the own set is measured.');
+if (client === undefined) console.log('No embedder (--embedder URL): only keyword search is measured.');
 
 const quality: Record<string, Record<string, Readonly<Record<string, Recall>>>> = {};
 for (const set of judged) {
@@ -80,13 +80,13 @@ async function qualityOf(
   });
 }
 
-/** As the optimizer does it: what the model cannot read is left to the words. */
+/** Like the optimizer: texts that the model does not support use keywords. */
 async function isRead(text: string, meaning: EmbedClient): Promise<boolean> {
   const script = scriptOf(text);
   return script === undefined || canReadScript(await meaning.embed(probeTexts(script)));
 }
 
-/** So many tools, by taking all sets again under other backend names. */
+/** `count` tools, by repeating all sets with other backend names. */
 function manyTools(count: number): readonly SetTool[] {
   const all = sets.flatMap(({ tools }) => tools);
   return Array.from({ length: count }, (_, at) => {
@@ -120,7 +120,7 @@ async function queryTimes(embedder: EmbedClient | undefined): Promise<Record<str
   const result: Record<string, Record<string, Percentiles>> = {};
   for (const size of SIZES) {
     const tools = manyTools(size);
-    // Names alone differ between the copies, and there are fewer texts to embed when they are left out of the passage.
+    // Only names differ between the copies; without them there are fewer texts to embed.
     const vectors = await embedder?.embed(tools.map(({ name, description }) => `${name}. ${description}`));
     const index = await searcher.index(tools.map(entryOf), vectors);
     const ways: Record<string, Percentiles> = {};

@@ -1,4 +1,4 @@
-// `npm run bench`: the gateway beside its backend and a bare forwarder, in one run, with one load tool.
+// `npm run bench`: compares the gateway with its backend and a bare forwarder, in one run, with one load tool.
 // Flags: --seconds N, --quick, --guards (only what policy plugins cost), --growth (only how cost
 // grows with backends and tools), --json FILE, --gateway NAME=URL (another gateway in front of the printed backend).
 import { spawnSync } from 'node:child_process';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     gateway: { type: 'string', multiple: true, default: [] },
   },
 });
-/** What only some rows were measured for does not take the place of all of them. */
+/** A run with only some rows does not replace the complete results. */
 const only = (['guards', 'growth'] as const).find((part) => values[part]);
 const file = values.json ?? `docs/benchmarks${only === undefined ? '' : `-${only}`}.json`;
 const seconds = values.quick ? 2 : Number(values.seconds);
@@ -115,7 +115,7 @@ async function calls(): Promise<void> {
   for (const other of values.gateway) await otherGateway(other, backend);
 }
 
-/** Where calls are measured, and in whose words. */
+/** A measured URL and its era. */
 interface Path {
   readonly what: string;
   readonly process: BenchProcess;
@@ -123,7 +123,7 @@ interface Path {
   readonly prefix: string;
 }
 
-/** tools/call, modern to modern, with every plugin off that can be, and with callers, policies, limits and audit. */
+/** tools/call, modern to modern, with only required plugins, and with authentication, policies, limits and audit. */
 async function guards(): Promise<void> {
   await using running = new AsyncDisposableStack();
   const backend = running.use(await startProcess(OTHER_CORE, 'backend.ts', ['0', '10']));
@@ -221,8 +221,8 @@ interface Target {
 }
 
 /**
- * Loads targets in turns: the speed of a shared machine drifts by more within minutes than what is looked for. Of each
- * the turn with the least CPU per request counts, since others only ever add.
+ * Loads targets in turns, because the speed of a shared machine changes more within minutes than the measured difference.
+ * For each target the turn with the least CPU per request counts, because noise only adds time.
  */
 async function inTurns(path: string, connections: number, targets: readonly Target[]): Promise<void> {
   const best = new Map<Target, LoadResult>();
@@ -241,7 +241,7 @@ async function inTurns(path: string, connections: number, targets: readonly Targ
   for (const [{ what }, result] of best) keep({ what, path, connections, ...result });
 }
 
-/** Of another gateway only the requests per second are known. */
+/** For another gateway only the requests per second are measured. */
 function isBetter(one: LoadResult, other: LoadResult): boolean {
   if (one.cpuMicrosPerRequest !== other.cpuMicrosPerRequest) return one.cpuMicrosPerRequest < other.cpuMicrosPerRequest;
   return one.requestsPerSecond > other.requestsPerSecond;
@@ -252,7 +252,7 @@ function keep(row: Row): void {
   console.log(line(row));
 }
 
-/** One answer is looked at before it is counted: a fast error is no result. */
+/** Checks one response before the measurement, because errors would be fast. */
 async function probe(url: string, { headers, body }: LoadRequest, what: string): Promise<void> {
   const response = await fetch(url, { method: 'POST', headers, body });
   const text = await response.text();

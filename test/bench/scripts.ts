@@ -5,8 +5,8 @@ import { quickjsConfig } from '../../plugins/code-mode/quickjs/config.ts';
 import { createPool, type Pool } from '../../plugins/code-mode/quickjs/thread-pool.ts';
 import { catalogue } from '../../plugins/index.ts';
 
-// What a script costs: on a thread that must start first, on one that is ready, per tool call, and many at once.
-// Prints one row for each as JSON; numbers are medians.
+// Cost of a script: on a new thread, on a ready thread, per tool call, and many at once. Prints one JSON row for each;
+// numbers are medians.
 
 const ROUNDS = 100;
 const COLD_ROUNDS = 10;
@@ -26,7 +26,7 @@ const LIMITS: ScriptLimits = {
 const rows = { ...(await startRows()), ...(await gatewayRows()) };
 console.log(JSON.stringify({ node: process.version, processors: availableParallelism(), rows }, undefined, 2));
 
-/** Cold: engine, thread, instance and script. Warm: the script alone. */
+/** Cold: engine, thread, instance and script. Warm: only the script. */
 async function startRows() {
   const cold = await medianMs(COLD_ROUNDS, async () => {
     const pool = await opened();
@@ -39,7 +39,7 @@ async function startRows() {
   return { coldStartMs: cold, warmStartMs: warm };
 }
 
-/** Through a whole gateway in memory, so that sockets do not count. */
+/** With a whole gateway in memory, without sockets. */
 async function gatewayRows() {
   await using kit = await testGateway({
     backends: { far: fakeServer().tool('echo') },

@@ -6,16 +6,16 @@ const AUDIENCE = 'https://bench.example/mcp';
 const KEY_ID = 'bench';
 const LIFE_SECONDS = 24 * 3600;
 
-/** Publishes one key on loopback, and has signed one token with it. */
+/** An issuer with one key, published on loopback, and one token. */
 export interface TokenIssuer extends AsyncDisposable {
   readonly issuer: string;
   readonly jwksUrl: string;
   readonly audience: string;
-  /** Of a caller of the group `bench`, for longer than any run. */
+  /** Token of a caller in the group `bench`, valid for longer than any run. */
   readonly token: string;
 }
 
-/** Starts one: an ES256 key, a token with the claims that providers usually send. */
+/** Starts an issuer: an ES256 key and a token with the usual claims. */
 export async function tokenIssuer(): Promise<TokenIssuer> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwks = JSON.stringify({

@@ -7,11 +7,11 @@ import { type Revision, runServer, type ScenarioOutcome, scoredScenarios } from 
 /** The gateways of the world. */
 export type Between = 'legacy over HTTP' | 'modern over HTTP' | 'legacy over stdio' | 'modern over stdio';
 
-/** A requirement set and what it is run against. */
+/** A requirement set and its target. */
 export interface Cell {
   readonly name: string;
   readonly revision: Revision;
-  /** The gateway between suite and server: what it speaks to the backend, and over what; none when direct. */
+  /** Revision and transport between gateway and backend; none when direct. */
   readonly backend: 'direct' | Between;
 }
 
@@ -27,29 +27,29 @@ export const CELLS = {
   'modern-to-legacy': { name: 'modern-to-legacy', revision: '2026-07-28', backend: 'legacy over HTTP' },
 } as const satisfies Record<string, Cell>;
 
-/** Scenarios that must pass as well, though the suite does not score them. */
+/** Unscored scenarios that must pass too. */
 const BEYOND: Readonly<Record<Revision, readonly string[]>> = {
   '2025-11-25': ['json-schema-2020-12', 'server-session-lifecycle', 'server-sse-polling'],
   '2026-07-28': ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
 };
 
-/** Scenarios of a cell that must pass: the scored ones and those beyond. */
+/** Scenarios of a cell that must pass: the scored and the additional ones. */
 export function wantedOf(revision: Revision): readonly string[] {
   return [...scoredScenarios(revision, 'server'), ...BEYOND[revision]];
 }
 
-/** What a cell gave. */
+/** Result of a cell. */
 export interface CellOutcome {
   readonly cell: Cell;
-  /** Whether the suite itself said that all is well. */
+  /** Whether the suite reported success. */
   readonly isConformant: boolean;
   readonly outcomes: ReadonlyMap<string, ScenarioOutcome>;
-  /** Scenarios that failed within the set and were run once more, alone. */
+  /** Scenarios that failed within the set and were repeated alone. */
   readonly again: readonly string[];
   readonly printed: string;
 }
 
-/** The fixture, a gateway before it for each backend revision, and the way to run a cell. */
+/** The fixture server and a gateway for each backend revision. */
 export interface CellWorld extends AsyncDisposable {
   run(cell: Cell, expected: Expected): Promise<CellOutcome>;
 }
@@ -79,8 +79,8 @@ export async function openCells(): Promise<CellWorld> {
 }
 
 /**
- * Runs the set. Some scenarios look at a stream for half a second only, which a busy machine may miss: what fails is
- * run once more, alone, and the second answer counts.
+ * Runs the set. Some scenarios wait only half a second for a stream, which is too short on a busy machine. So a failed
+ * scenario is repeated alone, and the second result counts.
  */
 async function runCell(cell: Cell, url: string, expected: Expected): Promise<CellOutcome> {
   const { code, outcomes, printed } = await runServer(url, cell.revision);

@@ -1,6 +1,6 @@
 import { type Revision, scoredScenarios } from './suite.ts';
 
-/** Client scenarios that a gateway alone decides; `client.ts` knows how to drive each of them. */
+/** Client scenarios that depend only on the gateway; `client.ts` runs each of them. */
 export const CLIENT_SCENARIOS: Readonly<Record<Revision, readonly string[]>> = {
   '2025-11-25': [
     'initialize',
@@ -21,7 +21,7 @@ export const CLIENT_SCENARIOS: Readonly<Record<Revision, readonly string[]>> = {
   ],
 };
 
-/** Scored client scenarios that wait for outgoing OAuth. */
+/** Scored client scenarios that need outgoing OAuth, which is not available yet. */
 export function deferredScenarios(revision: Revision): readonly string[] {
   return scoredScenarios(revision, 'client').filter((scenario) => scenario.startsWith('auth/'));
 }

@@ -1,5 +1,5 @@
-// The client under test of the suite's client scenarios: a gateway before the harness, and a small SDK client that makes
-// the gateway do what a scenario needs. Argument: the URL of the harness. Exit code 0 when all calls were answered.
+// The client under test of the suite's client scenarios: a gateway connected to the harness, and an SDK client that makes the
+// calls of a scenario. Argument: the URL of the harness. Exit code 0 when all calls were answered.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { gatewayBefore } from './gateway.ts';
 
@@ -23,7 +23,7 @@ await drive(client);
 await client.close();
 
 function isModern(): boolean {
-  // the SDK drops tools with invalid headers from a modern list: for this scenario the gateway alone is to do it
+  // the SDK also drops tools with invalid headers from a modern list; in this scenario only the gateway should do it
   if (scenario === 'http-invalid-tool-headers') return false;
   return process.env.MCP_CONFORMANCE_PROTOCOL_VERSION === MODERN;
 }
@@ -68,14 +68,14 @@ async function callWhatIsListed(client: Client): Promise<void> {
   }
 }
 
-/** The harness says which calls it wants. */
+/** The harness lists the expected calls. */
 async function callAsTold(client: Client): Promise<void> {
   const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{"toolCalls":[]}');
   await client.listTools();
   for (const call of toolCalls) await client.callTool(call);
 }
 
-/** Another call is made while a round is open: nothing of the one may leak into the other. */
+/** Makes another call while a round is open: the calls must not affect each other. */
 async function answerRounds(client: Client): Promise<void> {
   client.setRequestHandler('elicitation/create', async () => {
     await client.callTool({ name: 'test_mrtr_unrelated', arguments: {} });

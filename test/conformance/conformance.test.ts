@@ -15,9 +15,9 @@ beforeAll(async () => {
 }, SET_MS);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-describe('the server that the suite is run against', () => {
+describe('the fixture server', () => {
   for (const cell of [CELLS['direct-legacy'], CELLS['direct-modern']]) {
-    it(`passes the ${cell.revision} set by itself`, { timeout: SET_MS }, async () => {
+    it(`passes the ${cell.revision} set without a gateway`, { timeout: SET_MS }, async () => {
       expectAll(await world.run(cell, expected));
     });
   }
@@ -95,7 +95,7 @@ describe('a client of one revision and a backend of the other', () => {
   );
   proves(
     'choice.bridge.modern-to-legacy',
-    'pass the 2026-07-28 set with a legacy backend, but for what is listed with its reason',
+    'pass the 2026-07-28 set with a legacy backend, except the listed failures with their reasons',
     async () => expectAll(await world.run(CELLS['modern-to-legacy'], expected)),
     SET_MS,
   );
@@ -106,7 +106,7 @@ describe('the gateway as a client of its backends', () => {
     for (const scenario of CLIENT_SCENARIOS[revision]) {
       it(`passes ${scenario} of ${revision}`, { timeout: SCENARIO_MS }, () => expectClient(revision, scenario));
     }
-    it(`leaves out nothing of ${revision} but what waits for outgoing OAuth`, () => {
+    it(`passes all client scenarios of ${revision} except those that need outgoing OAuth`, () => {
       const left = scoredScenarios(revision, 'client').filter((name) => !CLIENT_SCENARIOS[revision].includes(name));
       expect(left).toEqual(deferredScenarios(revision));
     });
@@ -114,7 +114,7 @@ describe('the gateway as a client of its backends', () => {
 });
 
 describe('the list of expected failures', () => {
-  it('speaks only of what is run', () => {
+  it('names only existing scenarios', () => {
     const revisionOf = (name: string): Cell | undefined =>
       Object.values<Cell>(CELLS).find((cell) => cell.name === name);
     const wanted = (name: string): readonly string[] => {
@@ -125,7 +125,7 @@ describe('the list of expected failures', () => {
     expect(strayEntries({ nowhere: { ping: {} } }, wanted)).toHaveLength(1);
   });
 
-  it('notices a failure and a warning without an entry, an entry without a failure and a scenario that did not run', () => {
+  it('reports a failure and a warning without an entry, an entry without a failure and a scenario that did not run', () => {
     const outcomes = new Map([
       ['a', { scenario: 'a', passed: 1, failed: ['x: broke', 'y: broke'], warned: ['w: may break'] }],
     ]);
@@ -158,7 +158,7 @@ function cellOf(cell: Cell) {
 function expectAll({ cell, outcomes, isConformant, again, printed }: CellOutcome): void {
   if (again.length > 0) console.warn(`${cell.name}: run twice: ${again.join(', ')}`);
   expect(faultsIn(cell.name, wantedOf(cell.revision), outcomes, expected)).toEqual([]);
-  // the suite's own word, where nothing is expected to fail and nothing had to be run twice
+  // the suite's own result, when no failure is expected and no scenario was repeated
   if (expected[cell.name] === undefined && again.length === 0) expect(isConformant, printed.slice(-2000)).toBe(true);
 }
 

@@ -4,21 +4,21 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ScenarioOutcome } from './suite.ts';
 
-const MIN_REASON = 20; // characters: a word is no reason
+const MIN_REASON = 20; // characters: a single word is not a reason
 
 const schema = z.record(z.string(), z.record(z.string(), z.record(z.string(), z.string().trim().min(MIN_REASON))));
 
 /** Checks that cannot pass: cell, scenario, check, reason. */
 export type Expected = z.output<typeof schema>;
 
-/** @throws ZodError when an entry has no reason beside it */
+/** @throws ZodError when an entry has no reason */
 export function readExpected(): Expected {
   return schema.parse(parse(readFileSync(join(import.meta.dirname, 'expected.yml'), 'utf8')));
 }
 
 /**
- * Says what differs from what was expected of these scenarios in a cell, one sentence each: a scenario that did not
- * run, a check that failed or warned without an entry, an entry whose check no longer does.
+ * Differences from the expected results of these scenarios in a cell, one sentence each: a scenario that did not run, a check
+ * that failed or warned without an entry, an entry whose check passed.
  */
 export function faultsIn(
   cell: string,
@@ -41,7 +41,7 @@ export function faultsIn(
   });
 }
 
-/** Entries of the list that speak of nothing that is run. */
+/** Entries for unknown scenarios. */
 export function strayEntries(expected: Expected, wanted: (cell: string) => readonly string[]): readonly string[] {
   return Object.entries(expected).flatMap(([cell, scenarios]) => {
     const known = wanted(cell);

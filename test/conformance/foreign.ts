@@ -4,19 +4,19 @@ import { foreignServer } from '../support/foreign-servers.ts';
 import { gatewayBefore } from './gateway.ts';
 import { type Revision, runServer, type ScenarioOutcome, scoredScenarios } from './suite.ts';
 
-/** One server that others wrote and one requirement set: alone, and behind the gateway. */
+/** One third-party server and one requirement set: direct, and through the gateway. */
 export interface ForeignCell {
   readonly server: RigName;
   readonly revision: Revision;
   /** Scored scenarios without a failed check. */
   readonly direct: readonly string[];
   readonly through: readonly string[];
-  /** Scored scenarios that pass direct and not through the gateway, with their failed checks. */
+  /** Scored scenarios that pass direct but not through the gateway, with their failed checks. */
   readonly lost: Readonly<Record<string, readonly string[]>>;
   readonly total: number;
 }
 
-/** The servers whose rigs are built, with the revisions that they speak. */
+/** The servers with built rigs and their revisions. */
 export function foreignCells(): readonly (readonly [RigName, Revision])[] {
   return RIG_NAMES.flatMap((name) => {
     const server = foreignServer(name);
@@ -24,7 +24,7 @@ export function foreignCells(): readonly (readonly [RigName, Revision])[] {
   });
 }
 
-/** Runs the set direct and through a gateway that finds the era itself. What the gateway loses is run once more, alone. */
+/** Runs the set direct and through a gateway that detects the era. Scenarios that only fail with the gateway are repeated. */
 export async function runForeign(name: RigName, revision: Era): Promise<ForeignCell> {
   const server = foreignServer(name);
   if ('missing' in server) throw new Error(server.missing);

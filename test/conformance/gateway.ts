@@ -7,7 +7,7 @@ export interface ServedGateway extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A backend of the static source, without its name. */
+/** Configuration of a static backend, without its name. */
 export interface StaticBackend {
   readonly transport: 'streamable-http' | 'stdio';
   readonly url?: string;
@@ -16,8 +16,8 @@ export interface StaticBackend {
 }
 
 /**
- * Serves a gateway in front of one backend, as `toolmgr vmcp serve` assembles it: anonymous, with aggregation by
- * priority, so that a single backend keeps its names.
+ * Serves a gateway with one backend, assembled like `toolmgr vmcp serve`: anonymous, with aggregation by priority, so that a
+ * single backend keeps its names.
  */
 export async function gatewayBefore(backend: StaticBackend): Promise<ServedGateway> {
   const name = 'suite';

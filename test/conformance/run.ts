@@ -1,4 +1,4 @@
-// Runs the whole suite and writes what it found: `node --conditions=development test/conformance/run.ts`, with
+// Runs the whole suite and prints the results: `node --conditions=development test/conformance/run.ts`, with
 // `--write` into docs/conformance.json and the tables of docs/conformance.md.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -89,7 +89,7 @@ function checksOf(outcomes: readonly ScenarioOutcome[]) {
   };
 }
 
-/** Checks that are not met, in full. */
+/** Failed checks with their messages. */
 function unmetOf({ cell, outcomes }: CellOutcome): readonly string[] {
   return wantedOf(cell.revision).flatMap((name) => {
     const { failed = [], warned = [] } = outcomes.get(name) ?? {};

@@ -11,7 +11,7 @@ export type Revision = '2025-11-25' | '2026-07-28';
 /** The two commands of the suite. */
 export type Leg = 'server' | 'client';
 
-/** What the suite found in one scenario. */
+/** Result of one scenario. */
 export interface ScenarioOutcome {
   readonly scenario: string;
   /** Checks that succeeded; informative and skipped ones are not counted. */

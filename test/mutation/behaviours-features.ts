@@ -23,7 +23,7 @@ const STEP_LIMITS = 'plugins/composite/engine/limits.ts';
 const VITALS = 'plugins/health/health-record.ts';
 const WAITING = 'plugins/composite/engine/suspended-workflows.ts';
 
-/** What composite tools, scripts, audit, health and telemetry do. */
+/** Behaviour of composite tools, scripts, audit, health and telemetry. */
 export const featureBehaviours: readonly Mutation[] = [
   ['choice.composite.retry', ATTEMPTS, 'backOffMs(retry + 1,', 'backOffMs(retry + 2,'],
   ['choice.composite.retry', STEP_LIMITS, 'MAX_RETRIES = 10;', 'MAX_RETRIES = 11;'],

@@ -11,7 +11,7 @@ const SEND = 'core/backend/send.ts';
 const SHARES = 'core/mcp/shares.ts';
 const TOKEN_CACHE = 'plugins/outgoing-auth/token-exchange/token-cache.ts';
 
-/** What stands behind and around a gateway: backends, token endpoints, Redis, the machine and the command line. */
+/** Behaviour outside of the gateway: backends, token endpoints, Redis, the machine and the command line. */
 export const outsideBehaviours: readonly Mutation[] = [
   [
     'choice.session.repeat-only-safe',

@@ -12,7 +12,7 @@ const SEAL = 'core/pipeline/bridge/request-state.ts';
 const TOKENS = 'plugins/incoming-auth/oidc/token-verifier.ts';
 const VERIFY = 'plugins/incoming-auth/oidc/verify-jwt.ts';
 
-/** Who may call, how often and under which name. */
+/** Authentication, limits and names. */
 export const policyBehaviours: readonly Mutation[] = [
   ['choice.oidc.size', BEARER, 'if (header.length > MAX_TOKEN_LENGTH) return TOO_LONG;', ''],
   ['choice.oidc.bound-tokens', CLAIMS, "if (claims.cnf !== undefined) return 'bound';", ''],

@@ -14,7 +14,7 @@ const RECORD = 'core/server/era-2025-11-25/sessions/session-record.ts';
 const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
 const STREAM = 'core/server/era-2025-11-25/sessions/resumable-stream.ts';
 
-/** What clients of both revisions meet: headers, guards, sessions, streams, pages. */
+/** Behaviour towards clients of both revisions: headers, guards, sessions, streams, pages. */
 export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.wire.modern-header-missing',

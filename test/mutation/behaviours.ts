@@ -7,7 +7,7 @@ const FIND_SESSION = 'core/server/era-2025-11-25/resume-session.ts';
 const MONITOR = 'plugins/health/monitor.ts';
 const EXIT_CODES = 'hosts/shared/exit-codes.ts';
 
-/** What the gateway does: each line taken out or turned round fails the proofs of its requirement. */
+/** Behaviour of the gateway: removing or reversing a line must fail the proofs of its requirement. */
 export const behaviours: readonly Mutation[] = [
   ['run.option.host', 'hosts/run/proxy.ts', 'host: config.host,', "host: '127.0.0.1',"],
   [

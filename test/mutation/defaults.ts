@@ -11,7 +11,7 @@ const RUN = 'hosts/run/options.ts';
 const SCRIPTS = 'plugins/code-mode/execute-script/config.ts';
 const TELEMETRY = 'plugins/telemetry/config.ts';
 
-/** Defaults that the contract gives: their proofs leave the field out, so that another default fails them. */
+/** Defaults of the contract: their proofs omit the field, so that another default fails them. */
 export const defaults: readonly Mutation[] = [
   ['run.option.group-default', RUN, "fallback: 'default' }", "fallback: 'other' }"],
   ['run.option.host-default', RUN, "fallback: '127.0.0.1'", "fallback: '127.0.0.2'"],

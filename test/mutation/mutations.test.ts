@@ -16,7 +16,7 @@ describe('the mutations of `npm run proof`', () => {
     expect(mutations.filter(({ from, to }) => from === to)).toEqual([]);
   });
 
-  it('concern requirements that are proven', () => {
+  it('belong to proven requirements', () => {
     const proven = new Set(requirements.flatMap(({ id, deferred }) => (deferred === undefined ? [id] : [])));
     expect(mutations.filter(({ id }) => !proven.has(id))).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Breaks the sources one line at a time, each time in a copy of the project, and runs the proofs of the requirement
-// that the line serves: they must fail. Prints what survived; exit code 1 when anything did.
+// Changes one source line at a time in a copy of the project and runs the proofs of the line's requirement, which must fail.
+// Prints surviving mutations; exit code 1 when there are any.
 // Flags: --only TEXT,… takes the mutations whose id or file contains one of the texts; --record writes docs/mutation.json.
 import { spawn } from 'node:child_process';
 import {
@@ -25,7 +25,7 @@ type Outcome = 'killed' | 'survived' | 'broken';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const RECORD = join(ROOT, 'docs', 'mutation.json');
-const RUN_MS = 180_000; // of the proofs of one id; a mutation that makes them hang is killed by this
+const RUN_MS = 180_000; // time limit for the proofs of one id, also for mutations that make them hang
 const COPIES = Math.max(1, Math.min(4, availableParallelism()));
 const NOT_COPIED = new Set(['node_modules', '.git', 'dist', '.scratch', 'coverage']);
 
@@ -36,12 +36,12 @@ const chosen = mutations.filter(
 const citing = filesByRequirement();
 const waiting = [...chosen];
 const outcomes = new Map<Mutation, Outcome>();
-/** What the proofs of an id say of the unchanged sources: the same in every copy. */
+/** Results of the proofs with unchanged sources, by id. */
 const unchanged = new Map<string, ReturnType<typeof resultOf>>();
 await Promise.all(Array.from({ length: Math.min(COPIES, chosen.length) }, worker));
 report();
 
-/** Takes mutations until none is left, in a copy of its own. */
+/** Tests mutations in its own copy until none is left. */
 async function worker(): Promise<void> {
   const copy = copyOfProject();
   try {
@@ -55,7 +55,7 @@ async function worker(): Promise<void> {
   }
 }
 
-/** Runs the proofs of the id twice: unchanged, once for all mutations of an id, they must pass; changed they must fail. */
+/** Runs the proofs of an id: they must pass unchanged (run once per id) and fail with the mutation. */
 async function outcomeOf({ id, file, from, to }: Mutation, copy: string): Promise<Outcome> {
   const path = join(copy, file);
   const text = readFileSync(path, 'utf8');
@@ -73,7 +73,7 @@ async function outcomeOf({ id, file, from, to }: Mutation, copy: string): Promis
   }
 }
 
-/** Runs the proofs of an id in a copy; `nothing` when no test ran, because it was skipped or does not exist. */
+/** Runs the proofs of an id in a copy; `nothing` when no test ran. */
 async function resultOf(
   id: string,
   copy: string,
@@ -93,7 +93,7 @@ async function resultOf(
     '-t',
     titled,
   ];
-  // a group of its own: what a hanging test started ends with it
+  // a separate process group, so that processes of a hanging test end too
   const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', detached: true });
   const timer = setTimeout(() => killGroup(child.pid), RUN_MS);
   const code = await new Promise((resolve, reject) => {
@@ -110,7 +110,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // it has ended meanwhile
+    // it has ended
   }
 }
 

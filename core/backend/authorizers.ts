@@ -6,11 +6,11 @@ import { isPromise } from '../timing/is-promise.ts';
 /** The authorizers of all backends, prepared once. */
 export interface Authorizers {
   of(backend: string): Authorizer;
-  /** Some credentials depend on the caller. */
+  /** Whether some credentials depend on the caller. */
   readonly perCaller: boolean;
 }
 
-/** Which strategy authorizes requests to which backend. */
+/** The strategy of each backend. */
 export interface AuthorizerPlan {
   readonly outgoingAuth: { readonly default: StrategyUse; readonly backends: Readonly<Record<string, StrategyUse>> };
   /** Headers of clients that are sent to every backend. */
@@ -55,7 +55,7 @@ function checkHeaders(where: string, { headerNames }: Authorizer, passthrough: r
   );
 }
 
-/** Failures name the strategy's place, never its secrets; a synchronous authorizer stays synchronous. */
+/** Errors name the place of the strategy, never its secrets; a synchronous authorizer stays synchronous. */
 function guarded(where: string, authorizer: Authorizer): Authorizer {
   const fail = (cause: unknown): never => {
     throw faultFrom(cause, 'AUTH_STRATEGY_FAILED', `${where} could not authorize the request`);

@@ -9,40 +9,40 @@ import type { Connector } from './sessions/connect.ts';
 import { type SessionHolder, stopped } from './sessions/reopen-session.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
-/** A link that lived this long ended for reasons of its own; one that did not is part of a crash loop. */
+/** A link that ended after this time is reopened at once; one that ended sooner may be part of a crash loop. */
 const STABLE_MS = 10_000;
-/** A suspicion this soon after a good hello is a passing one. */
+/** A suspicion this soon after a successful connection is ignored. */
 const TRUST_MS = 1_000;
 
-/** What is told of a backend's coming and going, and how it is looked at. */
+/** Callbacks and settings of the availability check. */
 export interface AvailabilityOptions {
   readonly backend: string;
   readonly connector: Connector;
-  /** The gateway's own link. */
+  /** The gateway's own session. */
   readonly base: SessionHolder;
-  /** A program of this machine: its first start may install it. */
+  /** A local program: its first start may install it. */
   readonly isProgram: boolean;
-  /** Aborts when the backend is not kept any more. */
+  /** Aborts when the backend is removed. */
   readonly signal: AbortSignal;
   now(): number;
-  /** One look: opens the gateway's own link and reads its lists. @throws whatever kept it from seeing them */
+  /** One attempt: opens the gateway's own session and reads its lists. @throws whatever prevented that */
   look(): Promise<ReadLists>;
-  /** It was found, and is about to be called ready: what was known before is out of date. */
+  /** Called before the status becomes ready: what was known about the backend is outdated. */
   finding(link: ReadLists['link']): void;
-  /** It is ready. */
+  /** The backend is ready. */
   found(lists: ReadLists): void;
   /** Calls can be sent again. */
   returned(): void;
-  /** No call can be sent any more. */
+  /** No calls can be sent any more. */
   left(): void;
-  /** What is listened to over the gateway's own link is heard no more. */
+  /** Notifications on the gateway's own session are not received any more. */
   deaf(): void;
-  /** The status, or the kind of trouble, is another one. */
+  /** The status or the failure category changed. */
   changed(): void;
   note(what: string, cause: unknown): void;
 }
 
-/** Whether one backend is there: looks for it, notices that it goes, looks again, and takes a monitor's word on it. */
+/** Whether one backend is available: connects, notices a lost backend, reconnects, and applies a monitor's health. */
 export class Availability {
   readonly #options: AvailabilityOptions;
   #status: BackendStatus = 'unknown';
@@ -51,7 +51,7 @@ export class Availability {
   #hello: BackendHello | undefined;
   #era: Era | undefined;
   #health: BackendHealth | undefined;
-  /** By a monitor: no call is sent, and the lists leave after the grace time. */
+  /** Set by a monitor: no calls are sent, and the lists are withdrawn after the grace period. */
   #isAside = false;
   #isDoubted = false;
   #attempt: Promise<void> | undefined;
@@ -79,17 +79,17 @@ export class Availability {
     return this.#isAside;
   }
 
-  /** A look that is under way. Never rejects. */
+  /** The running attempt, if any. Never rejects. */
   get attempt(): Promise<void> | undefined {
     return this.#attempt;
   }
 
-  /** A look that is under way and not the repetition of one in vain: worth waiting for. */
+  /** The running attempt, unless it repeats a failed one: worth waiting for. */
   get hopeful(): Promise<void> | undefined {
     return this.#failures === 0 ? this.#attempt : undefined;
   }
 
-  /** A program that has never answered is being started: since when. */
+  /** Since when a program that has never answered is being started. */
   get startingSinceMs(): number | undefined {
     const isFirst = this.#options.isProgram && !this.#hasBeenFound && this.#attempt !== undefined;
     return isFirst ? this.#attemptSinceMs : undefined;
@@ -109,15 +109,15 @@ export class Availability {
     };
   }
 
-  /** The fault of calls that are not sent because the backend is away. */
+  /** The fault of calls to an unavailable backend. */
   away(): LinkFailure {
     const category = this.#cause instanceof LinkFailure ? this.#cause.category : 'closed';
     const facts = { category, cause: this.#cause } as const;
     const why = this.#cause === undefined ? (this.#health?.errorCategory ?? category) : category;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.#options.backend, `is away (${why})`, facts);
+    return new LinkFailure('BACKEND_UNREACHABLE', this.#options.backend, `is unavailable (${why})`, facts);
   }
 
-  /** One look at the backend; all who ask meanwhile share it. Never rejects. */
+  /** One attempt to connect; concurrent callers share it. Never rejects. */
   discover(): Promise<void> {
     clearTimeout(this.#retry);
     if (this.#attempt !== undefined) return this.#attempt;
@@ -132,7 +132,7 @@ export class Availability {
     return this.#attempt;
   }
 
-  /** Looks over a new link, if it is not looking already. Never rejects. */
+  /** Connects again with a new session, unless an attempt is running. Never rejects. */
   renew(): Promise<void> {
     if (this.#attempt !== undefined) return this.#attempt;
     this.#options.deaf();
@@ -140,22 +140,22 @@ export class Availability {
     return this.discover();
   }
 
-  /** Something about a request says that the backend may have gone: looks at once, if it is not looking already. */
+  /** A failed request suggests that the backend is down: connects again, unless an attempt is running. */
   suspect(): void {
     if (this.#status !== 'ready' || this.#attempt !== undefined) return;
     if (this.#options.now() - this.#readyAtMs < TRUST_MS) return;
     void this.renew();
   }
 
-  /** A link of an owner answered in this era before the gateway itself was let in. */
+  /** A session of an owner was opened in this era before the gateway's own session. */
   noteEra(era: Era): void {
     this.#era ??= era;
   }
 
   /**
-   * Asks for a sign of life: over the gateway's own link where it lives, by looking for the backend where it does not.
-   * After a probe in vain the next one looks too: perhaps only the link is dead, or the program hangs.
-   * @throws LinkFailure · AUTH_STRATEGY_FAILED; a refusal that shows life is a success
+   * Checks that the backend responds: over the gateway's own session if it is open, otherwise by connecting. After a
+   * failed probe the next one connects too, because only the session may be broken, or the program may hang.
+   * @throws LinkFailure · AUTH_STRATEGY_FAILED; an error response that shows that the backend works is a success
    */
   async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { link } = this.#options.base;
@@ -176,7 +176,7 @@ export class Availability {
     }
   }
 
-  /** Takes a monitor's verdict. */
+  /** Applies the health that a monitor reports. */
   judge(health: BackendHealth): void {
     const wasAside = this.#isAside;
     this.#health = health;
@@ -186,14 +186,14 @@ export class Availability {
     else this.#options.left();
   }
 
-  /** The gateway's own link ended. */
+  /** The gateway's own session ended. */
   lost(cause: LinkFailure): void {
     if (this.#status !== 'ready') return;
     const livedMs = this.#options.now() - this.#readyAtMs;
     this.#quickDeaths = livedMs < STABLE_MS ? this.#quickDeaths + 1 : 0;
     this.#options.deaf();
     if (this.#quickDeaths > 1) return this.#goAway(cause, this.#quickDeaths - 1);
-    this.#options.note('backend lost; looking for it again', cause);
+    this.#options.note('backend lost; reconnecting', cause);
     void this.discover();
   }
 
@@ -205,7 +205,9 @@ export class Availability {
     const { backend } = this.#options;
     const late = () =>
       this.startingSinceMs === undefined
-        ? new LinkFailure('BACKEND_TIMEOUT', backend, `was not found within ${timeoutMs} ms`, { category: 'timeout' })
+        ? new LinkFailure('BACKEND_TIMEOUT', backend, `did not become available within ${timeoutMs} ms`, {
+            category: 'timeout',
+          })
         : new LinkFailure('BACKEND_STARTING', backend, 'is still starting', { category: 'starting' });
     if ((await within(timeoutMs, signal, this.discover())) === LATE) throw late();
     this.#options.signal.throwIfAborted();
@@ -236,7 +238,7 @@ export class Availability {
     deaf();
     base.renew();
     const unauthenticated = categoryOf(cause) === 'unauthenticated';
-    if (this.#status === 'ready' || this.#status === 'unknown') note('backend is away', cause);
+    if (this.#status === 'ready' || this.#status === 'unknown') note('backend is unavailable', cause);
     const wasThere = this.#status === 'ready' || (this.#status === 'unauthenticated' && !unauthenticated);
     if (wasThere && !this.#isAside) left();
     if (wasThere) connector.letGo();

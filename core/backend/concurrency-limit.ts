@@ -2,25 +2,25 @@ import type { Cancellation } from '../contract/cancellation.ts';
 import { Shares } from '../mcp/shares.ts';
 import { LinkFailure } from './failure.ts';
 
-/** How many calls one backend takes. */
+/** Limits of the calls of one backend. */
 export interface GateLimits {
-  /** At once, of all callers and of one. */
+  /** Concurrent calls, of all callers and of one. */
   readonly places: number;
   readonly placesPerCaller: number;
-  /** In line, of all callers and of one. */
+  /** Queued calls, of all callers and of one. */
   readonly line: number;
   readonly linePerCaller: number;
 }
 
-/** What one caller has at a gate. */
+/** The calls of one caller. */
 export interface GateShare {
   readonly key: string;
   inside: number;
-  /** The place it was given last, counted over all callers. */
+  /** Sequence number of its last start, over all callers. */
   turn: number;
 }
 
-/** A call in line. */
+/** A queued call. */
 interface Waiting {
   readonly share: GateShare;
   go(): void;
@@ -28,10 +28,10 @@ interface Waiting {
 }
 
 /**
- * Lets a bounded number of calls through to one backend; more wait in line, and even more are refused.
+ * Limits the concurrent calls of one backend; further calls wait in a queue, and calls beyond the queue are refused.
  *
- * Callers in line take turns: a place goes to the one that has the fewest. No caller takes all places, and none fills the
- * line: when it is full, the caller with the most in it gives up its oldest for a caller with less.
+ * A free slot goes to the waiting caller with the fewest running calls, so that no caller takes all slots. When the
+ * queue is full, the caller with the most queued calls loses its oldest one to a caller with fewer.
  */
 export class ConcurrencyLimit {
   readonly #backend: string;
@@ -51,14 +51,15 @@ export class ConcurrencyLimit {
     return this.#inside;
   }
 
-  /** What a caller has here; to be used at once. */
+  /** The calls of a caller; use the result at once. */
   shareOf(key: string): GateShare {
     return this.#shares.get(key) ?? this.#begin(key);
   }
 
   /**
-   * Takes a place: `undefined` when there is one at once, else a promise of it. Every entry needs one `leave`.
-   * @throws LinkFailure BACKEND_BUSY when the line is full; the promise also after `waitMs`, or with the signal's reason
+   * Takes a slot: `undefined` when one is free, else a promise of one. Every `enter` needs one `leave`.
+   * @throws LinkFailure BACKEND_BUSY when the queue is full; the promise also after `waitMs`, or with the signal's
+   * reason
    */
   enter(share: GateShare, waitMs: number, cancel: Cancellation): undefined | Promise<void> {
     if (this.#inside < this.#limits.places && share.inside < this.#limits.placesPerCaller) {
@@ -69,7 +70,7 @@ export class ConcurrencyLimit {
     return this.#wait(share, waitMs, cancel);
   }
 
-  /** Gives the place to the next in line, or back. */
+  /** Passes the slot to the next queued call, or frees it. */
   leave(share: GateShare): void {
     this.#inside--;
     share.inside--;
@@ -117,13 +118,15 @@ export class ConcurrencyLimit {
           reject(reason);
         },
       };
-      const timer = setTimeout(() => refuse(`had no place for the call within ${waitMs} ms`), waitMs);
+      const timer = setTimeout(() => refuse(`had no free slot for the call within ${waitMs} ms`), waitMs);
       this.#line.add(share.key, waiting);
       cancel.add(listener);
     });
   }
 
-  /** A caller that has filled its part is refused itself; one that has not takes the place of who has the most. */
+  /**
+   * A caller with its share of the queue is refused itself; another one replaces a call of the caller with the most.
+   */
   #makeRoomInLine(key: string): void {
     const donor = this.#line.donor(key);
     if (donor === undefined) return;
@@ -134,7 +137,7 @@ export class ConcurrencyLimit {
     throw this.#busy(TOO_MANY);
   }
 
-  /** Of the callers that may take a place, the one that has the fewest; of equals, the one that was served longest ago. */
+  /** Of the callers below their limit, the one with the fewest running calls; of equals, the one served longest ago. */
   #next(): Waiting | undefined {
     let next: Waiting | undefined;
     for (const [first] of this.#line.holders()) {
@@ -154,4 +157,4 @@ function isBefore(one: GateShare, other: GateShare): boolean {
 }
 
 const TOO_MANY = 'has too many calls in flight and waiting';
-const MAX_IDLE_SHARES = 1024; // callers whose entry is kept; those with calls always are
+const MAX_IDLE_SHARES = 1024; // cached entries of callers without calls

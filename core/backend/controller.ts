@@ -28,7 +28,7 @@ import { SessionPool } from './sessions/session-pool.ts';
 import { ModernWatches } from './subscriptions/modern-subscriptions.ts';
 import type { Spawn } from './transports/process-group.ts';
 
-/** What one backend is kept with. */
+/** What one backend controller is made with. */
 export interface BackendControllerOptions {
   readonly backend: Backend;
   readonly authorizer: Authorizer;
@@ -41,12 +41,12 @@ export interface BackendControllerOptions {
   readonly launcher: ((name: string) => StdioLauncher) | undefined;
   readonly httpClient: HttpClientFactory | undefined;
   readonly tally: { processes: number };
-  /** Lists of the description before this one; served until the backend has shown its own. */
+  /** Lists of the previous description; served until the backend has sent its own. */
   readonly inherited?: ReadonlyMap<string, BackendListing>;
   now(): number;
 }
 
-/** Keeps one backend for all who call it: whether it is there, the lists it has shown, the links to it. */
+/** Manages one backend for all callers: its availability, its lists and its sessions. */
 export class BackendController {
   readonly backend: Backend;
   readonly concurrencyLimit: ConcurrencyLimit;
@@ -62,7 +62,7 @@ export class BackendController {
   readonly #ownSessions: OwnSessions;
   readonly #stopping = new AbortController();
   #doubtedVerdict = false;
-  /** Something of this backend could not be given to the call that it belongs to. */
+  /** A message of this backend could not be assigned to one of several calls. */
   #isUnclear: boolean;
 
   constructor(options: BackendControllerOptions) {
@@ -111,7 +111,7 @@ export class BackendController {
       credentialsRefused: (caller) => this.credentialsRefused(caller),
       looking: () => this.#availability.attempt,
       unchanged({ owner }, kinds) {
-        // Lists that are a caller's own were read for this caller: they are the same for its clients too.
+        // Lists that depend on the caller were read for this caller, so they are the same for its clients.
         if (!perCaller) owner?.sink?.listsChanged?.(name, kinds);
       },
       note,
@@ -132,8 +132,7 @@ export class BackendController {
         return link === undefined ? number === 0 : link.inFlight === 0;
       },
       link: (owner, number) => this.linkFor(owner, number),
-      waiting: () =>
-        log.info('calls of one caller wait for one another: each needs a session alone', { backend: name }),
+      waiting: () => log.info('calls of one caller wait: each needs a session of its own', { backend: name }),
     });
     this.#watches = new ModernWatches({ backend: name, limits, log, link: (owner) => this.linkFor(owner) });
     this.#availability = new Availability({
@@ -166,7 +165,7 @@ export class BackendController {
     });
   }
 
-  /** Begins; resolves after the first attempt, whatever came of it. */
+  /** Starts; resolves after the first attempt, successful or not. */
   start(): Promise<void> {
     if (this.#lists.byClass.size > 0) this.#lists.startGrace();
     return this.#availability.discover();
@@ -184,7 +183,7 @@ export class BackendController {
     return this.#lists.byClass;
   }
 
-  /** The lists of a class: a caller's own, or those of its capability class, or those of the base class. */
+  /** The lists of a class: the caller's own, or those of its capability class, or those of the base class. */
   listing(listClass: string): BackendListing | undefined {
     return this.#lists.of(listClass);
   }
@@ -194,8 +193,8 @@ export class BackendController {
   }
 
   /**
-   * The link for an owner's requests; a promise while one is being opened.
-   * @throws GatewayFault at once while the backend is known to be away or has been starting for a while
+   * The session for an owner's requests; a promise while it is being opened.
+   * @throws GatewayFault at once when the backend is unavailable or has been starting for a while
    */
   linkFor(owner: SessionOwner, number = 0): JsonRpcConnection | Promise<JsonRpcConnection> {
     if (this.#availability.isAside) throw this.#availability.away();
@@ -212,11 +211,11 @@ export class BackendController {
   }
 
   /**
-   * The sessions from which a call must have one alone, or nobody could say what of the backend's questions and log
-   * messages is its own; `undefined` when it may share.
+   * Where a call gets a session of its own when requests and log messages of the backend could not be assigned to calls
+   * otherwise; `undefined` when it may share a session.
    *
-   * Clients of 2025-11-25 have sessions of their own, in which any of their calls may be asked. Those of 2026-07-28 are
-   * asked by the answer of one call, so it must be known which.
+   * Clients of 2025-11-25 have sessions of their own, in which any call may receive requests. Clients of 2026-07-28 get
+   * requests in the response of one call, so it must be known which call.
    */
   ownSessionsFor({ era, owner, logLevel }: ClientContext): OwnSessions | undefined {
     if (!this.#isUnclear || era !== '2026-07-28' || !this.#pool.isOwn(owner)) return undefined;
@@ -224,33 +223,33 @@ export class BackendController {
     return mayBeTold || this.#ownSessions.isSharedHeld(owner) ? this.#ownSessions : undefined;
   }
 
-  /** The backend answered 401: says whether the credentials are made anew, so that the request may be sent once more. */
+  /** The backend answered 401: returns whether the credentials are renewed, so that the request may be sent again. */
   credentialsRefused(caller: Caller): boolean {
     return this.#options.authorizer.refused?.(this.backend, caller) === true;
   }
 
-  /** Something about a request says that the backend may have gone: looks at once, if it is not looking already. */
+  /** A failed request suggests that the backend is down: connects again, unless an attempt is running. */
   suspect(): void {
     this.#availability.suspect();
   }
 
-  /** Asks for a sign of life; see `Presence`. @throws LinkFailure · AUTH_STRATEGY_FAILED */
+  /** Checks that the backend responds; see `Availability`. @throws LinkFailure · AUTH_STRATEGY_FAILED */
   async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {
     await this.#availability.probe(timeoutMs, signal);
   }
 
-  /** Takes a monitor's verdict. */
+  /** Applies the health that a monitor reports. */
   judge(health: BackendHealth): void {
     this.#availability.judge(health);
   }
 
-  /** The backend contradicts its era: asks again and resolves when the answer is there. */
+  /** The backend contradicts its era: detects it again and resolves when done. */
   async doubtEra(): Promise<void> {
     this.#connector.forget();
     await this.#availability.renew();
   }
 
-  /** A modern backend answered in a legacy way. Looked into once: some servers are only sloppy. */
+  /** A modern backend answered in a legacy way. Checked once, because some servers only omit a member. */
   noteSloppyResult(): void {
     if (this.#doubtedVerdict) return;
     this.#doubtedVerdict = true;
@@ -258,18 +257,18 @@ export class BackendController {
     void this.doubtEra();
   }
 
-  /** Reads the base lists again and resolves when they are there. @throws GatewayFault · BackendError */
+  /** Reads the base lists again and resolves when done. @throws GatewayFault · BackendError */
   async relistNow(): Promise<void> {
     const { listing } = await this.#reader.readBase();
     this.#lists.store('', listing);
   }
 
-  /** Sees that an owner's capability class has lists of its own where it may differ. Never rejects. */
+  /** Makes sure that an owner's capability class has its own lists where they may differ. Never rejects. */
   async prepareOwner(owner: SessionOwner): Promise<void> {
     await this.#owners.prepareOwner(owner);
   }
 
-  /** What is known of the lists that this backend gives one caller only. */
+  /** State of the lists that this backend gives to one caller only. */
   callerLists(owner: SessionOwner): CallerLists {
     return this.#owners.known(owner);
   }
@@ -288,7 +287,7 @@ export class BackendController {
     else await holder.unwatch(uri, owner.key);
   }
 
-  /** `atLeast` never makes a session quieter than it is. */
+  /** `atLeast` only makes a session more verbose. */
   setLogLevel(owner: SessionOwner, level: string, atLeast = false, number = 0): void {
     this.#pool.setLevel(owner, level, atLeast, number);
   }
@@ -321,13 +320,16 @@ export class BackendController {
     return holder.era === undefined ? holder.take() : this.#openBeside(holder, owner, number);
   }
 
-  /** A session of the client's own era, or the gateway's own link where the backend has none of that era or no room. */
+  /**
+   * A session of the client's own era, or the gateway's own one when the backend does not support that era or has no
+   * room.
+   */
   async #openBeside(holder: SessionHolder, owner: SessionOwner, number: number): Promise<JsonRpcConnection> {
     try {
       return await holder.take();
     } catch (cause) {
       if (this.#stopping.signal.aborted) throw cause;
-      // Another client may have found out meanwhile, and ended this attempt with its own.
+      // Another client may have detected it meanwhile and ended this attempt.
       if (this.#pool.isModernOnly) return this.#openFor(owner, number);
       if (!refusesEra(cause) || !this.#pool.noteModernOnly()) throw cause;
       this.#options.log.info('backend serves 2026-07-28 only; its legacy clients are bridged', {
@@ -340,15 +342,17 @@ export class BackendController {
 
   #look(): Promise<ReadLists> {
     const opened = (link: JsonRpcConnection) => {
-      // Before the lists are read: a change in between must not go unheard.
+      // Before the lists are read, so that no change in between is missed.
       if (link.era !== '2026-07-28') return;
-      this.#changes.listenTo(link).catch((cause: unknown) => this.#note('changes are not heard', cause));
+      this.#changes
+        .listenTo(link)
+        .catch((cause: unknown) => this.#note('change notifications are not received', cause));
     };
     return this.#reader.look(opened);
   }
 
   #found(listing: BackendListing): void {
-    // A monitor that was just told may have changed its mind.
+    // The monitor may change its decision after it is notified.
     if (this.#availability.isAside) this.#lists.startGrace();
     else this.#lists.endGrace();
     this.#lists.store('', listing);
@@ -358,7 +362,7 @@ export class BackendController {
 
   #returned(): void {
     this.#lists.endGrace();
-    // A look that is under way reads them anyway.
+    // A running attempt reads them anyway.
     const areThere = this.listings.has('') || this.#availability.attempt !== undefined;
     if (!areThere) this.#reader.changed(this.#pool.base, LIST_KINDS);
   }
@@ -366,23 +370,23 @@ export class BackendController {
   #lost(holder: SessionHolder, cause: LinkFailure): void {
     if (this.#stopping.signal.aborted || this.#availability.attempt !== undefined) return;
     if (holder === this.#pool.base) this.#availability.lost(cause);
-    // A server that forgot one session has most likely forgotten all.
+    // A server that lost one session has probably lost all.
     else if (cause.category === 'session') this.#availability.suspect();
   }
 
-  /** What a stop cuts short is no trouble. */
+  /** Errors caused by a stop are not logged as failures. */
   #note(what: string, cause: unknown): void {
     const level = this.#stopping.signal.aborted ? 'debug' : 'warn';
     this.#options.log[level](what, { backend: this.backend.name, cause: explainCause(cause) });
   }
 }
 
-/** Whether a failed `initialize` says that there is no such session, rather than that the backend is away. */
+/** Whether a failed `initialize` means that the server has no such sessions, and not that it is down. */
 function refusesEra(cause: unknown): boolean {
   if (cause instanceof BackendError) return true;
   if (!(cause instanceof LinkFailure)) return false;
   return REFUSALS.has(cause.category) && (cause.httpStatus === undefined || cause.httpStatus < 500);
 }
 
-/** Kinds of failure by which a server that knows no `initialize` ends it. */
+/** Failure categories with which servers without `initialize` end the connection. */
 const REFUSALS: ReadonlySet<string> = new Set(['http', 'protocol', 'exit', 'timeout', 'session']);

@@ -16,19 +16,19 @@ import type { Spawn } from './transports/process-group.ts';
 
 export type { Spawn } from './transports/process-group.ts';
 
-/** What the far side is made with. */
+/** What the backend manager is made with. */
 export interface BackendManagerOptions {
   readonly limits: Limits;
-  /** Time for one answer, by workload name where set. */
+  /** Time limit for one response, by backend name where set. */
   readonly timeouts: { readonly defaultMs: number; readonly perWorkloadMs: Readonly<Record<string, number>> };
-  /** The authorizer of a backend; asked once per description. */
+  /** The authorizer of a backend; called once per description. */
   authorizer(backend: string): Authorizer;
-  /** The gateway's own name and version, as backends get them. */
+  /** The gateway's own name and version, sent to backends. */
   readonly clientInfo: JsonObject;
   now(): number;
   readonly log: Log;
   readonly events: BackendManagerEvents;
-  /** Starts programs; Node's own unless set. */
+  /** Starts programs; Node's `spawn` unless set. */
   readonly spawn?: Spawn;
   /** An entry of the slot `stdioLaunchers`. */
   launcher?(name: string): StdioLauncher;
@@ -38,12 +38,12 @@ export interface BackendManagerOptions {
   lent?(backend: Backend): Kept | undefined;
 }
 
-/** Makes the far side. It is empty and idle until `replace`. */
+/** Makes the backend manager. It has no backends until `replace`. */
 export function createBackendManager(options: BackendManagerOptions): BackendManager {
   const { limits, timeouts, events } = options;
   const controllers = new Map<string, BackendController>();
   const leaving = new Set<Promise<void>>();
-  /** First looks at backends, each for a bounded time. */
+  /** First attempts to reach new backends, each with a time limit. */
   const arriving = new Set<Promise<unknown>>();
   let settling: Promise<void> | undefined;
   let isStopped = false;
@@ -57,7 +57,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     return controller.start();
   };
 
-  /** Takes over what the gateway before this one keeps; it goes on where it is. */
+  /** Takes over a controller of the previous gateway without stopping it. */
   const adopt = (kept: Kept): void => {
     const { name } = kept.backend;
     const controller = join(kept, options);
@@ -72,7 +72,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     arriving.add(arrival);
   };
 
-  /** Backends that are added meanwhile count too, as long as the time of this wait lasts. */
+  /** Backends added meanwhile count too, until the time limit of this wait. */
   const allArrived = async (): Promise<void> => {
     while (arriving.size > 0) await Promise.all(arriving);
   };
@@ -81,7 +81,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     settling = undefined;
   };
 
-  /** Work that a stop waits for and nobody else does. */
+  /** Work that only a stop waits for. */
   const track = (work: Promise<void>): void => {
     const done = work
       .catch((cause: unknown) => options.log.error('backend not closed cleanly', { cause: explainCause(cause) }))

@@ -1,19 +1,19 @@
 import type { Backend } from '../contract/backend.ts';
 import type { Log } from '../extension/plugin.ts';
 
-/** All backends of all sources as one set. */
+/** The backends of all sources as one set. */
 export interface Directory {
-  /** Takes a source's whole snapshot. */
+  /** Stores the whole snapshot of a source. */
   update(source: string, snapshot: readonly Backend[]): void;
   /** Sorted by name. */
   backends(): readonly Backend[];
 }
 
 /**
- * Merges the snapshots of backend sources by name and passes the set on when it differs from the one before.
+ * Merges the snapshots of backend sources by name and passes the set on when it differs from the previous one.
  *
- * Shape: sources count in the order of their first snapshot; a name that two sources give belongs to the first, with
- * one warning per pair.
+ * Shape: sources are ordered by their first snapshot; a name in two sources belongs to the first one, with one warning
+ * per pair.
  */
 export function createDirectory(replace: (backends: readonly Backend[]) => void, log: Log): Directory {
   const snapshots = new Map<string, readonly Backend[]>();
@@ -34,7 +34,7 @@ export function createDirectory(replace: (backends: readonly Backend[]) => void,
         const pair = `${backend.name} ${owner} ${source}`;
         if (warned.has(pair)) continue;
         warned.add(pair);
-        log.warn('two descriptions of one backend; the first stands', { backend: backend.name, owner, source });
+        log.warn('duplicate backend name; the first description is used', { backend: backend.name, owner, source });
       }
     }
     return merged.sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -52,7 +52,7 @@ export function createDirectory(replace: (backends: readonly Backend[]) => void,
   };
 }
 
-/** Whether two descriptions say the same. Members in another order are the same. */
+/** Whether two descriptions are equal, independent of the order of members. */
 export function sameBackend(one: Backend, other: Backend | undefined): boolean {
   return other !== undefined && canonical(one) === canonical(other);
 }

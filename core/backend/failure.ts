@@ -1,6 +1,6 @@
 import { type FaultCode, GatewayFault } from '../errors.ts';
 
-/** What kind of trouble it was, for status pages and counters. */
+/** Kind of a failure, for status pages and counters. */
 export type FailureCategory =
   | 'refused'
   | 'dns'
@@ -18,25 +18,25 @@ export type FailureCategory =
   | 'exit'
   | 'stopped';
 
-/** What is known about a request that failed on its way. */
+/** Facts about a failed request. */
 export interface FailureFacts {
   readonly category: FailureCategory;
-  /** The backend surely did not start on the request, so repeating it is safe. */
+  /** The backend certainly did not start the request, so repeating it is safe. */
   readonly notRun?: boolean;
-  /** The link it went over is of no more use. */
+  /** The session of the request is broken. */
   readonly linkLost?: boolean;
-  /** HTTP status, when one was answered. */
+  /** HTTP status, if there was a response. */
   readonly status?: number;
   readonly cause?: unknown;
 }
 
-/** A fault of a link, with the facts that decide whether a request may be repeated. */
+/** A failure of a backend session, with the facts that decide whether a request may be repeated. */
 export class LinkFailure extends GatewayFault {
   readonly category: FailureCategory;
   readonly notRun: boolean;
   readonly linkLost: boolean;
   readonly httpStatus: number | undefined;
-  /** What it says about the backend, without its name. */
+  /** The message without the name of the backend. */
   readonly sentence: string;
 
   constructor(code: FaultCode, backend: string, sentence: string, facts: FailureFacts) {
@@ -49,15 +49,14 @@ export class LinkFailure extends GatewayFault {
   }
 }
 
-/** The category of any error, for status pages. To have no credentials for a backend is to be refused by it. */
+/** The category of any error, for status pages. Missing credentials count as refused ones. */
 export function categoryOf(error: unknown): string {
   if (error instanceof LinkFailure) return error.category;
   return error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED' ? 'unauthenticated' : 'internal';
 }
 
 /**
- * The failure behind a socket error.
- * The sentence names no address: the log has it in the cause.
+ * The failure for a socket error. The sentence contains no address: the cause in the log has it.
  */
 export function socketFailure(backend: string, error: Error, sent: boolean, linkLost = false): LinkFailure {
   const code = errorCode(error);
@@ -75,13 +74,13 @@ const TLS = ['tls', 'presents a certificate that is not trusted'] as const;
 const SOCKET_ERRORS: Readonly<Record<string, readonly [FailureCategory, string]>> = {
   ECONNREFUSED: ['refused', 'refused the connection'],
   ENOTFOUND: ['dns', 'has a host name that does not resolve'],
-  EAI_AGAIN: ['dns', 'has a host name that does not resolve now'],
+  EAI_AGAIN: ['dns', 'has a host name that cannot be resolved now'],
   EHOSTUNREACH: ['refused', 'has a host that cannot be reached'],
   ENETUNREACH: ['refused', 'has a network that cannot be reached'],
   ETIMEDOUT: ['timeout', 'did not accept a connection in time'],
   PROXY_REFUSED: ['refused', 'could not be reached through the proxy'],
-  HTTP_MALFORMED_RESPONSE: ['protocol', 'answered something that is not HTTP/1.1'],
-  HTTP_UNDECODABLE_BODY: ['protocol', 'answered in a content coding that cannot be undone'],
+  HTTP_MALFORMED_RESPONSE: ['protocol', 'sent a response that is not HTTP/1.1'],
+  HTTP_UNDECODABLE_BODY: ['protocol', 'sent a response with an invalid content coding'],
 };
 
 function isTls(code: string): boolean {

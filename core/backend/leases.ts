@@ -2,13 +2,13 @@ import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { BackendManagerEvents, Kept } from './backend-manager.ts';
 import { BackendController, type BackendControllerOptions } from './controller.ts';
 
-/** A room that keeps a backend: it hears of it, and its credentials are used. */
+/** A backend manager that holds a controller: it receives its events and provides the credentials. */
 export interface Holder {
   readonly events: BackendManagerEvents;
   authorizer(backend: string): Authorizer;
 }
 
-/** What rooms that follow each other share of one keeper. The last holder is the one that counts. */
+/** The state that successive gateways share for one controller. The last holder is the active one. */
 interface Share {
   readonly controller: BackendController;
   readonly holders: Holder[];
@@ -18,7 +18,7 @@ interface Share {
 
 const shares = new WeakMap<Kept, Share>();
 
-/** Makes a keeper that another room may come to hold: then events go there, and requests are authorized there. */
+/** Makes a controller that another gateway may take over: then its events and authorization use the new one. */
 export function keep(
   options: Omit<BackendControllerOptions, keyof Holder | 'tally'>,
   holder: Holder,
@@ -26,7 +26,7 @@ export function keep(
   const first = holder.authorizer(options.backend.name);
   const tally = { processes: 0 };
   const holders = [holder];
-  let latest = holder.events; // not the first holder: it may be long gone
+  let latest = holder.events; // not the first holder, which may be closed
   const present = (): BackendManagerEvents => {
     latest = holders.at(-1)?.events ?? latest;
     return latest;
@@ -49,7 +49,7 @@ export function keep(
   return controller;
 }
 
-/** Another room holds the keeper too, and is the one that counts from now on. `undefined` for a stranger. */
+/** Adds a holder, which becomes the active one. `undefined` for an unknown controller. */
 export function join(kept: Kept, holder: Holder): BackendController | undefined {
   const share = shares.get(kept);
   if (share === undefined) return undefined;
@@ -58,7 +58,7 @@ export function join(kept: Kept, holder: Holder): BackendController | undefined 
   return share.controller;
 }
 
-/** A room lets go; without any other the keeper stops. */
+/** Removes a holder; without holders the controller stops. */
 export async function letGo(controller: BackendController, holder: Holder): Promise<void> {
   const share = shares.get(controller);
   const at = share?.holders.indexOf(holder) ?? -1;
@@ -69,12 +69,12 @@ export async function letGo(controller: BackendController, holder: Holder): Prom
   share.authorizer = last.authorizer(controller.backend.name);
 }
 
-/** Whether this room is the one that counts. */
+/** Whether this holder is the active one. */
 export function isHeldBy(controller: BackendController, holder: Holder): boolean {
   return shares.get(controller)?.holders.at(-1) === holder;
 }
 
-/** Programs of a stdio backend that run now. */
+/** Number of running programs of a stdio backend. */
 export function programsOf(controller: BackendController): number {
   return shares.get(controller)?.tally.processes ?? 0;
 }

@@ -8,27 +8,27 @@ import { LinkFailure } from './failure.ts';
 import type { Asked } from './sessions/backend-session.ts';
 import { type JsonRpcConnection, resultValue } from './sessions/json-rpc-connection.ts';
 
-/** What `server/discover` showed. */
+/** Result of `server/discover`. */
 export type Verdict =
   | { readonly is: 'modern'; readonly hello: BackendHello }
-  /** Anything a server of 2026-07-28 would not say. */
+  /** A response that a server of 2026-07-28 would not send. */
   | { readonly is: 'legacy' }
   /**
-   * No word at all: a stdio server of that kind is legacy, an HTTP one proves nothing. `late`: what it says yet, when the
-   * question still stands (a program that is being installed reads it when it runs). It may reject.
+   * No response: a stdio server is legacy then; for HTTP it proves nothing. `late`: the later response when the request
+   * is still pending (a program that is being installed reads it once it runs). It may reject.
    */
   | { readonly is: 'silent'; readonly late?: Promise<Verdict> }
-  /** The answer says nothing about the era: a proxy, an overload, an outage. */
+  /** The response says nothing about the era: a proxy, an overload, an outage. */
   | { readonly is: 'undecided' };
 
 const MODERN = '2026-07-28';
 
 /**
- * Asks a server which era it speaks.
+ * Detects the era of a server.
  *
- * Shape: modern only when `supportedVersions` contains 2026-07-28, or an error of the range that this revision owns;
- * 407, 408, 429, 5xx and time-outs never decide.
- * Fails: LinkFailure when the backend cannot be reached or refuses the credentials.
+ * Shape: modern only when `supportedVersions` contains 2026-07-28, or for an error code of that revision; 407, 408,
+ * 429, 5xx and timeouts never decide.
+ * Fails: LinkFailure when the backend is unreachable or refuses the credentials.
  * Source: MCP 2026-07-28 lifecycle, version negotiation by clients of both eras.
  */
 export async function probe(
@@ -46,7 +46,10 @@ export async function probe(
   }
 }
 
-/** As {@link probe}; after `silentMs` without a word the answer is `silent` and the question stays. @throws as it does */
+/**
+ * Like {@link probe}; after `silentMs` without a response the result is `silent`, and the request stays pending.
+ * @throws as it does
+ */
 export async function probePatiently(
   talk: JsonRpcConnection,
   asked: Omit<Asked, 'method' | 'params' | 'era'>,
@@ -68,7 +71,9 @@ function verdictFrom(cause: unknown): Verdict {
   return { is: undecided ? 'undecided' : 'legacy' };
 }
 
-/** -32020 and its neighbours belong to 2026-07-28; one that names other versions only is not ours to speak. */
+/**
+ * -32020 and its neighbours belong to 2026-07-28; an error that lists only other versions shows an unsupported server.
+ */
 function isModernError(error: BackendError): boolean {
   if (error.code > -32020 || error.code < -32029) return false;
   const data = error.data === undefined ? undefined : (decode(error.data) as JsonValue);
@@ -87,7 +92,7 @@ function helloFrom(found: JsonObject): BackendHello {
   };
 }
 
-/** A server that refuses to describe itself may still have everything; lists it lacks answer -32601. */
+/** A server that refuses to describe itself may still support everything; lists that it lacks answer -32601. */
 const UNKNOWN: BackendHello = {
   info: {},
   capabilities: { tools: {}, prompts: {}, resources: {} },

@@ -13,7 +13,7 @@ import type { OwnSession } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { askedFrom } from './sessions/outgoing-request.ts';
 
-/** Sends one call through a keeper's links, within its places and times. */
+/** Sends one call through a session of the controller, within its limits. */
 export async function sendCall(
   call: Call,
   controller: BackendController,
@@ -65,8 +65,8 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
 }
 
 /**
- * Legacy levels belong to the session: the most verbose one that a modern request asked for, filtered per request above.
- * The link to call over is there when the backend has taken the level.
+ * Legacy log levels belong to the session: it has the most verbose level of all modern requests, and messages are
+ * filtered per request. The session is returned when the backend has accepted the level.
  */
 async function levelled(sending: Sending, link: JsonRpcConnection, own?: OwnSession): Promise<JsonRpcConnection> {
   const { logLevel } = sending.call.client;
@@ -94,28 +94,28 @@ function resultFrom(members: RawObject, link: JsonRpcConnection, controller: Bac
   return result;
 }
 
-/** Decides whether a call may be repeated and does what the repetition needs. @throws the cause when it may not */
+/** Decides whether a call may be repeated and prepares the repetition. @throws the cause when it may not */
 async function beforeRepeat(
   { call, controller }: Sending,
   cause: unknown,
 ): Promise<{ readonly mirrored: readonly MirroredParam[] | undefined }> {
   if (cause instanceof BackendError) return refusedByRevision(call, controller, cause);
   if (!(cause instanceof LinkFailure) || call.cancel.aborted) throw cause;
-  // A refused call did not run; whoever refused it decided by the credentials, which are other ones now.
+  // A refused call did not run, and the credentials that caused the refusal are renewed.
   if (cause.httpStatus === 401 && controller.credentialsRefused(call.caller)) return { mirrored: undefined };
   if (GONE.has(cause.category)) controller.suspect();
-  // Sent and perhaps done: only what changes nothing may be asked twice.
+  // Sent and perhaps executed: only calls without effects may be repeated.
   if (!cause.notRun && !(GONE.has(cause.category) && IDEMPOTENT.has(call.method))) throw cause;
   if (!GONE.has(cause.category)) throw cause;
   return { mirrored: undefined };
 }
 
-/** After these the far side may be there again on a new connection or session. */
+/** After these the backend may be reachable on a new connection or session. */
 const GONE: ReadonlySet<string> = new Set(['refused', 'closed', 'session', 'exit']);
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete']);
 
-/** The codes by which a modern backend refuses a request before it runs, because of this hop. */
+/** Codes with which a modern backend refuses a request of this gateway before it runs. */
 async function refusedByRevision(call: Call, controller: BackendController, cause: BackendError) {
   if (controller.era !== '2026-07-28') throw cause;
   if (cause.code === CODE.headerMismatch) {
@@ -134,9 +134,9 @@ async function lastTime(sending: Sending, mirrored: readonly MirroredParam[] | u
   } catch (cause) {
     if (!(cause instanceof BackendError) || sending.controller.era !== '2026-07-28') throw cause;
     if (cause.code !== CODE.headerMismatch && cause.code !== CODE.unsupportedVersion) throw cause;
-    // These words are about the gateway's own hop; the client could do nothing with them.
+    // The error is about the gateway's own request; clients cannot act on it.
     const facts = { category: 'protocol', cause } as const;
-    const sentence = `refuses what this gateway sends (${cause.code})`;
+    const sentence = `refuses the request of this gateway (${cause.code})`;
     throw new LinkFailure('BACKEND_PROTOCOL', sending.controller.backend.name, sentence, facts);
   }
 }

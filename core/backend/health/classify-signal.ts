@@ -4,10 +4,10 @@ import { BackendError } from '../../mcp/errors.ts';
 import { type FailureCategory, LinkFailure } from '../failure.ts';
 
 /**
- * Reads what an error of a call or a probe says about the backend itself.
+ * What an error of a call or a probe says about the state of the backend.
  *
- * Any answer in its own words is a sign of life: a JSON-RPC error, HTTP 429 or another refusal of this one request, an
- * answer that is too long. What this gateway did to the request says nothing.
+ * Any response of the server shows that it works: a JSON-RPC error, HTTP 429 or another refusal of this request, a
+ * response that is too large. Errors caused by this gateway say nothing.
  */
 export function classifySignal(error: unknown): BackendSignal {
   if (error instanceof BackendError) return ALIVE;
@@ -16,18 +16,18 @@ export function classifySignal(error: unknown): BackendSignal {
   return isRefused ? { is: 'unauthenticated', category: 'authentication_failed' } : NOTHING;
 }
 
-/** The same of a state that the core came to by itself. */
+/** The same for a state that the core determined. */
 export function classifyState({ status, cause }: BackendState): BackendSignal {
   if (status === 'ready') return ALIVE;
   if (status === 'unauthenticated') return SIGNS.unauthenticated;
   if (status === 'unknown') return NOTHING;
-  // Whatever it was, the backend could not be opened.
+  // The backend could not be opened, for whatever reason.
   const sign = SIGNS[(cause?.category ?? '') as FailureCategory] ?? NOTHING;
   return sign.is === 'failed' ? sign : SIGNS.http;
 }
 
 function signOfFailure({ category, httpStatus }: LinkFailure): BackendSignal {
-  // A refusal of one request, be it for its number or its form, is an answer.
+  // A refusal of one request, because of its rate or its form, is a response.
   if (category === 'http' && httpStatus !== undefined && !isOutage(httpStatus)) return ALIVE;
   return SIGNS[category];
 }
@@ -54,7 +54,7 @@ const SIGNS: Readonly<Record<FailureCategory, BackendSignal>> = {
   stopped: NOTHING,
 };
 
-/** Whether a status says that the server, or what stands before it, cannot serve now. */
+/** Whether a status means that the server, or a proxy before it, cannot serve now. */
 export function isOutage(status: number): boolean {
   return status >= 500 || status === 407 || status === 408;
 }

@@ -4,9 +4,9 @@ import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import { classifySignal } from './classify-signal.ts';
 
 /**
- * Asks over a living link whether anybody is there: `ping`, or `server/discover` of a revision without ping.
+ * Checks an open session with `ping`, or with `server/discover` in revisions without ping.
  *
- * `false` means that the link tells nothing any more and the backend must be looked for anew.
+ * `false` means that the session is broken and a new one is needed.
  * @throws LinkFailure when the backend does not answer, or refuses the credentials
  */
 export async function isAlive(link: JsonRpcConnection, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
@@ -29,7 +29,7 @@ export async function isAlive(link: JsonRpcConnection, timeoutMs: number, signal
   }
 }
 
-/** The connection or session broke, or something else answers at this address: only a hello shows what is there. */
+/** The connection or session broke, or another server answers at this address: only a new connection can tell. */
 function saysNothing({ category, httpStatus, linkLost }: LinkFailure): boolean {
   return linkLost || GONE.has(category) || httpStatus === 404 || httpStatus === 410;
 }

@@ -1,7 +1,10 @@
 const OLD_MS = 60_000;
 const TRY_AGAIN_MS = 5_000;
 
-/** When lists of single callers were read, and when reading them failed. Both are bounded; the longest unread go first. */
+/**
+ * When lists of single callers were read, and when reading failed. Both are limited; the longest unread are dropped
+ * first.
+ */
 export class CallerListTimes {
   readonly #max: number;
   readonly #now: () => number;
@@ -13,7 +16,7 @@ export class CallerListTimes {
     this.#now = now;
   }
 
-  /** Lists were read; gives those that are too many now. */
+  /** Lists were read; returns the callers over the limit. */
   read(listClass: string): string[] {
     this.#failedMs.delete(listClass);
     this.#readMs.delete(listClass);

@@ -1,4 +1,4 @@
 import type { Caller } from '../../contract/caller.ts';
 
-/** The gateway's own name towards backends, where no caller is behind a request. */
+/** The caller of requests that the gateway makes for itself. */
 export const DISCOVERY_CALLER: Caller = { issuer: '', subject: 'gateway', key: '\u0000gateway', claims: {} };

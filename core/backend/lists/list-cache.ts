@@ -5,19 +5,19 @@ import type { BackendListing, CallerLists } from '../backend-manager.ts';
 import { CallerListTimes } from './caller-lists.ts';
 import { sameListing } from './listing.ts';
 
-/** What the lists of one backend are kept with. */
+/** What the store of lists needs. */
 export interface ListCacheOptions {
   readonly limits: Limits;
-  /** Lists of the description before this one; served until the backend has shown its own. */
+  /** Lists of the previous description; served until the backend has sent its own. */
   readonly inherited: ReadonlyMap<string, BackendListing> | undefined;
   now(): number;
-  /** The lists of a class are there, changed, or have left. */
+  /** The lists of a class were read, changed or withdrawn. */
   changed(capabilityClass: string): void;
-  /** Whether lists that a single caller was shown outlast the grace time. */
+  /** Whether lists of a single caller are kept after the grace period. */
   keepsCallers(): boolean;
 }
 
-/** The lists one backend has shown, by class, and which of them may be out of date. */
+/** The lists of one backend by class, and which of them may be outdated. */
 export class ListCache {
   readonly #options: ListCacheOptions;
   readonly #byClass: Map<string, BackendListing>;
@@ -36,25 +36,25 @@ export class ListCache {
     return this.#byClass;
   }
 
-  /** The lists of a class: a caller's own, or those of its capability class, or those of the base class. */
+  /** The lists of a class: the caller's own, or those of its capability class, or those of the base class. */
   of(listClass: string): BackendListing | undefined {
     const lists = this.#byClass;
     return lists.get(listClass) ?? lists.get(sharedClass(listClass)) ?? lists.get('');
   }
 
-  /** Whether this very class has lists, and nothing says that they are out of date. */
+  /** Whether exactly this class has lists that are not outdated. */
   isFresh(listClass: string): boolean {
     return this.#byClass.has(listClass) && !this.#stale.has(listClass);
   }
 
-  /** What is known of lists that a single caller is shown. `ages`: nobody tells of changes in them. */
+  /** State of the lists of a single caller. `ages`: changes in them are not announced. */
   knownOf(listClass: string, ages: boolean): CallerLists {
     if (!this.#byClass.has(listClass)) return this.#callerTimes.mayTry(listClass) ? 'missing' : 'known';
     const isOld = this.#stale.has(listClass) || (ages && this.#callerTimes.isOld(listClass));
     return isOld && this.#callerTimes.mayTry(listClass) ? 'old' : 'known';
   }
 
-  /** Lists were read; says whether they are other ones than before. */
+  /** Stores lists that were read; returns whether they changed. */
   store(listClass: string, listing: BackendListing): boolean {
     if (this.#isStopped) return false;
     const before = this.#byClass.get(listClass);
@@ -68,28 +68,28 @@ export class ListCache {
     return true;
   }
 
-  /** Lists could not be read. */
+  /** Reading the lists failed. */
   missed(listClass: string): void {
     this.#callerTimes.failed(listClass);
   }
 
-  /** The backend was found anew, speaking this era: only the base lists, which come next, are surely right. */
+  /** The backend was found again, with this era: all lists except the base lists, which are read next, are outdated. */
   outdate(era: Era): void {
     for (const listClass of [...this.#byClass.keys()]) {
       if (listClass === '') continue;
       this.#stale.add(listClass);
-      // What the gateway itself is shown now, and callers were shown each before.
+      // The lists that the gateway itself sees, and those of each caller.
       const isBase = sharedClass(listClass) === '';
       if (era === '2026-07-28' || isBase) this.#drop(listClass);
     }
   }
 
-  /** Classes whose lists may be out of date. */
+  /** Classes whose lists may be outdated. */
   get stale(): ReadonlySet<string> {
     return this.#stale;
   }
 
-  /** Lists that nobody can call through any more leave after a while. */
+  /** Withdraws the lists after the grace period, because no call can reach the backend. */
   startGrace(): void {
     this.endGrace();
     this.#grace = setTimeout(() => {
@@ -99,7 +99,7 @@ export class ListCache {
     this.#grace.unref();
   }
 
-  /** They stay. */
+  /** The backend is back: the lists are kept. */
   endGrace(): void {
     clearTimeout(this.#grace);
   }

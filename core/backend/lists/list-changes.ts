@@ -8,18 +8,18 @@ import type { SessionHolder } from '../sessions/reopen-session.ts';
 import { Listening } from '../subscriptions/listening.ts';
 import { DISCOVERY_CALLER } from './discovery-caller.ts';
 
-/** What hearing of changes needs. */
+/** What receiving list changes needs. */
 export interface ListChangesOptions {
   readonly backend: Backend;
-  /** The gateway's own link. */
+  /** The gateway's own session. */
   readonly base: SessionHolder;
   readonly limits: Limits;
   readonly log: Log;
-  /** These lists have changed, or may have while nobody listened. */
+  /** These lists changed, or may have changed while nothing was received. */
   changed(kinds: readonly ListKind[]): void;
 }
 
-/** The ear for a modern backend's list changes; a legacy one tells them unasked on its session. */
+/** Receives a modern backend's list changes; a legacy backend sends them on its session without a subscription. */
 export class ListChanges {
   readonly #listening: Listening;
 
@@ -40,7 +40,7 @@ export class ListChanges {
     });
   }
 
-  /** Listens for what the backend promises to tell. Rejects when it does not take the subscription. */
+  /** Subscribes to the changes that the backend announces. Rejects when it refuses the subscription. */
   async listenTo(link: JsonRpcConnection): Promise<void> {
     const filter: Record<string, true> = {};
     for (const kind of LIST_KINDS) {

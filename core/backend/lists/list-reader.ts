@@ -20,24 +20,27 @@ export interface ListReaderOptions {
   readonly lists: ListCache;
   readonly limits: Limits;
   readonly log: Log;
-  /** Aborts when the backend is not kept any more. */
+  /** Aborts when the backend is removed. */
   readonly signal: AbortSignal;
-  /** A caller's credentials were refused: says whether they are made anew. */
+  /** A caller's credentials were refused: returns whether they are renewed. */
   credentialsRefused(caller: Caller): boolean;
-  /** A look at the backend that is under way: it reads the base lists itself. Never rejects. */
+  /** The running connection attempt, if any, which reads the base lists itself. Never rejects. */
   looking(): Promise<void> | undefined;
-  /** A seat's backend told of a change, and the lists of its class are what they were. */
+  /** The backend announced a change to a session, and the lists of its class did not change. */
   unchanged(holder: SessionHolder, kinds: readonly ListKind[]): void;
   note(what: string, cause: unknown): void;
 }
 
-/** A link, and the lists read over it. */
+/** A session, and the lists read through it. */
 export interface ReadLists {
   readonly link: JsonRpcConnection;
   readonly listing: BackendListing;
 }
 
-/** Reads the lists of one backend through its links: the gateway's own, an owner's, and again what has changed. */
+/**
+ * Reads the lists of one backend: through the gateway's own session, through an owner's session, and again after
+ * changes.
+ */
 export class ListReader {
   readonly #options: ListReaderOptions;
   readonly #relists: Relists;
@@ -48,16 +51,16 @@ export class ListReader {
       coalesceMs: options.limits.coalesceMs,
       read: (holder, kinds) => this.#relist(holder, kinds),
       unchanged: options.unchanged,
-      failed: (cause) => options.note('changed lists not read', cause),
+      failed: (cause) => options.note('changed lists were not read', cause),
     });
   }
 
-  /** The base lists, with credentials made anew where they have gone stale. @throws GatewayFault · BackendError */
+  /** The base lists, with renewed credentials if they have expired. @throws GatewayFault · BackendError */
   look(opened: Opened): Promise<ReadLists> {
     return this.#authorized(this.#options.pool.base, () => this.readBase(opened));
   }
 
-  /** The base lists; `opened` is told of the link before they are read. @throws GatewayFault · BackendError */
+  /** The base lists; `opened` gets the session before they are read. @throws GatewayFault · BackendError */
   async readBase(opened?: Opened): Promise<ReadLists> {
     const { base } = this.#options.pool;
     const link = await base.take();
@@ -65,7 +68,7 @@ export class ListReader {
     return { link, listing: await readListing(link, this.#authContext(base)) };
   }
 
-  /** The lists as the link of an owner shows them; `opened` as above. @throws GatewayFault · BackendError */
+  /** The lists of an owner's session; `opened` as above. @throws GatewayFault · BackendError */
   async readFor(owner: SessionOwner, opened: Opened): Promise<ReadLists> {
     const holder = this.#options.pool.holderFor(owner);
     return this.#authorized(holder, async () => {
@@ -75,17 +78,17 @@ export class ListReader {
     });
   }
 
-  /** Lists of the seat's class have changed: reads them soon, many changes as one. */
+  /** Lists of the holder's class have changed: reads them soon, several changes at once. */
   changed(holder: SessionHolder, kinds: readonly ListKind[]): void {
     const { signal, pool, lists } = this.#options;
     if (signal.aborted) return;
-    // A session beside the gateway's own era speaks of the lists that were read in that era.
+    // A session of another era announces changes of the lists that were read in the gateway's era.
     if (holder.era !== undefined) return this.#relists.add(pool.base, kinds, holder);
     if (holder !== pool.base && !lists.byClass.has(holder.capabilityClass)) return;
     this.#relists.add(holder, kinds);
   }
 
-  /** Reads classes that may be out of date through any living link of theirs; without one the next welcome does. */
+  /** Reads outdated classes through any open session of theirs; without one `prepareOwner` reads them next time. */
   refreshStale(): void {
     const { pool, lists } = this.#options;
     for (const capabilityClass of lists.stale) {
@@ -100,19 +103,19 @@ export class ListReader {
 
   async #relist(holder: SessionHolder, kinds: ReadonlySet<ListKind>): Promise<boolean> {
     const { pool, lists, looking } = this.#options;
-    // The look that is under way reads everything; what it misses comes after it.
+    // The running attempt reads everything; later changes are read afterwards.
     if (holder === pool.base) await looking();
     const { capabilityClass } = holder;
     const wanted = lists.byClass.has(capabilityClass) ? kinds : new Set(LIST_KINDS);
     const read = await this.#authorized(holder, async () =>
       readListing(await holder.take(), this.#authContext(holder), wanted),
     );
-    // Other lists may have been read meanwhile: only what was asked for is replaced.
+    // Other lists may have been read meanwhile, so only the requested ones are replaced.
     const before = lists.byClass.get(capabilityClass);
     return lists.store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
   }
 
-  /** Runs what a backend may refuse by 401 for a credential that has gone stale: once more when it is made anew. */
+  /** Runs an operation that may fail with 401 for expired credentials; once more when they are renewed. */
   async #authorized<T>(holder: SessionHolder, run: () => Promise<T>): Promise<T> {
     try {
       return await run();
@@ -131,5 +134,5 @@ export class ListReader {
   }
 }
 
-/** Is told of the link before anything is read over it. */
+/** Gets the session before anything is read through it. */
 type Opened = (link: JsonRpcConnection) => void;

@@ -12,7 +12,7 @@ import type { BackendListing, ListedItem } from '../backend-manager.ts';
 import { LinkFailure } from '../failure.ts';
 import type { BackendSession } from '../sessions/backend-session.ts';
 
-/** On whose behalf and within which bounds lists are read. */
+/** Caller and limits of a listing. */
 export interface ListingAuthContext {
   readonly backend: Backend;
   readonly caller: Caller;
@@ -24,10 +24,10 @@ export interface ListingAuthContext {
 }
 
 /**
- * Reads the lists of a backend: all that its capabilities promise, or only `kinds` of them; the others come empty.
+ * Reads the lists of a backend: those in its capabilities, or only `kinds` of them; the others are empty.
  *
- * Shape: items as they came, in their order; a name that comes twice counts once, the first.
- * @throws BackendError · LinkFailure, also for a page walk over its bounds or a cursor that comes again
+ * Shape: unchanged items in the order of the backend; of a duplicate name the first item is used.
+ * @throws BackendError · LinkFailure, also for too many pages or a repeated cursor
  */
 export async function readListing(
   link: BackendSession,
@@ -45,7 +45,7 @@ export async function readListing(
   return { backend: authContext.backend.name, era, hello, tools, prompts, resources, templates };
 }
 
-/** The newer listing where its kinds were read, the older one elsewhere. */
+/** The newer listing for the kinds that were read, the older one for others. */
 export function mergeLists(older: BackendListing, newer: BackendListing, kinds: ReadonlySet<ListKind>): BackendListing {
   const pick = (kind: ListKind) => (kinds.has(kind) ? newer : older);
   return {
@@ -57,7 +57,7 @@ export function mergeLists(older: BackendListing, newer: BackendListing, kinds: 
   };
 }
 
-/** Whether two listings would look the same to everyone. */
+/** Whether two listings have equal content. */
 export function sameListing(one: BackendListing, other: BackendListing): boolean {
   return (
     one.era === other.era &&
@@ -88,7 +88,10 @@ async function readTools(link: BackendSession, authContext: ListingAuthContext):
   return items.flatMap((item) => annotated(item, httpModern, authContext));
 }
 
-/** The tool with its annotations compiled. Invalid ones drop it where they matter and are taken off where not. */
+/**
+ * The tool with its annotations compiled. With invalid ones it is dropped where they are needed; elsewhere they are
+ * removed.
+ */
 function annotated(item: ListedItem, httpModern: boolean, { backend, log }: ListingAuthContext): ListedItem[] {
   const annotations = readAnnotations(item.definition);
   if (annotations === undefined) return [item];
@@ -98,7 +101,7 @@ function annotated(item: ListedItem, httpModern: boolean, { backend, log }: List
     log.warn('tool dropped: its x-mcp-header annotations are invalid', fields);
     return [];
   }
-  log.warn('x-mcp-header annotations taken off a tool: they are invalid', fields);
+  log.warn('invalid x-mcp-header annotations removed from a tool', fields);
   return [{ ...item, definition: stripAnnotations(item.definition) }];
 }
 
@@ -115,17 +118,17 @@ async function walk(
   for (let page = 0; page < limits.pageWalk; page++) {
     const result = await readPage(link, authContext, shape, cursor);
     if (result === undefined) return [];
-    // Items lie in their pages, and keep all that came with them.
+    // Items reference the memory of their page.
     bytes += result.toBytes().length;
-    if (bytes > limits.resultBytes) throw tooMuch(authContext, shape, `has over ${limits.resultBytes} bytes`);
+    if (bytes > limits.resultBytes) throw tooMuch(authContext, shape, `has more than ${limits.resultBytes} bytes`);
     collect(result, shape, items, authContext);
-    if (items.size > limits.listItems) throw tooMuch(authContext, shape, `has over ${limits.listItems} items`);
+    if (items.size > limits.listItems) throw tooMuch(authContext, shape, `has more than ${limits.listItems} items`);
     cursor = result.string('nextCursor');
     if (cursor === undefined) return [...items.values()];
     if (cursors.has(cursor)) throw tooMuch(authContext, shape, 'gave the same cursor twice');
     cursors.add(cursor);
   }
-  throw tooMuch(authContext, shape, `has over ${limits.pageWalk} pages`);
+  throw tooMuch(authContext, shape, `has more than ${limits.pageWalk} pages`);
 }
 
 /** One page; `undefined` when the backend does not know the method. */
@@ -168,12 +171,12 @@ function collect(
     else if (items.has(key)) repeated.add(key);
     else items.set(key, { key, definition });
   }
-  // One line for a page, however many there are.
+  // One line per page, however many items there are.
   const fields = { backend: backend.name, list: shape.method };
   if (unnamed > 0) log.warn('list item without a name skipped', { ...fields, count: unnamed });
   const [item] = repeated;
   if (item === undefined) return;
-  log.warn('list item with a name that came before skipped', { ...fields, item, count: repeated.size });
+  log.warn('list item with a duplicate name skipped', { ...fields, item, count: repeated.size });
 }
 
 function elementsOf(list: RawJson | undefined, authContext: ListingAuthContext, shape: ListShape): RawJson[] {
@@ -182,7 +185,7 @@ function elementsOf(list: RawJson | undefined, authContext: ListingAuthContext, 
     return rawElements(list, authContext.limits.listItems);
   } catch (cause) {
     if (cause instanceof TooManyElements)
-      throw tooMuch(authContext, shape, `has over ${authContext.limits.listItems} items`);
+      throw tooMuch(authContext, shape, `has more than ${authContext.limits.listItems} items`);
     if (!(cause instanceof RawJsonError)) throw cause;
     throw tooMuch(authContext, shape, 'is not an array');
   }
@@ -193,7 +196,7 @@ function tooMuch({ backend }: ListingAuthContext, shape: ListShape, sentence: st
   return new LinkFailure(
     'BACKEND_PROTOCOL',
     backend.name,
-    `answered ${shape.method} badly: the list ${sentence}`,
+    `answered ${shape.method} with an invalid list: it ${sentence}`,
     facts,
   );
 }

@@ -6,20 +6,20 @@ import type { SessionPool } from '../sessions/session-pool.ts';
 import type { ListCache } from './list-cache.ts';
 import type { ListReader } from './list-reader.ts';
 
-/** What the lists of owners are read with. */
+/** What reading the lists of owners needs. */
 export interface OwnerListsOptions {
-  /** What the backend shows depends on the caller. */
+  /** The lists of the backend depend on the caller. */
   readonly perCaller: boolean;
   readonly pool: SessionPool;
   readonly availability: Availability;
   readonly lists: ListCache;
   readonly reader: ListReader;
-  /** Aborts when the backend is not kept any more. */
+  /** Aborts when the backend is removed. */
   readonly signal: AbortSignal;
   note(what: string, cause: unknown): void;
 }
 
-/** The lists of those who may be shown something else than the gateway itself: per capability class, or per caller. */
+/** The lists of owners that may differ from those of the gateway itself: per capability class, or per caller. */
 export class OwnerLists {
   readonly #options: OwnerListsOptions;
   readonly #preparations = new Map<string, Promise<void>>();
@@ -28,7 +28,7 @@ export class OwnerLists {
     this.#options = options;
   }
 
-  /** Sees that an owner's class has lists of its own where it may differ. Never rejects. */
+  /** Makes sure that an owner's class has its own lists where they may differ. Never rejects. */
   async prepareOwner(owner: SessionOwner): Promise<void> {
     const { availability, lists, signal } = this.#options;
     const { hopeful } = availability;
@@ -44,11 +44,11 @@ export class OwnerLists {
     await running;
   }
 
-  /** What is known of the lists that the backend gives one caller only. */
+  /** State of the lists that the backend gives to one caller only. */
   known(owner: SessionOwner): CallerLists {
     const { perCaller, availability, lists } = this.#options;
     if (!perCaller || availability.isAside || !this.#mayDiffer(owner)) return 'known';
-    // Nobody tells of changes in lists of a single caller, unless a session of the caller's does.
+    // Changes in lists of a single caller are announced only on a session of that caller.
     return lists.knownOf(listClassOf(owner), availability.era === '2026-07-28');
   }
 
@@ -59,7 +59,7 @@ export class OwnerLists {
       lists.store(this.#classOf(owner), listing);
     } catch (cause) {
       lists.missed(this.#classOf(owner));
-      note('lists of a capability class not read', cause);
+      note('lists of a capability class were not read', cause);
     }
   }
 

@@ -3,23 +3,23 @@ import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import type { SessionHolder } from '../sessions/reopen-session.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
-/** Failed readings in a row before the next change is waited for. */
+/** Consecutive failures after which only the next change triggers a reading. */
 const MAX_TRIES = 5;
 
 /** What re-reading needs. */
 export interface RelistsOptions {
-  /** Changes within this time reach clients as one notification; the reading takes part of it. */
+  /** Changes within this time are sent to clients as one notification; reading takes part of it. */
   readonly coalesceMs: number;
-  /** Reads these lists through the seat; resolves with whether they are other ones than before. */
+  /** Reads these lists through the holder's session; resolves with whether they changed. */
   read(holder: SessionHolder, kinds: ReadonlySet<ListKind>): Promise<boolean>;
-  /** The seat told of a change that its class does not show. */
+  /** A session announced a change that its class does not show. */
   unchanged(holder: SessionHolder, kinds: readonly ListKind[]): void;
   failed(cause: unknown): void;
 }
 
 /**
- * The first change is read soon, those after it in turn, all within the time in which changes reach clients as one: what
- * is read twice in a burst is still told once.
+ * The first change is read soon, later ones in sequence, all within the coalescing time, so that clients get one
+ * notification for several readings.
  */
 const SOON = 0.1;
 const IN_TURN = 0.5;
@@ -27,13 +27,13 @@ const IN_TURN = 0.5;
 interface Relist {
   holder: SessionHolder;
   kinds: Set<ListKind>;
-  /** Who told of which change and when, until it was read. */
+  /** Which session announced which change and when, until it was read. */
   told: Map<SessionHolder, Told>;
-  /** When a reading last found another list; those who share the class hear of it within `coalesceMs`. */
+  /** When a reading last found a changed list; all sessions of the class are notified within `coalesceMs`. */
   changedAt: number;
   tries: number;
   isRunning: boolean;
-  /** On the monotonic clock, milliseconds. */
+  /** Monotonic clock, milliseconds. */
   readAt: number;
   timer: NodeJS.Timeout | undefined;
 }
@@ -43,7 +43,9 @@ interface Told {
   at: number;
 }
 
-/** Reads changed lists again: per capability class one reading at a time, changes meanwhile gathered for the next. */
+/**
+ * Reads changed lists again: one reading at a time per capability class; later changes are collected for the next one.
+ */
 export class Relists {
   readonly #options: RelistsOptions;
   readonly #relists = new Map<string, Relist>();
@@ -53,7 +55,7 @@ export class Relists {
     this.#options = options;
   }
 
-  /** Some lists of the seat's class have changed, as `teller` says; by default it is the seat itself. */
+  /** Lists of the holder's class have changed, as `teller` announced; by default the holder itself. */
   add(holder: SessionHolder, kinds: readonly ListKind[], teller = holder): void {
     const known = this.#relists.get(holder.capabilityClass);
     const relist = known ?? {
@@ -100,7 +102,7 @@ export class Relists {
   }
 
   async #run(relist: Relist): Promise<void> {
-    // Without a link nothing can be read; its lists are read when it comes back.
+    // Without an open session nothing can be read; the lists are read when one is opened.
     if (relist.holder.link === undefined) return relist.told.clear();
     const { kinds, told } = relist;
     relist.kinds = new Set();
@@ -124,7 +126,10 @@ export class Relists {
     this.#schedule(relist, ms);
   }
 
-  /** A session may show its own client another list: its word counts there, unless the class has just been told. */
+  /**
+   * A session may show another list to its own client, so its announcement is passed on, unless the class was just
+   * notified.
+   */
   #tellUnchanged(relist: Relist, told: ReadonlyMap<SessionHolder, Told>): void {
     if (this.#isStopped) return;
     for (const [holder, { kinds, at }] of told) {

@@ -9,22 +9,22 @@ import type { RawObject } from '../../json/raw-json.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import type { LinkFailure } from '../failure.ts';
 
-/** Who a link is for. Read each time: the caller's token may be another than when the link was opened. */
+/** The owner of a session. Read each time, because the caller's token may have been renewed. */
 export interface LinkHolder {
   readonly caller: Caller;
 }
 
-/** One live conversation with a backend, whatever it travels on. */
+/** One open session with a backend, over any transport. */
 export interface BackendSession {
-  /** What its hello said. */
+  /** Its `initialize` or `server/discover` result. */
   readonly era: Era;
   readonly hello: BackendHello;
   readonly alive: boolean;
-  /** The server keeps a session of its own for this link. */
+  /** Whether the server keeps a session for this connection. */
   readonly stateful: boolean;
-  /** Requests without an answer yet. */
+  /** Number of requests without a response. */
   readonly inFlight: number;
-  /** Epoch milliseconds of the last request or answer. */
+  /** Epoch milliseconds of the last request or response. */
   readonly usedAtMs: number;
   /**
    * Sends one request and resolves with its raw result object.
@@ -33,11 +33,11 @@ export interface BackendSession {
   request(asked: Asked): Promise<RawObject>;
   /** Sends one notification. @throws LinkFailure */
   notify(method: string, params?: JsonObject): Promise<void>;
-  /** Ends it; requests in flight fail. */
+  /** Closes it; requests in flight fail. */
   close(): Promise<void>;
 }
 
-/** One request as a link takes it. */
+/** One request to a backend. */
 export interface Asked {
   readonly method: string;
   /** The members of the params object in order, without `_meta`. */
@@ -46,83 +46,83 @@ export interface Asked {
   readonly meta?: RawJson;
   readonly caller: Caller;
   readonly purpose: AuthContext['purpose'];
-  /** Declared in the envelope towards a modern backend. */
+  /** Sent in the envelope to a modern backend. */
   readonly capabilities: JsonObject;
   readonly logLevel?: string;
-  /** Extra HTTP headers, lower case; they never replace one that the link or the authorizer sets. */
+  /** Extra HTTP headers, lower case; they never replace those of the connection or the authorizer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `mcp-name` and `mcp-param-*`, towards modern HTTP backends. */
+  /** `mcp-name` and `mcp-param-*`, for modern HTTP backends. */
   readonly mirrored?: Readonly<Record<string, string>>;
-  /** Time for the answer; progress starts it again. */
+  /** Time limit for the response; progress restarts it. */
   readonly timeoutMs: number;
-  /** Time for the answer, progress or not. 0 = none: a listen stream stays open. */
+  /** Time limit with or without progress. 0 = none: a listen stream stays open. */
   readonly totalMs: number;
   readonly signal?: AbortSignal;
-  /** The same, cheaper; calls have this one. */
+  /** The same without an AbortSignal; calls have this one. */
   readonly cancel?: Cancellation;
   readonly hearer?: Hearer;
-  /** Hears the notifications of a `subscriptions/listen` request. */
+  /** Receives the notifications of a `subscriptions/listen` request. */
   readonly listener?: (method: string, params: RawObject) => void;
-  /** Set for the hello of a link, before its era is known. */
+  /** Set for the first requests of a connection, before its era is known. */
   readonly era?: Era;
 }
 
-/** Who hears what a backend says about one request before the answer. */
+/** Receives the messages of a backend that belong to one request. */
 export interface Hearer {
   readonly progressToken: RawJson | undefined;
   notify(method: string, params: RawJson): void;
   readonly request?: ClientRequester;
 }
 
-/** Who hears what a backend says outside any request. */
+/** Receives the messages of a backend that belong to no request. */
 export interface LinkEvents {
   listChanged(kind: ListKind): void;
   /** `params` without reserved `_meta`. */
   updated(params: RawJson): void;
   logged(params: RawJson): void;
-  /** Any other notification that belongs to no request. */
+  /** Any other notification outside requests. */
   notified(method: string, params: RawJson): void;
-  /** Something came while several calls were in flight, and did not say to which it belongs. */
+  /** A message arrived while several calls were in flight, without saying which one it belongs to. */
   unclear(): void;
-  /** Absent when nobody can be asked. */
+  /** Absent when no client can receive requests. */
   readonly request?: ClientRequester;
-  /** The link ended by itself. Told once, and not after `close`. */
+  /** The connection ended by itself. Called once, and not after `close`. */
   lost(cause: LinkFailure): void;
 }
 
-/** One request under way, as a wire sees it. */
+/** One pending request, as its transport sees it. */
 export interface Exchange {
   readonly id: number | string;
   readonly asked: Asked;
   readonly settled: boolean;
   fail(cause: unknown): void;
-  /** Set by the wire: stops sending or reading. */
+  /** Set by the transport: stops sending or reading. */
   abandon: (() => void) | undefined;
 }
 
-/** Carries messages. */
+/** Transports messages. */
 export interface Wire {
-  /** Closing the stream of a request withdraws it (modern HTTP); otherwise a notification does. */
+  /** Whether closing the stream of a request cancels it (modern HTTP); otherwise a notification does. */
   readonly closingCancels: boolean;
   readonly stateful: boolean;
-  /** Sends a request. What comes back reaches the sink; a failure ends the exchange. */
+  /** Sends a request. Messages are passed to the sink; an error fails the exchange. */
   send(body: Buffer, exchange: Exchange, era: Era): void;
   /** Sends a notification or a response. @throws LinkFailure */
   post(body: Buffer, method: string, caller: Caller | undefined): Promise<void>;
-  /** The hello is done: what every later message must carry is known now. */
+  /** The era is negotiated: all later messages carry its headers. */
   agreed(era: Era, protocolVersion: string): void;
   close(): Promise<void>;
 }
 
-/** Where a wire delivers. */
+/** Receives the messages of a transport. */
 export interface WireSink {
   /**
-   * Takes one message. `via` is the request on whose own stream it came, when the wire knows.
+   * Receives one message. `via` is the request on whose own stream it arrived, if known.
    * @throws RawJsonError when it is not a JSON object
    */
   hear(message: Buffer, via: Exchange | undefined): void;
-  /** Fails every request in flight; the link goes on. */
+  /** Fails every request in flight; the connection stays open. */
   failAll(cause: LinkFailure): void;
-  /** The wire ended by itself. */
+  /** The transport ended by itself. */
   lost(cause: LinkFailure): void;
 }

@@ -21,15 +21,17 @@ import type { Asked, LinkEvents, LinkHolder, Wire, WireSink } from './backend-se
 import { installTurnOf } from './first-start.ts';
 import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
 
-/** The revisions that open with `initialize` and are spoken here; the first is asked for. */
+/** Supported revisions that start with `initialize`; the first one is requested. */
 
-/** A program that has answered before and is slow now gets this many times `limits.helloMs` at most. */
+/** A program that answered before and is slow now gets this many times `limits.helloMs`. */
 const MAX_PATIENCE = 6;
 
-/** A legacy verdict never fails by itself when the server learns the newer era, so it is renewed after a day. */
+/**
+ * A legacy era is detected again after a day, because nothing fails when the server starts to support the newer one.
+ */
 const VERDICT_MS = 86_400_000;
 
-/** What links of one backend are made with. */
+/** What connections to one backend are made with. */
 export interface ConnectorOptions {
   readonly backend: Backend;
   readonly authorizer: Authorizer;
@@ -44,18 +46,18 @@ export interface ConnectorOptions {
   now(): number;
 }
 
-/** For whom a link is opened. */
+/** Who a connection is opened for. */
 export interface LinkFor extends LinkHolder {
   readonly purpose: 'discovery' | 'session';
-  /** Declared to the backend. */
+  /** Capabilities declared to the backend. */
   readonly capabilities: JsonObject;
   readonly events: LinkEvents;
   readonly signal: AbortSignal;
-  /** Opens in this era, whatever was found; what comes of it says nothing about the backend's own. */
+  /** Opens in this era regardless of the detected one; the result says nothing about the backend's era. */
   readonly era?: '2025-11-25';
 }
 
-/** Opens links to one backend and remembers which era it speaks. */
+/** Opens connections to one backend and remembers its era. */
 export class Connector {
   readonly #options: ConnectorOptions;
   #verdict: Era | undefined;
@@ -72,19 +74,19 @@ export class Connector {
     this.#verdict = settledEra(options.backend);
   }
 
-  /** The era set or found; `undefined` until a backend has shown it. */
+  /** The configured or detected era; `undefined` until the backend has answered. */
   get era(): Era | undefined {
     return this.#verdict;
   }
 
-  /** Something contradicts what was found: the next link asks again. */
+  /** Something contradicts the detected era: the next connection detects it again. */
   forget(): void {
     this.#verdict = settledEra(this.#options.backend);
   }
 
   /**
-   * Opens one link up to the end of the hello.
-   * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED; nothing is left open then
+   * Opens one connection and negotiates its era.
+   * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED; then everything is closed again
    */
   async open(who: LinkFor): Promise<JsonRpcConnection> {
     const { backend, limits, log } = this.#options;
@@ -98,7 +100,7 @@ export class Connector {
     }
   }
 
-  /** The backend has gone, and with it what its connections were good for. */
+  /** The backend is down: its pooled connections are dropped. */
   letGo(): void {
     this.#target?.letGo();
   }
@@ -120,7 +122,7 @@ export class Connector {
       if (verdict.is === 'modern') return this.#openModern(started, verdict.hello);
       return await this.#openLegacy(started, verdict, who);
     } catch (cause) {
-      // What was started must not outlive the failed hello.
+      // A started program or stream must not outlive a failed negotiation.
       await started.talk.close().catch(() => undefined);
       throw cause;
     }
@@ -152,7 +154,7 @@ export class Connector {
     if (backend.era === 'modern' && verdict.is === 'silent' && verdict.late !== undefined) verdict = await verdict.late;
     if (backend.era === 'modern' && verdict.is !== 'modern') {
       const facts = { category: 'protocol' } as const;
-      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'is set to `era: modern` and does not speak it', facts);
+      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'has `era: modern` and does not support it', facts);
     }
     return verdict;
   }
@@ -172,10 +174,10 @@ export class Connector {
         throw cause;
       }
       const silent = cause instanceof LinkFailure && cause.code === 'BACKEND_TIMEOUT';
-      // Perhaps it was legacy once: a refused initialize is evidence against that.
+      // It may have been legacy before: a refused initialize contradicts that.
       if (cause instanceof BackendError || categoryOf(cause) === 'http') this.forget();
       if (silent) this.#patience = Math.min(this.#patience + 1, MAX_PATIENCE);
-      // Silent twice: perhaps it broke on the probe. The next link begins with initialize.
+      // No response for the second time: the probe may have broken it. The next connection starts with initialize.
       this.#skipProbe = silent && verdict.is === 'silent';
       await talk.close().catch(() => undefined);
       throw cause;
@@ -193,7 +195,7 @@ export class Connector {
     if (proven) this.#remember('2025-11-25');
   }
 
-  /** Initializes, unless the question that still stands is answered in the modern way first. */
+  /** Initializes, unless the pending probe is answered in the modern way first. */
   async #initializeOr(late: Promise<Verdict> | undefined, talk: JsonRpcConnection, who: LinkFor): Promise<Shown> {
     if (late === undefined) return { is: 'legacy', hello: await this.#initialize(talk, who) };
     const over = new AbortController();
@@ -201,7 +203,7 @@ export class Connector {
     const legacy = this.#initialize(talk, { ...who, caller: who.caller, signal }).then(
       (hello): Shown => ({ is: 'legacy', hello }),
       async (cause: unknown): Promise<Shown> => {
-        // A modern server refuses to initialize; its answer to the question came before or comes now.
+        // A modern server refuses to initialize; its response to the probe has arrived or arrives now.
         const verdict = cause instanceof BackendError ? await late : undefined;
         if (verdict?.is === 'modern') return verdict;
         throw cause;
@@ -224,7 +226,7 @@ export class Connector {
     const version = result.protocolVersion;
     if (!isLegacyVersion(version)) {
       const facts = { category: 'protocol' } as const;
-      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'speaks no MCP revision that is known here', facts);
+      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'supports no MCP revision of this gateway', facts);
     }
     return {
       info: isObject(result.serverInfo) ? result.serverInfo : {},
@@ -253,7 +255,7 @@ export class Connector {
     const { backend, clientInfo, limits, log, now } = this.#options;
     let opened = false;
     const events: LinkEvents = Object.create(who.events, {
-      // What ends before the hello is done is a failed hello, not a lost link.
+      // A connection that ends during negotiation is a failed attempt, not a lost connection.
       lost: { value: (cause: LinkFailure) => (opened ? who.events.lost(cause) : undefined) },
     });
     let wire: Wire | undefined;
@@ -282,7 +284,7 @@ export class Connector {
   }
 }
 
-/** What a server has shown of itself at its hello. */
+/** Result of the negotiation. */
 interface Shown {
   readonly is: 'legacy' | 'modern';
   readonly hello: BackendHello;
@@ -291,7 +293,7 @@ interface Shown {
 interface Started {
   readonly talk: JsonRpcConnection;
   readonly wire: Wire | undefined;
-  /** From now on the end of the link is told. */
+  /** From now on the end of the connection is reported. */
   open(): void;
 }
 
@@ -304,7 +306,7 @@ async function opening(wire: SseWire, talk: JsonRpcConnection, signal: AbortSign
   }
 }
 
-/** The era that needs no probe: set by the operator, or given by the transport. */
+/** The era that needs no probe: configured, or implied by the transport. */
 function settledEra(backend: Backend): Era | undefined {
   if (backend.transport === 'sse' || backend.era === 'legacy') return '2025-11-25';
   return undefined;

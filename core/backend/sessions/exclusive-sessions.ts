@@ -3,69 +3,69 @@ import type { SessionOwner } from '../../contract/client-context.ts';
 import { LinkFailure } from '../failure.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 
-/** A call in quick succession rather waits for the one before it than starts a program. */
+/** A call waits this long for the previous one before it starts another program. */
 const PATIENCE_MS = 100;
 
-/** What giving out sessions needs. */
+/** What exclusive sessions need. */
 export interface OwnSessionsOptions {
   readonly backend: string;
-  /** Sessions of one caller's share that calls may hold at once; more calls wait. */
+  /** Limit of exclusive sessions of one share; more calls wait. */
   readonly perCaller: number;
-  /** Whether the owner's session of this number is open and nothing runs in it. */
+  /** Whether the owner's session of this number is open and idle. */
   isIdle(owner: SessionOwner, number: number): boolean;
-  /** The link of the owner's session of this number. @throws GatewayFault */
+  /** The owner's session of this number. @throws GatewayFault */
   link(owner: SessionOwner, number: number): JsonRpcConnection | Promise<JsonRpcConnection>;
-  /** Calls of a caller wait for one another, because it may hold no more sessions. */
+  /** Calls of a caller have to wait, because it has reached its limit of sessions. */
   waiting(owner: SessionOwner): void;
 }
 
-/** A session that one call holds alone. */
+/** A session that one call uses exclusively. */
 export interface OwnSession {
-  /** Whose it is. */
+  /** Owner of the session. */
   readonly owner: SessionOwner;
-  /** Its number among those of the owner; 0 is the one that calls share. */
+  /** Its number among the sessions of the owner; 0 is the shared one. */
   readonly number: number;
   readonly link: JsonRpcConnection;
-  /** Gives it to the next call. Once. */
+  /** Releases it for the next call; call once. */
   release(): void;
 }
 
-/** The sessions that calls of one caller hold, and its calls that wait for one, in order. */
+/** The sessions that calls of one caller use, and its waiting calls, in order. */
 interface Holding {
-  /** Whose the shared session is. */
+  /** Owner of the shared session. */
   readonly shared: SessionOwner;
-  /** Whose the others are. */
+  /** Owner of the other sessions. */
   readonly own: SessionOwner;
   readonly held: Set<number>;
   readonly line: Set<(number: number) => void>;
-  /** Calls that hold or want one; with the last of them this is forgotten. */
+  /** Number of calls that use or wait for a session; at 0 the entry is deleted. */
   calls: number;
 }
 
 /**
- * Gives a call a session of its backend alone, for transports that do not say which call a question or a log message
- * belongs to. Sessions are kept and used again; a call prefers an open one, and the first.
+ * Gives a call exclusive use of a session, for transports that do not say which call a request or a log message belongs
+ * to. Sessions are reused; a call prefers an open one, and the first.
  *
- * Callers without identity have one owner together. Only its first session is for all of them: the others are counted
- * and waited for by share, so that nobody waits for an answer that a stranger owes.
+ * Anonymous callers share one owner. Only its first session is for all of them: the others are limited and queued by
+ * share, so that no caller waits for an answer of another one's user.
  */
 export class OwnSessions {
   readonly #options: OwnSessionsOptions;
   readonly #holdings = new Map<string, Holding>();
-  /** Owners whose shared session a call holds. */
+  /** Owners whose shared session is in exclusive use. */
   readonly #sharedHeld = new Set<string>();
 
   constructor(options: OwnSessionsOptions) {
     this.#options = options;
   }
 
-  /** Whether a call holds the session that the owner's other calls would share. */
+  /** Whether a call has exclusive use of the session that the owner's other calls would share. */
   isSharedHeld(owner: SessionOwner): boolean {
     return this.#sharedHeld.has(owner.key);
   }
 
   /**
-   * A session for one call that counts against `share`, opened when none is free.
+   * A session for one call of the share `share`, opened when none is free.
    * @throws GatewayFault, BACKEND_BUSY when none was free within `waitMs` · the reason of `cancel`
    */
   async take(owner: SessionOwner, share: string, waitMs: number, cancel: Cancellation): Promise<OwnSession> {
@@ -106,13 +106,13 @@ export class OwnSessions {
     return number;
   }
 
-  /** Waits a moment for one to become free, then takes a new one, or waits on when there may be no more. */
+  /** Waits shortly for a free session, then opens a new one, or waits on at the limit. */
   async #wait(holding: Holding, waitMs: number, cancel: Cancellation): Promise<number> {
     const soon = await this.#inLine(holding, Math.min(PATIENCE_MS, waitMs), cancel);
     if (soon !== undefined) return soon;
     const { perCaller, backend, waiting } = this.#options;
     const { held, own } = holding;
-    // not the shared one: when it is not held, it has other calls in it
+    // not the shared one: when it is not in exclusive use, other calls run in it
     for (let number = 1; number <= perCaller && held.size < perCaller; number++) {
       if (!held.has(number)) return this.#hold(holding, number);
     }
@@ -123,7 +123,7 @@ export class OwnSessions {
     throw new LinkFailure('BACKEND_BUSY', backend, sentence, { category: 'busy', notRun: true });
   }
 
-  /** The next session that is given back; `undefined` after the time. @throws the reason of `cancel` */
+  /** The next released session; `undefined` after the time. @throws the reason of `cancel` */
   #inLine({ line }: Holding, ms: number, cancel: Cancellation): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -155,7 +155,7 @@ export class OwnSessions {
     if (--holding.calls === 0) this.#holdings.delete(holding.own.key);
   }
 
-  /** To the first in line at once, so that nobody who comes later is served before. */
+  /** Passes it to the first waiting call at once, so that no later call is served before. */
   #passOn({ shared, held, line }: Holding, number: number): void {
     for (const go of line) return go(number);
     held.delete(number);
@@ -163,7 +163,7 @@ export class OwnSessions {
   }
 }
 
-/** A caller with an identity is an owner already; of the others each network is one for sessions of its own. */
+/** A caller with an identity is an owner already; for anonymous ones each network is an owner of exclusive sessions. */
 function ownerOfShare(owner: SessionOwner, share: string): SessionOwner {
   const { caller, capabilities, capabilityClass, listClass, sink } = owner;
   if (share === (owner.share ?? caller.key)) return owner;

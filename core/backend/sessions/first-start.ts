@@ -7,8 +7,8 @@ import { type EndTurn, takeInstallTurn } from '../transports/install-turn.ts';
 import { packageRunOf } from '../transports/package-runner.ts';
 
 /**
- * Waits until nobody else installs the packages of a backend's program into the same cache; `undefined` at once for a
- * program that installs nothing.
+ * Waits while other processes install the same packages into the same cache; `undefined` at once for a program that
+ * installs nothing.
  * @throws LinkFailure BACKEND_TIMEOUT after `waitMs` · the reason of `signal`
  */
 export async function installTurnOf(
@@ -29,7 +29,7 @@ export async function installTurnOf(
 }
 
 /**
- * Waits a moment for the first start of a program.
+ * Waits shortly for the first start of a program.
  * @throws LinkFailure BACKEND_STARTING with the seconds so far, `waitMs` after it began
  */
 export async function momentFor(
@@ -40,7 +40,7 @@ export async function momentFor(
   const late = (): LinkFailure => {
     const seconds = Math.floor((performance.now() - beganMs + nowMs - startedMs) / 1000);
     const most = Math.round(firstStartMs / 1000);
-    const sentence = `is still starting, ${seconds} s so far; its first start may take ${most} s, so try again later`;
+    const sentence = `is still starting, ${seconds} s so far; its first start may take ${most} s; retry later`;
     return new LinkFailure('BACKEND_STARTING', backend, sentence, { category: 'starting', notRun: true });
   };
   const beganMs = performance.now();
@@ -49,7 +49,7 @@ export async function momentFor(
   if ((await within(leftMs, undefined, start)) === LATE) throw late();
 }
 
-/** Epoch milliseconds of a start and of now; how long it is waited for, and how long it may take. */
+/** Epoch milliseconds of a start and of now; wait time and time limit of the start. */
 export interface StartTimes {
   readonly startedMs: number;
   readonly nowMs: number;

@@ -19,10 +19,10 @@ import { type Asking, OpenQuestions } from './pending-server-requests.ts';
 
 const EMPTY_PARAMS = Buffer.from('{}');
 
-/** The members of a result or of params are looked at too: one pass finds both. */
+/** Members of a result or of params that are read as objects: one pass finds both. */
 const READ_THROUGH: ReadonlySet<string> = new Set(['result', 'params']);
 
-/** What a conversation is made with. */
+/** What a connection is made with. */
 export interface JsonRpcConnectionOptions {
   readonly backend: string;
   readonly caller: Caller;
@@ -34,8 +34,8 @@ export interface JsonRpcConnectionOptions {
 }
 
 /**
- * JSON-RPC with one backend over any wire: own ids and progress tokens, answers to requests, questions and
- * notifications to whoever should hear them.
+ * JSON-RPC with one backend over any transport: request ids and progress tokens of the gateway, responses, and dispatch
+ * of requests and notifications of the backend.
  */
 export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   readonly backend: string;
@@ -49,7 +49,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   #nextId = 1;
   #alive = true;
   #retired = false;
-  /** What ended it, when that was not the gateway itself. */
+  /** Why it ended, unless the gateway closed it. */
   #lostBy: LinkFailure | undefined;
   #era: Era = '2025-11-25';
   #hello: BackendHello = { info: {}, capabilities: {}, instructions: undefined, protocolVersion: '' };
@@ -83,7 +83,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     return this.#pending.size;
   }
 
-  /** Somebody is asked something over it now. */
+  /** Whether a request of the backend waits for a client now. */
   get isAsking(): boolean {
     return this.#questions.isOpen;
   }
@@ -104,7 +104,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     return this.#wire.post(body, method, caller);
   }
 
-  /** Both sides know each other: later messages carry what the era asks for. */
+  /** The era is negotiated: later messages have its form. */
   agree(era: Era, hello: BackendHello): void {
     this.#era = era;
     this.#hello = hello;
@@ -136,7 +136,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     await this.#wire.close();
   }
 
-  /** Ends it as soon as nothing is in flight. */
+  /** Closes it once nothing is in flight. */
   retire(): void {
     this.#retired = true;
     if (this.#pending.size === 0) this.close().catch(() => undefined);
@@ -147,7 +147,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     this.#lostBy = cause;
     this.#end(cause);
     this.#options.events.lost(cause);
-    // The wire still holds a process or sockets of its own.
+    // The transport still holds a process or sockets.
     this.#wire.close().catch(() => undefined);
   }
 
@@ -173,37 +173,37 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
       this.#told(name, members, source);
     } catch (cause) {
       if (cause instanceof RawJsonError) throw cause;
-      // A listener above that fails must not end the stream it listens to.
+      // A failing listener must not end the stream that it listens to.
       this.#options.log.error('listener of a backend notification failed', this.about(cause));
     }
   }
 
-  /** Takes an exchange off the books. */
+  /** Removes an ended request. */
   forget(exchange: PendingRequest): void {
     this.#pending.delete(exchange.id);
     this.usedAtMs = this.now();
     if (this.#retired && this.#pending.size === 0) this.close().catch(() => undefined);
   }
 
-  /** The asking side gave up: the backend is told in the way of its era, once. */
+  /** The client cancelled: notifies the backend once, in the form of its era. */
   withdraw(exchange: PendingRequest): void {
     const era = exchange.asked.era ?? this.#era;
     const closing = era === '2026-07-28' && this.#wire.closingCancels;
-    // A hello must not be cancelled (2025-11-25 lifecycle), so its requests name their era themselves.
+    // `initialize` must not be cancelled (2025-11-25 lifecycle), so its requests name their era themselves.
     const hello = exchange.asked.era !== undefined;
     if (!closing && !hello && this.#alive) this.#cancel(exchange);
     exchange.abandon?.();
   }
 
   #cancel(exchange: PendingRequest): void {
-    const params = { requestId: exchange.id, reason: 'no longer wanted' };
+    const params = { requestId: exchange.id, reason: 'cancelled by the client' };
     const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
     this.#wire
       .post(Buffer.from(body), 'notifications/cancelled', exchange.asked.caller)
       .catch((cause: unknown) => this.#options.log.debug('cancel not delivered', this.about(cause)));
   }
 
-  /** The message; `undefined` for one with an object of too many members, which ends the request it answers. */
+  /** The message; `undefined` when an object has too many members, which fails the request that it answers. */
   #read(bytes: Buffer, via: Exchange | undefined): RawObject | undefined {
     const max = this.limits.objectMembers;
     try {
@@ -212,7 +212,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
       if (!(cause instanceof TooManyMembers)) throw cause;
       const id = idFrom(RawObject.parse(bytes).get('id'));
       const exchange = id === undefined ? undefined : this.#pending.get(id);
-      const sentence = `answered an object of more than ${max} members`;
+      const sentence = `sent an object with more than ${max} members`;
       const failure = new LinkFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
       if (exchange === undefined || (via !== undefined && via !== exchange)) {
         this.#options.log.warn('a message of a backend was dropped', this.about(cause));
@@ -224,7 +224,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {
     const id = idFrom(rawId);
     const exchange = this.#under(id);
-    // Late, doubled and unknown answers are nobody's.
+    // Responses that match no pending request (late, duplicate, unknown) are ignored.
     if (exchange === undefined || (via !== undefined && via !== exchange)) return;
     const error = message.object('error');
     if (error !== undefined) {
@@ -244,16 +244,16 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     return new BackendError(this.backend, code, message, data, members);
   }
 
-  /** Why an answer cannot go on to a client as it is. */
+  /** Why a response cannot be sent to a client. */
   #unfit(answer: RawJson): LinkFailure | undefined {
     if (answer.length > this.limits.resultBytes) {
-      const sentence = `answered ${answer.length} bytes, over the limit of ${this.limits.resultBytes}`;
+      const sentence = `answered ${answer.length} bytes, more than the limit of ${this.limits.resultBytes}`;
       return new LinkFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
     }
     return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8', 'protocol');
   }
 
-  /** The request with this id, or with the number that it is the text of: some servers send numbers back as text. */
+  /** The request with this id, as a number or as its text: some servers return numbers as text. */
   #under(id: number | string | undefined): PendingRequest | undefined {
     if (id === undefined) return undefined;
     const found = this.#pending.get(id);
@@ -304,8 +304,8 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   }
 
   /**
-   * The request that a message belongs to, as far as the transport tells. What comes on the stream of a request after its
-   * answer belongs to no other.
+   * The request that a message belongs to, if the transport says so. Messages on the stream of a request after its
+   * response belong to no other request.
    */
   #concerned(via: PendingRequest | undefined): PendingRequest | undefined {
     if (via === undefined) return this.#sole();
@@ -313,8 +313,8 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   }
 
   /**
-   * The one call in flight, when there is exactly one: only then is an untagged message its own. Requests of the gateway
-   * itself (a log level, a subscription) are nobody's, and so do not make it doubtful.
+   * The only call in flight, if there is exactly one: then an untagged message belongs to it. Requests of the gateway
+   * itself (a log level, a subscription) get no messages and are not counted.
    */
   #sole(): PendingRequest | undefined {
     let sole: PendingRequest | undefined;
@@ -331,7 +331,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
 
   #asked(method: string, id: RawJson, params: RawJson, via: PendingRequest | undefined): void {
     const isModern = this.#era === '2026-07-28';
-    // 2026-07-28 has no requests to clients and no POST that would carry an answer.
+    // 2026-07-28 has no server requests, and no POST for their responses.
     if (isModern && this.#wire.closingCancels) return;
     const about = this.#concerned(via);
     const ask = isModern ? undefined : (about?.asked.hearer?.request ?? this.#options.events.request);
@@ -355,7 +355,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     return new LinkFailure('BACKEND_PROTOCOL', this.backend, sentence, { category });
   }
 
-  /** Fields of a log line about this backend. */
+  /** Log fields about this backend. */
   about(cause: unknown): JsonObject {
     return { backend: this.backend, cause: cause instanceof Error ? cause.message : String(cause) };
   }

@@ -10,10 +10,10 @@ import { META } from '../../mcp/meta.ts';
 import { mirrorArguments } from '../../mcp/mirrored-params.ts';
 import type { Asked } from './backend-session.ts';
 
-/** What a call waits for at most, and what the fresh list says about its mirrored arguments. */
+/** Time limits of a call, and the mirrored arguments of the current list. */
 export interface OutgoingFacts {
   readonly era: Era;
-  /** Headers are mirrored on this hop: modern over HTTP. */
+  /** Headers are mirrored: modern over HTTP. */
   readonly mirrors: boolean;
   readonly timeoutMs: number;
   readonly totalMs: number;
@@ -22,8 +22,8 @@ export interface OutgoingFacts {
 }
 
 /**
- * A call as a link takes it: the backend's own name in place of the advertised one, the rest of what is
- * forwarded as it came. Members of a finished round go only to the era that has them.
+ * The request of a call: the backend's own name instead of the advertised one, all other forwarded members unchanged.
+ * Members of a finished round are sent only in the era that has them.
  */
 export function askedFrom(call: Call, facts: OutgoingFacts): Asked {
   const { client } = call;
@@ -44,7 +44,7 @@ export function askedFrom(call: Call, facts: OutgoingFacts): Asked {
   };
 }
 
-/** The member of the params that names the target. */
+/** The params member that names the target. */
 const NAMED_BY: Readonly<Record<string, 'name' | 'uri'>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -78,12 +78,12 @@ function separator(parts: readonly Part[]): string {
   return parts.length === 0 ? '' : ',';
 }
 
-/** A template stands for many URIs: the backend gets the one that was asked for. */
+/** A template stands for many URIs: the backend gets the requested one. */
 function targetOf(call: Call): string {
   return call.target.kind === 'template' ? call.name : call.target.original;
 }
 
-/** Made anew: what else a `ref` says no policy has seen. */
+/** Built anew: policies have not checked other members of a `ref`. */
 function refFor(call: Call): string {
   const named = JSON.stringify(call.target.original);
   return call.target.kind === 'prompt'
@@ -99,7 +99,10 @@ function mirroredFor(call: Call, facts: OutgoingFacts): Readonly<Record<string, 
   return headers;
 }
 
-/** Writes the requests of one link: the params as they came, with the `_meta` of its era and the gateway's own progress token. */
+/**
+ * Encodes the requests of one connection: unchanged params, with the `_meta` of its era and the gateway's progress
+ * token.
+ */
 export class RequestBodies {
   readonly #clientInfo: JsonObject;
   readonly #envelopes = new WeakMap<JsonObject, string>();

@@ -3,23 +3,23 @@ import { Deadlines, type WithDeadline } from '../../timing/shared-timers.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Asked, Exchange } from './backend-session.ts';
 
-/** The link that a request is in flight on. */
+/** The connection of a pending request. */
 export interface Holder {
   readonly backend: string;
   now(): number;
-  /** The request is over. */
+  /** The request has ended. */
   forget(exchange: PendingRequest): void;
-  /** The asking side gave up: the backend should know. */
+  /** The client cancelled: the backend should be notified. */
   withdraw(exchange: PendingRequest): void;
 }
 
-/** A question that people are asked while requests wait. */
+/** A server request that waits for a client while requests are pending. */
 export interface Waited {
-  /** One of the requests that it may belong to is over. */
+  /** One of the requests that it may belong to has ended. */
   over(exchange: PendingRequest): void;
 }
 
-/** One request in flight. Also its own abort listener, so a call costs no closure. */
+/** One pending request. It is its own abort listener, so that a call needs no closure. */
 export class PendingRequest implements Exchange, WithDeadline {
   readonly id: number | string;
   readonly asked: Asked;
@@ -54,7 +54,7 @@ export class PendingRequest implements Exchange, WithDeadline {
     else asked.cancel.add(this);
   }
 
-  /** The signal of the asking side aborted. */
+  /** The signal of the request aborted. */
   handleEvent(): void {
     this.cancelled(this.asked.signal?.reason);
   }
@@ -65,7 +65,7 @@ export class PendingRequest implements Exchange, WithDeadline {
     this.#link.withdraw(this);
   }
 
-  /** A sign of life: the time for the answer starts again, within the total. */
+  /** Progress: restarts the time limit, within the total. */
   heardFrom(): void {
     if (this.settled || (this.#asks !== undefined && this.#asks.size > 0)) return;
     this.#arm();
@@ -119,5 +119,5 @@ export class PendingRequest implements Exchange, WithDeadline {
   }
 }
 
-/** The clock of all requests to backends. */
+/** The deadlines of all requests to backends. */
 const deadlines = new Deadlines();

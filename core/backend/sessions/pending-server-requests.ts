@@ -9,9 +9,9 @@ import { errorText, responseBody, withoutHopMeta } from '../../mcp/backend-messa
 import { CODE } from '../../mcp/errors.ts';
 import type { PendingRequest, Waited } from './pending-request.ts';
 
-/** Questions of one backend that may wait for people at once; more are answered with an error. */
+/** Requests of one backend that may wait for clients; more are answered with an error. */
 const MAX_OPEN = 64;
-/** Answers on their way to one backend: over HTTP each is a connection. One that asks faster than it takes them gets none. */
+/** Responses that are being sent to one backend: over HTTP each needs a connection. More are dropped. */
 const MAX_ANSWERING = 64;
 
 /** A request of a backend. */
@@ -19,24 +19,24 @@ export interface Question {
   readonly method: string;
   readonly id: RawJson;
   readonly params: RawJson;
-  /** The request of ours that it came with, when that is known. */
+  /** The pending request that it arrived with, if known. */
   readonly about: PendingRequest | undefined;
   readonly caller: Caller | undefined;
 }
 
-/** The link that questions come over. */
+/** The connection of server requests. */
 export interface Asking {
   readonly alive: boolean;
   readonly limits: Limits;
   readonly log: Log;
   /** Sends a response. @throws LinkFailure */
   post(body: Buffer, method: string, caller: Caller | undefined): Promise<void>;
-  /** Requests that a question may belong to when it does not say. */
+  /** Requests that a server request may belong to when it does not say so. */
   underway(): readonly PendingRequest[];
   about(cause: unknown): JsonObject;
 }
 
-/** Requests that a backend makes in the middle of calls: each is put to somebody, and its answer sent back. */
+/** Requests that a backend sends during calls: each is forwarded to a client, and its response sent back. */
 export class OpenQuestions {
   readonly #link: Asking;
   readonly #open = new Map<string, AbortController>();
@@ -46,30 +46,30 @@ export class OpenQuestions {
     this.#link = link;
   }
 
-  /** Answers a request of a backend; without `ask` nobody can be asked here. */
+  /** Handles a request of a backend; without `ask` it is answered with an error. */
   take(question: Question, ask: ClientRequester | undefined): void {
     const { method, id, caller } = question;
     if (method === 'ping') return this.#respond(id, caller, '"result":{}');
     if (ask === undefined || !QUESTIONS.has(method)) {
-      return this.#respond(id, caller, errorText(CODE.methodNotFound, `nobody can be asked for ${method} here`));
+      return this.#respond(id, caller, errorText(CODE.methodNotFound, `no client can answer ${method} here`));
     }
     if (this.#open.has(id.toString('utf8'))) {
-      return this.#respond(id, caller, errorText(CODE.invalidRequest, 'a question of this id is open'));
+      return this.#respond(id, caller, errorText(CODE.invalidRequest, 'a request with this id is pending'));
     }
     if (this.#open.size >= MAX_OPEN) {
-      return this.#respond(id, caller, errorText(CODE.internalError, 'too many questions are open'));
+      return this.#respond(id, caller, errorText(CODE.internalError, 'too many requests are pending'));
     }
     this.#put(question, ask).catch((cause: unknown) =>
-      this.#link.log.warn('answer to a backend not delivered', this.#link.about(cause)),
+      this.#link.log.warn('response to a backend was not delivered', this.#link.about(cause)),
     );
   }
 
-  /** The backend takes a question back. */
+  /** The backend cancels its request. */
   cancel(id: RawJson): void {
     this.#open.get(id.toString('utf8'))?.abort();
   }
 
-  /** Somebody is asked now. */
+  /** Whether a client request is pending. */
   get isOpen(): boolean {
     return this.#open.size > 0;
   }
@@ -86,12 +86,12 @@ export class OpenQuestions {
     this.#open.set(key, open);
     const giveUp = setTimeout(() => open.abort(), link.limits.askTimeoutMs);
     giveUp.unref();
-    // A person thinks longer than a backend works: the clocks of the requests it may belong to stand meanwhile.
+    // Users think longer than backends work: the deadlines of the requests that it may belong to are paused.
     const waiting = about === undefined ? link.underway() : [about];
     const left = new Set(waiting);
     const waited: Waited = {
       over(exchange) {
-        // Nobody knows which of them it is about: as long as one is left it may be that one.
+        // It is unknown which of them it belongs to; as long as one is pending it may be that one.
         if (left.delete(exchange) && left.size === 0) open.abort();
       },
     };
@@ -101,8 +101,8 @@ export class OpenQuestions {
       const answer = await ask(question.method, params, open.signal);
       if (link.alive) await link.post(responseBody(id, answer), question.method, caller);
     } catch (cause) {
-      link.log.debug('question of a backend failed', link.about(cause));
-      if (link.alive) this.#respond(id, caller, errorText(CODE.internalError, 'the question got no answer'));
+      link.log.debug('request of a backend failed', link.about(cause));
+      if (link.alive) this.#respond(id, caller, errorText(CODE.internalError, 'the request was not answered'));
     } finally {
       clearTimeout(giveUp);
       this.#open.delete(key);
@@ -110,7 +110,7 @@ export class OpenQuestions {
     }
   }
 
-  /** Without a question there is no answer that a backend could miss: what is too much is left out. */
+  /** A backend that sends more requests than it reads responses gets no more responses. */
   #respond(id: RawJson, caller: Caller | undefined, member: string): void {
     const link = this.#link;
     if (this.#answering >= MAX_ANSWERING) return;
@@ -118,7 +118,7 @@ export class OpenQuestions {
     const body = joinParts(['{"jsonrpc":"2.0","id":', id, ',', member, '}']);
     link
       .post(body, 'response', caller)
-      .catch((cause: unknown) => link.log.debug('response not delivered', link.about(cause)))
+      .catch((cause: unknown) => link.log.debug('response was not delivered', link.about(cause)))
       .finally(() => this.#answering--);
   }
 }

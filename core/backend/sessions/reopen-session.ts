@@ -15,7 +15,7 @@ import type { JsonRpcConnection } from './json-rpc-connection.ts';
 
 const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
 
-/** What a seat is made with. */
+/** What a session holder is made with. */
 export interface SessionHolderOptions {
   readonly key: string;
   readonly backend: string;
@@ -23,11 +23,11 @@ export interface SessionHolderOptions {
   readonly capabilities: JsonObject;
   readonly capabilityClass: string;
   readonly purpose: 'discovery' | 'session';
-  /** Whose share of the backend's sessions it counts against. */
+  /** Key of its share of the backend's sessions. */
   readonly share: string;
-  /** The only owner, when there is one: then what the backend says outside calls is for them. */
+  /** The owner, if there is only one: it receives messages outside calls. */
   readonly owner: SessionOwner | undefined;
-  /** Set where the session is of another era than the gateway's own link. */
+  /** Set when the session has another era than the gateway's own. */
   readonly era?: '2025-11-25';
   readonly connector: Connector;
   readonly limits: Limits;
@@ -37,16 +37,16 @@ export interface SessionHolderOptions {
   unclear(): void;
 }
 
-/** Who watches resources through a seat, by owner. */
+/** Subscribers of a session holder, by owner. */
 export type Watchers = ReadonlyMap<string, Watcher>;
 
-/** Someone who watches resources through a seat, and how often each. */
+/** A subscriber, and its number of subscriptions per resource. */
 export interface Watcher {
   readonly owner: SessionOwner;
   readonly counts: Map<string, number>;
 }
 
-/** The place of one link: opened on demand, once at a time; what the link was told is told again to the next. */
+/** Holds one session: opens it on demand, once at a time, and repeats log level and subscriptions in a new session. */
 export class SessionHolder {
   readonly key: string;
   readonly #options: SessionHolderOptions;
@@ -55,23 +55,23 @@ export class SessionHolder {
   #link: JsonRpcConnection | undefined;
   #opening: Promise<JsonRpcConnection> | undefined;
   #level: string | undefined;
-  /** A level that the backend has not taken yet: calls wait for it, so that none runs at another level. */
+  /** A level that the backend has not confirmed yet: calls wait for it, so that none runs at another level. */
   #levelling: Promise<void> | undefined;
   #reopening: NodeJS.Timeout | undefined;
 
-  /** `watchers`: those of a seat before it, told to the backend when a link opens. */
+  /** `watchers`: subscribers of the previous holder, subscribed again when a session opens. */
   constructor(options: SessionHolderOptions, watchers: Watchers = new Map()) {
     this.key = options.key;
     this.#options = options;
     this.#watchers = new Map(watchers);
   }
 
-  /** The link, when it lives and nothing has to be waited for. */
+  /** The session, if it is open and nothing has to be awaited. */
   get ready(): JsonRpcConnection | undefined {
     return this.#levelling === undefined ? this.link : undefined;
   }
 
-  /** The link, when it lives. */
+  /** The session, if it is open. */
   get link(): JsonRpcConnection | undefined {
     return this.#link?.alive === true ? this.#link : undefined;
   }
@@ -81,11 +81,11 @@ export class SessionHolder {
   }
 
   get caller(): Caller {
-    // an owner's token may have been renewed since the seat was made
+    // an owner's token may have been renewed since the holder was made
     return this.#options.owner?.caller ?? this.#options.caller;
   }
 
-  /** The era that its links must have; `undefined` for the one that was found. */
+  /** The required era of its sessions; `undefined` for the detected one. */
   get era(): '2025-11-25' | undefined {
     return this.#options.era;
   }
@@ -110,7 +110,7 @@ export class SessionHolder {
     return this.#options.share;
   }
 
-  /** Those who watch now. */
+  /** The current subscribers. */
   get watchers(): Watchers {
     return new Map(this.#watchers);
   }
@@ -119,12 +119,12 @@ export class SessionHolder {
     return this.#watchers.size > 0;
   }
 
-  /** No request needs its link now. */
+  /** No request needs its session now. */
   get isFree(): boolean {
     return this.#opening === undefined && (this.#link === undefined || this.#link.inFlight === 0);
   }
 
-  /** Its call waits for a client that has gone to ask somebody: a 2026-07-28 client, which comes back with the answer. */
+  /** Its call waits for the answer of a 2026-07-28 client, which sends it with a new request. */
   get isParked(): boolean {
     const { owner } = this.#options;
     return owner !== undefined && owner.era !== '2025-11-25' && this.link?.inFlight === 1 && this.link.isAsking;
@@ -133,11 +133,11 @@ export class SessionHolder {
   /** Ends the call that waits in it. */
   giveWay(): void {
     const facts = { category: 'busy' } as const;
-    const sentence = 'needed the session, in which this call waited for an answer, for another caller';
+    const sentence = 'closed the session of this waiting call for another caller';
     this.#link?.failAll(new LinkFailure('BACKEND_BUSY', this.#options.backend, sentence, facts));
   }
 
-  /** Nobody would miss its link now. */
+  /** The session can be closed without loss. */
   isIdleSince(ms: number): boolean {
     return this.isFree && !this.isWatched && this.usedAtMs <= ms;
   }
@@ -146,14 +146,14 @@ export class SessionHolder {
     return this.#link?.usedAtMs ?? 0;
   }
 
-  /** The living link, or a promise of one. @throws GatewayFault */
+  /** The open session, or a promise of one. @throws GatewayFault */
   take(): JsonRpcConnection | Promise<JsonRpcConnection> {
     const link = this.#link;
     if (link?.alive !== true) return this.open();
     return this.#levelling === undefined ? link : this.#levelling.then(() => this.take());
   }
 
-  /** Opens a new link when none lives; all who ask meanwhile share the attempt. */
+  /** Opens a new session unless one is open; concurrent callers share the attempt. */
   open(): Promise<JsonRpcConnection> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
@@ -161,7 +161,7 @@ export class SessionHolder {
     return this.#opening;
   }
 
-  /** Lets go of the link once its requests are answered: the next `take` opens another. */
+  /** Releases the session once its requests are answered: the next `take` opens another one. */
   renew(): void {
     this.#link?.retire();
     this.#link = undefined;
@@ -177,7 +177,10 @@ export class SessionHolder {
     await link?.close();
   }
 
-  /** Subscribes on first interest. @throws BackendError · GatewayFault when the backend refuses; nothing is kept then */
+  /**
+   * Subscribes for the first subscriber. @throws BackendError · GatewayFault when the backend refuses; nothing is
+   * stored then
+   */
   async watch(uri: string, owner: SessionOwner): Promise<void> {
     const first = !this.#isWatched(uri);
     const watcher = this.#watchers.get(owner.key) ?? { owner, counts: new Map<string, number>() };
@@ -198,7 +201,7 @@ export class SessionHolder {
     if (link !== undefined) await this.#ask(link, 'resources/unsubscribe', { uri });
   }
 
-  /** An owner of a shared seat has gone. */
+  /** An owner of a shared session has ended. */
   async forgetOwner(ownerKey: string): Promise<void> {
     const uris = [...(this.#watchers.get(ownerKey)?.counts.keys() ?? [])];
     this.#watchers.delete(ownerKey);
@@ -208,7 +211,7 @@ export class SessionHolder {
     await Promise.allSettled(left.map((uri) => this.#ask(link, 'resources/unsubscribe', { uri })));
   }
 
-  /** Sets the level of the session; `atLeast` only lowers the threshold. Links opened later get it too. */
+  /** Sets the log level of the session; `atLeast` only lowers the threshold. Also applied to sessions opened later. */
   setLevel(level: string, atLeast = false): void {
     if (this.#level === level || (atLeast && !isMoreVerbose(level, this.#level))) return;
     this.#level = level;
@@ -275,7 +278,7 @@ export class SessionHolder {
     };
   }
 
-  /** Watchers wait for nothing in particular, so nobody would open the link again for them. */
+  /** Subscribers send no requests, so without this the session would not be reopened for them. */
   #reopen(attempt: number): void {
     clearTimeout(this.#reopening);
     const ms = backOffMs(attempt, REOPEN);
@@ -290,7 +293,7 @@ export class SessionHolder {
     const uri = RawObject.parse(params).string('uri');
     if (uri === undefined) return;
     for (const { owner, counts } of this.#watchers.values()) {
-      // An update may name a resource below the watched one.
+      // An update may name a resource below the subscribed one.
       const wanted = [...counts.keys()].some((watched) => uri === watched || uri.startsWith(watched));
       if (wanted) owner.sink?.resourceUpdated(this.#options.backend, params);
     }
@@ -331,7 +334,7 @@ export class SessionHolder {
     return false;
   }
 
-  /** Says whether there was such a watch. */
+  /** Returns whether there was such a subscription. */
   #forgetWatch(uri: string, ownerKey: string): boolean {
     const watcher = this.#watchers.get(ownerKey);
     const count = watcher?.counts.get(uri);
@@ -342,18 +345,22 @@ export class SessionHolder {
     return true;
   }
 
-  /** What a stop cuts short is no trouble. */
+  /** Errors caused by a stop are not logged as failures. */
   #note(what: string, cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const level = this.#closing.signal.aborted ? 'debug' : 'warn';
-    this.#options.log[level]('backend did not take it', { backend: this.#options.backend, what, cause: reason });
+    this.#options.log[level]('a request to the backend failed', {
+      backend: this.#options.backend,
+      what,
+      cause: reason,
+    });
   }
 }
 
-/** The failure of everything that a stop cuts short. */
+/** The failure of everything that a stop cancels. */
 export function stopped(backend: string): LinkFailure {
   const facts = { category: 'stopped', notRun: true } as const;
-  return new LinkFailure('BACKEND_UNREACHABLE', backend, 'is not served any more', facts);
+  return new LinkFailure('BACKEND_UNREACHABLE', backend, 'was removed', facts);
 }
 
 function isMoreVerbose(level: string, than: string | undefined): boolean {

@@ -12,40 +12,43 @@ import { SessionHolder, type Watchers } from './reopen-session.ts';
 
 const SWEEP_MAX_MS = 30_000;
 
-/** What the links of one backend are made with. */
+/** What the session pool of one backend is made with. */
 export interface PoolOptions {
   readonly backend: Backend;
   readonly connector: Connector;
-  /** What the backend shows depends on the caller: links of different callers are never shared, but for a stateless base. */
+  /**
+   * The lists depend on the caller: sessions are never shared by callers, except the gateway's own at a stateless
+   * backend.
+   */
   readonly perCaller: boolean;
   readonly limits: Limits;
   readonly log: Log;
   now(): number;
   listChanged(holder: SessionHolder, kind: ListKind): void;
   lost(holder: SessionHolder, cause: LinkFailure): void;
-  /** Something that a backend said in the middle of calls could not be given to one of them. */
+  /** A message of the backend could not be assigned to one of several calls. */
   unclear(): void;
 }
 
 /**
- * The links of one backend: the gateway's own, which discovers, and those of owners.
+ * The sessions of one backend: the gateway's own, which reads the lists, and those of owners.
  *
- * Modern backends keep no state, so everyone uses the gateway's. Legacy ones get a link per owner, or one per capability
- * class where the operator says `sessions: shared` or the server hands out no session.
+ * Modern backends are stateless, so all owners use the gateway's own. Legacy ones get a session per owner, or one per
+ * capability class with `sessions: shared` or when the server issues no session id.
  */
 export class SessionPool {
   readonly base: SessionHolder;
   readonly #options: PoolOptions;
   readonly #holders = new Map<string, SessionHolder>();
-  /** The seats that several owners use. */
+  /** Holders that several owners use. */
   readonly #common = new Set<SessionHolder>();
   readonly #shares: Shares<SessionHolder>;
-  /** Of owners whose seat made room for another: their next seat watches for them again. */
+  /** Subscribers of owners whose holder was replaced: their next holder subscribes again. */
   readonly #interrupted = new Map<string, Watchers>();
-  /** When a caller last had a process end for another of its own; those that have their share. */
+  /** When a caller at its limit last replaced one of its processes. */
   readonly #churned = new Map<string, number>();
   readonly #levels = new Map<string, string>();
-  /** A modern backend that refused `initialize` serves one era only. */
+  /** A modern backend that refused `initialize` supports one era only. */
   #isModernOnly: boolean;
   readonly #sweeping: NodeJS.Timeout;
 
@@ -65,15 +68,16 @@ export class SessionPool {
     this.#sweeping.unref();
   }
 
-  /** The seat that serves an owner now, if it has been made; `number` says which, where it may have several. */
+  /** The holder of an owner, if it exists; `number` selects one of several. */
   find(owner: SessionOwner, number = 0): SessionHolder | undefined {
     const key = this.#keyOf(owner);
     return key === '' ? this.base : this.#holders.get(numbered(key, number));
   }
 
   /**
-   * The seat that serves an owner. One that finds no place takes that of an old one of the same caller, or of the caller
-   * that has the most; a client of a backend of both eras shares the gateway's own when nobody can go. @throws LinkFailure BACKEND_BUSY when nobody can go
+   * The holder of an owner. At the limit it replaces an old one of the same caller, or of the caller with the most; a
+   * client of a backend of both eras shares the gateway's own when none can be replaced. @throws LinkFailure
+   * BACKEND_BUSY when none can be replaced
    */
   holderFor(owner: SessionOwner, number = 0): SessionHolder {
     const found = this.find(owner, number);
@@ -100,13 +104,19 @@ export class SessionPool {
     return holder;
   }
 
-  /** Sets the log level of an owner's link, now and when it opens later. A shared link only gets more verbose. */
+  /**
+   * Sets the log level of an owner's session, now and when it is opened later. A shared session only becomes more
+   * verbose.
+   */
   setLevel(owner: SessionOwner, level: string, atLeast: boolean, number = 0): void {
     if (!atLeast) this.#levels.set(owner.key, level);
     this.find(owner, number)?.setLevel(level, atLeast || this.#keyOf(owner) !== owner.key);
   }
 
-  /** No session of the clients' own era could be opened: says whether their owners share the gateway's own link now. */
+  /**
+   * No session of the clients' own era could be opened: returns whether their owners share the gateway's own session
+   * now.
+   */
   noteModernOnly(): boolean {
     const beside = [...this.#holders.values()].filter(({ era }) => era !== undefined);
     if (beside.some(({ link }) => link !== undefined)) return false;
@@ -115,12 +125,12 @@ export class SessionPool {
     return true;
   }
 
-  /** A modern backend that serves no sessions, or is set to. */
+  /** A modern backend without sessions, or configured so. */
   get isModernOnly(): boolean {
     return this.#isModernOnly;
   }
 
-  /** The backend was found anew, and may serve what it did not. */
+  /** The backend was found again, and may support sessions now. */
   forgetModernOnly(): void {
     this.#isModernOnly = this.#options.backend.era === 'modern';
   }
@@ -130,17 +140,17 @@ export class SessionPool {
     return this.sharesBase(owner) || this.#isBeside(owner);
   }
 
-  /** Whether an owner's link is the gateway's own. */
+  /** Whether an owner uses the gateway's own session. */
   sharesBase(owner: SessionOwner): boolean {
     return this.#keyOf(owner) === '';
   }
 
-  /** Whether an owner's links are its own, so that it may have several. */
+  /** Whether an owner has sessions of its own, so that it may have several. */
   isOwn(owner: SessionOwner): boolean {
     return this.#keyOf(owner) === owner.key;
   }
 
-  /** A living link of a class, to read its lists through. */
+  /** An open session of a class, to read its lists through. */
   livingOf(capabilityClass: string): SessionHolder | undefined {
     for (const holder of this.#holders.values()) {
       if (holder.capabilityClass === capabilityClass && holder.link !== undefined) return holder;
@@ -148,7 +158,7 @@ export class SessionPool {
     return undefined;
   }
 
-  /** Ends a watch that waits for its owner's next seat. */
+  /** Removes a subscription that waits for its owner's next holder. */
   forgetWatch(owner: SessionOwner, uri: string): void {
     const watchers = this.#interrupted.get(owner.key);
     const counts = watchers?.get(owner.key)?.counts;
@@ -184,12 +194,12 @@ export class SessionPool {
     await Promise.allSettled(holders.map((holder) => holder.close()));
   }
 
-  /** `''` is the gateway's own link. */
+  /** `''` is the gateway's own session. */
   #keyOf(owner: SessionOwner): string {
     const { backend, perCaller } = this.#options;
     const own = this.base.link;
     if (own?.era === '2026-07-28') return this.#isBeside(owner) ? owner.key : '';
-    // Without a base link the gateway itself is not let in.
+    // Without a base session the backend refused the gateway itself.
     if (perCaller && own === undefined) return owner.key;
     const stateless = own !== undefined && !own.stateful;
     if (backend.sessions !== 'shared' && !stateless) return owner.key;
@@ -197,7 +207,7 @@ export class SessionPool {
     return perCaller ? owner.key : `class:${owner.capabilityClass}`;
   }
 
-  /** A legacy client of a backend of both eras: only in a session of its own era can it be asked in every way. */
+  /** A legacy client of a backend of both eras: it can receive all requests only in a session of its own era. */
   #isBeside(owner: SessionOwner): boolean {
     if (owner.era !== '2025-11-25' || this.#isModernOnly || this.#options.backend.sessions === 'shared') return false;
     return this.base.link?.era === '2026-07-28';
@@ -216,10 +226,10 @@ export class SessionPool {
     const { backend } = this.#options;
     const what = backend.transport === 'stdio' ? 'processes' : 'sessions';
     const facts = { category: 'busy', notRun: true } as const;
-    return new LinkFailure('BACKEND_BUSY', backend.name, `has no more ${what} for this caller: all are in use`, facts);
+    return new LinkFailure('BACKEND_BUSY', backend.name, `has no free ${what} for this caller`, facts);
   }
 
-  /** Says whether there is room for one more. */
+  /** Returns whether there is room for one more. */
   #makeRoom(share: string): boolean {
     const donor = this.#shares.donor(share);
     if (donor === undefined) return true;
@@ -233,14 +243,17 @@ export class SessionPool {
     return true;
   }
 
-  /** For a caller without any session, when those of the one with the most are all in use: the first that waits for an answer. */
+  /**
+   * For a caller without a session, when all sessions of the one with the most are in use: the first that waits for an
+   * answer.
+   */
   #parkedOf(donor: Iterable<SessionHolder>, share: string): SessionHolder | undefined {
     for (const _ of this.#shares.of(share)) return undefined;
     for (const holder of donor) if (holder.isParked) return holder;
     return undefined;
   }
 
-  /** A program costs more to start than a call: a caller that has its share must not start them as fast as it can call. */
+  /** Starting a program is expensive: a caller at its limit must not start programs as fast as it can call. */
   #mayStart(share: string): boolean {
     const lastMs = this.#churned.get(share);
     return lastMs === undefined || this.#options.now() - lastMs >= this.#options.limits.processChurnMs;
@@ -268,7 +281,7 @@ function numbered(key: string, number: number): string {
   return number === 0 ? key : `${key}#${number}`;
 }
 
-/** The seat that is missed least: the one used longest ago that nobody watches through, else the one used longest ago. */
+/** The holder to replace: the least recently used one without subscribers, else the least recently used one. */
 function spareOf(holders: Iterable<SessionHolder>): SessionHolder | undefined {
   let spare: SessionHolder | undefined;
   for (const holder of holders) {
@@ -281,7 +294,7 @@ function spareOf(holders: Iterable<SessionHolder>): SessionHolder | undefined {
   return spare;
 }
 
-/** The share of what several owners use. */
+/** The share of sessions that several owners use. */
 const NOBODYS = '';
 
 type SessionKeys = 'key' | 'share' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner' | 'era';

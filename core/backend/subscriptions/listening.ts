@@ -12,7 +12,7 @@ import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
-/** What a modern backend is asked to tell. */
+/** The filter of a subscription to a modern backend. */
 export interface ListenFilter extends JsonObject {
   readonly toolsListChanged?: true;
   readonly promptsListChanged?: true;
@@ -20,7 +20,7 @@ export interface ListenFilter extends JsonObject {
   readonly resourceSubscriptions?: readonly string[];
 }
 
-/** What one listening is made with. */
+/** What one subscription is made with. */
 export interface ListeningOptions {
   readonly backend: string;
   readonly caller: Caller;
@@ -30,13 +30,13 @@ export interface ListeningOptions {
   readonly log: Log;
   link(): JsonRpcConnection | Promise<JsonRpcConnection>;
   heard(method: string, params: RawObject): void;
-  /** It was lost and is back: something may have been missed. */
+  /** It was lost and reopened: notifications may have been missed. */
   resumed(): void;
 }
 
 /**
- * One `subscriptions/listen` stream kept open towards a modern backend (MCP 2026-07-28).
- * A filter cannot be amended: a new stream with the new filter opens before the old one closes.
+ * One `subscriptions/listen` stream to a modern backend that is kept open (MCP 2026-07-28).
+ * A filter cannot be changed: a new stream with the new filter is opened before the old one is closed.
  */
 export class Listening {
   readonly #options: ListeningOptions;
@@ -48,7 +48,7 @@ export class Listening {
     this.#options = options;
   }
 
-  /** Listens for this from now on; resolves when the backend acknowledged. @throws GatewayFault · BackendError */
+  /** Subscribes with this filter; resolves when the backend has acknowledged it. @throws GatewayFault · BackendError */
   async want(filter: ListenFilter): Promise<void> {
     this.#filter = filter;
     clearTimeout(this.#timer);
@@ -73,7 +73,7 @@ export class Listening {
       const late = setTimeout(() => {
         const facts = { category: 'timeout' } as const;
         reject(new LinkFailure('BACKEND_TIMEOUT', backend, 'did not acknowledge a subscription in time', facts));
-        // Not lost but never there: whoever asked decides what comes next.
+        // It was never open: the caller decides what to do.
         if (this.#current === open) this.#current = undefined;
         open.abort();
       }, limits.helloMs);
@@ -117,7 +117,7 @@ export class Listening {
     const { backend, log } = this.#options;
     const reason = cause instanceof Error ? cause.message : 'ended by the backend';
     if (cause instanceof BackendError) {
-      log.warn('backend refuses subscriptions; its changes are not heard', { backend, cause: reason });
+      log.warn('backend refuses subscriptions; its changes are not received', { backend, cause: reason });
       return;
     }
     log.debug('subscription lost; opening it again', { backend, cause: reason });
@@ -125,7 +125,7 @@ export class Listening {
     const again = attempt + 1;
     this.#timer = setTimeout(
       () => {
-        // What fails before the request is out is tried again just the same.
+        // A failure before the request was sent is retried in the same way.
         this.#open(filter, again).catch((failed: unknown) => {
           if (this.#current === undefined && this.#filter === filter) this.#lost(filter, failed, again);
         });

@@ -5,7 +5,7 @@ import { withoutHopMeta } from '../../mcp/backend-message.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import { type ListenFilter, Listening } from './listening.ts';
 
-/** What watching needs. */
+/** What resource subscriptions need. */
 export interface ModernWatchesOptions {
   readonly backend: string;
   readonly limits: Limits;
@@ -18,7 +18,7 @@ interface Watch {
   readonly counts: Map<string, number>;
 }
 
-/** The resources that owners watch at a modern backend: one listen stream per owner, with its credentials. */
+/** The resources that owners subscribed to at a modern backend: one listen stream per owner, with its credentials. */
 export class ModernWatches {
   readonly #options: ModernWatchesOptions;
   readonly #watches = new Map<string, Watch>();
@@ -27,7 +27,7 @@ export class ModernWatches {
     this.#options = options;
   }
 
-  /** Counted. @throws GatewayFault · BackendError when the backend does not take it; nothing is kept then */
+  /** Counted per owner and URI. @throws GatewayFault · BackendError when the backend refuses; nothing is stored then */
   async add(uri: string, owner: SessionOwner): Promise<void> {
     const watch = this.#watches.get(owner.key) ?? this.#begin(owner);
     const before = watch.counts.get(uri) ?? 0;
@@ -42,7 +42,7 @@ export class ModernWatches {
     }
   }
 
-  /** Says whether there was such a watch. */
+  /** Returns whether there was such a subscription. */
   async remove(uri: string, ownerKey: string): Promise<boolean> {
     const watch = this.#watches.get(ownerKey);
     const count = watch?.counts.get(uri);
@@ -57,7 +57,7 @@ export class ModernWatches {
     return true;
   }
 
-  /** The backend is back: every stream opens again. */
+  /** The backend is back: reopens every stream. */
   restore(failed: (cause: unknown) => void): void {
     for (const watch of this.#watches.values()) watch.listening.want(filterOf(watch)).catch(failed);
   }

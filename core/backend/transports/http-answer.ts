@@ -24,12 +24,12 @@ import { Resumption } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';
 import { Pace } from './pace.ts';
 
-/** Messages of one answer that is an array: more than any request has answers. */
+/** Maximum number of messages in an array response. */
 const MAX_BATCH = 1_000;
-/** A stream may stay open this long after its answer before it is cut. */
+/** How long a stream may stay open after its response. */
 const LINGER_MS = 2_000;
 
-/** Collects the answer to one request: JSON, an event stream, or a refusal. */
+/** Reads the response to one request: JSON, an event stream, or an error. */
 export class Answer implements ResponseReader {
   readonly #wire: HttpLeg;
   readonly #exchange: Exchange;
@@ -40,12 +40,12 @@ export class Answer implements ResponseReader {
   #kind: 'json' | 'stream' | 'refusal' = 'refusal';
   #location: string | undefined;
   #arrived = new ByteCollector();
-  /** More came than is taken. */
+  /** The size limit was exceeded. */
   #isOver = false;
   #limit = MAX_REFUSAL_BYTES;
   #frames: SseFrames | undefined;
   #pace: Pace | undefined;
-  /** Why the last event that was no message is none. */
+  /** The error of the last event that was not a message. */
   #stray: Error | undefined;
   #linger: NodeJS.Timeout | undefined;
 
@@ -126,7 +126,7 @@ export class Answer implements ResponseReader {
     const body = joined(this.#arrived);
     try {
       const first = firstByte(body);
-      // 2025-03-26 servers may answer with an array.
+      // 2025-03-26 servers may respond with an array.
       const messages = first === 0x5b ? rawElements(body, MAX_BATCH) : [body];
       for (const message of messages) sink.hear(message, this.#exchange);
     } catch (cause) {
@@ -166,7 +166,7 @@ export class Answer implements ResponseReader {
     }
     if (status === 401 || status === 403) return statusFailure(backend, status);
     const error = errorIn(body);
-    // An error with our id is the server's answer to this request, whatever the status around it.
+    // An error with the id of the request is the server's response, whatever the HTTP status.
     const own = error !== undefined && (sameId(error.id, this.#exchange.id) || isProtocolCode(error.code, this.#era));
     if (error !== undefined && own) {
       return new BackendError(backend, error.code, error.message, error.data, error.members);
@@ -175,13 +175,13 @@ export class Answer implements ResponseReader {
   }
 }
 
-/** The first byte that is no white space. */
+/** The first byte that is not white space. */
 function firstByte(body: Buffer): number | undefined {
   for (let at = 0; at < body.length; at++) if ((body[at] as number) > 0x20) return body[at];
   return undefined;
 }
 
-/** Codes that MCP 2026-07-28 owns count without an id: the server refused before it read one. */
+/** Error codes of MCP 2026-07-28 are accepted without an id: the server refused the request before it parsed an id. */
 function isProtocolCode(code: number, era: Era): boolean {
   return era === '2026-07-28' && code <= -32020 && code >= -32099;
 }

@@ -10,12 +10,12 @@ import type { HttpLeg } from './http-leg.ts';
 export const JSON_TYPE = 'application/json';
 export const STREAM_TYPE = 'text/event-stream';
 
-/** Why the gateway itself cut a stream; never shown. */
+/** Reason of streams that the gateway closes; never shown. */
 export const WITHDRAWN = new Error('withdrawn by the gateway');
 
 /**
- * Reads events into the sink; messages of one request carry it. An event that is no message is told to `onStray` and
- * passed over, as SDK clients do: the answer may still come.
+ * Passes events to the sink, with the request of the stream. An event that is not a message is reported to `onStray`
+ * and skipped, as SDK clients do: the response may follow.
  */
 export function framesFor(wire: HttpLeg, exchange: Exchange | undefined, onStray?: (cause: Error) => void): SseFrames {
   return new SseFrames(wire.limits.frameBytes, (event) => {
@@ -29,7 +29,7 @@ export function framesFor(wire: HttpLeg, exchange: Exchange | undefined, onStray
   });
 }
 
-/** Reads a chunk; gives the failure when an event is too large. */
+/** Reads a chunk; returns the failure when an event is too large. */
 export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpLeg): LinkFailure | undefined {
   try {
     frames.push(chunk);
@@ -40,24 +40,24 @@ export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpLeg): Lin
   }
 }
 
-/** The failure for bytes beyond a limit. */
+/** The failure for a response over a size limit. */
 export function tooLarge(backend: string, limit: number): LinkFailure {
-  const sentence = `answered more than ${limit} bytes`;
+  const sentence = `sent more than ${limit} bytes`;
   return new LinkFailure('BACKEND_TOO_LARGE', backend, sentence, { category: 'too-large' });
 }
 
-/** The failure for whatever is not a message. */
+/** The failure for anything that is not a message. */
 export function notMcp(backend: string, cause: unknown): LinkFailure {
   const facts = { category: 'protocol', cause } as const;
-  return new LinkFailure('BACKEND_PROTOCOL', backend, 'answered something that is not an MCP message', facts);
+  return new LinkFailure('BACKEND_PROTOCOL', backend, 'sent something that is not an MCP message', facts);
 }
 
-/** A JSON-RPC error and the id it answers. */
+/** A JSON-RPC error and the id of its request. */
 export interface ErrorIn extends ErrorMembers {
   readonly id: number | string | undefined;
 }
 
-/** The JSON-RPC error in a body, when it is one. */
+/** The JSON-RPC error in a body, if it is one. */
 export function errorIn(body: Buffer): ErrorIn | undefined {
   try {
     if (!isUtf8(body)) return undefined;
@@ -65,11 +65,11 @@ export function errorIn(body: Buffer): ErrorIn | undefined {
     const error = message.object('error');
     return error === undefined ? undefined : { id: idFrom(message.get('id')), ...errorOf(error) };
   } catch {
-    return undefined; // HTML and other texts: the status says it all
+    return undefined; // HTML and other texts: the status is sufficient
   }
 }
 
-/** What has arrived as one buffer without a byte order mark; a single piece is not copied. */
+/** The received bytes as one buffer without a byte order mark; a single piece is not copied. */
 export function joined(arrived: ByteCollector): Buffer {
   const body = arrived.whole();
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;

@@ -4,20 +4,20 @@ import type { LinkFailure } from '../failure.ts';
 import type { Exchange, WireSink } from '../sessions/backend-session.ts';
 import type { HttpTarget } from './http-target.ts';
 
-/** What the readers of answers and streams need of the wire they read for. */
+/** What the readers of responses and streams need from their transport. */
 export interface HttpLeg {
   readonly backend: string;
   readonly target: HttpTarget;
   readonly sink: WireSink;
   readonly limits: Limits;
   readonly closed: boolean;
-  /** Headers that every message of this wire carries. */
+  /** Headers of every message of this transport. */
   headers(era: Era, accept: string): Record<string, string>;
   send(body: Buffer, exchange: Exchange, era: Era): void;
-  /** The answer to the hello names the session. */
+  /** The first response contains the session id. */
   learnSession(id: string | undefined): void;
-  /** The server does not know the session any more; whatever it refused did not run. */
+  /** The server does not know the session any more; requests that it refused for this did not run. */
   sessionLost(status: number): LinkFailure;
-  /** Whether a refusal says that the session is gone. */
+  /** Whether an error response means that the session has ended. */
   isSessionLoss(status: number, body: Buffer): boolean;
 }

@@ -8,11 +8,11 @@ import type { HttpLeg } from './http-leg.ts';
 import { NEVER } from './http-target.ts';
 import { Pace } from './pace.ts';
 
-/** Reconnects of one broken answer stream; its request ends by its own time anyway. */
+/** Maximum number of reconnects for one broken response stream; the time limit of the request applies too. */
 const MAX_RESUMES = 100;
 export const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
 
-/** Reads on a broken answer stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
+/** Resumes a broken response stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
 export class Resumption implements ResponseReader {
   readonly #pace = new Pace();
   readonly #wire: HttpLeg;
@@ -34,7 +34,7 @@ export class Resumption implements ResponseReader {
   }
 
   wait(): void {
-    if (this.#attempts++ >= MAX_RESUMES) return this.#giveUp(new Error('stream not resumed'));
+    if (this.#attempts++ >= MAX_RESUMES) return this.#giveUp(new Error('the stream was not resumed'));
     const ms = this.#frames.retryMs ?? backOffMs(this.#attempts, RETRY);
     this.#timer = setTimeout(() => this.#open(), Math.min(ms, RETRY.maxMs));
   }
@@ -69,7 +69,7 @@ export class Resumption implements ResponseReader {
   ended(): void {
     if (this.#exchange.settled) return;
     if (this.#status === 200 || this.#status >= 500) return this.wait();
-    this.#giveUp(new Error(`stream not resumed: HTTP ${this.#status}`));
+    this.#giveUp(new Error(`the stream was not resumed: HTTP ${this.#status}`));
   }
 
   failed(): void {

@@ -10,7 +10,7 @@ import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import { LinkFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 
-/** Under the 5 s after which Node servers close an idle connection, so a request never meets a closing one. */
+/** Less than the 5 s after which Node servers close an idle connection, so that no request is sent on a closing one. */
 const KEEP_ALIVE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Names the session in a response to `initialize` (2025-11-25). */
@@ -20,12 +20,12 @@ const CLIENT: HttpClientOptions = {
   keepAliveMs: KEEP_ALIVE_MS,
   keptHeaders: new Set([SESSION_HEADER]),
 };
-/** Moves (307, 308) followed in a row; only within the origin. */
+/** Redirects (307, 308) followed in a row; only within the origin. */
 const MAX_MOVES = 3;
-/** Bytes of a refusing answer that are read for its reason. */
+/** Bytes of an error response that are read for its reason. */
 export const MAX_REFUSAL_BYTES = 65_536;
 
-/** What one HTTP request carries besides its address. */
+/** One HTTP request to a backend. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Record<string, string>;
@@ -33,7 +33,7 @@ export interface HttpRequest {
   readonly caller: Caller;
   readonly purpose: AuthContext['purpose'];
   readonly signal: AbortSignal;
-  /** Added where nothing else set them. */
+  /** Headers that are added unless they are already set. */
   readonly extra?: Readonly<Record<string, string>>;
   /** Another path than the endpoint's (old SSE transport). */
   readonly path?: string;
@@ -68,8 +68,8 @@ export class HttpTarget {
   }
 
   /**
-   * Authorizes and sends one request. What the authorizer throws reaches `refused`; everything later the reader.
-   * Synchronous as long as the authorizer is.
+   * Authorizes and sends one request. Errors of the authorizer are passed to `refused`, all later ones to the reader.
+   * Synchronous if the authorizer is.
    */
   send(request: HttpRequest, reader: ResponseReader, refused: (cause: GatewayFault) => void): void {
     let waited: void | Promise<void>;
@@ -86,8 +86,8 @@ export class HttpTarget {
   }
 
   /**
-   * Follows a 307 or 308 within the origin; says whether the request may be sent again.
-   * Many servers move `/mcp` to `/mcp/`; elsewhere credentials would go to strangers.
+   * Follows a 307 or 308 within the origin; returns whether the request may be sent again.
+   * Many servers redirect `/mcp` to `/mcp/`; another origin must not get the credentials.
    */
   moved(status: number, location: string | undefined): boolean {
     if ((status !== 307 && status !== 308) || location === undefined || this.#moves >= MAX_MOVES) return false;
@@ -100,7 +100,7 @@ export class HttpTarget {
     return true;
   }
 
-  /** A path the backend named, when it lies within its origin; else `undefined`. */
+  /** A path that the backend sent, if it is within its origin; else `undefined`. */
   pathWithin(address: string): string | undefined {
     const base = this.origin + this.#path;
     if (!URL.canParse(address, base)) return undefined;
@@ -113,8 +113,7 @@ export class HttpTarget {
   }
 
   /**
-   * The backend has gone: its idle connections are closed, and nothing is sent on one of before. What is under way ends
-   * as it may.
+   * The backend is down: closes its idle connections and uses new ones. Active requests continue.
    */
   letGo(): void {
     const before = this.#client;
@@ -142,16 +141,16 @@ export class HttpTarget {
   }
 }
 
-/** Whatever the gateway sends under its own name is discovery: nobody's token may be expected there. */
+/** Requests that the gateway makes for itself are discovery: they have no caller's token. */
 function authContextOf(request: HttpRequest): AuthContext {
   if (request.caller !== DISCOVERY_CALLER || request.purpose === 'discovery') return request;
   return { caller: request.caller, purpose: 'discovery', signal: request.signal };
 }
 
-/** A signal for requests that nobody withdraws. */
+/** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal;
 
-/** The failure behind a refusing status. */
+/** The failure for an HTTP error status. */
 export function statusFailure(backend: string, status: number): LinkFailure {
   if (status === 401 || status === 403) {
     const facts = { category: 'unauthenticated', notRun: true, status } as const;
@@ -159,7 +158,7 @@ export function statusFailure(backend: string, status: number): LinkFailure {
   }
   const away = status === 408 || status === 429 || status === 502 || status === 503 || status === 504;
   const code = away ? 'BACKEND_UNREACHABLE' : 'BACKEND_PROTOCOL';
-  return new LinkFailure(code, backend, `answered HTTP ${status}`, { category: 'http', status });
+  return new LinkFailure(code, backend, `responded with HTTP ${status}`, { category: 'http', status });
 }
 
 function readUrl(backend: Backend): URL {
@@ -174,7 +173,7 @@ function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
     return proxyRouteFor(url);
   } catch (cause) {
     const facts = { category: 'refused', cause } as const;
-    throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'has no proxy that can be used on its way', facts);
+    throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'needs a proxy that cannot be used', facts);
   }
 }
 

@@ -1,8 +1,8 @@
-/** What every program needs. */
+/** Needed by every program. */
 const BASICS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TERM', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ'] as const;
-/** Windows programs do not start without these. */
+/** Needed to start programs on Windows. */
 const WINDOWS = ['SystemRoot', 'ComSpec', 'PATHEXT', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'] as const;
-/** How the network is reached and whom programs trust there. */
+/** Network settings and trusted certificates. */
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'] as const;
 const CERTIFICATES = [
   'SSL_CERT_FILE',
@@ -13,13 +13,13 @@ const CERTIFICATES = [
   'REQUESTS_CA_BUNDLE',
   'CURL_CA_BUNDLE',
 ] as const;
-/** Settings of package runners, without which they do not find their registry or cache. */
+/** Settings of package runners, which find their registry and cache by them. */
 const RUNNERS = /^(?:npm_config|uv|pip)_/i;
-/** Settings that may be a credential by their name, and those by which npm tells its own scripts where they are. */
+/** Settings whose names suggest a credential, and those with which npm tells its own scripts where they are. */
 const WITHHELD =
   /auth|token|passw|secret|username|credential|_key$|^uv_publish|^npm_config_(?:local_|global_)?prefix$/i;
 
-/** How much npm prints. */
+/** Log level of npm. */
 const SILENCED = /^npm_config_loglevel$/i;
 
 const NAMES: ReadonlySet<string> = new Set([
@@ -33,16 +33,16 @@ const NAMES: ReadonlySet<string> = new Set([
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * What a program gets of the gateway's own environment, unless it is given more: what it cannot start, reach the network or
- * install its package without. A proxy's URL may hold a password; nothing else of it is meant to be secret.
+ * The part of the gateway's own environment that every program gets: what it needs to start, to use the network and to
+ * install its package. A proxy's URL may contain a password; the other values are not secret.
  */
 export function inheritedEnvironment(own: Env = process.env): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
     if (!NAMES.has(name) && (!RUNNERS.test(name) || WITHHELD.test(name))) continue;
-    // Meant for the script of `npm run -s`; below it an npx that cannot install would end without a word.
+    // Set by `npm run -s` for its script; with it an npx that cannot install would end without a message.
     if (SILENCED.test(name) && value === 'silent') continue;
-    // A function exported by a shell would run in every shell the program starts.
+    // A function exported by a shell would run in every shell that the program starts.
     if (value !== undefined && !value.startsWith('()')) passed[name] = value;
   }
   return passed;
@@ -61,7 +61,7 @@ export function programEnvironment(
   return { ...inheritedEnvironment(own), ...given };
 }
 
-/** Passwords in URLs of an environment, to be masked where a program repeats them. */
+/** Passwords in URLs of an environment, to be masked in the output of a program. */
 export function passwordsIn(env: Env): readonly string[] {
   return Object.values(env).flatMap((value) => {
     const url = value?.includes('@') && URL.canParse(value) ? new URL(value) : undefined;

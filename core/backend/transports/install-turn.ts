@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PackageRun } from './package-runner.ts';
 
-/** How a turn is waited for. */
+/** Settings of the wait. */
 export interface TurnOptions {
   readonly signal: AbortSignal;
   /** Longest wait. */
   readonly waitMs: number;
-  /** Told once when somebody else installs the package. */
+  /** Called once when another process installs the package. */
   onWait?(): void;
 }
 
@@ -18,12 +18,13 @@ export interface TurnOptions {
 export type EndTurn = () => Promise<void>;
 
 /**
- * Waits until nobody else, in this or another process, installs these packages into this cache.
+ * Waits while other installations, in this or another process, install these packages into this cache.
  *
- * The turn lasts until it is ended or this process dies. Turns are numbered files in the cache itself: a file is made with a
- * number that nobody had, so two can never take the same turn, and a dead holder's turn is followed by the next number.
- * Result: `undefined` when others still install after `waitMs`. Where the cache cannot be written nothing can be installed
- * either: such a turn is given at once.
+ * The turn lasts until it is ended or this process dies. Turns are numbered files in the cache itself: a file is
+ * created exclusively with the next number, so that two processes never take the same turn, and the turn of a dead
+ * process is followed by the next number.
+ * Result: `undefined` when others still install after `waitMs`. A cache that cannot be written needs no turn, because
+ * nothing can be installed: the result is immediate.
  * @throws the reason of `signal`
  */
 export async function takeInstallTurn(run: PackageRun, options: TurnOptions): Promise<EndTurn | undefined> {
@@ -44,7 +45,7 @@ export async function takeInstallTurn(run: PackageRun, options: TurnOptions): Pr
   }
 }
 
-/** A turn of somebody else, and since when (by this process's clock) it has shown no sign of life. */
+/** Another turn, and since when (by this process's clock) its file has not changed. */
 interface Watched {
   path: string;
   modifiedMs: number;
@@ -63,7 +64,7 @@ async function tryTake(folder: string, key: string, watched: Watched): Promise<E
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
     throw cause;
   }
-  // Whoever looked long ago may have made a number that was used and removed since.
+  // A process that read the folder long ago may use a number that was used and removed since.
   if ((await lastNumber(folder, key)) !== number) {
     await rm(path, { force: true });
     return undefined;
@@ -86,7 +87,7 @@ function heldTurn(path: string): EndTurn {
   };
 }
 
-/** Ended, or its process is gone, or it gave no sign of life while this process watched it for long enough. */
+/** Whether it ended, its process is dead, or its file has not changed for long enough. */
 async function isOver(path: string, watched: Watched): Promise<boolean> {
   const [text, modifiedMs] = await Promise.all([
     readFile(path, 'utf8').catch(() => undefined),
@@ -95,7 +96,7 @@ async function isOver(path: string, watched: Watched): Promise<boolean> {
       () => 0,
     ),
   ]);
-  if (text === undefined) return false; // another turn has followed it: look again
+  if (text === undefined) return false; // another turn has followed it: check again
   if (text === OVER || isDead(text)) return true;
   if (watched.path !== path || watched.modifiedMs !== modifiedMs) {
     Object.assign(watched, { path, modifiedMs, sinceMs: performance.now() });
@@ -104,7 +105,7 @@ async function isOver(path: string, watched: Watched): Promise<boolean> {
   return performance.now() - watched.sinceMs > STALE_MS;
 }
 
-/** Whether the process on this machine that wrote the text has gone. Of another machine nobody knows. */
+/** Whether the process on this machine that wrote the text is dead. Unknown for another machine. */
 function isDead(text: string): boolean {
   try {
     const { pid, host } = JSON.parse(text) as { pid?: unknown; host?: unknown };
@@ -112,7 +113,7 @@ function isDead(text: string): boolean {
     process.kill(pid, 0);
     return false;
   } catch (cause) {
-    // EPERM: it lives and is somebody else's; a text that is just being written is no JSON yet
+    // EPERM: the process lives and belongs to another user; a file that is just being written is not JSON yet
     return (cause as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
@@ -135,8 +136,8 @@ function cannotWrite(cause: unknown): EndTurn {
   return async () => {};
 }
 
-const FOLDER = '_toolmgr'; // npm, uv and their like leave folders alone that are not theirs
+const FOLDER = '_toolmgr'; // npm, uv and others ignore unknown folders
 const OVER = 'over\n';
 const POLL_MS = 200;
 const SIGN_OF_LIFE_MS = 2_000;
-const STALE_MS = 20_000; // ten signs of life in a row did not come
+const STALE_MS = 20_000; // ten updates in a row are missing

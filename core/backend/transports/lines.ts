@@ -4,10 +4,10 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Cuts a byte stream into lines without decoding them.
+ * Splits a byte stream into lines without decoding them.
  *
  * Shape: lines end with LF, a CR before it is dropped, empty lines are skipped.
- * A line over `maxBytes` is thrown away up to its end and told once as `tooLong`.
+ * A line over `maxBytes` is discarded up to its end and reported once as `tooLong`.
  */
 export class Lines {
   readonly #maxBytes: number;

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Sees to it that process groups end with this process even when it is killed and can do nothing itself.
+ * Ends process groups together with this process, even when this process is killed.
  *
- * A program whose gateway dies sees its stdin end, and most end by themselves then. Some do not: they have timers or
- * sockets of their own. One small shell for all groups of this process reads their numbers from a pipe; the pipe ends
- * with this process, however that happens, and the shell ends what is left. It lives only while there are groups.
+ * A program whose gateway dies gets the end of its stdin, and most programs end then. Some do not, because they have
+ * timers or sockets. One small shell for all groups of this process reads their numbers from a pipe; the pipe ends with
+ * this process, and then the shell ends the remaining groups. It runs only while there are groups.
  *
- * Without a `sh` nothing watches: Windows has none, and an image without a shell is a container, whose processes all
- * end with its first.
+ * Without a `sh` groups are not watched: Windows has none, and an image without a shell is a container, whose processes
+ * all end with the first one.
  */
 export function watchGroup(group: number): void {
   if (process.platform === 'win32') return;
@@ -17,7 +17,7 @@ export function watchGroup(group: number): void {
   startWatcher();
 }
 
-/** The group has ended; its number may soon be somebody else's. */
+/** The group has ended; its number may be reused soon. */
 export function unwatchGroup(group: number): void {
   if (!groups.delete(group) || watcher === undefined) return;
   tell(watcher, '-', group);
@@ -27,11 +27,11 @@ export function unwatchGroup(group: number): void {
 }
 
 const groups = new Set<number>();
-/** A shell that ends sooner than this is not replaced at once: where something ends them all, one a second is enough. */
+/** A shell that ends sooner than this is restarted with a delay, because something may be ending all of them. */
 const LEAST_LIFE_MS = 1_000;
 let watcher: ChildProcess | undefined;
 
-/** Time to end on a closed stdin, then on SIGTERM, in seconds. */
+/** Seconds to end after a closed stdin, then after SIGTERM. */
 const END_SECONDS = 1;
 const TERM_SECONDS = 2;
 
@@ -51,23 +51,23 @@ for one in $groups; do kill -KILL -"$one" 2>/dev/null; done
 exit 0
 `;
 
-/** Starts one that knows all groups there are. */
+/** Starts a shell that knows all groups. */
 function startWatcher(): void {
   const startedAt = performance.now();
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'toolmgr-orphan-watch'], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true, // Ctrl-C and a signal to the gateway's group are not meant for it
+    detached: true, // Ctrl-C and signals to the gateway's group must not end it
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
   });
   child.unref();
   const { stdin } = child;
   if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref();
-  stdin?.on('error', ignore); // EPIPE: the exit below says the same
+  stdin?.on('error', ignore); // EPIPE: the exit event handles it
   child.on('error', ignore);
   child.once('exit', () => {
     if (watcher !== child) return;
-    watcher = undefined; // somebody ended it: what it watched needs another
+    watcher = undefined; // it was ended: its groups need another one
     const waitMs = performance.now() - startedAt < LEAST_LIFE_MS ? LEAST_LIFE_MS : 0;
     setTimeout(startMissing, waitMs).unref();
   });
@@ -75,7 +75,7 @@ function startWatcher(): void {
   for (const each of groups) tell(child, '+', each);
 }
 
-/** A new group may have brought one meanwhile, or the last group may have ended. */
+/** A new group may have started one meanwhile, or the last group may have ended. */
 function startMissing(): void {
   if (watcher === undefined && groups.size > 0) startWatcher();
 }

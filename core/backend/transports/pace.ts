@@ -1,12 +1,12 @@
-/** Bytes of one stream that are read in a row before everybody else gets a turn. */
+/** Bytes of one stream that are read in a row before other streams are read. */
 const TURN_BYTES = 65_536;
 
 /**
- * Keeps one flooding stream from holding up all others.
+ * Prevents one flooding stream from delaying all others.
  *
- * Node takes up to 32 reads (2 MiB) from a socket that is never empty before it looks at the next, and the messages in
- * them are handled on the way: with small ones that is a tenth of a second. So a stream rests for one turn of the event
- * loop whenever it has had its bytes; meanwhile the far side waits by the flow control of its own connection.
+ * Node reads up to 32 times (2 MiB) from a socket with data before it reads the next one, and the messages are handled
+ * meanwhile: with small messages this takes a tenth of a second. So a stream is paused for one turn of the event loop
+ * whenever it has used up its bytes; the flow control of its connection slows the sender down.
  */
 export class Pace {
   #bytes = 0;

@@ -1,22 +1,22 @@
 import { basename, join } from 'node:path';
 import type { Command } from '../../contract/backend.ts';
 
-/** A program that fetches packages before it runs one of them. */
+/** A program that downloads packages before it runs one of them. */
 export interface PackageRun {
   readonly runner: string;
   /** Names without versions, sorted. */
   readonly packages: readonly string[];
-  /** Folder into which the runner installs. */
+  /** Installation folder of the runner. */
   readonly cache: string;
 }
 
-/** How the command line of one runner is read. */
+/** How to parse the command line of one runner. */
 interface Runner {
   /** Words between the program and its options, e.g. `tool run`. */
   readonly words: readonly string[];
   /** Options that name a package. */
   readonly packageOptions: readonly string[];
-  /** Options that take a value of another kind. */
+  /** Other options with a value. */
   readonly valueOptions: readonly string[];
   cache(env: Env): string;
 }
@@ -24,11 +24,11 @@ interface Runner {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Says which packages a command fetches and where they go: `npx`, `npm exec`, `uvx`, `uv tool run`, `pnpm dlx`, `bunx` and
- * their like, also behind `cmd /c`. `undefined` for any other program.
+ * Which packages a command installs and where: `npx`, `npm exec`, `uvx`, `uv tool run`, `pnpm dlx`, `bunx` and others,
+ * also after `cmd /c`. `undefined` for any other program.
  *
- * Shape: `env` is the environment of the program. An option that is not known here counts as one without a value; then the
- * package may be misread, which only means that two runs of it are not seen as such.
+ * Shape: `env` is the environment of the program. An unknown option counts as one without a value; then the package may
+ * be wrong, which only means that two runs of the same package are not recognized.
  */
 export function packageRunOf(command: Pick<Command, 'file' | 'args'>, env: Env): PackageRun | undefined {
   const line = unwrapped([command.file, ...command.args]);
@@ -68,7 +68,7 @@ function packagesIn(args: readonly string[], { packageOptions, valueOptions }: R
   return named.map(withoutVersion).sort();
 }
 
-/** `@scope/pkg@1.2` and `pkg==1.2` without what follows the name. */
+/** `@scope/pkg@1.2` and `pkg==1.2` without the version. */
 function withoutVersion(text: string): string {
   return text.replace(/(?<=.)(?:@|[=<>~!]=|\[).*$/s, '');
 }

@@ -5,7 +5,7 @@ import { LATE, within } from '../../timing/within.ts';
 import { passwordsIn, programEnvironment } from './inherited-environment.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
 
-/** Starts a program; Node's `spawn` unless a test or a runtime brings its own. */
+/** Starts a program; Node's `spawn` unless a test or a runtime sets another. */
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
 /** What starts a program: a launcher of the plan, else `spawn`. */
@@ -14,15 +14,15 @@ export interface StartedBy {
   readonly launcher?: StdioLauncher | undefined;
 }
 
-/** Steps of stopping a program: after its input has ended, and after SIGTERM. */
+/** Waits while stopping a program: after the end of its input, and after SIGTERM. */
 const END_GRACE_MS = 1_000;
 const TERM_GRACE_MS = 3_000;
 
 const STDERR_KEPT_BYTES = 16_384;
-/** Values shorter than this are not looked for: they would blot out ordinary words. */
+/** Shorter values are not masked: they would mask ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
-/** One running program in its own process group, its last words kept. */
+/** One running program in its own process group; the end of its stderr is stored. */
 export class ProcessGroup {
   readonly child: StdioProcess & { readonly pid?: number | undefined };
   readonly ended: Promise<void>;
@@ -32,7 +32,7 @@ export class ProcessGroup {
   #over = false;
   #stopping: Promise<void> | undefined;
 
-  /** Exact argv, no shell; failing to start shows as the child's `error` event. */
+  /** Exact argv, no shell; a failed start is reported by the child's `error` event. */
   constructor(command: Command, { spawn = nodeSpawn, launcher }: StartedBy = {}) {
     const detached = launcher === undefined && process.platform !== 'win32';
     const env = programEnvironment(command.env);
@@ -56,13 +56,13 @@ export class ProcessGroup {
     this.ended = new Promise((resolve) => {
       const over = () => {
         this.#over = true;
-        // The leader is gone; helpers it left behind (npx, shells) go with it.
+        // The leader has ended; its remaining helpers (npx, shells) are ended with it.
         this.#signal('SIGKILL');
         if (pid !== undefined) unwatchGroup(pid);
         resolve();
       };
       this.child.once('exit', over);
-      // Not once: a signal that cannot be sent is an `error` too, and nobody else would catch it.
+      // Not `once`: a signal that cannot be sent causes an `error` too, which would be uncaught.
       this.child.on('error', () => {
         if (this.child.pid === undefined) over();
       });
@@ -73,14 +73,14 @@ export class ProcessGroup {
     return !this.#over;
   }
 
-  /** The last of what it wrote to stderr, values of its environment blotted out. */
+  /** The end of its stderr, with the values of its environment masked. */
   lastWords(): string {
     let text = this.#stderr.toString('utf8').trim();
     for (const secret of this.#secrets) text = text.replaceAll(secret, '[secret]');
     return text;
   }
 
-  /** Ends the input, then SIGTERM, then SIGKILL, each to the whole group; resolves when it has gone. */
+  /** Ends the input, then sends SIGTERM, then SIGKILL, each to the whole group; resolves when it has ended. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -106,7 +106,7 @@ export class ProcessGroup {
       if (this.#hasGroup && pid !== undefined) process.kill(-pid, signal);
       else this.child.kill(signal);
     } catch {
-      // ESRCH: nobody is left in the group
+      // ESRCH: the group is empty
     }
   }
 

@@ -9,7 +9,7 @@ import { RETRY } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
 import { Pace } from './pace.ts';
 
-/** The stream on which a legacy server speaks by itself: GET, kept open, reopened where it stopped. */
+/** The stream for messages outside requests of a legacy server: GET, kept open, resumed after a break. */
 export class ServerChannel implements ResponseReader {
   readonly #wire: HttpLeg;
   readonly #holder: LinkHolder;
@@ -72,10 +72,10 @@ export class ServerChannel implements ResponseReader {
       this.#wire.sink.lost(this.#wire.sessionLost(this.#status));
       return;
     }
-    // Credentials are made anew for each try, so 401 and 403 may pass.
+    // Credentials are made anew for each attempt, so a later one may succeed after 401 and 403.
     const transient = TRANSIENT.has(this.#status) || this.#status >= 500;
     if (this.#type === STREAM_TYPE || transient) this.#again();
-    // Anything else, 405 above all, says that no such stream is offered.
+    // Any other status, mostly 405, means that the server offers no such stream.
   }
 
   failed(): void {
@@ -85,12 +85,12 @@ export class ServerChannel implements ResponseReader {
   #again(): void {
     if (this.#wire.closed) return;
     const backOff = backOffMs(++this.#failures, RETRY);
-    // The server says when to come back to a stream that it closed; one that is away gets more and more time.
+    // The server sets the retry time of a stream that it closed; the delay grows while it is unavailable.
     const ms = this.#failures === 1 ? Math.max(this.#frames.retryMs ?? backOff, RETRY_LEAST_MS) : backOff;
     this.#timer = setTimeout(() => this.open(), Math.min(ms, RETRY.maxMs));
     this.#timer.unref();
   }
 }
 
-const RETRY_LEAST_MS = 50; // a server that says 0 must not keep the gateway busy
+const RETRY_LEAST_MS = 50; // a server that sets 0 must not keep the gateway busy
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429]);

@@ -12,7 +12,7 @@ import { Pace } from './pace.ts';
 
 const WITHDRAWN = new Error('withdrawn by the gateway');
 
-/** The transport before streamable HTTP: one GET stream for everything that comes, POSTs to what goes (2024-11-05). */
+/** The transport before streamable HTTP: one GET stream for received messages, POSTs for sent ones (2024-11-05). */
 export class SseWire implements Wire {
   readonly closingCancels = false;
   readonly stateful = true;
@@ -37,7 +37,7 @@ export class SseWire implements Wire {
     this.#backend = target.backend.name;
   }
 
-  /** Opens the stream and waits for the address to post to. @throws LinkFailure · the reason of the signal */
+  /** Opens the stream and waits for the endpoint event. @throws LinkFailure · the reason of the signal */
   async open(signal: AbortSignal): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => {
       const stream = new Stream(this.#backend, this.#limits.frameBytes, {
@@ -46,7 +46,7 @@ export class SseWire implements Wire {
           this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
           if (this.#path !== undefined) return resolve();
           const facts = { category: 'protocol' } as const;
-          reject(new LinkFailure('BACKEND_PROTOCOL', this.#backend, 'names an endpoint of another origin', facts));
+          reject(new LinkFailure('BACKEND_PROTOCOL', this.#backend, 'sent an endpoint of another origin', facts));
         },
         ended: (cause) => {
           reject(cause);
@@ -76,7 +76,7 @@ export class SseWire implements Wire {
     return new Promise((resolve, reject) => {
       if (this.#path === undefined || this.#closed) {
         const facts = { category: 'closed', notRun: true, linkLost: true } as const;
-        return reject(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'has its event stream closed', facts));
+        return reject(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'has closed its event stream', facts));
       }
       const headers: Record<string, string> = { 'content-type': 'application/json' };
       if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
@@ -107,7 +107,7 @@ export class SseWire implements Wire {
     try {
       this.#sink.hear(event.data, undefined);
     } catch {
-      // One bad event must not end the calls of the whole session; the first and every power of ten are logged.
+      // One invalid event must not end the calls of the whole session; the first and every power of ten are logged.
       if (!Number.isInteger(Math.log10(++this.#malformed))) return;
       const fields = { backend: this.#backend, malformed: this.#malformed };
       this.#log.warn('backend sent events that are not MCP messages; skipped', fields);
@@ -189,7 +189,7 @@ class Stream implements ResponseReader {
   }
 }
 
-/** The answer to one POST: only its status counts, the message comes on the stream. */
+/** The response to one POST: only its status is used, the message arrives on the stream. */
 class Accepted implements ResponseReader {
   readonly #backend: string;
   readonly #resolve: () => void;

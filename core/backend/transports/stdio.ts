@@ -10,14 +10,14 @@ import { Lines } from './lines.ts';
 import { Pace } from './pace.ts';
 import { ProcessGroup, type Spawn, type StartedBy } from './process-group.ts';
 
-/** Bytes a program may leave unread before calls to it are refused. */
+/** Unread bytes of a program before calls to it are refused. */
 const MAX_UNREAD_BYTES = 67_108_864;
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const LF_BYTES = Buffer.from('\n');
 
-/** What a stdio wire is made with. */
+/** What a stdio transport is made with. */
 export interface StdioOptions {
   readonly backend: Backend;
   readonly limits: Limits;
@@ -29,7 +29,7 @@ export interface StdioOptions {
   readonly tally: { processes: number };
 }
 
-/** A program on this machine: one JSON message per line on its stdin and stdout (MCP transports, stdio). */
+/** A local program: one JSON message per line on its stdin and stdout (MCP transports, stdio). */
 export class StdioWire implements Wire {
   readonly closingCancels = false;
   readonly stateful = true;
@@ -63,12 +63,12 @@ export class StdioWire implements Wire {
       pace.took(chunk.length, stdout);
     });
     stdout?.on('error', () => undefined);
-    // EPIPE: the exit that follows tells the whole story.
+    // EPIPE: the exit that follows reports the reason.
     child.stdin?.on('error', () => undefined);
     child.once('error', (cause) => this.#ended('could not be started', 'spawn', cause));
-    // `close` comes after the last bytes of stdout: an answer written just before the exit still counts.
+    // `close` follows the last bytes of stdout, so a response written just before the exit is read.
     child.once('close', (code, signal) => this.#ended(exitSentence(code, signal), 'exit', undefined));
-    // A helper that keeps stdout open must not hide that the program itself has gone.
+    // A helper that keeps stdout open must not hide the exit of the program itself.
     void this.#group.ended.then(() => {
       tally.processes--;
       setTimeout(() => {
@@ -103,7 +103,7 @@ export class StdioWire implements Wire {
     }
     if (stdin.writableLength > MAX_UNREAD_BYTES) {
       const facts = { category: 'busy', notRun: true } as const;
-      return new LinkFailure('BACKEND_BUSY', this.#backend, 'does not read what it is sent', facts);
+      return new LinkFailure('BACKEND_BUSY', this.#backend, 'does not read its input', facts);
     }
     stdin.cork();
     stdin.write(oneLine(body));
@@ -117,7 +117,7 @@ export class StdioWire implements Wire {
       this.#sink.hear(line, undefined);
     } catch {
       this.#malformed++;
-      // The first, then every power of ten: a server that prints to stdout must not fill the log.
+      // The first, then every power of ten: a server that prints to stdout must not flood the log.
       if (!Number.isInteger(Math.log10(this.#malformed))) return;
       this.#log.warn('backend wrote lines to stdout that are not MCP messages; skipped', this.#about());
     }
@@ -126,7 +126,7 @@ export class StdioWire implements Wire {
   #tooLong(): void {
     const sentence = `wrote a line of more than ${this.#limits.frameBytes} bytes`;
     const failure = new LinkFailure('BACKEND_TOO_LARGE', this.#backend, sentence, { category: 'too-large' });
-    // Nobody can tell whose answer it was once it is thrown away.
+    // The line was discarded, so its request is unknown.
     this.#sink.failAll(failure);
   }
 
@@ -149,7 +149,7 @@ export class StdioWire implements Wire {
   }
 }
 
-/** Node's spawn throws for an argv or environment that no system takes. */
+/** Node's spawn throws for an argv or environment that no system accepts. */
 function started(backend: string, command: Command, by: StartedBy): ProcessGroup {
   try {
     return new ProcessGroup(command, by);
@@ -162,7 +162,7 @@ function started(backend: string, command: Command, by: StartedBy): ProcessGroup
 const LOGGED_CHARS = 2_000;
 const DRAIN_MS = 500;
 
-/** The body on one line. A line end in JSON is white space: inside strings it is escaped. */
+/** The body on one line. Line breaks in JSON are white space; inside strings they are escaped. */
 function oneLine(body: Buffer): Buffer {
   if (!body.includes(LF) && !body.includes(CR)) return body;
   for (let at = 0; at < body.length; at++) if (body[at] === LF || body[at] === CR) body[at] = SPACE;

@@ -14,7 +14,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 const ACCEPT = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
-/** One message on its way. A class, not a literal with a getter, for the reason that `RequestIntent` gives. */
+/** One message to send. A class instead of a literal with a getter, for the reason given at `LazyMcpRequest`. */
 class PostRequest implements HttpRequest {
   readonly method = 'POST';
   readonly headers: Record<string, string>;
@@ -33,13 +33,13 @@ class PostRequest implements HttpRequest {
     this.#asked = asked;
   }
 
-  /** Made only for an authorizer that waits for something. */
+  /** Created only for an asynchronous authorizer. */
   get signal(): AbortSignal {
     return this.#asked.signal ?? this.#asked.cancel?.signal ?? NEVER;
   }
 }
 
-/** Streamable HTTP: one POST per message, its answer as JSON or as its own event stream (MCP transports). */
+/** Streamable HTTP: one POST per message, its response as JSON or as an event stream (MCP transports). */
 export class StreamableHttpWire implements Wire, HttpLeg {
   readonly closingCancels = true;
   readonly target: HttpTarget;
@@ -93,7 +93,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     this.#version = protocolVersion;
   }
 
-  /** Opens the server's own stream in the background, when the server offers one. */
+  /** Opens the server's own stream in the background, if the server offers one. */
   openChannel(): void {
     this.#channel = new ServerChannel(this, this.#holder);
     this.#channel.open();
@@ -104,7 +104,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     this.#closed = true;
     this.#channel?.close();
     if (this.#sessionId === undefined) return;
-    // 405 means that the server ends sessions on its own terms; either way the link is over for us.
+    // 405 means that the server ends sessions itself; the session is over for the gateway in any case.
     await this.#plain('DELETE', this.headers('2025-11-25', ACCEPT), this.#holder.caller, CLOSE_TIMEOUT_MS).catch(
       () => undefined,
     );
@@ -118,18 +118,18 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     return headers;
   }
 
-  /** The answer to the hello names the session. */
+  /** The first response contains the session id. */
   learnSession(id: string | undefined): void {
     if (id !== undefined && id !== '') this.#sessionId = id;
   }
 
-  /** The server does not know the session any more; whatever it refused did not run. */
+  /** The server does not know the session any more; requests that it refused for this did not run. */
   sessionLost(status: number): LinkFailure {
     const facts = { category: 'session', notRun: true, linkLost: true } as const;
     return new LinkFailure('BACKEND_UNREACHABLE', this.backend, `lost the session (HTTP ${status})`, facts);
   }
 
-  /** Whether a refusal says that the session is gone. 404 does by the book; some servers say it with 400. */
+  /** Whether an error response means that the session has ended. The specification says 404; some servers send 400. */
   isSessionLoss(status: number, body: Buffer): boolean {
     if (this.#sessionId === undefined) return false;
     if (status === 404) return true;
@@ -153,10 +153,10 @@ export class StreamableHttpWire implements Wire, HttpLeg {
   }
 }
 
-/** -32000 and -32001 are what SDK servers use for an unknown session. */
+/** SDK servers use -32000 and -32001 for an unknown session. */
 const SESSION_CODES: ReadonlySet<number> = new Set([-32000, -32001]);
 
-/** The answer to a notification, a response or DELETE: only its status counts. */
+/** The response to a notification, a response or DELETE: only its status is used. */
 class PlainAnswer implements ResponseReader {
   readonly #wire: StreamableHttpWire;
   readonly #resolve: () => void;
@@ -181,7 +181,7 @@ class PlainAnswer implements ResponseReader {
 
   answered(flow: RequestControl, head: ResponseHead): void {
     this.#status = head.status;
-    // A stream as an answer to a notification would never end, and no body of one is worth decoding.
+    // A stream as response to a notification would never end, and its body is not needed.
     const isTaken = head.status >= 200 && head.status <= 299 && head.contentEncoding !== undefined;
     if (isTaken || mediaType(head.contentType) === STREAM_TYPE) flow.abort(WITHDRAWN);
   }
@@ -203,7 +203,7 @@ class PlainAnswer implements ResponseReader {
   #expire(): void {
     this.#expired = true;
     const facts = { category: 'timeout' } as const;
-    this.#reject(new LinkFailure('BACKEND_TIMEOUT', this.#wire.backend, 'did not take a message in time', facts));
+    this.#reject(new LinkFailure('BACKEND_TIMEOUT', this.#wire.backend, 'did not accept a message in time', facts));
     this.#flow?.abort(WITHDRAWN);
   }
 }

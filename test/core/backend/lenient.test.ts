@@ -145,7 +145,7 @@ describe('a compressed answer', () => {
     const { manager } = await calling((got) => {
       got.response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
     });
-    await expect(send(manager, CALL)).rejects.toThrow('answered in a content coding that cannot be undone');
+    await expect(send(manager, CALL)).rejects.toThrow('sent a response with an invalid content coding');
   });
 });
 
@@ -186,7 +186,7 @@ describe('an answer that is odd', () => {
       openStream(got.response);
       got.response.end('data: connected\n\n');
     });
-    await expect(send(other, CALL)).rejects.toThrow('answered something that is not an MCP message');
+    await expect(send(other, CALL)).rejects.toThrow('sent something that is not an MCP message');
   });
 
   proves(

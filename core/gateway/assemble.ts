@@ -16,39 +16,40 @@ import { handoverStateOf } from './reload-handover.ts';
 import { createEndpointSettings } from './routes-adapter.ts';
 import { wireGateway } from './wire-gateway.ts';
 
-/** What a host or an embedder hands over besides the plan. */
+/** What a host or an embedder passes besides the plan. */
 export interface GatewayOptions {
-  /** Addresses that a plan may use; `@toolmgr/plugins` exports one. */
+  /** Plugins by address; `@toolmgr/plugins` exports such a catalogue. */
   readonly catalogue?: Catalogue;
-  /** Plugins given as objects; a plan uses them by their address. */
+  /** Plugins as objects; a plan uses them by their address. */
   readonly plugins?: readonly Plugin[];
-  /** Where `./custom-plugin.ts` in a plan is looked for; default: the working directory. */
+  /** Folder of relative plugin paths such as `./custom-plugin.ts`; default: the working directory. */
   readonly baseDir?: string;
   readonly log?: Log;
   /** Epoch milliseconds. */
   readonly now?: () => number;
   /**
-   * The gateway whose place this one takes once it has started: requests, client sessions and event streams are its own
-   * from then on, and backends that are described as before go on as they are. The other one ends the calls that it
-   * began, and is to be stopped when it is `drained`. When this one cannot be made, the other goes on as if nothing had been.
+   * The gateway that this one replaces once it has started. It takes over requests, client sessions and event streams,
+   * and backends with an equal description. The replaced gateway finishes its own calls, and must be stopped when it is
+   * `drained`. When this gateway cannot be made, the other one continues unchanged.
    */
   readonly successorOf?: Gateway;
-  /** Starts the program of a stdio backend; a test replaces it. */
+  /** Starts the program of a stdio backend; tests replace it. */
   readonly spawn?: Spawn;
 }
 
 /**
- * Plan in, gateway out: read, load, apply, check, prepare, seal, start.
+ * Makes a gateway from a plan: read, load, apply, check, prepare, seal, start.
  *
- * Backends are opened in the background; `gateway.settled()` says when they have answered. When a step fails, what was
- * started is stopped again in reverse order.
- * @throws GatewayFault PLAN_*, PLUGIN_*, SLOT_*, AUTH_STRATEGY_INVALID, SECRET_MISSING; a successor also CATALOG_CONFLICT
+ * Backends are opened in the background; `gateway.settled()` reports when they have answered. When a step fails,
+ * everything that was started is stopped again in reverse order.
+ * @throws GatewayFault PLAN_*, PLUGIN_*, SLOT_*, AUTH_STRATEGY_INVALID, SECRET_MISSING; at a reload also
+ * CATALOG_CONFLICT
  */
 export async function createGateway(input: PlanInput, options: GatewayOptions = {}): Promise<Gateway> {
   const plan = readPlan(input);
   const log = options.log ?? stderrLog();
   const now = options.now ?? Date.now;
-  const hooks = createHooks((fault) => log.error('a plugin failed to listen', { cause: explainCause(fault) }));
+  const hooks = createHooks((fault) => log.error('a listener of a plugin failed', { cause: explainCause(fault) }));
   const slots = createSlots();
   let performing: Performing | undefined;
   let behind: BackendsBehind | undefined;
@@ -93,8 +94,8 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     await hooks.starting.promise();
     await joined.open();
     if (options.successorOf !== undefined) {
-      await joined.gateway.settled(); // with all lists: nobody waits, none seem lost
-      joined.gateway.catalog(); // one that cannot be made would answer no list: the gateway before stays
+      await joined.gateway.settled(); // wait for the lists, so that clients neither wait nor see entries disappear
+      joined.gateway.catalog(); // when it cannot be built, the previous gateway is kept
     }
     joined.takeOver();
   } catch (cause) {
@@ -114,20 +115,20 @@ function applyAll(core: Core, loaded: readonly Loaded[]): void {
   }
 }
 
-/** Never open by omission: somebody must say who callers are, even if the answer is "anybody". */
+/** Authentication must be configured, even if it accepts everybody. */
 function requireAuthentication(hooks: Hooks, log: Log): void {
   const taps = hooks.authenticate.tapNames();
   if (taps.length > 1 && taps.includes('incoming-auth/anonymous')) {
     const others = taps.filter((name) => name !== 'incoming-auth/anonymous');
-    log.warn('incoming-auth/anonymous lets in whoever the other plugins have no opinion about', { others });
+    log.warn('incoming-auth/anonymous accepts all requests that the other plugins do not decide', { others });
   }
   if (taps.length > 0) return;
   throw new GatewayFault(
     'PLAN_INCOMPLETE',
-    'plugins: none of them authenticates callers; add incoming-auth/anonymous to let everybody in',
+    'plugins: none of them authenticates callers; add incoming-auth/anonymous to accept everybody',
   );
 }
 
 function tooEarly(): GatewayFault {
-  return new GatewayFault('PLAN_INCOMPLETE', 'a tool was called or asked for before the gateway was assembled');
+  return new GatewayFault('PLAN_INCOMPLETE', 'a tool was called or listed before the gateway was assembled');
 }

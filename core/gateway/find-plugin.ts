@@ -8,13 +8,13 @@ import { nearest } from '../extension/nearest.ts';
 import type { Plugin } from '../extension/plugin.ts';
 import { whyNotLoaded } from './why-not-loaded.ts';
 
-/** Addresses to plugins, each loaded only when a plan uses it. */
+/** Plugins by address, each loaded only when a plan uses it. */
 export type Catalogue = Readonly<Record<string, LoadPlugin | CatalogueEntry>>;
 
 /** Imports the module of a plugin. */
 export type LoadPlugin = () => Promise<{ readonly default: Plugin }>;
 
-/** A plugin that has a section in the contract's file. */
+/** A plugin with a section in the contract's file. */
 export interface CatalogueEntry {
   readonly load: LoadPlugin;
   readonly section: SectionPlace;
@@ -22,19 +22,20 @@ export interface CatalogueEntry {
   readonly contract?: () => Promise<{ readonly contract: SectionReader }>;
 }
 
-/** Where plugins are looked for. */
+/** Where plugins are searched. */
 export interface PluginPlaces {
   readonly catalogue: Catalogue;
-  /** Plugins given as objects; they go before the catalogue. */
+  /** Plugins as objects; they take precedence over the catalogue. */
   readonly inline?: readonly Plugin[];
-  /** Folder of relative paths, and where packages are looked for as `import` in a file there would. */
+  /** Folder of relative paths, and start of the search for packages, like `import` in a file there. */
   readonly baseDir: string;
 }
 
 /**
- * The plugin of an address: one given as an object, a file (`./x.js`, `../x.ts`, an absolute path), one of the catalogue, or
- * an installed package (`toolmgr-plugin-x`, `@acme/x`), in this order.
- * @throws GatewayFault PLUGIN_UNKNOWN saying why it could not be loaded, PLUGIN_INVALID when what is there is no plugin
+ * The plugin of an address: an object, a file (`./x.js`, `../x.ts`, an absolute path), a catalogue entry, or an
+ * installed package (`toolmgr-plugin-x`, `@acme/x`), in this order.
+ * @throws GatewayFault PLUGIN_UNKNOWN with the reason why it was not loaded, PLUGIN_INVALID when the export is not a
+ * plugin
  */
 export async function findPlugin(use: string, { catalogue, inline = [], baseDir }: PluginPlaces): Promise<Plugin> {
   const given = inline.find((plugin) => plugin.address === use);
@@ -76,7 +77,7 @@ function isPlugin(value: unknown): value is Plugin {
   return typeof address === 'string' && typeof config?.safeParse === 'function' && typeof apply === 'function';
 }
 
-/** The main file of a package as `import` resolves it from `baseDir`: Node resolves from the importing file only. */
+/** The main file of a package as `import` in `baseDir` would resolve it; Node resolves only from the importing file. */
 async function fileOfPackage(use: string, { catalogue, inline, baseDir }: Required<PluginPlaces>): Promise<string> {
   const known = [...Object.keys(catalogue), ...inline.map(({ address }) => address)];
   const hint = nearest(use, known);
@@ -98,5 +99,5 @@ async function fileOfPackage(use: string, { catalogue, inline, baseDir }: Requir
   }
 }
 
-/** `name`, `@scope/name`, and a subpath of either. */
+/** `name`, `@scope/name`, and subpaths. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:\/[\w.-]+)*$/;

@@ -10,24 +10,24 @@ import type { HandleOptions } from '../server/http/node-adapter.ts';
 export interface Gateway {
   readonly name: string;
   /**
-   * Answers one Node HTTP request on the endpoint path or a mounted route; anything else gets 404. `options` say what a
-   * framework did to the request before: read its body, took a mount path off its URL.
+   * Answers one Node HTTP request at the endpoint path or a mounted route; other paths get 404. `options` describe what a
+   * framework did to the request before: read its body, removed a mount path from its URL.
    */
   handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
   /** The same for web-standard servers. Slower: the hosts use `handle`. */
   fetch(request: Request): Promise<Response>;
-  /** Calls a tool from code, with all hooks. The anonymous caller when none is given. */
+  /** Calls a tool from code, with all hooks. Without a caller the anonymous one is used. */
   perform(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
   /** The catalogue of a capability class; `''` for clients that declare nothing. */
   catalog(capabilityClass?: string): Catalog;
   backends(): readonly BackendState[];
-  /** Backends that keep the gateway from being ready: those away, where a plugin says that all must be there. */
+  /** Backends that prevent readiness: unavailable ones, when a plugin requires all backends. */
   unready(): readonly string[];
   /** Resolves when backends have their first lists or the discovery time has passed. */
   settled(): Promise<void>;
-  /** Who taps which hook, in running order. */
+  /** Plugin addresses per hook, in running order. */
   taps(): Readonly<Record<string, readonly string[]>>;
-  /** Live things, for status pages and leak checks. */
+  /** Counts of live objects, for status pages and leak tests. */
   counts(): {
     links: number;
     processes: number;
@@ -37,8 +37,8 @@ export interface Gateway {
     parked: number;
   };
   /**
-   * For a gateway whose place another has taken (`GatewayOptions.successorOf`): resolves when the requests that it began
-   * have ended, at once for any other.
+   * For a gateway that was replaced (`GatewayOptions.successorOf`): resolves when its own requests have ended; at once
+   * for any other.
    */
   drained(): Promise<void>;
   /** Ends streams, finishes calls within `limits.stopMs`, closes backends, stops plugins in reverse order. */

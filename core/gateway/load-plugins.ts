@@ -4,18 +4,18 @@ import type { Plugin } from '../extension/plugin.ts';
 import { findPlugin, type PluginPlaces } from './find-plugin.ts';
 import type { Plan } from './plan.ts';
 
-/** A plugin with its configuration read. */
+/** A plugin with its parsed configuration. */
 export interface Loaded {
-  /** Its address in the plan, a path or the name of a package perhaps. */
+  /** Its address in the plan; may be a path or a package name. */
   readonly use: string;
   readonly plugin: Plugin;
   readonly config: unknown;
-  /** Neither of the catalogue nor given as an object: what it does is not known here. */
+  /** Neither from the catalogue nor given as an object, so its behaviour is unknown. */
   readonly isForeign: boolean;
 }
 
 /**
- * Loads every plugin of a plan, in order, and reads its configuration strictly.
+ * Loads every plugin of a plan, in order, and parses its configuration strictly.
  * @throws GatewayFault PLUGIN_UNKNOWN, PLUGIN_INVALID, PLAN_INVALID
  */
 export async function loadPlugins(plan: Plan, places: PluginPlaces): Promise<readonly Loaded[]> {

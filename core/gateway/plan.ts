@@ -16,8 +16,7 @@ const strategyUse = z.strictObject({
 });
 
 /**
- * The one currency of the hosts: what to load and how to wire it. Hosts make it from flags, YAML or a resource;
- * everything after it is the same gateway.
+ * What to load and how to wire it. Hosts make a plan from flags, YAML or a resource; everything after it is the same.
  */
 export const planSchema = z.strictObject({
   name: z.string().min(1).default('toolmgr-vmcp').describe('server name in serverInfo, logs and audit'),
@@ -46,15 +45,15 @@ export const planSchema = z.strictObject({
       perWorkloadMs: z.record(z.string(), z.int().min(1)).default({}).describe('by backend name'),
     })
     .prefault({})
-    .describe('time for one answer of a backend; progress starts it again, within limits.callTotalMs'),
+    .describe('time limit for one response of a backend; progress restarts it, within limits.callTotalMs'),
   endpoint: z
     .strictObject({
-      path: z.string().startsWith('/').default('/mcp').describe('where MCP is served'),
+      path: z.string().startsWith('/').default('/mcp').describe('path of MCP'),
       allowedHosts: z
         .array(z.string())
         .optional()
-        .describe('Host header names served; default: loopback names when bound to loopback, any otherwise'),
-      allowedOrigins: z.array(z.string()).default([]).describe('exact Origin values served besides loopback ones'),
+        .describe('allowed Host header names; default: loopback names when bound to loopback, any otherwise'),
+      allowedOrigins: z.array(z.string()).default([]).describe('allowed Origin values, exact, besides loopback ones'),
       loopback: z.boolean().default(true).describe('bound to loopback: Host must be a loopback name'),
       strictProtocolVersion: z
         .boolean()
@@ -75,28 +74,28 @@ export const planSchema = z.strictObject({
     .int()
     .min(16)
     .optional()
-    .describe('longer tool names get a short form, the same every time; default: no bound'),
+    .describe('longer tool names are shortened, always in the same way; default: no limit'),
   stateKey: z
     .string()
     .min(32)
     .optional()
-    .describe('secret behind sealed requestState; the same on all replicas; default: random at boot'),
+    .describe('secret that seals requestState; must be equal on all replicas; default: random at boot'),
   sessionStorage: z
     .strictObject({
       store: z.string().min(1).describe('name in the slot stores, e.g. `redis`'),
     })
     .optional()
-    .describe('where legacy sessions are kept for all replicas; default: each gateway has its own'),
-  limits: limitsSchema.prefault({}).describe('every bound of the gateway'),
+    .describe('stores legacy sessions for all replicas; default: each gateway has its own'),
+  limits: limitsSchema.prefault({}).describe('limits of the gateway'),
 });
 
-/** A plan as written. */
+/** A plan before defaults are applied. */
 export type PlanInput = z.input<typeof planSchema>;
-/** A plan with every default filled in. */
+/** A plan with all defaults. */
 export type Plan = z.output<typeof planSchema>;
 
 /**
- * Reads a plan strictly.
+ * Parses a plan strictly.
  * @throws GatewayFault PLAN_INVALID with one line per problem: path, what is wrong, the nearest known key
  */
 export function readPlan(input: unknown): Plan {

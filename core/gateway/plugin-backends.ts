@@ -4,13 +4,13 @@ import type { Backends } from '../extension/plugin.ts';
 import type { Gaps } from '../pipeline/completeness.ts';
 import type { Plan } from './plan.ts';
 
-/** What stands behind `core.backends` once the gateway is joined. */
+/** What implements `core.backends` once the gateway is wired. */
 export interface BackendsBehind {
   readonly manager: Pick<BackendManager, 'states' | 'probe' | 'setHealth'>;
   readonly gaps: Gaps;
 }
 
-/** Makes `core.backends`; it is empty until `behind` gives something. */
+/** Makes `core.backends`; it is empty until `behind` returns something. */
 export function createPluginBackends(
   { outgoingAuth }: Pick<Plan, 'outgoingAuth'>,
   behind: () => BackendsBehind | undefined,

@@ -13,14 +13,14 @@ import type { Gateway } from './gateway.ts';
 import type { Plan } from './plan.ts';
 import type { EndpointOptions } from './routes-adapter.ts';
 
-/** What a gateway leaves to the one that takes its place. */
+/** What a gateway passes to the one that replaces it. */
 export interface HandoverState {
   readonly plan: Plan;
   /** See `JoinParts`. */
   readonly foreign: ReadonlySet<string>;
-  /** Addresses of the plugins that say who callers are. */
+  /** Addresses of the plugins that authenticate callers. */
   readonly authenticators: readonly string[];
-  /** Lists may depend on who asks: credentials towards a backend do. */
+  /** Lists may depend on the caller, because credentials for a backend do. */
   readonly perCaller: boolean;
   /** Revisions and paths of the endpoint. */
   readonly endpointSettings: EndpointOptions;
@@ -30,17 +30,17 @@ export interface HandoverState {
   readonly suspendedCalls: SuspendedCalls;
   readonly seal: StateSeal;
   readonly rounds: SharedRounds;
-  /** The gateway has handed its door over; `requests` are those that it still answers. */
+  /** The gateway has passed its endpoint on; `requests` are those that it still answers. */
   leave(requests: InFlight): void;
 }
 
-/** Calls between two rounds, and who records one that is abandoned: whoever has the door. */
+/** Calls between two rounds; abandoned ones are recorded by the gateway that has the endpoint. */
 export interface SharedRounds {
   readonly rounds: Rounds;
   settle(record: CallRecord): void;
 }
 
-/** Keeps paused calls; nobody records them until `settle` is set. */
+/** Keeps paused calls; abandoned ones are recorded once `settle` is set. */
 export function sharedRounds(ttlMs: number, now: () => number): SharedRounds {
   const shared: SharedRounds = {
     rounds: createRounds(MAX_PAUSED_CALLS, ttlMs, now, (record) => shared.settle(record)),
@@ -53,19 +53,19 @@ const MAX_PAUSED_CALLS = 10_000; // of all callers; the oldest is recorded as ab
 
 const handoverStates = new WeakMap<Gateway, HandoverState>();
 
-/** Notes what a gateway would leave. */
+/** Stores what a gateway would pass on. */
 export function noteHandoverState(gateway: Gateway, handoverState: HandoverState): void {
   handoverStates.set(gateway, handoverState);
 }
 
-/** What a gateway leaves; `undefined` for one that was not made here. */
+/** What a gateway passes on; `undefined` for one that was not made here. */
 export function handoverStateOf(gateway: Gateway): HandoverState | undefined {
   return handoverStates.get(gateway);
 }
 
 /**
- * Why client sessions cannot move from one plan to another; `undefined` when they can. What they were opened under must
- * be the same: the name of the server, where and by whom it is asked, and the bounds they live in.
+ * Why client sessions cannot be moved from one plan to another; `undefined` when they can. The settings under which
+ * they were opened must be equal: server name, endpoint, authentication, and limits.
  */
 export function whyNotMoved(
   before: Pick<HandoverState, 'plan' | 'authenticators' | 'perCaller' | 'endpointSettings'>,
@@ -84,7 +84,7 @@ export function whyNotMoved(
   return all.length === 0 ? undefined : `${all.join(', ')} changed`;
 }
 
-/** Which lists differ for each class that clients of the gateway before have asked for. */
+/** Which lists differ for each class in use by clients of the previous gateway. */
 export function listsThatDiffer(before: Catalogs, after: Catalogs): ListsChanged[] {
   return before.classes().flatMap((capabilityClass) => {
     const kinds = kindsThatDiffer(catalogIn(before, capabilityClass), catalogIn(after, capabilityClass));
@@ -92,7 +92,7 @@ export function listsThatDiffer(before: Catalogs, after: Catalogs): ListsChanged
   });
 }
 
-/** A catalogue that could not be built has nothing in it. */
+/** A catalogue that could not be built counts as empty. */
 function catalogIn(catalogs: Catalogs, capabilityClass: string): Catalog | undefined {
   try {
     return catalogs.of(capabilityClass);
@@ -103,12 +103,12 @@ function catalogIn(catalogs: Catalogs, capabilityClass: string): Catalog | undef
 
 const MOVED_UNDER = ['name', 'version', 'endpoint', 'limits', 'sessionStorage', 'stateKey'] as const;
 
-/** Whether callers are known in the same way, down to the configuration of the plugins that know them. */
+/** Whether callers are authenticated in the same way, including the configuration of the plugins. */
 export function isSameDoor(before: Plan, after: Plan, authenticators: readonly string[]): boolean {
   return authenticators.every((use) => isDeepStrictEqual(configsOf(before, use), configsOf(after, use)));
 }
 
-/** Whether a backend of this name may go on as it is: reached as before, with the same credentials. */
+/** Whether a backend of this name can be taken over: same address and same credentials. */
 export function mayBeKept(
   before: Pick<HandoverState, 'plan' | 'foreign'>,
   after: Pick<HandoverState, 'plan' | 'foreign'>,
@@ -126,7 +126,7 @@ export function mayBeKept(
   );
 }
 
-/** Plugins that may have to do with links to backends: strategies and monitors. What is foreign may do anything. */
+/** Plugins that may affect sessions with backends: strategies and monitors. Foreign plugins may affect everything. */
 const TOUCHES_BACKENDS = /^(?:outgoing-auth\/|health$)/;
 
 const configsOf = ({ plugins }: Plan, address: string) => plugins.filter(({ use }) => use === address);

@@ -3,14 +3,14 @@ import { GatewayFault } from '../errors.ts';
 import type { EndpointSettings } from '../extension/plugin.ts';
 import { ERAS } from '../pipeline/server-info.ts';
 
-/** What plugins said about the endpoint while they were applied. */
+/** What plugins set about the endpoint while they were applied. */
 export interface EndpointOptions {
-  /** Revisions that are spoken. */
+  /** Supported revisions. */
   readonly eras: readonly Era[];
   readonly directPath: string | undefined;
 }
 
-/** Collects what plugins say about the endpoint, whose own path is given. */
+/** Collects the endpoint settings of plugins for the given endpoint path. */
 export function createEndpointSettings(endpointPath: string): {
   readonly settings: EndpointSettings;
   options(): EndpointOptions;
@@ -22,16 +22,17 @@ export function createEndpointSettings(endpointPath: string): {
     settings: {
       serveOnly(era) {
         if (only !== undefined && only !== era) {
-          throw new GatewayFault('PLAN_INVALID', `one plugin asks for revision ${only} only, another for ${era} only`);
+          throw new GatewayFault('PLAN_INVALID', `one plugin requires revision ${only} only, another ${era} only`);
         }
         only = era;
       },
       serveDirect(path) {
-        // Below the endpoint: a token for the endpoint is one for it too (RFC 8707), and no route of a host is there.
+        // Below the endpoint, so that a token for the endpoint is valid for it too (RFC 8707), and no route of a host
+        // collides.
         if (!path.startsWith(under) || path.length === under.length) {
           throw new GatewayFault('PLAN_INVALID', `the direct path must lie below ${under}, got ${path}`);
         }
-        if (directPath !== undefined) throw new GatewayFault('PLAN_INVALID', 'two plugins ask for a direct path');
+        if (directPath !== undefined) throw new GatewayFault('PLAN_INVALID', 'two plugins set a direct path');
         directPath = path;
       },
     },

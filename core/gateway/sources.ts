@@ -6,19 +6,19 @@ import type { Log } from '../extension/plugin.ts';
 import { type BackOff, backOffMs } from '../timing/back-off.ts';
 import { within } from '../timing/within.ts';
 
-/** The backend sources of one gateway, kept running. */
+/** The running backend sources of one gateway. */
 export interface Sources {
   /** Resolves when every source has pushed once, or after `ms`. */
   first(ms: number): Promise<void>;
-  /** Resolves when every source has pushed a snapshot that expects nothing more but what has failed, or after `ms`. */
+  /** Resolves when no source expects further backends, except failed ones, or after `ms`. */
   complete(ms: number): Promise<void>;
-  /** What sources expect and have not described yet. */
+  /** Expected backends without a description. */
   expected(): readonly ExpectedBackend[];
 }
 
 /**
- * Runs every source and hands each of its snapshots on. A source that fails is started again with back-off; its last
- * snapshot stays.
+ * Runs every source and passes on each of its snapshots. A failed source is restarted with back-off; its last snapshot
+ * is kept.
  */
 export function watchSources(
   sources: ReadonlyMap<string, BackendSource>,
@@ -77,7 +77,11 @@ async function keepWatching(
     } catch (cause) {
       if (signal.aborted) return;
       const waitMs = backOffMs(attempt, RETRY);
-      log.error('backend source failed, its last backends stay', { source: name, cause: explainCause(cause), waitMs });
+      log.error('backend source failed; its last backends are kept', {
+        source: name,
+        cause: explainCause(cause),
+        waitMs,
+      });
       await delay(waitMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }

@@ -5,7 +5,7 @@ import { explainCause } from '../errors.ts';
 import { missingPackage } from '../extension/missing-package.ts';
 import { nearest } from '../extension/nearest.ts';
 
-/** Why `import` of the file of a plugin failed: one sentence, with `FILE:LINE` where the engine or its compiler tells it. */
+/** Why `import` of a plugin file failed: one sentence, with `FILE:LINE` if the engine or its compiler reports it. */
 export function whyNotLoaded(cause: unknown, path: string): string {
   if (!(cause instanceof Error)) return `${path} threw ${explainCause(cause)}`;
   const said = 'code' in cause && typeof cause.code === 'string' ? SENTENCES[cause.code] : undefined;
@@ -17,7 +17,7 @@ export function whyNotLoaded(cause: unknown, path: string): string {
   return `${place ?? path}: ${cause.name}: ${explainCause(cause)}`;
 }
 
-const NO_MODULE = 'is no module of JavaScript or TypeScript (.js, .mjs, .cjs, .ts, .mts)';
+const NO_MODULE = 'is not a JavaScript or TypeScript module (.js, .mjs, .cjs, .ts, .mts)';
 
 /** By code of Node's error. */
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -25,30 +25,30 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ERR_UNKNOWN_FILE_EXTENSION: NO_MODULE,
   ERR_IMPORT_ATTRIBUTE_MISSING: NO_MODULE,
   ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING:
-    'is TypeScript inside node_modules, which Node does not run; the package has to come as JavaScript',
+    'is TypeScript inside node_modules, which Node does not run; the package has to be published as JavaScript',
 };
 
-/** The nearest name in the folder of a file that is not there. */
+/** The nearest name in the folder of a missing file. */
 function fileMeant(path: string): string {
   try {
     const meant = nearest(basename(path), readdirSync(dirname(path)));
     return meant === undefined ? '' : `, did you mean ${meant}?`;
   } catch {
-    return ''; // the folder is not there either
+    return ''; // the folder is missing too
   }
 }
 
-/** Where an error happened: the line that it begins with, or the first file among its callers. */
+/** Where an error happened: the line at its beginning, or the first file of its stack. */
 function placeOf({ stack = '' }: Error): string | undefined {
   const [, file, line] = /^(?:file:\/\/)?(\/[^\n]+|[A-Za-z]:[^\n]+):(\d+)\n/.exec(stack) ?? [];
   if (file !== undefined) return `${file}:${line}`;
   return /\bfile:\/\/([^\s()]+:\d+):\d+\)?$/m.exec(stack)?.[1];
 }
 
-/** Node keeps the place of a syntax error in JavaScript to itself; its parser of TypeScript tells it. */
+/** Node does not report the place of a syntax error in JavaScript; its TypeScript parser does. */
 function placeBySyntax(path: string): string | undefined {
   const { emitWarning } = process;
-  process.emitWarning = () => {}; // that the parser is experimental is not what the reader asked
+  process.emitWarning = () => {}; // hides the warning that the parser is experimental
   try {
     stripTypeScriptTypes(readFileSync(path, 'utf8'), { sourceUrl: path });
     return undefined; // the error is in another file

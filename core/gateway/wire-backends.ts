@@ -15,7 +15,7 @@ import type { Plan } from './plan.ts';
 import { type HandoverState, mayBeKept } from './reload-handover.ts';
 import type { EndpointOptions } from './routes-adapter.ts';
 
-/** What joining needs: a plan that was read, and hooks and slots that the plugins filled. */
+/** What wiring needs: a parsed plan, and hooks and slots that the plugins have filled. */
 export interface JoinParts {
   readonly plan: Plan;
   readonly hooks: Hooks;
@@ -23,9 +23,9 @@ export interface JoinParts {
   readonly log: Log;
   readonly now: () => number;
   readonly authorizers: Authorizers;
-  /** What plugins said about the endpoint. */
+  /** What plugins set about the endpoint. */
   readonly endpointSettings: EndpointOptions;
-  /** Addresses in the plan of plugins that are neither of the catalogue nor given as objects. */
+  /** Addresses in the plan of plugins that are neither from the catalogue nor given as objects. */
   readonly foreign: ReadonlySet<string>;
   readonly spawn?: Spawn;
   /** Makes the clients of HTTP backends. */
@@ -46,7 +46,7 @@ export function wireBackends(parts: JoinParts, expected: () => readonly Expected
       const controller = before?.manager.lend(backend.name);
       if (before === undefined || controller === undefined || !sameBackend(controller.backend, backend))
         return undefined;
-      // a monitor that has set it aside is not there any more: the backend is looked at anew
+      // the monitor that set it aside is gone, so the backend is checked again
       if (controller.state.health?.status === 'unhealthy' || !mayBeKept(before, parts, backend.name)) return undefined;
       adopted.add(backend.name);
       return controller;

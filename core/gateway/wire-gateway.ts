@@ -12,13 +12,13 @@ import { type JoinParts, wireBackends } from './wire-backends.ts';
 import { wirePipeline } from './wire-pipeline.ts';
 import { wireServer } from './wire-server.ts';
 
-/** The gateway, wired but without backends. `open` asks the backend sources. */
+/** The gateway, wired but without backends. `open` starts the backend sources. */
 export interface WiredGateway {
   readonly gateway: Gateway;
   readonly performing: Performing;
   readonly backends: BackendsBehind;
   open(): Promise<void>;
-  /** Takes the endpoint of the gateway before over, with the sessions and streams of its clients. */
+  /** Takes over the endpoint of the previous gateway, with its client sessions and streams. */
   takeOver(): void;
 }
 
@@ -54,11 +54,11 @@ export function wireGateway(parts: JoinParts): WiredGateway {
     await begun.first(limits.discoveryMs);
   };
 
-  // Who serves the endpoint: the gateway before until this one takes it over, and the next one may take it away.
+  // The endpoint is served by the previous gateway until this one takes it over; the next gateway takes it over again.
   let hasEndpoint = before === undefined;
   let remaining: InFlight | undefined;
   const takeOver = (): void => {
-    if (why !== undefined) log.warn('client sessions end with the configuration before', { because: why });
+    if (why !== undefined) log.warn('client sessions end with the previous configuration', { because: why });
     if (before !== undefined) {
       moveIn(before);
       hasEndpoint = true;
@@ -125,7 +125,7 @@ export function wireGateway(parts: JoinParts): WiredGateway {
     leave(requests) {
       remaining = requests;
       hasEndpoint = false;
-      // The next gateway hears of backends now. An error as the reason would hold on to it by its stack.
+      // The next gateway gets events of backends from now on. An error as the reason would keep its stack in memory.
       stopped.abort('taken over');
     },
   });
@@ -134,11 +134,11 @@ export function wireGateway(parts: JoinParts): WiredGateway {
 
 const NOTHING_EXPECTED: readonly ExpectedBackend[] = [];
 
-/** Conflicts are said at the start, not only when the first client lists. */
+/** Conflicts are reported at the start, not only when the first client lists. */
 function checkCatalog(catalogs: Catalogs): void {
   try {
     catalogs.of('');
   } catch {
-    // the build has logged why, and every list says it again
+    // the build has logged the reason, and every list reports it again
   }
 }

@@ -76,7 +76,7 @@ export type WiredPipeline = ReturnType<typeof wirePipeline>;
 
 const SWEEP_MS = 1_000;
 
-/** Outside of any gateway: owners keep it over reloads. */
+/** A module function, because owners keep it over reloads. */
 function listsOfCaller(capabilityClass: string, caller: Caller): string {
   return callerClass(capabilityClass, caller.key);
 }

@@ -6,15 +6,15 @@ import type { HandoverState } from './reload-handover.ts';
 import type { JoinParts } from './wire-backends.ts';
 import type { WiredPipeline } from './wire-pipeline.ts';
 
-/** What clients talk to: an endpoint, and what this gateway puts behind it. */
+/** An endpoint, and what this gateway serves through it. */
 export interface WiredServer {
   readonly endpoint: Endpoint;
-  /** What takes the place of the gateway before at its endpoint. */
+  /** What replaces the previous gateway at its endpoint. */
   readonly behind: Omit<HandoverParts, 'kept' | 'endStreams'>;
 }
 
 /**
- * Makes the endpoint, or takes that of the gateway before, which goes on to serve it until `endpoint.exchange`.
+ * Makes the endpoint, or takes that of the previous gateway, which serves it until `endpoint.exchange`.
  * @throws GatewayFault SLOT_UNKNOWN
  */
 export function wireServer(

@@ -7,7 +7,7 @@ import type { JsonObject, RawJson, RawMembers } from '../contract/json.ts';
 import { decodeObject, encode } from '../json/raw-json.ts';
 import { cancellationOf } from '../timing/cancel.ts';
 
-/** Everything a call is made of; `params` and `arguments` follow from `members`. */
+/** The fields of a call; `params` and `arguments` are derived from `members`. */
 export interface CallFields {
   readonly id: string;
   readonly method: CallMethod;
@@ -24,11 +24,11 @@ export interface CallFields {
   readonly backendState: string | undefined;
   readonly inputResponses: RawJson | undefined;
   readonly cancel: Cancellation;
-  /** `params.arguments` decoded, where that was done already. */
+  /** `params.arguments`, if already decoded. */
   readonly decoded?: JsonObject | undefined;
 }
 
-/** What a tap may change about a call. New `arguments` are encoded once; everything else of the params stays raw. */
+/** What a tap may change in a call. New `arguments` are encoded once; other params stay raw. */
 export interface CallChanges
   extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent' | 'inbound' | 'decoded'>> {
   readonly arguments?: JsonObject;
@@ -40,7 +40,7 @@ export function createCall(fields: CallFields): Call {
   return new CallValue(fields);
 }
 
-/** A copy of `call` with changes; the call itself stays as it was. */
+/** A copy of `call` with changes. */
 export function callWith(call: Call, changes: CallChanges): Call {
   const { arguments: argumentsValue, signal, ...rest } = changes;
   const members = argumentsValue === undefined ? call.members : call.members.with('arguments', encode(argumentsValue));
@@ -65,7 +65,7 @@ export function callWith(call: Call, changes: CallChanges): Call {
   });
 }
 
-/** One shape for all calls, so that the hot path stays monomorphic; decoding waits until somebody reads. */
+/** One class for all calls, so that the hot path stays monomorphic; values are decoded on first read. */
 class CallValue implements Call {
   readonly id: string;
   readonly method: CallMethod;
@@ -103,7 +103,7 @@ class CallValue implements Call {
     this.#arguments = fields.decoded;
   }
 
-  /** The arguments as far as they were decoded. */
+  /** The arguments, if they were decoded. */
   get decoded(): JsonObject | undefined {
     return this.#arguments;
   }

@@ -1,7 +1,7 @@
 import type { Caller } from '../contract/caller.ts';
 import type { Refusal } from '../contract/refusal.ts';
 
-/** A 403 with the challenge of whoever authenticated the caller, unless the refusal has one of its own. */
+/** Adds the caller's challenge to a 403 without one. */
 export function challenged(refusal: Refusal, { challenge }: Caller): Refusal {
   if (challenge === undefined || refusal.status !== 403) return refusal;
   return { ...refusal, headers: { 'www-authenticate': challenge, ...refusal.headers } };

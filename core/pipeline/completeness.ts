@@ -2,18 +2,18 @@ import type { BackendManager } from '../backend/backend-manager.ts';
 import type { BackendState } from '../contract/backend.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
 
-/** What is missing while backends are away. */
+/** What lists lack while backends are unavailable. */
 export interface Gaps {
   /** Why the lists of a class must not be answered now; `undefined` when they may. */
   inLists(listClass: string): string | undefined;
-  /** Backends that the lists of a class lack although they may be answered; `undefined` when they lack none. */
+  /** Backends missing in the lists of a class that may be answered; `undefined` when none is missing. */
   lacking(listClass: string): readonly LackingBackend[] | undefined;
-  /** Backends whose program is still starting, in words; `undefined` when there are none. */
+  /** Text about backends whose program is still starting; `undefined` without any. */
   starting(): string | undefined;
-  /** Backends that keep the gateway from being ready; always none unless all are required. */
+  /** Backends that prevent readiness; always empty unless all backends are required. */
   unready(): readonly string[];
   requireAll(): void;
-  /** Something about a backend has changed. */
+  /** The state of a backend has changed. */
   stale(): void;
 }
 
@@ -21,11 +21,11 @@ export interface Gaps {
 export interface LackingBackend {
   readonly name: string;
   readonly status: 'starting' | 'unavailable' | 'unknown';
-  /** Since when it has had this status. */
+  /** Seconds since when it has had this status. */
   readonly seconds: number;
 }
 
-/** What gaps are found in. */
+/** What the check needs. */
 export interface GapsParts {
   readonly manager: Pick<BackendManager, 'states' | 'listings'>;
   /** Backends that their source has not described yet. */
@@ -34,8 +34,9 @@ export interface GapsParts {
 }
 
 /**
- * Watches for lists that would lie: with every backend away and nothing known of any, and, once all are required, with
- * one away whose last list is not known. Looks only after a change, so a list costs one comparison.
+ * Finds lists that would be wrong: when every backend is unavailable and no lists are known; and, if all backends are
+ * required, when one is unavailable and its lists are unknown. Computed only after a change, so a list costs one
+ * comparison.
  */
 export function createGaps({ manager, expected, now }: GapsParts): Gaps {
   let allRequired = false;
@@ -47,7 +48,7 @@ export function createGaps({ manager, expected, now }: GapsParts): Gaps {
     const isThere = states.length === 0 || listed.size > 0 || states.some((state) => state.status === 'ready');
     return { missing, isNothingThere: !isThere };
   };
-  /** While something is missing it is looked at each time: seconds pass, and starts begin anew. */
+  /** While something is missing it is computed each time, because seconds pass and starts are repeated. */
   const found = (): NonNullable<typeof known> => {
     if (known === undefined || known.missing.length > 0 || known.isNothingThere) known = look();
     return known;
@@ -57,7 +58,7 @@ export function createGaps({ manager, expected, now }: GapsParts): Gaps {
     [
       ...states.map((state) => `${state.backend.name} (${whyAway(state, secondsSince)})`),
       ...expected().map(({ name, sinceMs, hasFailed }) =>
-        hasFailed === true ? `${name} (it cannot be started)` : `${name} (${stillStarting(secondsSince(sinceMs))})`,
+        hasFailed === true ? `${name} (cannot be started)` : `${name} (${stillStarting(secondsSince(sinceMs))})`,
       ),
     ].join(', ');
   return {
@@ -65,9 +66,10 @@ export function createGaps({ manager, expected, now }: GapsParts): Gaps {
       const { missing, isNothingThere } = found();
       if (allRequired) {
         const isWhole = missing.length === 0 && expected().length === 0;
-        return isWhole ? undefined : `the list would be incomplete, it lacks: ${named(missing)}`;
+        return isWhole ? undefined : `the list would be incomplete; missing: ${named(missing)}`;
       }
-      // Nothing is there for everybody, perhaps something for this caller. What is still starting comes with a notification.
+      // There is nothing for all callers, but perhaps something for this one. Starting backends are announced when they
+      // are ready.
       if (!isNothingThere || manager.listings(listClass).size > 0) return undefined;
       const states = manager.states();
       if (expected().some(isComing) || states.some(isStarting)) return undefined;
@@ -117,7 +119,7 @@ export function createGaps({ manager, expected, now }: GapsParts): Gaps {
   };
 }
 
-/** A backend that wants a caller's own credentials is there: its lists come with the caller. */
+/** A backend that requires a caller's own credentials is available: its lists come with the caller. */
 function isAway({ status, health }: BackendState): boolean {
   return status === 'unavailable' || status === 'unknown' || health?.status === 'unhealthy';
 }
@@ -126,7 +128,7 @@ function isComing({ hasFailed }: ExpectedBackend): boolean {
   return hasFailed !== true;
 }
 
-/** Being started, and not once more after it failed: then the cause says what to mend. */
+/** Whether it is being started for the first time; after a failure the cause is more useful. */
 function isStarting({ startingSinceMs, cause }: BackendState): boolean {
   return startingSinceMs !== undefined && cause === undefined;
 }

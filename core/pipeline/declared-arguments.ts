@@ -6,9 +6,9 @@ import { decodeObject, isObject } from '../json/raw-json.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 
 /**
- * -32602 when an argument of the call could be read as another one: it differs only by case from one that the tool or
- * prompt declares, or from one beside it, at any depth. A backend that matches names without regard to case would run
- * what no policy has seen.
+ * -32602 when an argument of the call could be confused with another one: it differs only by case from an argument that
+ * the tool or prompt declares, or from another argument of the call, at any depth. A backend that ignores case would
+ * use a value that no policy has checked.
  */
 export function ambiguousArguments(call: Call): WireError | undefined {
   if (call.method !== 'tools/call' && call.method !== 'prompts/get') return undefined;
@@ -24,7 +24,7 @@ function hasMembers(object: JsonObject): boolean {
   return false;
 }
 
-/** Names by definition: a list that did not change keeps its definitions. */
+/** Cached by definition, because an unchanged list keeps its definitions. */
 const known = new WeakMap<RawJson, DeclaredNames>();
 
 function declaredBy({ kind, definition }: CatalogEntry): DeclaredNames {
@@ -42,7 +42,7 @@ function ofPrompt(given: JsonValue | undefined): DeclaredNames {
   return declaredNames(names.filter((name) => typeof name === 'string'));
 }
 
-/** Properties of a schema and of the schemas that it is put together of; a `$ref` declares nothing. */
+/** Properties of a schema and of the schemas that it combines; a `$ref` declares none. */
 function ofSchema(schema: JsonValue | undefined, depth: number): DeclaredNames {
   const below = new Map<string, DeclaredNames>();
   const names = new Set<string>();

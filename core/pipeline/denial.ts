@@ -13,12 +13,12 @@ export type Denial = Exclude<Reply, { readonly result: unknown }>;
 type Deciding = Pick<Pipeline, 'authorize' | 'advertise' | 'starting'>;
 
 /**
- * What a caller hears about a call that was refused: of an entry that its lists show, the refusal; of any other, what
- * it would hear if there were no such entry. So a call tells no more than the lists do.
+ * The response to a refused call: the refusal for an entry that the caller's lists show, otherwise the response for an
+ * unknown name. So a call reveals no more than the lists do.
  */
 export async function denialOf(pipeline: Deciding, call: Call, refusal: Refusal): Promise<Denial> {
   const { advertise } = pipeline;
-  // 429 and 503 do not say that the caller may not: a tool may be usable though no list shows it
+  // 429 and 503 do not mean that the caller lacks permission: a tool may be allowed although no list shows it
   const isForbidden = refusal.status === 403 || refusal.status === 401;
   if (advertise === undefined || call.target.isMissing || !isForbidden) {
     return { refusal: challenged(refusal, call.caller) };
@@ -28,7 +28,10 @@ export async function denialOf(pipeline: Deciding, call: Call, refusal: Refusal)
   return denialOfMissing(pipeline, callWith(call, { target: missingEntry(call.target.kind, call.name) }));
 }
 
-/** A policy is asked about a name that nobody has as about any other; only where it has no objection is it "unknown". */
+/**
+ * Unknown names are authorized too, so that a refusal does not reveal which names exist; only an allowed one is
+ * "unknown".
+ */
 export async function denialOfMissing(pipeline: Deciding, call: Call): Promise<Denial> {
   const refusal = await pipeline.authorize(call);
   // where lists depend on the caller, names of backends do too
@@ -37,10 +40,10 @@ export async function denialOfMissing(pipeline: Deciding, call: Call): Promise<D
   return { refusal: challenged(refusal, call.caller) };
 }
 
-/** The entry that stands for a name nobody has, so that policy can decide about the name. Never listed, never run. */
+/** A placeholder entry for an unknown name, so that policies can decide about the name. Never listed, never run. */
 export function missingEntry(kind: EntryKind, name: string): CatalogEntry {
   return {
-    kind: kind === 'template' ? 'resource' : kind, // a URI that nobody has is like no template either
+    kind: kind === 'template' ? 'resource' : kind, // an unknown URI matches no template either
     key: name,
     backend: '',
     original: name,

@@ -20,49 +20,54 @@ import { catalogFor, type Resolved, type ResolveParts, resolveCall } from './res
 import type { ServerDescriber, ServerDescription } from './server-info.ts';
 import { replyFromFault } from './wire-faults.ts';
 
-/** What the protocol servers call. */
+/** The interface between the protocol servers and the pipeline. */
 export interface GatewayService {
   identify(inbound: Inbound): Promise<Caller | Refusal | undefined> | Caller | Refusal | undefined;
   /**
-   * Answers tools/list, prompts/list, resources/list, resources/templates/list, tools/call, prompts/get,
-   * resources/read and completion/complete. Never rejects for what a backend or plugin did: that is an `error`.
+   * Answers tools/list, prompts/list, resources/list, resources/templates/list, tools/call, prompts/get, resources/read
+   * and completion/complete. Never rejects because of a backend or plugin: that is an `error`.
    */
   answer(request: McpRequest): Promise<Answer>;
-  /** What this gateway says about itself to one client. */
+  /** The server info for one client. */
   face(client: ClientContext): ServerDescription;
-  /** Decides `resources/subscribe` and listen filters: the entry behind a URI, or a refusal or error. */
+  /** Decides `resources/subscribe` and listen filters: the entry of a URI, or a refusal or error. */
   mayWatch(
     request: McpRequest,
     uri: string,
   ): Promise<{ readonly entry: CatalogEntry } | Exclude<Reply, { result: unknown }>>;
-  /** What stands against a call, without making it; asked before a rung of the protocol speaks of what is behind a name. */
+  /** Why a call would be refused, without making it; checked before an error reveals anything about the name. */
   objection?(request: McpRequest): Promise<Exclude<Reply, { result: unknown }> | undefined>;
-  /** Starts watching a resource for an owner; updates arrive at `owner.sink.resourceUpdated`. Counted: one unwatch each. */
+  /**
+   * Subscribes an owner to a resource; updates are passed to `owner.sink.resourceUpdated`. Counted: unwatch once for
+   * each.
+   */
   watch(entry: CatalogEntry, uri: string, client: ClientContext): Promise<void>;
   unwatch(entry: CatalogEntry, uri: string, client: ClientContext): Promise<void>;
   /** Starts opening the owner's backend sessions when its capability class has no lists of its own yet. */
   prepareOwner(client: ClientContext): void;
-  /** The name of a caller's own lists within a capability class; absent when lists do not depend on who asks. */
+  /** The class of a caller's own lists within a capability class; absent when lists do not depend on the caller. */
   listClass?(capabilityClass: string, caller: Caller): string;
   /** The owner has ended: its backend sessions are closed. */
   release(ownerKey: string): void;
-  /** Hears which lists changed for a capability class. Returns the unsubscribe. */
+  /** Reports which lists changed for a capability class. Returns the function that unsubscribes. */
   onListsChanged(listener: (change: ListsChanged) => void): () => void;
-  /** Passes the client's `logging/setLevel` on to its backend sessions. */
+  /** Forwards the client's `logging/setLevel` to its backend sessions. */
   setLogLevel(client: ClientContext, level: string): void;
-  /** Tells that the client's roots changed. */
+  /** Notifies backends that the client's roots changed. */
   rootsChanged(client: ClientContext): void;
-  /** The arguments of a tool that its `Mcp-Param-*` headers repeat, as the client sees the tool; `undefined` for none. */
+  /**
+   * The arguments of a tool that its `Mcp-Param-*` headers repeat, as this client sees the tool; `undefined` for none.
+   */
   mirrored?(name: string, client: ClientContext): readonly MirroredParam[] | undefined;
 }
 
-/** Lists that differ from what clients of one capability class, or one caller among them, saw before. */
+/** Changed lists of one capability class, or of one caller. */
 export interface ListsChanged {
   readonly capabilityClass: string;
   readonly kinds: readonly ('tools' | 'prompts' | 'resources')[];
 }
 
-/** What the service works with. */
+/** What the service is made with. */
 export interface GatewayServiceParts extends PipelineContext, Omit<ListParts, 'pipeline'>, ResolveParts {
   readonly manager: BackendManager;
   readonly faces: ServerDescriber;
@@ -71,11 +76,11 @@ export interface GatewayServiceParts extends PipelineContext, Omit<ListParts, 'p
   readonly listClass?: NonNullable<GatewayService['listClass']>;
 }
 
-/** The first lists of the backends of a gateway that starts. */
+/** The first lists of the backends of a starting gateway. */
 export interface FirstLists {
   /** Whether every backend has its first lists or an error. */
   isSettled: boolean;
-  /** Resolves when that is so, at most after `limits.discoveryMs`. */
+  /** Resolves when `isSettled` is true, at most after `limits.discoveryMs`. */
   settled: Promise<void>;
 }
 
@@ -88,7 +93,7 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
     if (firstLists.isSettled) return prepared;
     return prepared === undefined ? firstLists.settled : Promise.all([prepared, firstLists.settled]);
   };
-  /** Lists wait for backends that were added a moment ago too; a call of what is there does not. */
+  /** Lists also wait for backends that were just added; calls of known entries do not. */
   const readyFor = (request: McpRequest): Promise<unknown> | undefined => {
     const waiting = ready(request.client);
     if (!firstLists.isSettled || !LISTS.has(request.method)) return waiting;
@@ -98,7 +103,7 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
   return {
     identify: pipeline.identify,
     answer(request) {
-      // The first lists are worth a bounded wait: a list that is empty because a backend was a second late lies.
+      // Waits a limited time for the first lists, because a list that is empty for a second would be wrong.
       const waiting = readyFor(request);
       return waiting === undefined ? answer(parts, request) : waiting.then(() => answer(parts, request));
     },
@@ -136,7 +141,7 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
   };
 }
 
-/** Resolves when the lists of backends that were added are in the catalogues; `undefined` when none was added. */
+/** Resolves when the lists of added backends are in the catalogues; `undefined` when none was added. */
 export function addedLists({
   manager,
   catalogs,
@@ -144,7 +149,7 @@ export function addedLists({
   return manager.settling()?.then(() => catalogs.catchUp());
 }
 
-/** Answers one request that reaches the catalogue. Never rejects for what a backend or plugin did. */
+/** Answers one request that needs the catalogue. Never rejects because of a backend or plugin. */
 function answer(parts: GatewayServiceParts, request: McpRequest): Promise<Answer> {
   const kind = LISTS.get(request.method);
   if (kind !== undefined) return answerList(parts, request, kind);
@@ -154,18 +159,18 @@ function answer(parts: GatewayServiceParts, request: McpRequest): Promise<Answer
 function answerCall(parts: GatewayServiceParts, request: McpRequest): Promise<Reply> {
   const resolved = safelyResolved(parts, request);
   if ('error' in resolved) return Promise.resolve(resolved);
-  const record = request.inbound.record as OpenRequestRecord | undefined; // only the endpoint puts one there
+  const record = request.inbound.record as OpenRequestRecord | undefined; // only the endpoint sets it
   if (record !== undefined && 'call' in resolved) record.call = resolved.call;
   return performResolved(parts, resolved);
 }
 
-/** Without a catalogue nothing can be called; that is the gateway's trouble, not the caller's. */
+/** Without a catalogue nothing can be called; that is an error of the gateway, not of the caller. */
 function safelyResolved(parts: GatewayServiceParts, request: McpRequest): Resolved {
   try {
     return resolveCall(parts, request);
   } catch (cause) {
     parts.log.error('a list failed', { method: request.method, cause: explainCause(cause) });
-    return { error: wireError(CODE.internalError, 'the catalogue of this gateway could not be made') };
+    return { error: wireError(CODE.internalError, 'the catalogue of this gateway could not be built') };
   }
 }
 
@@ -173,7 +178,7 @@ const UNKNOWN_METHOD: Answer = { error: wireError(CODE.methodNotFound, 'method n
 
 const CALLS: ReadonlySet<string> = new Set(CALL_METHODS);
 
-/** What stands against a call that is not made (yet): a denial, or `undefined`. */
+/** Why a call that is not made (yet) is refused; `undefined` when it is allowed. */
 async function decided(
   { pipeline, log }: GatewayServiceParts,
   found: { readonly call: Call } | { readonly missing: Call },

@@ -12,7 +12,7 @@ import type { Answer, McpRequest } from './mcp-request.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor } from './resolve.ts';
 
-/** The list methods and what they list. */
+/** The list methods and the kind of entries that they list. */
 export const LISTS: ReadonlyMap<string, EntryKind> = new Map([
   ['tools/list', 'tool'],
   ['prompts/list', 'prompt'],
@@ -29,13 +29,13 @@ export interface ListParts extends CatalogParts {
   readonly log: Log;
 }
 
-/** Answers a list: the ready page when nobody filters, otherwise what this caller may see. Never rejects. */
+/** Answers a list: the cached page without filters, otherwise the entries that this caller may see. Never rejects. */
 export async function answerList(parts: ListParts, request: McpRequest, kind: EntryKind): Promise<Answer> {
   try {
     return await listed(parts, request, kind);
   } catch (cause) {
     parts.log.error('a list failed', { method: request.method, cause: explainCause(cause) });
-    return { error: wireError(CODE.internalError, 'the list could not be made', undefined, 200) };
+    return { error: wireError(CODE.internalError, 'the list could not be built', undefined, 200) };
   }
 }
 
@@ -66,12 +66,12 @@ async function listed(parts: ListParts, request: McpRequest, kind: EntryKind): P
   return page === undefined ? badCursor() : { ready: page };
 }
 
-/** Who was refused a list is told when it changes: changes are told of catalogues that were asked for. */
+/** A client whose list was refused is notified of later changes: only catalogues in use are watched for changes. */
 function noteAsked(parts: ListParts, request: McpRequest): void {
   try {
     catalogFor(parts, request);
   } catch {
-    // without a catalogue there is nothing to tell of; its fault has been logged
+    // without a catalogue there are no changes; its fault has been logged
   }
 }
 

@@ -6,23 +6,23 @@ import type { Inbound } from '../contract/inbound.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { RawObject } from '../json/raw-json.ts';
 
-/** One decoded request on its way from a client edge into the flow. */
+/** One decoded request from a protocol server to the pipeline. */
 export interface McpRequest {
   readonly method: string;
-  /** The params object, `_meta` included; empty when the request had none. */
+  /** The params object with `_meta`; empty without params. */
   readonly params: RawObject;
-  /** The params decoded, where that was done already. */
+  /** The decoded params, if available. */
   readonly given?: JsonObject | undefined;
   readonly caller: Caller;
   readonly client: ClientContext;
   readonly inbound: Inbound;
-  /** Whether anybody still waits for the answer. */
+  /** The cancellation of the request. */
   readonly cancel: Cancellation;
 }
 
 /**
- * The end of one request. `ready` is a whole result object in the client's era, sent as it is (pre-serialised lists;
- * a modern one has the gateway's `serverInfo` in its `_meta`); a `result` still gets the era's own members and loses
- * reserved `_meta`.
+ * The answer to one request. `ready` is a whole result object in the client's era that is sent unchanged (cached list
+ * pages; a modern one has the gateway's `serverInfo` in its `_meta`). A `result` still gets the members of the era and
+ * loses reserved `_meta`.
  */
 export type Answer = Reply | { readonly ready: RawJson };

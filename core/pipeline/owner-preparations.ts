@@ -4,8 +4,8 @@ import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 
 /**
- * Owners who may see other lists than the base class: each is welcomed once, and waited for while that lasts. Where lists
- * depend on the caller, again when they have been dropped or grown old.
+ * Prepares the lists of owners that may differ from those of the base class: once per owner, and requests wait while
+ * that takes. Lists that depend on the caller are prepared again when they were dropped or are old.
  */
 export function createPreparations(manager: Pick<BackendManager, 'prepareOwner' | 'callerLists'>, log: Log) {
   const known = new Map<string, Promise<void> | undefined>();
@@ -20,7 +20,7 @@ export function createPreparations(manager: Pick<BackendManager, 'prepareOwner' 
     void prepareOwner(owner).then(() => renewing.delete(owner.key));
   };
   return {
-    /** The preparation that runs now; `undefined` when there is nothing to wait for. Owners of the base class need none. */
+    /** The running preparation; `undefined` when there is nothing to wait for. Owners of the base class need none. */
     of(owner: SessionOwner): Promise<void> | undefined {
       if (known.has(owner.key)) {
         const running = known.get(owner.key);
@@ -42,4 +42,4 @@ export function createPreparations(manager: Pick<BackendManager, 'prepareOwner' 
   };
 }
 
-const MAX_WELCOMES = 20_000; // a forgotten owner is welcomed again, which costs one look at known lists
+const MAX_WELCOMES = 20_000; // a dropped owner is prepared again, which costs one look-up

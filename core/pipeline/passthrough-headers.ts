@@ -5,8 +5,8 @@ import { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME } from '../mcp/header-fie
 export type Passthrough = (headers: Inbound['headers']) => Readonly<Record<string, string>>;
 
 /**
- * What a client must never set towards a backend: the connection's own headers, who asks and for whom, credentials, and
- * what this hop says about its own body and answer.
+ * Headers that clients must never set for a backend: those of the connection, of identity and origin, credentials, and
+ * those about the encoding of body and response.
  * Source: vmcp spec §2 passthroughHeaders (`Host`, hop-by-hop, `X-Forwarded-*`); RFC 9110 §7.6.1.
  */
 const RESTRICTED: ReadonlySet<string> = new Set([
@@ -24,8 +24,8 @@ const RESTRICTED: ReadonlySet<string> = new Set([
 const RESTRICTED_PREFIXES = ['x-forwarded-', 'mcp-'] as const;
 
 /**
- * Says in a few words why clients must not send a header on to backends; `undefined` when they may.
- * An underscore counts as a hyphen: servers that hand headers on as variables cannot tell the two apart.
+ * Why a header of clients must not be forwarded to backends; `undefined` when it may.
+ * An underscore counts as a hyphen: servers that pass headers as environment variables cannot distinguish them.
  */
 export function passthroughProblem(header: string): string | undefined {
   if (!FIELD_NAME.test(header)) return 'expected a header name (RFC 9110 token)';
@@ -45,7 +45,7 @@ export function createPassthrough(allowed: readonly string[]): Passthrough | und
     const passed: Record<string, string> = {};
     for (const name of names) {
       const value = headers[name];
-      // What `Connection` lists is meant for this hop only (RFC 9110 §7.6.1).
+      // Headers listed in `Connection` are for this hop only (RFC 9110 §7.6.1).
       if (typeof value === 'string' && ofTheHop?.has(name) !== true) passed[name] = value;
     }
     return passed;

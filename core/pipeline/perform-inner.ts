@@ -18,9 +18,9 @@ import { missingEntry } from './denial.ts';
 import { type PipelineContext, performResolved } from './perform.ts';
 import { silentClient } from './silent-client.ts';
 
-/** How plugins and embedders call tools: down the same rooms as a client's call. */
+/** Calls of plugins and embedders, which run through the same pipeline as calls of clients. */
 export interface Performing {
-  /** The visible tools of the call's asker, as far as `advertise` shows them to its caller. */
+  /** The visible tools of the client of a call, as far as `advertise` shows them to its caller. */
   toolsFor(call: Call): Promise<readonly ToolEntry[]>;
   /** See `Core.reachable`. */
   reachable(call: Call): readonly ToolEntry[];
@@ -28,7 +28,7 @@ export interface Performing {
   outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
 }
 
-/** Where lists depend on the caller: the name of a caller's own, and who reads them. */
+/** For lists that depend on the caller: the class of its own lists, and how they are read. */
 export interface CallersLists {
   listClass(capabilityClass: string, caller: Caller): string;
   readonly manager: Pick<BackendManager, 'callerLists' | 'prepareOwner'>;
@@ -36,7 +36,7 @@ export interface CallersLists {
 
 type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
 
-/** Makes both ways in. Inner calls may reach tools that are hidden from clients; outer ones may not. */
+/** Makes both kinds of calls. Inner calls may reach tools that are hidden from clients; outer ones may not. */
 export function createPerforming(context: PipelineContext, limits: Bounds, callers?: CallersLists): Performing {
   const { catalogs } = context;
   const reachable: Performing['reachable'] = ({ client }) =>
@@ -94,7 +94,7 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
   };
 }
 
-const MAX_DEPTH = 16; // composite in script in call_tool, and room to spare
+const MAX_DEPTH = 16; // e.g. composite in script in call_tool, and more
 
 function depthOf(call: Call): number {
   let depth = 1;
@@ -102,7 +102,7 @@ function depthOf(call: Call): number {
   return depth;
 }
 
-/** -32602 for bytes that a client's own request would be refused for. What nobody runs is not read. */
+/** -32602 for bytes that would be refused in a request of a client. Not read when the call is not run. */
 function toolCall({ key: name, isMissing }: CatalogEntry, given: JsonObject | RawJson, limits: Bounds) {
   const raw = Buffer.isBuffer(given) ? given : encode(given);
   const read = Buffer.isBuffer(given) && !isMissing ? readArguments(given, limits) : { decoded: undefined };
@@ -124,14 +124,14 @@ function readArguments(
   { objectMembers, messageContainers }: Bounds,
 ): { readonly decoded: JsonObject } | { readonly error: WireError } {
   try {
-    // before it is decoded: it bounds depth, members, objects and arrays
+    // before decoding: limits depth, members, objects and arrays
     const members = RawObject.parse(raw, undefined, objectMembers, messageContainers);
     const decoded = decodeObject(raw) ?? {};
     if (!hasRepeatedMembers(members, decoded)) return { decoded };
-    return { error: wireError(CODE.invalidParams, 'the arguments name a member twice') };
+    return { error: wireError(CODE.invalidParams, 'the arguments have a duplicate member') };
   } catch (cause) {
     if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
     const isLarge = cause instanceof TooManyMembers;
-    return { error: wireError(CODE.invalidParams, isLarge ? cause.message : 'the arguments are no JSON object') };
+    return { error: wireError(CODE.invalidParams, isLarge ? cause.message : 'the arguments are not a JSON object') };
   }
 }

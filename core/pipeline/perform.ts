@@ -12,7 +12,7 @@ import { type CatalogParts, catalogFor, findTarget } from './resolve.ts';
 import type { Rounds } from './rounds.ts';
 import { CallError, replyFromFault, UnknownEntry } from './wire-faults.ts';
 
-/** What one call needs besides its own values. */
+/** What all calls share. */
 export interface PipelineContext extends CatalogParts {
   readonly pipeline: Pipeline;
   readonly rounds: Rounds;
@@ -20,11 +20,11 @@ export interface PipelineContext extends CatalogParts {
 }
 
 /**
- * One call, top to bottom: rewrite, authorize, limit, dispatch, rewrite the result, settle.
+ * Runs one call: rewrite, authorize, limit, dispatch, rewrite the result, settle.
  *
- * Authorize comes after rewriting, so that no rewrite slips past policy; limit after authorize, so that a denied call
- * spends nobody's tokens; settle always runs, once for all rounds of a call. A curated inner call was decided with the
- * call that made it. Never rejects.
+ * Authorize comes after rewriting, so that policies see the rewritten call. Limit comes after authorize, so that a
+ * denied call consumes no rate-limit tokens. Settle always runs, once for all rounds of a call. A curated inner call
+ * was decided together with the call that made it. Never rejects.
  */
 export async function perform(context: PipelineContext, asked: Call, curated = false): Promise<Reply> {
   const { pipeline, rounds } = context;
@@ -37,7 +37,7 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
   let cause: unknown;
   let result: CallResult | undefined;
   try {
-    // Awaiting what is there already costs a turn of the microtask queue each.
+    // Awaiting an available value costs a turn of the microtask queue each time.
     const given = pipeline.rewriteCall(asked);
     call = rewritten(context, asked, isPromise(given) ? await given : given);
     const decided = curated ? undefined : decide(pipeline, call, resumed === undefined);
@@ -46,7 +46,7 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
       outcome = 'refused';
       return await denialOf(pipeline, call, refusal);
     }
-    const ambiguous = ambiguousArguments(call); // after authorize: it tells the names that the tool declares
+    const ambiguous = ambiguousArguments(call); // after authorize, because the error reveals argument names of the tool
     if (ambiguous !== undefined) throw new CallError(ambiguous);
     const answered = pipeline.rewriteResult(await pipeline.dispatch(call), call);
     result = isPromise(answered) ? await answered : answered;
@@ -78,14 +78,14 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
   }
 }
 
-/** Authorize, then limit; a later round of a call was counted with its first. */
+/** Authorize, then limit; only the first round of a call is counted. */
 function decide(pipeline: Pipeline, call: Call, counts: boolean): ReturnType<Pipeline['authorize']> {
   const decided = pipeline.authorize(call);
   if (isPromise(decided)) return decided.then((refusal) => refusal ?? (counts ? pipeline.limit(call) : undefined));
   return decided ?? (counts ? pipeline.limit(call) : undefined);
 }
 
-/** As {@link perform}; a name that nobody has is decided like one that somebody has, and then not found. Never rejects. */
+/** Like {@link perform}; unknown names are authorized too, and then not found. Never rejects. */
 export function performResolved(
   context: PipelineContext,
   found: { readonly call: Call } | { readonly missing: Call },
@@ -104,7 +104,9 @@ async function answerMissing(context: PipelineContext, missing: Call): Promise<R
   }
 }
 
-/** A rewrite that changed the name is a call of another entry: it is looked up again, and authorized under that name. */
+/**
+ * A rewrite that changed the name makes it a call of another entry, which is resolved and authorized under that name.
+ */
 function rewritten(context: PipelineContext, asked: Call, call: Call): Call {
   if (call.name === asked.name || call.target !== asked.target) return call;
   const target = findTarget(catalogFor(context, call), call.method, call.name, call.members);

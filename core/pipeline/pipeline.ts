@@ -7,10 +7,10 @@ import type { RequestListener } from '../contract/request-record.ts';
 import type { Guarded } from '../extension/guard.ts';
 import type { Hooks } from '../extension/hooks.ts';
 
-/** A stage that nobody tapped answers at once; one that somebody tapped may wait. */
+/** A hook without taps returns a value; one with taps may return a promise. */
 type Soon<T> = T | Promise<T>;
 
-/** The stages of one request as plain functions, in the order a call passes them. */
+/** The hooks of one request as plain functions, in the order in which a call passes them. */
 export interface Pipeline {
   identify(inbound: Inbound): Soon<Caller | Refusal | undefined>;
   rewriteCall(call: Call): Soon<Call>;
@@ -18,20 +18,20 @@ export interface Pipeline {
   limit(call: Call): Soon<Refusal | undefined>;
   dispatch: Dispatch;
   rewriteResult(result: CallResult, call: Call): Soon<CallResult>;
-  /** Absent when nobody filters lists: then ready pages are sent. */
+  /** Absent without taps: then cached pages are sent. */
   readonly advertise:
     | ((entries: readonly CatalogEntry[], caller: Caller) => Promise<readonly CatalogEntry[]>)
     | undefined;
   settle(record: CallRecord): void;
-  /** Backends that are still starting, in words; `undefined` or absent when there are none. */
+  /** Text about backends that are still starting; `undefined` or absent without any. */
   starting?(): string | undefined;
-  /** Absent when nobody listens: then no record is kept. */
+  /** Absent without listeners: then no record is made. */
   readonly requests: RequestListener | undefined;
   now(): number;
 }
 
 /**
- * Seals the hooks and turns them into functions; an untapped stage becomes the identity, so it costs nothing.
+ * Seals the hooks and compiles them into functions; a hook without taps costs nothing.
  * @throws GatewayFault PLUGIN_FAILED when a `wrapDispatch` tap throws
  */
 export function compilePipeline(hooks: Hooks, dispatch: Dispatch, now: () => number): Pipeline {
@@ -59,12 +59,12 @@ export function compilePipeline(hooks: Hooks, dispatch: Dispatch, now: () => num
   };
 }
 
-/** Runs a call at its target: a virtual entry answers itself, everything else goes to its backend. */
+/** Runs a call at its target: virtual entries run themselves, all others are sent to their backend. */
 export function createTargetDispatch(manager: Pick<BackendManager, 'send'>): Dispatch {
   return (call) => (call.target.run === undefined ? manager.send(call) : call.target.run(call));
 }
 
-/** A stage in which the first answer wins. Where no tap waits, the client does not wait either. */
+/** A hook in which the first defined value wins. Synchronous when all taps are. */
 function firstAnswer<V, A>(hook: AskingHook<V, A>): (value: V) => Soon<A | undefined> {
   const taps = hook.syncTaps();
   if (taps === undefined) return (value) => hook.promise(value);

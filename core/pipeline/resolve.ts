@@ -17,14 +17,14 @@ import type { McpRequest } from './mcp-request.ts';
 import type { Passthrough } from './passthrough-headers.ts';
 import { staleState } from './wire-faults.ts';
 
-/** What the catalogue of a request is found in. */
+/** How the catalogue of a request is found. */
 export interface CatalogParts {
   readonly catalogs: Catalogs;
   /** The second path of the endpoint, if there is one. */
   readonly directPath: string | undefined;
 }
 
-/** The catalogue that a client sees at the path of its request. @throws GatewayFault see {@link Catalogs} */
+/** The catalogue for the client and path of a request. @throws GatewayFault see {@link Catalogs} */
 export function catalogFor(
   { catalogs, directPath }: CatalogParts,
   { client, inbound }: Partial<Pick<McpRequest, 'inbound'>> & Pick<McpRequest, 'client'>,
@@ -36,17 +36,17 @@ export function catalogFor(
 /** What resolving needs. */
 export interface ResolveParts extends CatalogParts {
   readonly seal: StateSeal;
-  /** Picks the headers of a client's request that travel on. */
+  /** Picks the headers of a client's request that are forwarded. */
   readonly passthrough: Passthrough | undefined;
 }
 
-/** The target of a call: an entry under a name; a name that nobody has; or what to answer instead. */
+/** The target of a call: an entry and its name, a placeholder for an unknown name, or an error. */
 export type Resolved =
   | { readonly call: Call & ResumingCall }
   | { readonly missing: Call }
   | { readonly error: WireError };
 
-/** Reads the params of a call method and finds what it names. */
+/** Reads the params of a call method and finds its target. */
 export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved {
   const method = request.method as CallMethod;
   const { params } = request;
@@ -60,10 +60,10 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
   const target = findTarget(catalog, method, named.name, params) ?? missingFor(catalog, method, named.name, params);
   if (target.isMissing && UNLISTED.has(method) && isAmbiguousUri(named.name)) {
     return invalid(
-      `${method}: params.uri is ambiguous: it has another spelling (dot or empty segments, control characters, needless percent-encodings, an authority that URL parsers change), and no list names it so`,
+      `${method}: params.uri is ambiguous: it has another spelling (dot or empty segments, control characters, unnecessary percent-encodings, an authority that URL parsers change), and no list contains it in this spelling`,
     );
   }
-  // what is completed is a template's own variable: the template is what policy decides, whatever URI was named
+  // completion is about a variable of a template: policies decide about the template, whatever URI was given
   const name = method === 'completion/complete' && target.kind === 'template' ? target.key : named.name;
   const round = roundOf(parts, request, method, name, target);
   if ('error' in round) return round;
@@ -89,7 +89,7 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
   return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };
 }
 
-/** The entry a method and name stand for; also used when a rewrite gave a call another name. */
+/** The entry of a method and name; also used when a rewrite changed the name of a call. */
 export function findTarget(
   catalog: Catalog,
   method: CallMethod,
@@ -103,13 +103,13 @@ export function findTarget(
   return catalog.findTemplate(name) ?? catalog.findResource(name);
 }
 
-/** The resource behind a URI that no list names, when one backend is sure to be its own. */
+/** The resource of a URI that no list contains, when exactly one backend may have it. */
 function unlisted(catalog: Catalog, uri: string): CatalogEntry | undefined {
   const found = catalog.findUnlisted(uri);
   return 'entry' in found ? found.entry : undefined;
 }
 
-/** The entry for a name that nobody has, with the backends that might have it and were not asked. */
+/** The placeholder for an unknown name, with the backends that might have it and got no request. */
 function missingFor(catalog: Catalog, method: CallMethod, name: string, params: RawObject): CatalogEntry {
   const missing = missingEntry(kindOf(method, params), name);
   if (!UNLISTED.has(method)) return missing;
@@ -133,7 +133,7 @@ function refersToPrompt(params: Pick<RawObject, 'get'>): boolean {
 
 type Named = { readonly name: string } | { readonly error: WireError };
 
-/** Where each method carries the name of its target, and what else must have a shape. */
+/** Where each method has the name of its target, and the shape of its other params. */
 const NAMED: Readonly<Record<CallMethod, (params: RawObject) => Named>> = {
   'tools/call': (params) => memberNamed(params, 'name', 'tools/call'),
   'prompts/get': (params) => memberNamed(params, 'name', 'prompts/get'),
@@ -149,7 +149,7 @@ const NAMED: Readonly<Record<CallMethod, (params: RawObject) => Named>> = {
   },
 };
 
-/** The member of a `ref` that names what is completed, by its type. */
+/** The member of a `ref` with the name, by type of the `ref`. */
 const REFERENCES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['ref/prompt', 'name'],
   ['ref/resource', 'uri'],

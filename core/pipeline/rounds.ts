@@ -1,22 +1,22 @@
 import type { Call, CallRecord } from '../contract/call.ts';
 
-/** Calls that wait between two rounds, so that each call is counted, limited and recorded once. */
+/** Calls between two rounds, so that each call is counted, limited and recorded once. */
 export interface Rounds {
   /**
-   * Takes a paused call up again; `undefined` in a first round, for a state that was used before, and on another
-   * replica. Then the call is limited like a new one: a replayed `requestState` buys nothing.
+   * Resumes a paused call; `undefined` in a first round, for a state that was used before, and on another replica. Then
+   * the call is limited like a new one, so a replayed `requestState` gains nothing.
    */
   resume(call: Call): { readonly startedMs: number } | undefined;
-  /** A round ended with a question to the client; the record is told when the call ends or is abandoned. */
+  /** A round ended with a request to the client; the record is reported when the call ends or is abandoned. */
   pause(record: CallRecord): void;
-  /** Tells what was left longer than the time to live ago. */
+  /** Reports calls whose client did not continue within the time to live. */
   sweep(): void;
-  /** The gateway stops: tells everything that still waits. */
+  /** The gateway stops: reports all paused calls. */
   end(): void;
   readonly size: number;
 }
 
-/** Keeps at most `max` paused calls; the oldest is told as abandoned when one more comes. */
+/** Keeps at most `max` paused calls; beyond that the oldest one is reported as abandoned. */
 export function createRounds(
   max: number,
   ttlMs: number,

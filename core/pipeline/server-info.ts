@@ -5,25 +5,25 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from '../json/raw-json.ts';
 import { transparentExtensions } from '../mcp/capabilities.ts';
 
-/** The gateway's own hello: `initialize` and `server/discover` are answered from it. */
+/** What `initialize` and `server/discover` say about the gateway. */
 export interface ServerDescription {
   readonly serverInfo: JsonObject;
-  /** Capabilities in the shape both eras share: tools, prompts, resources, completions, logging, extensions. */
+  /** Capabilities of both eras: tools, prompts, resources, completions, logging, extensions. */
   readonly capabilities: JsonObject;
   readonly instructions: string | undefined;
   /** Eras served on this endpoint. */
   readonly eras: readonly Era[];
 }
 
-/** Composes the gateway's hello from what backends said; kept until `stale` is called. */
+/** Builds the server description from those of the backends; cached until `stale` is called. */
 export interface ServerDescriber {
   face(client: ClientContext): ServerDescription;
   stale(): void;
 }
 
 /**
- * tools, prompts and resources are always offered, since backends may come later; completions, subscriptions and
- * logging when a backend has them. Instructions come with the backend's configured name above each part.
+ * tools, prompts and resources are always declared, because backends may be added later; completions, subscriptions and
+ * logging when a backend has them. The instructions of each backend follow its configured name.
  */
 export function createServerDescriber(
   serverInfo: JsonObject,
@@ -43,7 +43,7 @@ export function createServerDescriber(
   };
 }
 
-/** What is spoken unless a plugin says otherwise. */
+/** The eras served unless a plugin sets others. */
 export const ERAS: ServerDescription['eras'] = ['2026-07-28', '2025-11-25'];
 
 function compose(
@@ -76,7 +76,7 @@ function compose(
   };
 }
 
-/** At most `maxBytes` of UTF-8, never in the middle of a character. */
+/** At most `maxBytes` of UTF-8, without splitting a character. */
 function cut(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
   return Buffer.from(text)

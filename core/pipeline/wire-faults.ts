@@ -6,18 +6,18 @@ import { decodeObject, RawJsonError } from '../json/raw-json.ts';
 import { BackendError, CODE, wireError } from '../mcp/errors.ts';
 import { toolFailure } from '../mcp/result.ts';
 
-/** What a thrown thing becomes on the wire, and how it is recorded. */
+/** The wire error of a thrown value, and how it is recorded. */
 export type FaultReply = {
   readonly outcome: CallRecord['outcome'];
-  /** The gateway's or a plugin's fault rather than a backend's: worth an error line. */
+  /** Caused by the gateway or a plugin, not by a backend: logged as an error. */
   readonly isOurs: boolean;
 } & ({ readonly error: WireError } | { readonly result: CallResult });
 
 /**
- * Turns whatever a call threw into an answer without internals.
+ * Converts an error of a call into an answer without internals.
  *
- * A backend's own JSON-RPC error travels as it is, but for codes that speak of the gateway's hop. A backend that failed
- * gives a tool failure for tools/call, so that the model can read it, and -32603 otherwise.
+ * A backend's own JSON-RPC error is forwarded unchanged, except for codes about the gateway's own request. A failed
+ * backend gives a tool failure for tools/call, so that the model can read it, and -32603 otherwise.
  */
 export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   if (thrown instanceof UnknownEntry) return { outcome: 'error', isOurs: false, error: notFound(thrown.call) };
@@ -28,7 +28,7 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_FAILED') {
     return { ...farFault(call, thrown.code, thrown.message), isOurs: true };
   }
-  // The caller's own matter: it can do something about it, the operator cannot.
+  // Caused by the caller, who can act on it; the operator cannot.
   if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_REFUSED') {
     return farFault(call, thrown.code, thrown.message);
   }
@@ -39,7 +39,7 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, 'internal error', undefined, status) };
 }
 
-/** A call named something that the catalogue does not have. */
+/** A call of an unknown name. */
 export class UnknownEntry extends Error {
   readonly call: Call;
 
@@ -50,7 +50,7 @@ export class UnknownEntry extends Error {
   }
 }
 
-/** An answer that is decided: thrown where a value cannot be returned, e.g. -32602 by a virtual entry. */
+/** A decided error: thrown where no value can be returned, e.g. -32602 by a virtual entry. */
 export class CallError extends Error {
   readonly error: WireError;
 
@@ -62,8 +62,8 @@ export class CallError extends Error {
 }
 
 /**
- * The error for a name that is not in the catalogue. `starting`: backends that may bring it yet, in words; `among`: those
- * that may have a resource which no list names.
+ * The error for an unknown name. `starting`: text about backends that may still provide it; `among`: backends that may
+ * have a resource that no list contains.
  */
 export function notFound(
   call: Pick<Call, 'method' | 'name' | 'client'>,
@@ -72,7 +72,7 @@ export function notFound(
 ): WireError {
   const error = unknown(call, among);
   if (starting === undefined) return error;
-  return { ...error, message: `${error.message}; perhaps it comes with a backend that is still starting: ${starting}` };
+  return { ...error, message: `${error.message}; it may belong to a backend that is still starting: ${starting}` };
 }
 
 function unknown(call: Pick<Call, 'method' | 'name' | 'client'>, among?: readonly string[]): WireError {
@@ -81,7 +81,7 @@ function unknown(call: Pick<Call, 'method' | 'name' | 'client'>, among?: readonl
     const why =
       among === undefined
         ? ''
-        : `: no list names it, and none of ${among.join(', ')} alone has its scheme, so none was asked`;
+        : `: no list contains it, and its scheme does not identify one of ${among.join(', ')}, so none was requested`;
     return wireError(code, `resource not found: ${call.name}${why}`, { uri: call.name });
   }
   if (call.method === 'completion/complete') {
@@ -91,7 +91,7 @@ function unknown(call: Pick<Call, 'method' | 'name' | 'client'>, among?: readonl
   return wireError(CODE.invalidParams, `unknown ${kind}: ${kind} "${call.name}" not found`);
 }
 
-/** The error for a `requestState` that does not open, or whose call is gone. One text for every reason. */
+/** The error for an invalid `requestState`, or one whose call has ended. One text for every reason. */
 export function staleState(): WireError {
   return wireError(CODE.invalidParams, 'requestState is invalid or expired');
 }
@@ -104,7 +104,7 @@ function farFault(call: Call, code: string, message: string): FaultReply {
   return { outcome: 'fault', isOurs: false, result: toolFailure(text) };
 }
 
-/** A backend's error as the client's era spells it. */
+/** A backend's error with the codes of the client's era. */
 function relayed(call: Call, thrown: BackendError): WireError {
   const isModern = call.client.era === '2026-07-28';
   const { code, message, data, members, backend } = thrown;
@@ -124,13 +124,13 @@ function relayed(call: Call, thrown: BackendError): WireError {
   };
 }
 
-/** -32002 and -32042 must not appear in front of modern clients (MCP 2026-07-28, error codes). */
+/** Modern clients must not get -32002 and -32042 (MCP 2026-07-28, error codes). */
 const MODERN_SPELLING: ReadonlyMap<number, number> = new Map([
   [CODE.legacyResourceNotFound, CODE.invalidParams],
   [CODE.legacyUrlElicitationRequired, CODE.internalError],
 ]);
 
-/** Modern backends say "not found" with -32602 and the URI; without the URI it may be any wrong parameter. */
+/** Modern backends report "not found" as -32602 with the URI; without the URI it may be any invalid parameter. */
 function legacyCode({ method, name }: Call, code: number, data: RawJson | undefined): number {
   if (code !== CODE.invalidParams || method !== 'resources/read' || data === undefined) return code;
   return decodeObject(data)?.uri === name ? CODE.legacyResourceNotFound : code;

@@ -10,13 +10,16 @@ import { CallError } from '../wire-faults.ts';
 import { inputRequestsOf, inputRequired } from './input-required.ts';
 import type { RoundState, StateSeal } from './request-state.ts';
 
-/** What results are bridged with. */
+/** What making bridged results needs. */
 export interface BridgeResultParts {
   readonly seal: StateSeal;
   readonly limits: Pick<Limits, 'rounds' | 'requestStateBytes'>;
 }
 
-/** A result for a modern client. The backend's own state is sealed, so that a retry is bound to caller, target and arguments. */
+/**
+ * A result for a modern client. The backend's own state is sealed and bound to caller, target and arguments of the
+ * call.
+ */
 export function modernRelay(parts: BridgeResultParts, call: Call, result: CallResult): CallResult {
   const members = membersOf(result);
   if (result.resultType !== 'input_required') return withContent(call, result, members);
@@ -24,13 +27,13 @@ export function modernRelay(parts: BridgeResultParts, call: Call, result: CallRe
   return asked(parts, call, inputRequestsOf(members), inner === undefined ? {} : { inner });
 }
 
-/** Legacy servers may leave `content` out of a tool result; modern clients may rely on it. */
+/** Legacy servers may omit `content` in a tool result; modern clients rely on it. */
 function withContent(call: Call, result: CallResult, members: RawMembers): CallResult {
   if (call.method !== 'tools/call' || result.resultType !== 'complete' || members.has('content')) return result;
   return new BytesResult(members.with('content', NO_CONTENT).toBytes());
 }
 
-/** The questions of a backend as an `input_required` result, with what the next round needs sealed in it. */
+/** The requests of a backend as an `input_required` result; the state for the next round is sealed in it. */
 export function asked(
   parts: BridgeResultParts,
   call: Call,
@@ -43,18 +46,18 @@ export function asked(
     );
   }
   for (const question of questions.values()) {
-    // A client must never be asked for what it did not declare (MCP 2026-07-28, input required).
+    // A client must only get requests whose capability it declared (MCP 2026-07-28, input required).
     if (!canAnswer(call.client.capabilities, question)) throw new CallError(missingCapability(question));
   }
   const state = { callId: call.id, round: call.round + 1, backend: call.target.backend, ...carried };
   const sealed = parts.seal.seal(state, call);
   if (sealed.length > parts.limits.requestStateBytes) {
-    throw new CallError(wireError(CODE.internalError, 'the state of the backend is too large to carry'));
+    throw new CallError(wireError(CODE.internalError, 'the requestState of the backend is too large'));
   }
   return new BytesResult(inputRequired(questions, sealed));
 }
 
-/** -32021: the backend asked for what the client did not declare. */
+/** -32021: the backend sent a request whose capability the client did not declare. */
 export function missingCapability(question: ServerRequest) {
   const required = capabilityFor(question) ?? {};
   return wireError(
@@ -66,8 +69,8 @@ export function missingCapability(question: ServerRequest) {
 }
 
 /**
- * Modern servers may give any value as `structuredContent`, legacy clients take objects only: it is wrapped as the listed
- * output schema is. What a legacy server gives is in the client's own revision, whatever it is, and stays.
+ * Modern servers may send any value as `structuredContent`, but legacy clients accept objects only: the value is
+ * wrapped like the listed output schema. Results of legacy servers are in the client's own revision and are kept.
  */
 export function withObjectContent(call: Call, result: CallResult): CallResult {
   if (call.method !== 'tools/call' || isLegacyResult(result, call)) return result;
@@ -78,7 +81,7 @@ export function withObjectContent(call: Call, result: CallResult): CallResult {
   return new BytesResult(members.with('structuredContent', wrapped.toBytes()).toBytes());
 }
 
-/** Whether a result came in the client's own revision; a layer may have made another one of it. */
+/** Whether a result is in the client's own revision; a wrapper may have replaced it. */
 function isLegacyResult(result: CallResult, { target }: Call): boolean {
   const era = result instanceof BytesResult ? result.era : undefined;
   return (era ?? target.era) === '2025-11-25';

@@ -14,21 +14,23 @@ import { modernRequest } from './input-required.ts';
 import type { ResumingCall } from './request-state.ts';
 import type { RoundEnd, SuspendedCalls } from './suspended-calls.ts';
 
-/** What the bridge works with. */
+/** What the bridge is made with. */
 export interface BridgeParts extends BridgeResultParts {
   readonly manager: Pick<BackendManager, 'eraOf'>;
   readonly suspendedCalls: SuspendedCalls;
 }
 
 /**
- * The four client x backend cells around a dispatch: questions of backends reach clients of either era.
+ * Forwards requests of backends to clients, for the four combinations of client and backend era.
  *
- * modern x modern: `input_required` is relayed, its state sealed. legacy x modern: fulfilled with real requests.
- * modern x legacy: the call is parked between requests. legacy x legacy: `client.request` does it, nothing to add.
+ * modern x modern: `input_required` is forwarded with sealed state. legacy x modern: answered by real requests to the
+ * client.
+ * modern x legacy: the call is suspended between the client's requests. legacy x legacy: `client.request` is used
+ * directly.
  */
 export function createBridge(parts: BridgeParts, dispatch: Dispatch): Dispatch {
   return (call) => {
-    if (call.parent !== undefined) return answered(parts, dispatch, call); // for the one who made it, not for the client
+    if (call.parent !== undefined) return answered(parts, dispatch, call); // for the call that made it, not for the client
     if (call.client.era === '2025-11-25') return legacyClient(parts, dispatch, call);
     const { parked } = call as Call & ResumingCall;
     if (parked !== undefined) return resumed(parts, call, parked);
@@ -41,12 +43,14 @@ async function relayed(parts: BridgeParts, dispatch: Dispatch, call: Call): Prom
   return modernRelay(parts, call, await dispatch(call));
 }
 
-/** Only a legacy backend, or a virtual entry, asks in the middle of a call. */
+/** Only a legacy backend or a virtual entry sends requests during a call. */
 function mayAsk({ manager }: BridgeParts, call: Call): boolean {
   return call.target.run !== undefined || manager.eraOf(call.target.backend) === '2025-11-25';
 }
 
-/** A client that can be asked gets a place to wait; one that cannot hears what it would have needed. */
+/**
+ * A client with capabilities gets a suspended call; for one without them the call ends with -32021 when it needs input.
+ */
 async function parkable(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
   const run = (client: ClientContext, signal: AbortSignal): Promise<CallResult> => {
     return withDeclaredOnly(client, (checked) => dispatch(callWith(call, { client: checked, signal })));
@@ -58,7 +62,9 @@ async function parkable(parts: BridgeParts, dispatch: Dispatch, call: Call): Pro
   return afterRound(parts, call, await parts.suspendedCalls.run(call, run));
 }
 
-/** Ends a call with -32021 when its backend asked for what the client did not declare; the backend hears an error. */
+/**
+ * Ends a call with -32021 when its backend sends a request that the client did not declare; the backend gets an error.
+ */
 async function withDeclaredOnly(
   client: ClientContext,
   run: (client: ClientContext) => Promise<CallResult>,
@@ -93,7 +99,7 @@ async function legacyClient(parts: BridgeParts, dispatch: Dispatch, call: Call):
   return withObjectContent(call, await answered(parts, dispatch, call));
 }
 
-/** Puts the questions of a modern backend to whoever can be asked in the middle of the call. */
+/** Sends the requests of a modern backend to a client that can receive requests during a call. */
 async function answered(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
   const first = await dispatch(call);
   if (first.resultType !== 'input_required') return first;
@@ -110,8 +116,8 @@ async function answered(parts: BridgeParts, dispatch: Dispatch, call: Call): Pro
 }
 
 /**
- * A legacy backend may say "open this URL first" by error -32042; a modern client hears it as a question.
- * Answering it means calling again: the backend kept what it needs.
+ * A legacy backend may require "open this URL first" by error -32042; a modern client gets it as a request. The retry
+ * is a new call, because the backend stores its state itself.
  */
 export function withUrlQuestions(parts: BridgeParts, dispatch: Dispatch): Dispatch {
   const asking = async (call: Call): Promise<CallResult> => {

@@ -6,25 +6,25 @@ import { membersOf } from '../../mcp/result.ts';
 import type { ServerRequest } from '../../mcp/server-requests.ts';
 import { inputRequestsOf, inputResponses, withElicitationId } from './input-required.ts';
 
-/** Why a modern backend's questions could not be answered. The sentence is for the client. */
+/** Why the requests of a modern backend could not be answered. The sentence is for the client. */
 export interface Unanswered {
   readonly unanswered: string;
 }
 
-/** What one round needs: how to ask, and how to go on with the answers. */
+/** What one round needs: how to send requests to the client, and how to continue with the responses. */
 export interface Fulfilment {
   readonly ask: ClientRequester | undefined;
   readonly maxRounds: number;
   readonly signal: AbortSignal;
-  /** Sends the call again with the answers and the backend's own state, exactly as it gave it. */
+  /** Sends the call again with the responses and the backend's own state, unchanged. */
   again(responses: RawJson | undefined, backendState: string | undefined, round: number): Promise<CallResult>;
 }
 
 /**
- * Legacy client, modern backend: puts the questions of `input_required` results to the client as real requests,
- * and calls again with the answers, until the result is complete.
+ * Legacy client, modern backend: sends the requests of `input_required` results to the client as real requests, and
+ * calls again with the responses, until the result is complete.
  *
- * Fails as a value: no way to ask, an error of the client, or more than `maxRounds` rounds.
+ * Fails as a value: the client cannot receive requests, it answers with an error, or more than `maxRounds` rounds.
  */
 export async function fulfil(first: CallResult, how: Fulfilment): Promise<CallResult | Unanswered> {
   let result = first;
@@ -47,12 +47,12 @@ async function askAll(
   const answers = new Map<string, RawJson>();
   if (questions.size === 0) return answers;
   if (questions.size > MAX_QUESTIONS)
-    return { unanswered: `the backend asked more than ${MAX_QUESTIONS} questions at once` };
-  if (ask === undefined) return { unanswered: 'the backend needs input, and this client cannot be asked' };
+    return { unanswered: `the backend sent more than ${MAX_QUESTIONS} requests at once` };
+  if (ask === undefined) return { unanswered: 'the backend needs input, but this client cannot receive requests' };
   const pairs = await Promise.all([...questions].map(([key, question]) => askOne(ask, key, question, signal)));
   for (const [key, answer] of pairs) {
     if ('error' in answer)
-      return { unanswered: `the client did not answer the backend's question: ${answer.error.message}` };
+      return { unanswered: `the client did not answer the backend's request: ${answer.error.message}` };
     answers.set(key, answer.result);
   }
   return answers;
@@ -68,4 +68,4 @@ async function askOne(
   return [key, await ask(method, params, signal)];
 }
 
-const MAX_QUESTIONS = 16; // one person answers them
+const MAX_QUESTIONS = 16; // one user answers them

@@ -3,46 +3,46 @@ import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { isObject } from '../../json/raw-json.ts';
 
-/** What a sealed `requestState` says about the call it belongs to. */
+/** Content of a sealed `requestState`. */
 export interface RoundState {
   /** Correlation id of the call. */
   readonly callId: string;
-  /** Number of the round that is to come, 2 or more. */
+  /** Number of the next round, 2 or more. */
   readonly round: number;
-  /** The backend that asked; a retry goes to no other. */
+  /** The backend of the call; a retry is sent to it only. */
   readonly backend: string;
   /** The backend's own opaque state. */
   readonly inner?: string;
-  /** Handle of a call that is parked in this process. */
+  /** Handle of a call that is suspended in this process. */
   readonly parked?: string;
 }
 
-/** A call that resumes one which waits in this process. */
+/** A call that resumes one suspended in this process. */
 export interface ResumingCall {
-  /** Handle of the call that waits. */
+  /** Handle of the suspended call. */
   readonly parked?: string;
 }
 
-/** What a sealed state is bound to: it opens for the same caller, method, target and arguments only. */
+/** What a sealed state is bound to: it is valid only for the same caller, method, target and arguments. */
 export interface StateBinding {
   readonly caller: Caller;
   readonly method: string;
   readonly name: string;
-  /** Decoded arguments; their order of keys does not matter. */
+  /** Decoded arguments; the order of keys is ignored. */
   readonly arguments: JsonObject;
 }
 
-/** Seals and opens `requestState` (MCP 2026-07-28, input required: state is hostile until checked). */
+/** Seals and opens `requestState` (MCP 2026-07-28, input required: state is untrusted until verified). */
 export interface StateSeal {
   seal(state: RoundState, binding: StateBinding): string;
-  /** `undefined` for anything that was tampered with, expired, or sealed for someone or something else. */
+  /** `undefined` for anything tampered with, expired, or sealed for another binding. */
   open(sealed: string, binding: StateBinding): RoundState | undefined;
 }
 
 /**
  * AES-256-GCM with a key derived once from `secret`; the binding is authenticated with every state.
  *
- * Without a secret a random one is made: then states die with the process and other replicas refuse them.
+ * Without a secret a random one is used: then states are invalid after a restart and on other replicas.
  */
 export function createStateSeal(
   secret: string | undefined,
@@ -63,7 +63,7 @@ export function createStateSeal(
       if (sealed.length > maxBytes) return undefined;
       const bytes = Buffer.from(sealed, 'base64url');
       if (bytes.length <= VERSION.length + IV_BYTES + TAG_BYTES || bytes[0] !== VERSION[0]) return undefined;
-      if (bytes.toString('base64url') !== sealed) return undefined; // one spelling only
+      if (bytes.toString('base64url') !== sealed) return undefined; // canonical encoding only
       const iv = bytes.subarray(VERSION.length, VERSION.length + IV_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(boundBytes(binding));
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
@@ -71,7 +71,7 @@ export function createStateSeal(
         const text = decipher.update(bytes.subarray(VERSION.length + IV_BYTES, -TAG_BYTES), undefined, 'utf8');
         return stateFrom(JSON.parse(text + decipher.final('utf8')), now());
       } catch {
-        return undefined; // a wrong tag: not ours, not theirs, or not this call's
+        return undefined; // invalid tag: another key, caller or call
       }
     },
   };
@@ -99,7 +99,7 @@ function boundBytes(binding: StateBinding): Buffer {
   return createHash('sha256').update(JSON.stringify(text)).digest();
 }
 
-/** JSON with sorted keys: a client may write the same arguments in another order on its retry. */
+/** JSON with sorted keys: a retry may contain the same arguments in another order. */
 function canonical(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (!isObject(value)) return JSON.stringify(value ?? null);

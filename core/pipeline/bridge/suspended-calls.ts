@@ -11,15 +11,15 @@ import { canAnswer, type ServerRequest } from '../../mcp/server-requests.ts';
 import { Shares, shareOfCall } from '../../mcp/shares.ts';
 import { inputResponseFor, modernRequest } from './input-required.ts';
 
-/** What one round of a parkable call ended with. */
+/** How one round of a call ended. */
 export type RoundEnd =
   | { readonly result: CallResult }
   | { readonly questions: ReadonlyMap<string, ServerRequest>; readonly parked: string };
 
-/** Runs the call with a client that may ask and a signal that outlives one request. */
+/** Runs the call with a client that can receive requests and a signal that outlives one HTTP request. */
 export type Parkable = (client: ClientContext, signal: AbortSignal) => Promise<CallResult>;
 
-/** One request of the client of a call. */
+/** One request of the client for a call. */
 export interface Asking {
   readonly client: ClientContext;
   readonly caller: Caller;
@@ -28,25 +28,26 @@ export interface Asking {
 }
 
 /**
- * Modern client, legacy backend: a call whose backend asks something stays open here while its client, in a new
- * request, brings the answers.
+ * Modern client, legacy backend: a call whose backend sent a request stays open here until its client sends the
+ * response in a new request.
  */
 export interface SuspendedCalls {
-  /** Runs a call until it ends or asks. */
+  /** Runs a call until it ends or its backend sends a request. */
   run(call: Asking, body: Parkable): Promise<RoundEnd>;
-  /** Goes on with a parked call; `undefined` when there is none of that handle for this caller. */
+  /** Resumes a suspended call; `undefined` when this caller has none with that handle. */
   resume(handle: string, call: Asking, responses: RawJson | undefined): Promise<RoundEnd> | undefined;
-  /** Ends what nobody came back for. */
+  /** Ends expired calls. */
   sweep(): void;
   readonly size: number;
-  /** Resolves when the calls that wait now have ended, each in its own way. */
+  /** Resolves when all suspended calls have ended. */
   ended(): Promise<void>;
   stop(): void;
 }
 
 /**
- * Keeps a bounded number of calls waiting, each for as long as its state is good. A call that finds no place takes that of the oldest of
- * its caller, or of the caller with the most; when nobody can go, its questions are answered in its client's stead.
+ * Keeps a limited number of calls suspended, each as long as its state is valid. At the limit the oldest one of the
+ * caller, or of the caller with the most, is ended; when none can be ended, the requests of the new call are answered
+ * with an error.
  */
 export function createSuspendedCalls(
   limits: Pick<Limits, 'parkedCalls' | 'parkedPerCaller' | 'requestStateTtlMs'>,
@@ -62,8 +63,8 @@ export function createSuspendedCalls(
     const donor = shares.donor(share);
     if (donor === undefined) return true;
     for (const call of donor) {
-      if (call.isInRound) continue; // its client is here now
-      give(call, 'another call took its place');
+      if (call.isInRound) continue; // its client is connected now
+      give(call, 'it was ended for another call');
       return true;
     }
     return false;
@@ -105,7 +106,7 @@ export function createSuspendedCalls(
     },
     sweep() {
       for (const call of parked.values()) {
-        if (!call.isInRound && call.waitUntilMs <= now()) give(call, 'nobody came back with the answers');
+        if (!call.isInRound && call.waitUntilMs <= now()) give(call, 'the client did not send its responses in time');
       }
     },
     get size() {
@@ -128,7 +129,7 @@ class SuspendedCall {
   readonly callerKey: string;
   readonly share: string;
   waitUntilMs = Number.POSITIVE_INFINITY;
-  /** A request of the client is waiting on this call right now. */
+  /** Whether a request of the client waits for this call now. */
   isInRound = true;
   readonly #controller = new AbortController();
   readonly #pending = new Map<string, PendingQuestion>();
@@ -149,7 +150,7 @@ class SuspendedCall {
     return this.#outcome;
   }
 
-  /** A request of the client takes the call over: its disconnect cancels, its stream gets what is told. */
+  /** Attaches a request of the client: its disconnect cancels the call, its stream gets the notifications. */
   enter(asking: Pick<Asking, 'client' | 'signal'>): void {
     this.#leave?.();
     this.#client = asking.client;
@@ -175,15 +176,15 @@ class SuspendedCall {
       request: (method, params, signal) => this.#ask({ method, params }, signal),
     };
     this.#outcome = body(client, this.#controller.signal);
-    this.#outcome.catch(() => {}); // read again in nextEnd, or nobody is left to hear it
+    this.#outcome.catch(() => {}); // handled in nextEnd, if it is still called
   }
 
-  /** Waits for the end of the call or for a question; several questions of one moment come together. */
+  /** Waits for the end of the call or for requests of the backend; concurrent requests are sent together. */
   async nextEnd(): Promise<
     { readonly result: CallResult } | { readonly questions: ReadonlyMap<string, ServerRequest> }
   > {
     const outcome = this.#outcome as Promise<CallResult>;
-    // a question may be withdrawn, or its client gone, before this goes on: then there is nothing to ask
+    // a request may be cancelled, or its client disconnect, before this continues: then nothing is sent
     while (this.#pending.size === 0) {
       const asked = new Promise<undefined>((resolve) => {
         this.#wake = () => resolve(undefined);
@@ -203,7 +204,7 @@ class SuspendedCall {
     return { questions: new Map([...this.#pending].map(([key, { question }]) => [key, question])) };
   }
 
-  /** Gives the client's answers to the questions they belong to; unknown keys are ignored, missing ones asked again. */
+  /** Passes the client's responses to their requests; unknown keys are ignored, missing ones are requested again. */
   answer(responses: RawJson | undefined): void {
     const given = responses === undefined ? undefined : RawObject.parse(responses);
     for (const [key, pending] of this.#pending) {
@@ -241,7 +242,7 @@ class SuspendedCall {
     return new Promise((resolve) => {
       const gone = (): void => {
         this.#pending.delete(key);
-        resolve({ error: wireError(CODE.internalError, 'the question was withdrawn') });
+        resolve({ error: wireError(CODE.internalError, 'the request was cancelled') });
       };
       signal.addEventListener('abort', gone, { once: true });
       this.#pending.set(key, {

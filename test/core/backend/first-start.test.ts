@@ -71,7 +71,7 @@ describe('the first start of a program', () => {
     expect(asked.error).toMatchObject({
       code: -32602,
       message: expect.stringMatching(
-        /"ping" not found; perhaps it comes with a backend that is still starting: slow, \d+ s/,
+        /"ping" not found; it may belong to a backend that is still starting: slow, \d+ s/,
       ),
     });
     runner.release();

@@ -34,7 +34,7 @@ describe('a backend that is away', () => {
       const startedMs = Date.now();
       const failed = send(manager, CALL);
       await expect(failed).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE', category: 'refused' });
-      await expect(failed).rejects.toThrow('backend "far" is away (refused)');
+      await expect(failed).rejects.toThrow('backend "far" is unavailable (refused)');
       expect(Date.now() - startedMs).toBeLessThan(200);
     },
   );

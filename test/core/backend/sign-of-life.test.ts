@@ -177,7 +177,7 @@ describe('a backend that a monitor calls unhealthy', () => {
       manager.setHealth('far', health('unhealthy'));
       await expect(send(manager, { backend: 'far', original: 'echo' })).rejects.toMatchObject({
         code: 'BACKEND_UNREACHABLE',
-        message: 'backend "far" is away (timeout)',
+        message: 'backend "far" is unavailable (timeout)',
       });
       expect(calls()).toBe(1);
       expect(manager.listings('').has('far')).toBe(true);

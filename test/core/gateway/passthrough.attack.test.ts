@@ -134,7 +134,7 @@ describe('headers of clients on their way to backends', () => {
     const { call, calls } = await passing(['X-Tenant']);
     const long = await call(`X-Tenant: ${'a'.repeat(40_000)}`);
     expect(long).toMatch(/^HTTP\/1.1 200/);
-    expect(long).toMatch(/backend \\"far\\" (answered HTTP 431|closed the connection)/);
+    expect(long).toMatch(/backend \\"far\\" (responded with HTTP 431|closed the connection)/);
     expect(await call('X-Tenant: short')).toContain('"text":"modern"');
     expect(calls().map(ownHeaders)).toEqual([{ 'x-tenant': 'short' }]);
     expect(await call(`X-Tenant: ${'a'.repeat(70_000)}`)).toMatch(/^HTTP\/1.1 431/);

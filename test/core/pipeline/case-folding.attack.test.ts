@@ -186,8 +186,8 @@ describe('an inner call', () => {
       await using kit = await optimized({}, { far: server });
       const client = await kit.client({ era: '2025-11-25' });
       const before = server.received.length;
-      expect(await throughCallTool(client, '{"path":"/open","path":"/closed"}')).toContain('twice');
-      expect(await throughCallTool(client, '{"a":[{"b":1,"\\u0062":2}]}')).toContain('twice');
+      expect(await throughCallTool(client, '{"path":"/open","path":"/closed"}')).toContain('duplicate');
+      expect(await throughCallTool(client, '{"a":[{"b":1,"\\u0062":2}]}')).toContain('duplicate');
       expect(await throughCallTool(client, '{"Path":"/closed"}')).toContain('only by case');
       expect(await throughCallTool(client, { Path: '/closed' })).toContain('only by case');
       expect(server.received.slice(before)).toEqual([]);

@@ -110,7 +110,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     const client = await kit.client({ era });
     for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
       const reply = await client.request(method);
-      expect(reply).toMatchObject(ok(-32603, 'the list could not be made'));
+      expect(reply).toMatchObject(ok(-32603, 'the list could not be built'));
       expect(reply.text).not.toMatch(/hunter2|torn/);
     }
     expect(kit.logged.join('\n')).toContain('torn failed in advertise');

@@ -77,7 +77,7 @@ describe('a custom plugin that cannot be used', () => {
         'the package not-there-at-all, which needs.mjs imports, is not installed; install it: npm install not-there-at-all@^2.1.0',
       );
       expect(await saidOf('./empty.mjs')).toContain('the default export of empty.mjs must be a plugin');
-      expect(await saidOf('./notes.txt')).toContain('notes.txt is no module of JavaScript or TypeScript');
+      expect(await saidOf('./notes.txt')).toContain('notes.txt is not a JavaScript or TypeScript module');
       expect(await saidOf('.')).toContain('no plugin has the address .');
       expect(await saidOf('./')).toContain('is a folder; name the file in it');
       expect(await saidOf('./refuse.mjs', { words: 'x' })).toBe(

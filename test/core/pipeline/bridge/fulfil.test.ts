@@ -69,10 +69,10 @@ describe('the questions of a modern backend', () => {
   it('end with a sentence when the client cannot be asked or answers with an error', async () => {
     const again = async () => resultFromValue({});
     const mute = await fulfil(needsInput(), { ask: undefined, maxRounds: 3, signal, again });
-    expect(mute).toEqual({ unanswered: 'the backend needs input, and this client cannot be asked' });
+    expect(mute).toEqual({ unanswered: 'the backend needs input, but this client cannot receive requests' });
     const refusing: ClientRequester = async () => ({ error: { code: -32601, message: 'no such method' } });
     const refused = await fulfil(needsInput(), { ask: refusing, maxRounds: 3, signal, again });
-    expect(refused).toEqual({ unanswered: "the client did not answer the backend's question: no such method" });
+    expect(refused).toEqual({ unanswered: "the client did not answer the backend's request: no such method" });
   });
 
   proves('choice.bridge.url-elicitation-id', 'get an elicitationId when they are in url mode', async () => {

@@ -138,7 +138,7 @@ describe('a parked call', () => {
     suspendedCalls.sweep();
     expect(suspendedCalls.size).toBe(0);
     await Promise.resolve();
-    expect(heard && 'error' in heard && heard.error.message).toBe('nobody came back with the answers');
+    expect(heard && 'error' in heard && heard.error.message).toBe('the client did not send its responses in time');
   });
 
   it('finds no place when others have them all: the backend hears an error and the call goes on', async () => {
@@ -162,11 +162,11 @@ describe('a parked call', () => {
     for (const name of ['eve 1', 'eve 2', 'eve 3']) await park(name, '10.0.0.9');
     await park('ada 1', '10.0.0.1');
     await park('eve 4', '10.0.0.9'); // over its share
-    expect(heard).toEqual(['eve 1: another call took its place']);
+    expect(heard).toEqual(['eve 1: it was ended for another call']);
     await park('bob 1', '10.0.0.2'); // all places are taken, and one caller has the most
-    expect(heard.slice(1)).toEqual(['eve 2: another call took its place']);
+    expect(heard.slice(1)).toEqual(['eve 2: it was ended for another call']);
     const ada = await park('ada 2', '10.0.0.1'); // nobody has more than she would have: her own oldest
-    expect(heard.slice(2)).toEqual(['ada 1: another call took its place']);
+    expect(heard.slice(2)).toEqual(['ada 1: it was ended for another call']);
     expect(suspendedCalls.size).toBe(4);
     const resumed = suspendedCalls.resume(
       'parked' in ada ? ada.parked : '',

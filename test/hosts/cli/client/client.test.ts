@@ -119,7 +119,7 @@ describe('their MCP client', () => {
   };
 
   it('prints the error of a list, calls without a list, and prints the time to wait', async () => {
-    const list = { code: -32603, message: 'the list would be incomplete, it lacks: dead (refused)' };
+    const list = { code: -32603, message: 'the list would be incomplete; missing: dead (refused)' };
     const limit = { code: 429, message: 'rate limit exceeded', data: { retryAfterSeconds: 7 } };
     const url = await answering(({ id, method, params }) => {
       const failing = { 'tools/list': list, 'tools/call': limit }[method as 'tools/list' | 'tools/call'];

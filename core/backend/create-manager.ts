@@ -34,7 +34,7 @@ export interface BackendManagerOptions {
   launcher?(name: string): StdioLauncher;
   /** Makes the clients of HTTP backends; the core's own unless set. */
   readonly httpClient?: HttpClientFactory;
-  /** What keeps an equal backend for the gateway before this one, with its open sessions and programs. */
+  /** Controllers of the previous gateway, to take over equal backends with their open sessions and programs. */
   lent?(backend: Backend): Kept | undefined;
 }
 

@@ -172,7 +172,8 @@ function report(catalog: Catalog, errors: readonly string[], old: Catalog | unde
     if (serious.has(warning)) log.error('the catalogue is incomplete', { capabilityClass, warning });
     else log.warn('the configuration names unknown entries', { capabilityClass, warning });
   }
-  if (lines > MAX_TOLD) log.error('the catalogue is incomplete for more reasons', { capabilityClass, more: lines - MAX_TOLD });
+  if (lines > MAX_TOLD)
+    log.error('the catalogue is incomplete for more reasons', { capabilityClass, more: lines - MAX_TOLD });
 }
 
 /**

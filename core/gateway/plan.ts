@@ -65,7 +65,9 @@ export const planSchema = z.strictObject({
   passthroughHeaders: z
     .array(passthroughHeader)
     .default([])
-    .describe('headers of clients that travel on to every backend; headers of the connection and credentials never do'),
+    .describe(
+      'headers of clients that are forwarded to every backend; headers of the connection and credentials are never forwarded',
+    ),
   httpClient: z
     .enum(HTTP_CLIENTS)
     .default('own')

@@ -30,7 +30,10 @@ export interface JoinParts {
   readonly spawn?: Spawn;
   /** Makes the clients of HTTP backends. */
   readonly httpClient: HttpClientFactory;
-  /** What the gateway before leaves; let go of when it is taken over, or each would hold on to all before it. */
+  /**
+   * What the previous gateway passes on; released after the handover, or each gateway would reference all previous
+   * ones.
+   */
   before?: HandoverState | undefined;
 }
 

@@ -49,7 +49,7 @@ export class HttpTarget {
   readonly #authorizer: Authorizer;
   readonly #createClient: HttpClientFactory;
   readonly #address: Origin;
-  /** Pools of before an outage, while something is still under way on them. */
+  /** Pools from before an outage that still have active requests. */
   readonly #leaving = new Set<HttpClient>();
   #client: HttpClient;
   #path: string;

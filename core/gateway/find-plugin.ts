@@ -18,7 +18,7 @@ export type LoadPlugin = () => Promise<{ readonly default: Plugin }>;
 export interface CatalogueEntry {
   readonly load: LoadPlugin;
   readonly section: SectionPlace;
-  /** Imports what reads the section, and nothing of the plugin. */
+  /** Imports the parser of the section, without the plugin. */
   readonly contract?: () => Promise<{ readonly contract: SectionReader }>;
 }
 

@@ -162,4 +162,5 @@ export { CallError } from './pipeline/wire-faults.ts';
 export type { HandleOptions } from './server/http/node-adapter.ts';
 export { recordOf } from './server/http/request-recorder.ts';
 export { type BackOff, backOffMs } from './timing/back-off.ts';
+export { untilAborted } from './timing/until-aborted.ts';
 export { LATE, LONGEST_TIMER_MS, within } from './timing/within.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Backend } from '../contract/backend.ts';
 import { definePlugin, type Plugin } from '../extension/plugin.ts';
+import { untilAborted } from '../timing/until-aborted.ts';
 
 /** A backend source that a test feeds. */
 export interface PushSource {
@@ -21,7 +22,7 @@ export function pushSource(first: readonly Backend[]): PushSource {
         watch(push, signal) {
           pushed = push;
           push(current);
-          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+          return untilAborted(signal);
         },
       });
     },

@@ -1,6 +1,6 @@
 // The plugin of the embed examples: what a gateway needs at least. One stdio server, callers without an identity.
 import { fileURLToPath } from 'node:url';
-import { type Backend, definePlugin } from '@toolmgr/core';
+import { type Backend, definePlugin, untilAborted } from '@toolmgr/core';
 import { z } from 'zod';
 
 // region: plugin
@@ -23,7 +23,7 @@ export const embedded = definePlugin({
     slots.backendSources.register('embed/own', {
       async watch(push, signal) {
         push([memory]);
-        await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }));
+        await untilAborted(signal);
       },
     });
   },

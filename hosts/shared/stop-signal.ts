@@ -16,11 +16,3 @@ export function stopSignal(
   };
   return { signal: controller.signal, release, [Symbol.dispose]: release };
 }
-
-/** Resolves when the signal aborts. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

@@ -7,6 +7,7 @@ import {
   type Plan,
   readPlan,
   type ToolEntry,
+  untilAborted,
 } from '@toolmgr/core';
 import { catalogue, environmentSecrets, readOptionalSecretFrom } from '@toolmgr/plugins';
 import { createSwitch } from '../http/gateway-switch.ts';
@@ -15,7 +16,7 @@ import { widenYoungGeneration } from '../shared/engine.ts';
 import { httpClientFrom } from '../shared/http-client.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../shared/report-starts.ts';
-import { aborted, stopSignal } from '../shared/stop-signal.ts';
+import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { watchText } from '../shared/watch-text.ts';
@@ -115,7 +116,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.info('configuration reloaded', { file: source.follow?.file ?? '' });
     void logBackends(next.gateway, log);
   });
-  await aborted(stop.signal);
+  await untilAborted(stop.signal);
   // The listener stays open until the calls have ended: /readyz reports the stop, and new requests are refused with a reason.
   await gatewaySwitch.stop();
   await served.close();

@@ -80,17 +80,27 @@ function isWatched(session: Session, backend: string, uri: string): boolean {
   return false;
 }
 
-/** The session as the client of messages that belong to no call. */
+/** The session as the client of messages that belong to no call: the sink of the owner handles those. */
 export function sessionClient(session: Session): ClientContext {
+  return clientOf(session, undefined, () => {}, session.owner.sink?.request);
+}
+
+/** The client side of a message of a session. */
+export function clientOf(
+  session: Session,
+  progressToken: Buffer | undefined,
+  notify: ClientContext['notify'],
+  request: ClientContext['request'],
+): ClientContext {
   return {
     era: '2025-11-25',
     protocolVersion: session.protocolVersion,
     capabilities: session.capabilities,
     clientInfo: session.clientInfo,
     owner: session.owner,
-    progressToken: undefined,
+    progressToken,
     logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
-    notify: () => {}, // the owner's sink handles messages outside calls
-    request: session.owner.sink?.request,
+    notify,
+    request,
   };
 }

@@ -17,8 +17,7 @@ import type { GatewayService, ListsChanged } from '../../pipeline/gateway-servic
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { isPromise } from '../../timing/is-promise.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
-import { pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
-import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+import { clientOf, pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
 import { connectStream } from './get-stream.ts';
 import { initializeResult, readInitialize } from './initialize.ts';
 import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
@@ -206,17 +205,12 @@ function settle(message: RequestMessage, waiting: PendingResponse, answer: Answe
 
 /** The client of one call: notifications and requests are sent on the stream of its own request. */
 function callClient(session: Session, waiting: PendingResponse, progressToken: Buffer | undefined): ClientContext {
-  return {
-    era: '2025-11-25',
-    protocolVersion: session.protocolVersion,
-    capabilities: session.capabilities,
-    clientInfo: session.clientInfo,
-    owner: session.owner,
+  return clientOf(
+    session,
     progressToken,
-    logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
-    notify: (method, params) => waiting.notify(method, params),
-    request: waiting.mayStream ? (method, params, signal) => waiting.request(method, params, signal) : undefined,
-  };
+    (method, params) => waiting.notify(method, params),
+    waiting.mayStream ? (method, params, signal) => waiting.request(method, params, signal) : undefined,
+  );
 }
 
 /** Each legacy session owns its backend sessions, which declare the capabilities of its client. */

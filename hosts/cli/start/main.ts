@@ -3,7 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createGateway, createLog, DEFAULT_LIMITS, explainCause, type Gateway, GatewayFault } from '@toolmgr/core';
+import {
+  createGateway,
+  createLog,
+  DEFAULT_LIMITS,
+  explainCause,
+  type Gateway,
+  GatewayFault,
+  untilAborted,
+} from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { createSwitch } from '../../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
@@ -11,7 +19,7 @@ import { statusRoutes } from '../../http/status-routes.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../../shared/report-starts.ts';
-import { aborted, stopSignal } from '../../shared/stop-signal.ts';
+import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
@@ -59,7 +67,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (await ready(gateway, stop.signal)) {
     widenYoungGeneration();
     await printSummary(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);
-    await aborted(stop.signal);
+    await untilAborted(stop.signal);
   }
   stdout.line('\nstopping …');
   await Promise.all([served.close(), gatewaySwitch.stop()]);

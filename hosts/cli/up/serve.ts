@@ -1,7 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
-import { createGateway, createLog, type EraSetting, type Gateway, type PlanInput, readPlan } from '@toolmgr/core';
+import {
+  createGateway,
+  createLog,
+  type EraSetting,
+  type Gateway,
+  type PlanInput,
+  readPlan,
+  untilAborted,
+} from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
@@ -10,7 +18,7 @@ import { widenYoungGeneration } from '../../shared/engine.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../../shared/report-starts.ts';
-import { aborted, stopSignal } from '../../shared/stop-signal.ts';
+import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
@@ -81,7 +89,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   if (options.watch === true) {
     watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
   }
-  await aborted(stop.signal);
+  await untilAborted(stop.signal);
   stderr.line('stopping');
   await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop()]);
 }

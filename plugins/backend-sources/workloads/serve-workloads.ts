@@ -8,6 +8,7 @@ import {
   type Log,
   type PushBackends,
   type Registry,
+  untilAborted,
   type WorkloadHandle,
   type WorkloadRuntime,
   type WorkloadSpec,
@@ -72,7 +73,7 @@ async function serveOne(
   if (handle === undefined) return;
   state.backend = { name: spec.name, ...handle.reach, metadata: { group: spec.group } };
   if (!signal.aborted) pushSnapshot();
-  const last = await Promise.race([handle.ended, aborted(signal)]);
+  const last = await Promise.race([handle.ended, untilAborted(signal)]);
   if (last === undefined) {
     await handle.stop(stopMs);
     return;
@@ -81,7 +82,7 @@ async function serveOne(
   log.error('workload was given up', { workload: spec.name, status, reason, ...exitCodeIn(last) });
   state.backend = undefined;
   pushSnapshot();
-  await aborted(signal);
+  await untilAborted(signal);
 }
 
 /** Retries until the workload has started; `undefined` when `signal` aborts first. */
@@ -114,13 +115,6 @@ async function startUntil(
 function exitCodeIn(end: unknown): { readonly exitCode?: number } {
   const { exitCode } = end as { readonly exitCode?: unknown };
   return typeof exitCode === 'number' ? { exitCode } : {};
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
 }
 
 const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };

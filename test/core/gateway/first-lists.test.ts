@@ -11,6 +11,7 @@ import {
 import { createGaps } from '../../../core/pipeline/completeness.ts';
 import { FAKE_PROGRAM, fakeSpawn } from '../../../core/testing/fake-process.ts';
 import { type FakeServer, fakeServer, testClient } from '../../../core/testing/index.ts';
+import { untilAborted } from '../../../core/timing/until-aborted.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import type { EventReader } from '../../support/open-endpoint.ts';
@@ -35,7 +36,7 @@ async function starting(
         watch: (given, signal) => {
           push = given;
           begin(given);
-          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+          return untilAborted(signal);
         },
       });
     },

@@ -89,7 +89,7 @@ describe('the core in another project', () => {
 const IMPORTS = `
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { type Backend, createGateway, definePlugin } from '@toolmgr/core';
+import { type Backend, createGateway, definePlugin, untilAborted } from '@toolmgr/core';
 import { z } from 'zod';`;
 const FIRST_CALL = `
 await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { untilAborted } from '../../../core/timing/until-aborted.ts';
+
+it('waits until a signal aborts, and not for one that has', async () => {
+  const controller = new AbortController();
+  let isOver = false;
+  const waiting = untilAborted(controller.signal).then(() => {
+    isOver = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isOver).toBe(false);
+  controller.abort();
+  await waiting;
+  await untilAborted(controller.signal);
+  expect(isOver).toBe(true);
+});

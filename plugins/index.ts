@@ -129,6 +129,6 @@ export {
   commandFromScheme,
   type SchemeCommand,
   type SchemeOutcome,
-  WHAT_WORKS,
+  SUPPORTED_TARGETS,
 } from './workloads/process/command-from-scheme.ts';
 export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { commandFromScheme, findProgram, WHAT_WORKS } from '@toolmgr/plugins';
+import { commandFromScheme, findProgram, SUPPORTED_TARGETS } from '@toolmgr/plugins';
 
 /** What TARGET means, or why it cannot be run. */
 export type Target =
@@ -45,7 +45,7 @@ export async function readTarget(target: string, args: readonly string[], cwd: s
     kind: 'refused',
     reason:
       `there is no program ${target} here or on PATH. If it is a container image or a name of the registry: ` +
-      `these come with container workloads. ${WHAT_WORKS}`,
+      `these come with container workloads. ${SUPPORTED_TARGETS}`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, JsonObject, JsonValue } from '@toolmgr/core';
-import { valueFromBeginning } from '../shared/json-beginning.ts';
+import { parsePartialJson } from '../shared/partial-json.ts';
 import { redacted } from '../shared/redact.ts';
 import type { Captured } from './capture.ts';
 import type { AuditConfig } from './config.ts';
@@ -137,7 +137,7 @@ function dataOf({ request, response }: AuditEvent): string {
 
 function decodedValue(captured: Captured | undefined): JsonValue | undefined {
   if (captured?.bytes === undefined) return undefined;
-  const value = valueFromBeginning(captured.bytes.toString('utf8'));
+  const value = parsePartialJson(captured.bytes.toString('utf8'));
   return value === undefined ? undefined : redacted(value);
 }
 

@@ -5,8 +5,8 @@ export interface BreakerRules {
 }
 
 /**
- * Counts failures in a row and opens at the threshold. After the timeout one attempt is let through: its success closes
- * the breaker, its failure opens it for as long again.
+ * A circuit breaker: opens after a number of consecutive failures. After the timeout it allows one attempt: a success closes
+ * the breaker, a failure opens it again.
  */
 export class Breaker {
   readonly #rules: BreakerRules;
@@ -15,7 +15,7 @@ export class Breaker {
   #openedMs = 0;
   #failures: number;
 
-  /** Closed since `sinceMs`, with as many failures in a row. */
+  /** Starts closed, with a number of consecutive failures. */
   constructor(rules: BreakerRules, sinceMs: number, failures = 0) {
     this.#rules = rules;
     this.#sinceMs = sinceMs;
@@ -31,18 +31,18 @@ export class Breaker {
     return this.#sinceMs;
   }
 
-  /** Epoch milliseconds from which an attempt is let through while it is open. */
+  /** Epoch milliseconds of the next attempt while it is open. */
   get triesAtMs(): number {
     return this.#openedMs + this.#rules.timeoutMs;
   }
 
-  /** Closed, and no failure is counted. */
+  /** Whether it is closed without failures. */
   get isQuiet(): boolean {
     return this.#failures === 0 && this.#state === 'closed';
   }
 
-  /** Whether one attempt may be made now. The first after the timeout is the trial; while it runs, others are refused. */
-  letsThrough(nowMs: number): boolean {
+  /** Whether an attempt is allowed now. The first one after the timeout tests recovery; until it ends, others are refused. */
+  allowsAttempt(nowMs: number): boolean {
     if (this.#state === 'closed') return true;
     if (this.#state === 'half-open' || nowMs < this.triesAtMs) return false;
     this.#enter('half-open', nowMs);
@@ -54,7 +54,7 @@ export class Breaker {
     if (this.#state !== 'closed') this.#enter('closed', nowMs);
   }
 
-  /** Says whether it has opened by this. */
+  /** Returns whether this failure opened it. */
   failed(nowMs: number): boolean {
     if (this.#state === 'open') return false;
     this.#failures++;
@@ -64,7 +64,7 @@ export class Breaker {
     return true;
   }
 
-  /** The trial ended without saying anything: the next attempt is one. */
+  /** The attempt ended without a result; the next one tests recovery. */
   abandoned(nowMs: number): void {
     if (this.#state === 'half-open') this.#enter('open', nowMs);
   }

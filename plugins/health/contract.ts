@@ -1,7 +1,7 @@
 import type { SectionReader } from '@toolmgr/core';
 import { durationMs } from '../shared/go-duration.ts';
 
-/** What is read here of the section. */
+/** The members of the section that are read here. */
 interface FailureHandling {
   readonly healthCheckInterval?: string;
   readonly healthCheckTimeout?: string;
@@ -9,7 +9,7 @@ interface FailureHandling {
 
 /** `operational.failureHandling`. Without it backends are not watched; lists are complete or errors either way. Source: vmcp spec §2. */
 export const contract: SectionReader = {
-  /** Probes that may take until the next one. Source: vmcp spec §2 operational, "should be less than the interval". */
+  /** Warns of a timeout that is not less than the interval. Source: vmcp spec §2 operational, "should be less than the interval". */
   warnings({ healthCheckInterval: interval = '30s', healthCheckTimeout: timeout = '10s' }: FailureHandling) {
     if ((durationMs(timeout) ?? 0) < (durationMs(interval) ?? 0)) return [];
     const message = `${timeout} should be less than healthCheckInterval (${interval}): a probe may last until the next is due`;

@@ -1,9 +1,9 @@
 import type { BackendHealth, HealthStatus } from '@toolmgr/core';
 
-/** What was seen of one backend so far. Immutable: every piece of evidence makes new vitals, or leaves them. */
+/** The health of one backend. Immutable: every signal creates a new record. */
 export interface HealthRecord {
   readonly status: HealthStatus;
-  /** In a row; 0 after a success. */
+  /** Consecutive failures; 0 after a success. */
   readonly failures: number;
   /** Kind of the last failure; `undefined` after a success. */
   readonly category: string | undefined;
@@ -11,42 +11,42 @@ export interface HealthRecord {
   readonly sinceMs: number;
 }
 
-/** One failure as the transitions see it. */
+/** One failure. */
 export interface Failure {
   readonly category: string;
-  /** The backend refused the gateway, and no outgoing auth is configured that a caller could bring. */
+  /** Whether the backend refused the gateway, and no outgoing auth is configured. */
   readonly isAuth: boolean;
 }
 
-/** Nothing is known yet. */
+/** The record before the first signal. */
 export function firstHealthRecord(nowMs: number): HealthRecord {
   return { status: 'unknown', failures: 0, category: undefined, sinceMs: nowMs };
 }
 
-/** What a monitor before this one knew, as it said it. */
+/** The record from the published health of an earlier monitor. */
 export function healthRecordFrom({ status, consecutiveFailures, errorCategory, sinceMs }: BackendHealth): HealthRecord {
   return { status, failures: consecutiveFailures, category: errorCategory, sinceMs };
 }
 
-/** After failures a backend is degraded once, whatever it was; then a fast answer makes it healthy, a slow one degraded. */
+/** The first success after failures makes a backend degraded; later a fast response makes it healthy, a slow one degraded. */
 export function afterSuccess(record: HealthRecord, isSlow: boolean, nowMs: number): HealthRecord {
   const status = record.failures > 0 || isSlow ? 'degraded' : 'healthy';
-  return entered(record, status, 0, undefined, nowMs);
+  return recordWith(record, status, 0, undefined, nowMs);
 }
 
-/** Below the threshold the status stays; what has no status yet stays unknown. */
+/** Below the threshold the status does not change. */
 export function afterFailure(record: HealthRecord, failure: Failure, threshold: number, nowMs: number): HealthRecord {
   const failures = record.failures + 1;
   const bad = failure.isAuth ? 'unauthenticated' : 'unhealthy';
-  return entered(record, failures >= threshold ? bad : record.status, failures, failure.category, nowMs);
+  return recordWith(record, failures >= threshold ? bad : record.status, failures, failure.category, nowMs);
 }
 
-/** The breaker has opened: nothing is sent any more, so the backend is unhealthy whatever the count says. */
+/** When the breaker opens, the backend is unhealthy with any number of failures. */
 export function afterOpening(record: HealthRecord, nowMs: number): HealthRecord {
-  return entered(record, 'unhealthy', Math.max(1, record.failures), record.category, nowMs);
+  return recordWith(record, 'unhealthy', Math.max(1, record.failures), record.category, nowMs);
 }
 
-function entered(
+function recordWith(
   before: HealthRecord,
   status: HealthStatus,
   failures: number,

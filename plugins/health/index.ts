@@ -1,22 +1,22 @@
 import { definePlugin } from '@toolmgr/core';
 import { healthConfig } from './config.ts';
 import { Monitor } from './monitor.ts';
-import { createReport } from './report.ts';
+import { createSummaryLog } from './summary-log.ts';
 
 const ADDRESS = 'health';
 
-/** Probes backends, sets those aside that do not answer, and breaks the circuit to those that keep failing. */
+/** Probes backends, stops sending calls to unhealthy ones, and opens circuit breakers. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
-  summary: 'probes backends, sets unhealthy ones aside, breaks circuits, and decides on incomplete lists',
+  summary: 'probes backends, stops calls to unhealthy ones with circuit breakers, and decides on incomplete lists',
   contractKey: 'operational.failureHandling',
   config: healthConfig,
   apply(core, config) {
     const { hooks, log } = core;
     const { healthCheckInterval, healthCheckTimeout, circuitBreaker, partialFailureMode } = config;
     const monitor = new Monitor(core, config);
-    const report = createReport(core, monitor, config.statusReportingInterval);
+    const summaryLog = createSummaryLog(core, monitor, config.statusReportingInterval);
     hooks.backendChanged.tap(ADDRESS, (changed) => monitor.backendChanged(changed));
     hooks.callSettled.tap(ADDRESS, (record) => monitor.callSettled(record));
     if (circuitBreaker.enabled) {
@@ -33,10 +33,10 @@ export default definePlugin({
           healthCheckInterval,
         });
       }
-      report.start();
+      summaryLog.start();
     });
     hooks.stopping.tap(ADDRESS, () => {
-      report.stop();
+      summaryLog.stop();
       monitor.stop();
     });
   },

@@ -1,5 +1,5 @@
 import { definePlugin, GatewayFault, STAGE } from '@toolmgr/core';
-import { absentNames } from '../shared/absent-names.ts';
+import { unknownNames } from '../shared/unknown-names.ts';
 import { hasUserBuckets, rateLimitConfig } from './config.ts';
 import { createLimiter } from './limiter.ts';
 
@@ -21,7 +21,7 @@ export default definePlugin({
       ({ name }, index) => ({ place: `${ADDRESS}: tools[${index}].name`, kind: 'tool', name }) as const,
     );
     hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, (draft, inputs) => {
-      const warnings = absentNames(draft, inputs, wanted);
+      const warnings = unknownNames(draft, inputs, wanted);
       return warnings.length === 0 ? draft : { ...draft, warnings: [...draft.warnings, ...warnings] };
     });
     hooks.starting.tap(ADDRESS, () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A decimal that is written as text, because YAML floats differ between readers; stays text when read. */
+/** A decimal in quotes, because YAML parsers differ in floats; it stays a text. */
 export const decimalText = (from: number, to: number) =>
   z
     .string('expected a decimal in quotes')

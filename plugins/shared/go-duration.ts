@@ -5,7 +5,7 @@ const GROUPS = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 const GROUP = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 
 /**
- * Milliseconds of a Go duration string such as `1h30m`, `250ms`, `1.5s` or `0`; `undefined` when it is none.
+ * Milliseconds of a Go duration string such as `1h30m`, `250ms`, `1.5s` or `0`; `undefined` when it is invalid.
  * Source: vmcp spec, notation; both spellings of the micro sign are read, as Go does.
  */
 export function durationMs(text: string): number | undefined {
@@ -20,7 +20,7 @@ export function durationMs(text: string): number | undefined {
 
 const EXPECTED = 'expected a Go duration such as 30s, 250ms or 1h30m';
 
-/** Reads a Go duration above zero into whole milliseconds, rounded up. */
+/** Parses a Go duration above zero to whole milliseconds, rounded up. */
 export const goDuration = z
   .string({ error: ({ input }) => (typeof input === 'number' ? EXPECTED : undefined) })
   .transform((text, context) => {

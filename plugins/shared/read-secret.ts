@@ -1,11 +1,11 @@
 import { GatewayFault, type Secret, type SecretSource, type Slots } from '@toolmgr/core';
 import { secretOf } from './secret.ts';
 
-/** Where secrets come from: the slot `secretSources` of a gateway. */
+/** The slot with the secret sources of a gateway. */
 export type SecretSlots = Pick<Slots, 'secretSources'>;
 
 /**
- * Reads the secret that a setting names, in `prepare` or in `starting`.
+ * Reads a configured secret, in `prepare` or in `starting`.
  * @throws GatewayFault SECRET_MISSING or PLAN_INCOMPLETE, with the setting and the name of the secret, never its value
  */
 export async function readSecret({ secretSources }: SecretSlots, name: string, setting: string): Promise<Secret> {
@@ -17,14 +17,14 @@ export async function readSecret({ secretSources }: SecretSlots, name: string, s
 }
 
 /**
- * Reads a secret that need not be there: `undefined` when it is missing, or when the plan has no source of secrets.
- * @throws what the source throws when it cannot be asked
+ * Reads an optional secret: `undefined` when it is missing, or when the plan has no secret source.
+ * @throws the errors of the source
  */
 export async function readOptionalSecret({ secretSources }: SecretSlots, name: string): Promise<Secret | undefined> {
   return secretSources.has(SOURCE) ? readOptionalSecretFrom(secretSources.get(SOURCE), name) : undefined;
 }
 
-/** As {@link readSecret}, of one source: for hosts, which read before there is a gateway. @throws as it does */
+/** Like {@link readSecret}, from a given source, for hosts without a gateway. @throws like it */
 export async function readSecretFrom(source: SecretSource, name: string, setting: string): Promise<Secret> {
   try {
     return secretOf(await source.read(name, AbortSignal.timeout(READ_MS)));
@@ -33,7 +33,7 @@ export async function readSecretFrom(source: SecretSource, name: string, setting
   }
 }
 
-/** As {@link readOptionalSecret}, of one source. @throws as it does */
+/** Like {@link readOptionalSecret}, from a given source. @throws like it */
 export async function readOptionalSecretFrom(source: SecretSource, name: string): Promise<Secret | undefined> {
   try {
     return await readSecretFrom(source, name, name);

@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue } from '@toolmgr/core';
-import { valueFromBeginning } from './json-beginning.ts';
+import { parsePartialJson } from './partial-json.ts';
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = '[redacted]';
 
-/** A member whose name has one of these in it, in lower case, is masked whole. Source: vmcp endpoint, redaction. */
+/** A member whose lower-case name contains one of these is masked. Source: vmcp endpoint, redaction. */
 const SECRET_WORDS = /password|passwd|passphrase|token|secret|key|auth|credential|private|cookie/;
 
-const TELLING = '(?:password|passwd|passphrase|token|secret|key|auth|pwd|signature|credentials?)';
-const ASSIGNED = `${TELLING}["'\\\\]{0,4}\\s{0,4}[:=]\\s{0,4}`;
-const NAME_OF_PAIR = `${TELLING}[^"'\\\\]{0,64}\\\\{0,3}["']\\s{0,4},\\s{0,4}\\\\{0,3}["']value\\\\{0,3}["']\\s{0,4}:\\s{0,4}`;
+const SECRET_NAME_PATTERN = '(?:password|passwd|passphrase|token|secret|key|auth|pwd|signature|credentials?)';
+const ASSIGNED = `${SECRET_NAME_PATTERN}["'\\\\]{0,4}\\s{0,4}[:=]\\s{0,4}`;
+const NAME_OF_PAIR = `${SECRET_NAME_PATTERN}[^"'\\\\]{0,64}\\\\{0,3}["']\\s{0,4},\\s{0,4}\\\\{0,3}["']value\\\\{0,3}["']\\s{0,4}:\\s{0,4}`;
 
-/** Strings that are secrets wherever they stand, by their shape. */
+/** Formats of secrets that are masked in any text. */
 const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, REDACTED],
   [/\beyJ[\w-]{5,8192}\.[\w-]{4,8192}(?:\.[\w-]{0,8192}){0,3}/g, REDACTED], // JWT, JWE
@@ -24,7 +24,7 @@ const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
     /\b((?:set-)?cookie|(?:proxy-)?authorization)(["'\\]{0,4}\s{0,4}[:=]\s{0,4}["'\\]{0,4})[^\r\n"']{1,8192}/gi,
     `$1$2${REDACTED}`,
   ],
-  // what is assigned to a telling name: in quotes, without, or a whole structure, after which nothing is safe to show
+  // values assigned to such a name: quoted, unquoted, or a structure, after which the whole rest is masked
   [new RegExp(`(${ASSIGNED}\\\\{0,3}["'])(?:[^"'\\\\\\r\\n]|\\\\[^"'\\\\]){1,8192}`, 'gi'), `$1${REDACTED}`],
   [new RegExp(`(${ASSIGNED})[{[][\\s\\S]{1,65536}`, 'gi'), `$1${REDACTED}`],
   [new RegExp(`(${ASSIGNED})(?!\\[redacted\\])[^\\s"'\\\\&,;(){}[\\]]{1,8192}`, 'gi'), `$1${REDACTED}`],
@@ -34,8 +34,8 @@ const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
 /**
  * A decoded value without its secrets.
  *
- * Shape: masked are members with a telling name, whole and whatever they hold; the `value` of `{ name, value }` pairs
- * with a telling name; and secrets by their shape inside any string. Objects below {@link MAX_DEPTH} are cut.
+ * Shape: masks members with a secret name, with any value; the `value` of `{ name, value }` pairs with a secret name; and
+ * secrets in known formats inside strings. Objects below {@link MAX_DEPTH} are cut.
  */
 export function redacted(value: JsonValue, depth = 0): JsonValue {
   if (typeof value === 'string') return redactedString(value, depth);
@@ -45,18 +45,18 @@ export function redacted(value: JsonValue, depth = 0): JsonValue {
   return redactedObject(value as JsonObject, depth);
 }
 
-/** A text without the secrets that have a known shape. */
+/** A text with secrets of known formats masked. */
 export function redactedText(text: string): string {
-  if (text.length < SHORTEST || !SUSPECT.test(text)) return text;
+  if (text.length < SHORTEST || !MAY_CONTAIN_SECRET.test(text)) return text;
   let safe = text;
   for (const [shape, mask] of SECRET_SHAPES) safe = safe.replace(shape, mask);
   return safe;
 }
 
-/** Tools like to answer JSON as text: it is masked by its members. A cut document is one, too. */
+/** Masks JSON inside a text by its members, also when it is cut. */
 function redactedString(text: string, depth: number): string {
   if (!JSON_BEGINS.test(text) || depth >= MAX_DEPTH) return redactedText(text);
-  const inner = valueFromBeginning(text);
+  const inner = parsePartialJson(text);
   return inner === undefined ? redactedText(text) : JSON.stringify(redacted(inner, depth + 1));
 }
 
@@ -77,7 +77,7 @@ function redactedObject(value: JsonObject, depth: number): JsonObject {
 }
 
 const MAX_DEPTH = 64;
-const SHORTEST = 8; // no shape fits in less
-/** What every shape has in it, in any case; most texts are let go after this one look. The flag `i` takes twice as long. */
-const SUSPECT =
+const SHORTEST = 8; // no format is shorter
+/** Matches every text with a secret; most texts need only this test. Without the flag `i`, which takes twice as long. */
+const MAY_CONTAIN_SECRET =
   /[:=]|eyJ|[bB][eE][aA][rR]|[bB][aA][sS][iI]|[dD][pP][oO][pP]|[nN][eE][gG][oO]|[prs]k[-_]|gh[opsur]_|github_|glpat-|npm_|xox|AIza|A[KS]IA|-----B/;

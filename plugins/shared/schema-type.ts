@@ -1,16 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 
-/** How much of a schema is written. */
+/** Level of detail of a type. */
 export interface TypeDetail {
-  /** Levels of nested objects and unions that are spelled out. */
+  /** Levels of nested objects and unions. */
   readonly depth: number;
   /** Characters of a property's description; 0 for none. */
   readonly comments: number;
 }
 
 /**
- * A JSON schema as a TypeScript type on one line. What cannot be said becomes `unknown`; never fails, whatever a backend
- * calls its schema.
+ * A JSON schema as a TypeScript type on one line. Unsupported parts become `unknown`; never fails for any schema of a backend.
  */
 export function typeOfSchema(schema: JsonValue | undefined, detail: TypeDetail): string {
   return typeFrom(schema, { ...detail, root: schema, seen: [] });
@@ -18,7 +17,7 @@ export function typeOfSchema(schema: JsonValue | undefined, detail: TypeDetail):
 
 interface At extends TypeDetail {
   readonly root: JsonValue | undefined;
-  /** References on the way here, so that a type inside itself ends. */
+  /** References that led here, to stop recursion. */
   readonly seen: readonly string[];
 }
 
@@ -94,7 +93,7 @@ function union(types: readonly string[]): string {
   return `${different.slice(0, MAX_MEMBERS).join(' | ')}${more}` || 'never';
 }
 
-/** References inside the schema are followed; a part of itself is `unknown`. */
+/** Follows references inside the schema; a recursive one is `unknown`. */
 function typeOfReference(reference: string, at: At): string {
   if (!reference.startsWith('#/') || at.seen.includes(reference) || at.depth <= 0) return 'unknown';
   let found: JsonValue | undefined = at.root;

@@ -59,8 +59,8 @@ export const outsideBehaviours: readonly Mutation[] = [
   [
     'choice.remote.addresses',
     PUBLIC_ADDRESS,
-    "word ?? (isGlobalUnicast(six) ? undefined : 'a reserved address')",
-    'word',
+    "description ?? (isGlobalUnicast(six) ? undefined : 'a reserved address')",
+    'description',
   ],
   [
     'choice.remote.rebinding',

@@ -20,8 +20,8 @@ export const behaviours: readonly Mutation[] = [
   [
     'choice.health.return',
     MONITOR,
-    "watch.isThere = state.status === 'ready' || state.status === 'unauthenticated';",
-    'watch.isThere = false;',
+    "watch.isConnected = state.status === 'ready' || state.status === 'unauthenticated';",
+    'watch.isConnected = false;',
   ],
   ['choice.health.return', MONITOR, "    if (change !== 'status') return;\n", "    if (change === 'status') return;\n"],
   ['choice.modern.result-type', MODERN_RESULT, "if (!members.has('resultType')) parts.push(COMPLETE);", ''],

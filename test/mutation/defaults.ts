@@ -25,16 +25,16 @@ export const defaults: readonly Mutation[] = [
   [
     'vmcp.operational.health-check-interval',
     HEALTH,
-    "goDuration.prefault('30s').describe('between two probes",
-    "goDuration.prefault('31s').describe('between two probes",
+    "goDuration.prefault('30s').describe('interval between probes",
+    "goDuration.prefault('31s').describe('interval between probes",
   ],
   ['vmcp.operational.health-check-timeout', HEALTH, ".prefault('10s')", ".prefault('11s')"],
   ['vmcp.operational.partial-failure-mode', HEALTH, ".default('fail')", ".default('best_effort')"],
   [
     'vmcp.operational.status-reporting-interval',
     HEALTH,
-    "goDuration.prefault('30s').describe('between two summaries",
-    "goDuration.prefault('31s').describe('between two summaries",
+    "goDuration.prefault('30s').describe('interval between summaries",
+    "goDuration.prefault('31s').describe('interval between summaries",
   ],
   ['vmcp.operational.unhealthy-threshold', HEALTH, '.default(3)', '.default(4)'],
   [

@@ -1,5 +1,5 @@
 import { type Call, type Caller, type CatalogEntry, type Core, GatewayFault, type Refusal } from '@toolmgr/core';
-import type { WantedName } from '../../shared/absent-names.ts';
+import type { ConfiguredName } from '../../shared/unknown-names.ts';
 import type { CedarConfig } from './config.ts';
 import { createDecisionLog } from './decision-log.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
@@ -15,7 +15,7 @@ export interface Authorizer {
   refusal(call: Call): Refusal | undefined;
   filtered(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
   /** Tools and prompts that policies name; empty before the start. */
-  namesInPolicies(): readonly WantedName[];
+  namesInPolicies(): readonly ConfiguredName[];
   /** Parses the policies, once. */
   start(): void;
   stop(): void;
@@ -24,7 +24,7 @@ export interface Authorizer {
 /** Creates the authorizer of one gateway, which works after `start`. */
 export function authorizer(core: Core, config: CedarConfig): Authorizer {
   const log = createDecisionLog(core);
-  let namesInPolicies: readonly WantedName[] = [];
+  let namesInPolicies: readonly ConfiguredName[] = [];
   let running: { readonly engine: Engine; readonly decisions: Decisions; readonly filter: Filter } | undefined;
   const started = () => {
     if (running === undefined)
@@ -71,7 +71,7 @@ function parseConfig({ policies: texts, entitiesJson }: CedarConfig) {
   throw new GatewayFault('PLAN_INVALID', `authorization/cedar: policies[${problem.index}]: ${problem.message}`);
 }
 
-function namesIn({ id, json }: Policy): WantedName[] {
+function namesIn({ id, json }: Policy): ConfiguredName[] {
   return [...referencesOf([json]).entities].flatMap((key) => {
     const [, type, name] = NAMED.exec(key) ?? [];
     const kind = type === 'Tool' ? 'tool' : 'prompt';

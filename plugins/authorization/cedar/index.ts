@@ -1,5 +1,5 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
-import { absentNames } from '../../shared/absent-names.ts';
+import { unknownNames } from '../../shared/unknown-names.ts';
 import { authorizer } from './authorizer.ts';
 import { cedarConfig } from './config.ts';
 
@@ -17,7 +17,7 @@ export default definePlugin({
     core.hooks.authorize.tap(ADDRESS, (call) => policies.refusal(call));
     core.hooks.advertise.tapPromise(ADDRESS, async (entries, caller) => policies.filtered(entries, caller));
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, (draft, inputs) => {
-      const warnings = absentNames(draft, inputs, policies.namesInPolicies());
+      const warnings = unknownNames(draft, inputs, policies.namesInPolicies());
       return warnings.length === 0 ? draft : { ...draft, warnings: [...draft.warnings, ...warnings] };
     });
     core.hooks.starting.tap(ADDRESS, () => policies.start());

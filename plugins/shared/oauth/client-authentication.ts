@@ -1,6 +1,6 @@
 import type { ClientAuth } from 'oauth4webapi';
 
-/** How a client is called at an authorization server. Without a secret it only says its id, without an id nothing. */
+/** Credentials of a client. Without a secret only the id is sent, without an id nothing. */
 export interface ClientCredentials {
   readonly id: string | undefined;
   readonly secret: string | undefined;
@@ -9,8 +9,8 @@ export interface ClientCredentials {
 /**
  * HTTP Basic, or `client_id` in the form. Source: RFC 6749 §2.3.1 and §3.2.1.
  *
- * Not the library's own: it writes `-`, `_` and `.` of an id as %2D, %5F and %2E, and servers that do not decode
- * the id do not know it then.
+ * Replaces the library's implementation, which encodes `-`, `_` and `.` of an id as %2D, %5F and %2E; servers that do not
+ * decode the id reject it.
  */
 export function clientAuthentication({ id, secret }: ClientCredentials): ClientAuth {
   return (_server, _client, form, headers) => {

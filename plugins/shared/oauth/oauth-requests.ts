@@ -16,20 +16,20 @@ import {
 import { jsonBody, type RemoteHttp } from '../safe-http/remote-http.ts';
 import { type ClientCredentials, clientAuthentication } from './client-authentication.ts';
 
-/** One endpoint of an authorization server, and who asks there. */
+/** One endpoint of an authorization server, with the client. */
 export interface OauthEndpoint {
   readonly url: string;
   readonly client: ClientCredentials;
-  /** Its rules, bounds and times hold for every request. */
+  /** The HTTP client with its rules, bounds and timeouts. */
   readonly http: RemoteHttp;
 }
 
-/** An answer that grants nothing. It holds no token and no text of the server but the error code. */
+/** A response without a token. Contains no text of the server except the error code. */
 export class OauthRefusal {
   readonly status: number;
   /** `error` of an answer with a status of 400 to 499 (RFC 6749 §5.2). Any text. */
   readonly error: string | undefined;
-  /** What is wrong with an answer of status 200, in words of the library. */
+  /** Why a response with status 200 is invalid, from the library. */
   readonly problem: string | undefined;
 
   constructor(status: number, { error, problem }: { readonly error?: string; readonly problem?: string } = {}) {
@@ -40,7 +40,7 @@ export class OauthRefusal {
 }
 
 /**
- * Asks a token endpoint for a token: an answer has a token of the type `bearer` or `dpop`.
+ * Requests a token from a token endpoint; a response has a token of type `bearer` or `dpop`.
  * @throws GatewayFault of `RemoteHttp.send` and `jsonBody`
  */
 export function requestToken(
@@ -50,7 +50,7 @@ export function requestToken(
 ): Promise<JsonObject | OauthRefusal> {
   const server = { issuer: endpoint.url, token_endpoint: endpoint.url };
   const client = clientOf(endpoint);
-  // only what is read is checked: an ID token, for one, would be checked against an issuer that is not configured
+  // only these members are validated; e.g. an ID token would be checked against an issuer that is not configured
   const read = ({ access_token, token_type, issued_token_type, expires_in }: JsonObject) => ({
     access_token,
     token_type,
@@ -67,7 +67,7 @@ export function requestToken(
 }
 
 /**
- * Asks an introspection endpoint about an access token. `active` is `true` or `false`.
+ * Introspects an access token. `active` is `true` or `false`.
  * @throws GatewayFault as {@link requestToken}
  */
 export function requestIntrospection(
@@ -88,7 +88,7 @@ export function requestIntrospection(
 }
 
 /**
- * The metadata of an authorization server, whose issuer is the one asked for but for a last slash, and where it lies.
+ * Fetches the metadata of an authorization server and its URL. The issuer must match, except for a trailing slash.
  * @param kind OpenID Connect Discovery §4 or RFC 8414 §3
  * @throws GatewayFault as {@link requestToken}
  */
@@ -114,14 +114,14 @@ export async function requestMetadata(
   return { place, answer };
 }
 
-/** An issuer without its last slash: providers are written both ways. */
+/** An issuer without a trailing slash, because providers use both forms. */
 export function plainIssuer(issuer: string): string {
   return issuer.replace(/\/$/, '');
 }
 
-/** The library wants a name; only `clientAuthentication` sends one. */
+/** The library requires an id; only `clientAuthentication` sends it. */
 function clientOf({ client }: OauthEndpoint): { readonly client_id: string } {
-  return { client_id: client.id ?? 'without a name' };
+  return { client_id: client.id ?? 'none' };
 }
 
 type Fetch = (url: string, wanted: CustomFetchOptions<string, URLSearchParams | undefined>) => Promise<Response>;
@@ -142,13 +142,13 @@ function optionsOf(http: RemoteHttp, read: (body: JsonObject) => object) {
   return { [customFetch]: send, [allowInsecureRequests]: true } as const;
 }
 
-/** Servers name other types for their JSON. Other headers are not needed: a challenge would hide the error code. */
+/** Some servers use another content type for JSON. Other headers are dropped: a challenge would hide the error code. */
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** `Response` takes no other status. */
+/** `Response` allows no higher status. */
 const MAX_STATUS = 599;
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
 
-/** Errors of the library hold the answer and with it tokens: none of them leaves this file. */
+/** Converts errors of the library, which contain the response with its tokens. */
 async function answerOf(work: () => Promise<object>): Promise<JsonObject | OauthRefusal> {
   try {
     return (await work()) as JsonObject;

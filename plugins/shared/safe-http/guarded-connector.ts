@@ -3,21 +3,21 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { notPublic } from './public-address.ts';
 
-/** Where connections may go, and whom they believe. */
+/** Rules for addresses and certificates of connections. */
 export interface ConnectRules {
-  /** Loopback, private, link-local (cloud metadata) and other special addresses are taken too. */
+  /** Allows loopback, private, link-local (cloud metadata) and other special addresses. */
   readonly allowPrivateAddresses?: boolean;
   /** PEM certificates that replace the system's roots, from `readCaBundle`. */
   readonly ca?: string;
-  /** How names become addresses; the system's way unless a test has another. */
+  /** Resolves names; the system's resolver by default, replaced in tests. */
   readonly lookup?: LookupFunction;
 }
 
 /**
  * Connects only to addresses that the rules allow.
  *
- * A literal address is judged before, since nobody looks it up; a name is judged by every address it has at the very
- * moment of connecting: what a name meant earlier, or means to another resolver, counts for nothing.
+ * A literal address is checked first, because it is not resolved. A name is checked with all its addresses at the moment of
+ * connecting, so that DNS rebinding has no effect.
  */
 export function guardedConnector(rules: ConnectRules, timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({
@@ -46,13 +46,13 @@ function guardedLookup(rules: ConnectRules): LookupFunction {
   };
 }
 
-/** The words of the refusal for an address; names have none. */
+/** The error text for a forbidden address; `undefined` for names. */
 export function addressProblem(host: string, { allowPrivateAddresses }: ConnectRules): string | undefined {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   if (allowPrivateAddresses === true || isIP(address) === 0) return undefined;
-  const word = notPublic(address);
-  return word === undefined ? undefined : `leads to ${word}, which is not allowed`;
+  const description = notPublic(address);
+  return description === undefined ? undefined : `leads to ${description}, which is not allowed`;
 }
 
-/** A connection that was not opened because of where it leads. */
+/** A connection was refused because of its address. */
 export class ForbiddenAddress extends Error {}

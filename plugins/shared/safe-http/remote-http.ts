@@ -9,13 +9,13 @@ import {
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { addressProblem, type ConnectRules, ForbiddenAddress, guardedConnector } from './guarded-connector.ts';
 
-/** What a client of configured URLs may do. Nothing but https to public addresses by default. */
+/** Rules for a client of configured URLs. Default: only https to public addresses. */
 export interface RemoteRules extends ConnectRules {
-  /** Plain `http:` URLs are taken too. */
+  /** Allows plain `http:` URLs. */
   readonly allowHttp?: boolean;
-  /** From the request to the last byte of its answer, in whole milliseconds. */
+  /** Timeout from the request to the last byte of the response, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Largest body of an answer. */
+  /** Maximum bytes of a response body. */
   readonly maxBytes?: number;
 }
 
@@ -25,33 +25,33 @@ export interface RemoteRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal;
-  /** Gets the body of an answer with status 200 piece by piece, as it comes; `body` is empty then. Must not throw. */
+  /** Receives the body of a response with status 200 in chunks; `body` is empty then. Must not throw. */
   readonly take?: (piece: Uint8Array) => void;
 }
 
-/** A whole answer of any status but a redirect; header names in lower case. */
+/** A complete response with any status except a redirect; header names in lower case. */
 export interface RemoteAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
-/** A bounded HTTP client for URLs that a person wrote into a file, or that such a URL's document names. */
+/** A bounded HTTP client for configured URLs and URLs in their documents. */
 export interface RemoteHttp {
   /**
-   * Sends one request and reads the whole answer. Redirects are never followed.
-   * @throws GatewayFault REMOTE_REFUSED when the rules forbid where it leads; REMOTE_UNAVAILABLE when there is no whole
-   * answer in time and size. Neither holds a query, a header or a body.
+   * Sends one request and reads the complete response. Redirects are never followed.
+   * @throws GatewayFault REMOTE_REFUSED when the rules forbid the address; REMOTE_UNAVAILABLE without a complete response
+   * within the limits. Neither contains a query, a header or a body.
    */
   send(url: string, wanted?: RemoteRequest): Promise<RemoteAnswer>;
   /**
-   * The JSON object that a GET is answered with.
+   * Sends a GET and returns the JSON object of the response.
    * @throws GatewayFault as `send`; REMOTE_UNAVAILABLE when the status is not 200 or the body is no JSON object
    */
   getJson(url: string, signal?: AbortSignal): Promise<JsonObject>;
-  /** The JSON object of an answer with status 200. @throws GatewayFault REMOTE_UNAVAILABLE, without the body */
+  /** The JSON object of a response with status 200. @throws GatewayFault REMOTE_UNAVAILABLE, without the body */
   json(answer: RemoteAnswer, url: string): JsonObject;
-  /** Closes the connections; requests under way fail. */
+  /** Closes the connections; pending requests fail. */
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ const MAX_ORIGINS = 64;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 10_000;
 
-/** Makes a client. Opens nothing before the first request. */
+/** Creates a client, which connects on the first request. */
 export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
   const agent = new Agent({
     connect: guardedConnector(rules, rules.timeoutMs ?? TIMEOUT_MS),
@@ -95,8 +95,8 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
 }
 
 /**
- * Says in a few words why the rules forbid a URL; `undefined` when they do not. Names are judged when they are connected to.
- * For the reading of configurations: what is wrong is said at the start, with its path.
+ * Why the rules forbid a URL; `undefined` when it is allowed. Names are checked when connecting. For configuration schemas, so
+ * that errors are reported at the start with their path.
  */
 export function remoteUrlProblem(url: string, rules: RemoteRules): string | undefined {
   const parsed = URL.parse(url);
@@ -107,14 +107,14 @@ export function remoteUrlProblem(url: string, rules: RemoteRules): string | unde
   return addressProblem(parsed.hostname, rules);
 }
 
-/** A name for logs and errors: without query and fragment, where secrets stand. */
+/** A URL for logs and errors, without query and fragment, which may contain secrets. */
 export function plainUrl(url: string): string {
   const parsed = URL.parse(url);
-  return parsed === null ? 'a URL that cannot be read' : `${parsed.origin}${parsed.pathname}`;
+  return parsed === null ? 'an invalid URL' : `${parsed.origin}${parsed.pathname}`;
 }
 
 /**
- * The JSON object of an answer with status 200.
+ * The JSON object of a response with status 200.
  * @throws GatewayFault REMOTE_UNAVAILABLE naming the URL, without the body
  */
 export function jsonFrom(answer: RemoteAnswer, url: string): JsonObject {
@@ -123,7 +123,7 @@ export function jsonFrom(answer: RemoteAnswer, url: string): JsonObject {
 }
 
 /**
- * The JSON object of an answer with any status: OAuth errors are objects too.
+ * The JSON object of a response with any status, because OAuth errors are objects too.
  * @throws GatewayFault REMOTE_UNAVAILABLE naming the URL, without the body
  */
 export function jsonBody(answer: RemoteAnswer, url: string): JsonObject {
@@ -136,11 +136,11 @@ function decodedOrNothing(body: Buffer): JsonObject | undefined {
   try {
     return decodeObject(body);
   } catch {
-    return undefined; // the parser's words quote the body
+    return undefined; // the parser's message quotes the body
   }
 }
 
-/** The proxy of the environment for a URL. @throws GatewayFault REMOTE_UNAVAILABLE when its variable holds no such URL */
+/** The proxy of the environment for a URL. @throws GatewayFault REMOTE_UNAVAILABLE for an invalid variable */
 function proxyOn(url: string): ProxyRoute | undefined {
   try {
     return proxyRouteFor(new URL(url));
@@ -149,7 +149,7 @@ function proxyOn(url: string): ProxyRoute | undefined {
   }
 }
 
-/** Where a proxy stands in between, it decides what names mean: literal addresses are judged here all the same. */
+/** A proxy resolves names itself; literal addresses are still checked here. */
 function proxyAgent({ isTls, hostname, port, authorization }: ProxyRoute, rules: RemoteRules): ProxyAgent {
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   return new ProxyAgent({
@@ -197,7 +197,7 @@ async function exchange(
     throw faultOf(cause, url);
   } finally {
     clearTimeout(late);
-    ending.abort(); // what is left of an answer that was not read to its end
+    ending.abort(); // closes a response that was not read completely
   }
 }
 

@@ -61,7 +61,7 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       await removeContainers(at, spec.name, { keep: runId });
       if (spec.transport !== 'stdio') return startServer(at, spec, runId, targetPortOf(spec, image), settings, signal);
       stdio.set(spec.name, { engine: at, spec, runId, launches: 0 });
-      return heldForSessions(at, spec, () => stdio.delete(spec.name));
+      return stdioWorkload(at, spec, () => stdio.delete(spec.name));
     },
   };
   const launcher: StdioLauncher = ({ file: name }) =>
@@ -83,7 +83,7 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
 }
 
 /** A stdio workload has no container of its own: the gateway starts one per session, as it does with programs. */
-function heldForSessions(engine: Engine, spec: WorkloadSpec, forget: () => void): WorkloadHandle {
+function stdioWorkload(engine: Engine, spec: WorkloadSpec, forget: () => void): WorkloadHandle {
   const ended = Promise.withResolvers<WorkloadState>();
   let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
   return {

@@ -1,15 +1,15 @@
 import { findProgram } from './find-program.ts';
 import { findInstalledBin } from './installed-bin.ts';
 
-/** A program to start in place of a protocol scheme. */
+/** The command for a protocol scheme. */
 export interface SchemeCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** Variables that the package runner needs beside the minimal environment. */
+  /** Variables that the package runner needs in addition to the minimal environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a protocol scheme stands for here. */
+/** The result of resolving a protocol scheme. */
 export type SchemeOutcome =
   | {
       readonly kind: 'command';
@@ -19,8 +19,8 @@ export type SchemeOutcome =
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Where to look. */
-export interface SchemeSurroundings {
+/** Where to look for packages and programs. */
+export interface SchemeContext {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -28,34 +28,34 @@ export interface SchemeSurroundings {
 /**
  * Turns `npx://pkg[@version]` and its arguments into a command; `undefined` when `target` has no scheme of this kind.
  *
- * An installed package (in a `node_modules` of `cwd`, of a folder above it, or beside toolmgr) is run by its bin with
- * the current Node: no wrapper, no network. With a version it must be exactly that one. Anything else runs by
- * `npx -y`. Schemes that need a container are refused with a sentence.
+ * An installed package (in a `node_modules` of `cwd`, of a folder above it, or beside toolmgr) runs with the current
+ * Node, without wrapper and network. A given version must match exactly. Other packages run with `npx -y`. Schemes that need a
+ * container are refused.
  */
 export async function commandFromScheme(
   target: string,
   args: readonly string[],
-  { cwd, env = process.env }: SchemeSurroundings,
+  { cwd, env = process.env }: SchemeContext,
 ): Promise<SchemeOutcome | undefined> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(target);
   if (scheme === null) return undefined;
   const name = (scheme[1] ?? '').toLowerCase();
   if (name === 'http' || name === 'https') return undefined;
   if (name === 'npx') return npxCommand(scheme[2] ?? '', args, cwd, env);
-  const reason = SCHEMES_TO_COME[name] ?? `the scheme ${name}:// is not known`;
-  return { kind: 'refused', reason: `${target}: ${reason}. ${WHAT_WORKS}` };
+  const reason = UNSUPPORTED_SCHEMES[name] ?? `the scheme ${name}:// is not known`;
+  return { kind: 'refused', reason: `${target}: ${reason}. ${SUPPORTED_TARGETS}` };
 }
 
-const SCHEMES_TO_COME: Readonly<Record<string, string>> = {
+const UNSUPPORTED_SCHEMES: Readonly<Record<string, string>> = {
   uvx: 'uvx:// is not available yet, it comes with container workloads',
   go: 'go:// is not available yet, it comes with container workloads',
 };
 
-/** What can be run today, as a sentence for refusals. */
-export const WHAT_WORKS =
+/** Supported targets, for error texts. */
+export const SUPPORTED_TARGETS =
   'What works today: npx://PACKAGE, an http(s) URL, or a local program with its arguments after --';
 
-/** The package name and version of `npx://…`, or why it is none. Names as the npm registry allows them. */
+/** The package name and version of `npx://…`; `undefined` when it is invalid for the npm registry. */
 export function packageFromNpx(text: string): { readonly name: string; readonly version?: string } | undefined {
   const read = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9^~<>=*.+ |_-]+))?$/i.exec(text);
   if (read?.[1] === undefined || read[1].startsWith('-')) return undefined;
@@ -92,7 +92,7 @@ async function npxCommand(
   };
 }
 
-/** Settings without which npm cannot reach its registry in some networks. None of them carries a credential. */
+/** npm settings that some networks require. None of them contains a credential. */
 function npmVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>

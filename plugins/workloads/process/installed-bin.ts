@@ -4,15 +4,15 @@ import { dirname, join, resolve } from 'node:path';
 /** The program of an installed package. */
 export interface InstalledBin {
   readonly path: string;
-  /** It is JavaScript: run it with Node. */
+  /** Whether it is JavaScript that runs with Node. */
   readonly byNode: boolean;
 }
 
 /**
  * Finds the program of a package in the `node_modules` of the given folders or of any folder above them.
  *
- * `undefined` when it is not installed, is installed in another version than the one asked for, or has no bin that
- * `npx` would choose: its only one, or the one named like the package.
+ * `undefined` when it is not installed, has another version, or has no bin that `npx` would choose: the only one, or the one
+ * named like the package.
  */
 export async function findInstalledBin(
   wanted: { readonly name: string; readonly version?: string },
@@ -47,7 +47,7 @@ async function readManifest(path: string): Promise<{ version: unknown; bin: unkn
     if (typeof manifest !== 'object' || manifest === null) return undefined;
     return { version: 'version' in manifest && manifest.version, bin: 'bin' in manifest && manifest.bin };
   } catch {
-    return undefined; // not installed there, or torn: npx will say more
+    return undefined; // not installed there or invalid: npx reports more
   }
 }
 
@@ -60,7 +60,7 @@ function chosenBin(name: string, bin: unknown): string | undefined {
   return entries.find(([key]) => key === bare)?.[1];
 }
 
-/** Node scripts go to the current Node; a shell script or binary runs by itself. */
+/** Node scripts run with the current Node; shell scripts and binaries run directly. */
 async function howToRun(path: string): Promise<InstalledBin | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;

@@ -12,15 +12,15 @@ import {
 import getPort from 'get-port';
 import { createOutput, type Output } from '../state/output.ts';
 import { portAnswers, waitForPort } from './answering-port.ts';
-import { nextRestart, type RestartPolicy } from './back-off.ts';
 import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.ts';
+import { nextRestart, type RestartPolicy } from './restart-policy.ts';
 
-/** What the process runtime may be told. */
+/** Settings of the process runtime. */
 export interface ProcessSettings {
   readonly restart: RestartPolicy;
-  /** Time a program that is started again has to accept connections on its port. */
+  /** Time for a restarted program to accept connections on its port. */
   readonly startTimeoutMs: number;
-  /** The same for its first start, which may install it. */
+  /** Time for the first start, which may include an installation. */
   readonly firstStartTimeoutMs: number;
 }
 
@@ -36,7 +36,7 @@ interface Program {
 /**
  * Starts a program that listens on a port, and keeps it running until it is stopped or given up.
  *
- * The first start must succeed: a program that ends before it listens is a fault with its last words, not a restart.
+ * The first start must succeed: a program that ends before it listens is a fault and is not restarted.
  * @throws GatewayFault WORKLOAD_FAILED
  */
 export async function keepRunning(
@@ -47,21 +47,21 @@ export async function keepRunning(
 ): Promise<WorkloadHandle> {
   const port = spec.targetPort ?? (await getPort({ host: '127.0.0.1' }));
   if (await portAnswers(port)) {
-    // proxying to whatever listens there would hand it the clients' calls
+    // otherwise the other program would receive the clients' calls
     throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: port ${port} is taken by another program`);
   }
   const output = createOutput(spec.logFile);
   const program: Program = { spec, ...command, port, output };
   try {
     const first = await startFirst(program, settings.firstStartTimeoutMs, signal);
-    return superviseFrom(first, program, settings);
+    return supervise(first, program, settings);
   } catch (cause) {
     output.close();
     throw cause;
   }
 }
 
-/** The first start: nobody else installs the same package into the same cache meanwhile. */
+/** The first start, with a lock on the installation of the package into the shared cache. */
 async function startFirst(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
   const { spec } = program;
   const run = packageRunOf(program, programEnvironment(spec.env));
@@ -80,7 +80,7 @@ async function startFirst(program: Program, timeoutMs: number, signal: AbortSign
   }
 }
 
-/** Starts the program once and resolves when its port answers. What it started is gone when this rejects. */
+/** Starts the program and resolves when its port accepts connections. Stops it before rejecting. */
 async function startAnswering(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
   const { spec, port, output } = program;
   const group = await startGroup({
@@ -100,12 +100,12 @@ async function startAnswering(program: Program, timeoutMs: number, signal: Abort
   });
   const answers = await waitForPort(port, limit);
   if (answers && end === undefined) return group;
-  const why = whyNot(end, port, timeoutMs, signal);
+  const why = startFailure(end, port, timeoutMs, signal);
   await group.stop(FAILED_START_GRACE_MS);
   throw new FailedStart(`workload ${spec.name} ${why}`, end);
 }
 
-/** A start in vain, with the exit code of a program that ended. */
+/** A failed start, with the exit code of the program if it ended. */
 class FailedStart extends GatewayFault {
   readonly exitCode: number | undefined;
 
@@ -115,13 +115,13 @@ class FailedStart extends GatewayFault {
   }
 }
 
-function whyNot(end: ProgramEnd | undefined, port: number, timeoutMs: number, signal: AbortSignal): string {
+function startFailure(end: ProgramEnd | undefined, port: number, timeoutMs: number, signal: AbortSignal): string {
   if (end !== undefined) return `ended (${describeEnd(end)}) before it listened on port ${port}`;
   if (signal.aborted) return 'was stopped while it started';
-  return `did not listen on 127.0.0.1:${port} within ${timeoutMs} ms (it is told through PORT and MCP_PORT)`;
+  return `did not listen on 127.0.0.1:${port} within ${timeoutMs} ms (passed in PORT and MCP_PORT)`;
 }
 
-/** How servers learn where to listen; the names that their frameworks read. */
+/** Variables with the port, under the names that server frameworks read. */
 function portVariables(spec: WorkloadSpec, port: number): Record<string, string> {
   return {
     PORT: String(port),
@@ -132,7 +132,7 @@ function portVariables(spec: WorkloadSpec, port: number): Record<string, string>
   };
 }
 
-function superviseFrom(first: ProcessGroup, program: Program, settings: ProcessSettings): WorkloadHandle {
+function supervise(first: ProcessGroup, program: Program, settings: ProcessSettings): WorkloadHandle {
   const { spec, port, output } = program;
   const stopping = new AbortController();
   let group: ProcessGroup | undefined = first;
@@ -160,7 +160,7 @@ function superviseFrom(first: ProcessGroup, program: Program, settings: ProcessS
     for (;;) {
       const how = await group?.ended;
       const end = how === undefined ? 'it could not be started' : describeEnd(how);
-      // what the program left behind would hold its port
+      // remaining processes of the group would keep the port
       await group?.stop(0);
       if (stopping.signal.aborted) return finish({ status: 'stopped' });
       const next = nextRestart(settings.restart, inARow, group === undefined ? 0 : Date.now() - startedAtMs);
@@ -190,7 +190,7 @@ function superviseFrom(first: ProcessGroup, program: Program, settings: ProcessS
   }
 }
 
-/** A signal counts as 128 and its number, as in shells. */
+/** The exit code for a signal is 128 plus its number, as in shells. */
 function exitCodeOf({ code, signal }: ProgramEnd): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
@@ -199,6 +199,6 @@ function describeEnd(end: ProgramEnd): string {
   return end.signal === null ? `exit code ${end.code ?? 'unknown'}` : `signal ${end.signal}`;
 }
 
-/** Where servers of each transport have their endpoint unless someone moved it. */
+/** Default endpoint paths per transport. */
 const ENDPOINT_PATHS = { 'streamable-http': '/mcp', sse: '/sse', stdio: '' } as const;
 const FAILED_START_GRACE_MS = 2_000;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayFault } from '@toolmgr/core';
 
-/** What to start: exact argv and the whole environment. */
+/** The program to start, with exact arguments and the complete environment. */
 export interface ProgramStart {
   readonly name: string;
   readonly file: string;
@@ -19,17 +19,17 @@ export interface ProgramEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A program and everything that it starts, as one group of processes. */
+/** A program and its child processes as one process group. */
 export interface ProcessGroup {
   readonly pid: number;
-  /** Resolves when the program itself has ended; what it started may still run until `stop`. */
+  /** Resolves when the program has ended; its children may run until `stop`. */
   readonly ended: Promise<ProgramEnd>;
-  /** Closes stdin, then SIGTERM, then SIGKILL to the whole group. Resolves when nothing of it is left. */
+  /** Closes stdin, then sends SIGTERM, then SIGKILL to the group. Resolves when all processes have ended. */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * Starts a program in a process group of its own, without a shell.
+ * Starts a program in its own process group, without a shell.
  *
  * Its stdin is a pipe that stays open: many servers end when it closes.
  * @throws GatewayFault WORKLOAD_FAILED when the system cannot start it
@@ -38,7 +38,7 @@ export async function startGroup(start: ProgramStart): Promise<ProcessGroup> {
   const child = spawn(start.file, [...start.args], {
     cwd: start.cwd,
     env: { ...start.env },
-    detached: true, // setsid: the group's number is the program's
+    detached: true, // setsid: the group id is the pid
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const life: Life = { child, over: false };
@@ -50,7 +50,7 @@ export async function startGroup(start: ProgramStart): Promise<ProcessGroup> {
   });
   child.stdout?.on('data', start.onOutput);
   child.stderr?.on('data', start.onOutput);
-  // a program that closes its stdin early must not take us down with EPIPE
+  // ignores EPIPE of a program that closes its stdin early
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {});
   const pid = await started(child, start);
   return { pid, ended, stop: stopOnce(life, pid) };
@@ -67,7 +67,7 @@ function started(child: ChildProcess, { name, file }: ProgramStart): Promise<num
   });
 }
 
-/** The program, and whether it has been reaped. */
+/** The child process, and whether it has ended. */
 interface Life {
   readonly child: ChildProcess;
   over: boolean;
@@ -90,12 +90,12 @@ async function stopGroup(life: Life, pid: number, graceMs: number): Promise<void
   if (await groupGone(life, pid, graceMs - stdinMs)) return;
   signalGroup(pid, 'SIGKILL');
   await groupGone(life, pid, KILL_GRACE_MS);
-  // pipes that something outside the group holds open must not keep this process alive
+  // pipes held open by processes outside the group must not keep this process alive
   child.stdout?.destroy();
   child.stderr?.destroy();
 }
 
-/** Waits until the program has been reaped and no process of its group runs. */
+/** Waits until the program and all processes of its group have ended. */
 async function groupGone(life: Life, pid: number, waitMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + waitMs;
   for (;;) {
@@ -105,23 +105,23 @@ async function groupGone(life: Life, pid: number, waitMs: number): Promise<boole
   }
 }
 
-/** Sends a signal to a group; `false` when nobody is in it. Signal 0 only asks. */
+/** Sends a signal to a group; `false` when it is empty. Signal 0 only tests. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal);
     return true;
   } catch {
-    return false; // ESRCH: empty; EPERM: on macOS a group of which only zombies are left
+    return false; // ESRCH: empty; EPERM: on macOS a group of zombies
   }
 }
 
 function isEmpty(pid: number): boolean {
   if (!signalGroup(pid, 0)) return true;
-  // grandchildren whose new parent never reaps (a container without an init) stay as zombies and answer signals
+  // zombies whose parent never reaps them (a container without init) still accept signals
   return process.platform === 'linux' && !readdirSync('/proc').some((name) => livesIn(name, pid));
 }
 
-/** Whether a process (a folder of /proc) runs and is in a group. Fields as in proc(5): state, parent, group. */
+/** Whether a process (a folder of /proc) runs and belongs to a group. Fields of proc(5): state, parent, group. */
 function livesIn(process: string, group: number): boolean {
   if (!/^\d+$/.test(process)) return false;
   try {
@@ -129,10 +129,10 @@ function livesIn(process: string, group: number): boolean {
     const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state !== 'Z' && state !== 'X' && Number(itsGroup) === group;
   } catch {
-    return false; // ended while we looked
+    return false; // ended in the meantime
   }
 }
 
-const STDIN_GRACE_MS = 500; // servers that end on a closed stdin do so at once
-const KILL_GRACE_MS = 2_000; // SIGKILL needs no consent, only time to be reaped
+const STDIN_GRACE_MS = 500; // servers that end on a closed stdin do so quickly
+const KILL_GRACE_MS = 2_000; // time to reap processes after SIGKILL
 const GROUP_POLL_MS = 20;

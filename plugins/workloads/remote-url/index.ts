@@ -4,17 +4,17 @@ import { heldWorkload } from '../../shared/held-workload.ts';
 
 const ADDRESS = 'workloads/remote-url';
 
-/** Remote servers as workloads. */
+/** Serves remote servers as workloads. */
 export default definePlugin({
   address: ADDRESS,
-  summary: 'Serves a remote MCP server, reached by its URL, as a workload.',
+  summary: 'Serves a remote MCP server with a URL as a workload.',
   config: z.strictObject({}).prefault({}),
   apply(core) {
     core.slots.workloadRuntimes.register('remote-url', { start: async (spec) => remoteWorkload(spec) });
   },
 });
 
-/** Nothing is started: the workload is running as long as it is wanted, whether its server answers or not. */
+/** Nothing is started: the status is running until the workload is stopped, also when its server does not respond. */
 function remoteWorkload(spec: WorkloadSpec): WorkloadHandle {
   const url = checkedUrl(spec);
   if (spec.transport === 'stdio') throw refusal(spec, 'a URL has the transport streamable-http or sse, not stdio');
@@ -26,8 +26,9 @@ function checkedUrl(spec: WorkloadSpec): string {
   const url = new URL(spec.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw refusal(spec, 'its URL must begin with http or https');
-  // credentials in a URL end in logs and process lists
-  if (url.username !== '' || url.password !== '') throw refusal(spec, 'its URL must not hold a user name or password');
+  // credentials in a URL appear in logs and process lists
+  if (url.username !== '' || url.password !== '')
+    throw refusal(spec, 'its URL must not contain a user name or password');
   return spec.url;
 }
 

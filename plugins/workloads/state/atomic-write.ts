@@ -3,18 +3,18 @@ import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Replaces a file as a whole, mode 0600: whoever reads it, even after a power cut, finds the old text or the new one.
+ * Replaces a file atomically, mode 0600: readers get the old or the new text, even after a power failure.
  *
- * A name with a leading dot is used on the way, so that nobody takes a half-written file for a whole one.
- * @throws Error of the file system; the old file is then still there
+ * The temporary name has a leading dot, so that readers ignore it.
+ * @throws Error of the file system; the old file is unchanged
  */
 export async function atomicWrite(path: string, text: string): Promise<void> {
-  const passing = join(dirname(path), `.${basename(path)}-${randomUUID()}`);
+  const temporary = join(dirname(path), `.${basename(path)}-${randomUUID()}`);
   try {
-    await writeSynced(passing, text);
-    await rename(passing, path);
+    await writeSynced(temporary, text);
+    await rename(temporary, path);
   } catch (cause) {
-    await rm(passing, { force: true });
+    await rm(temporary, { force: true });
     throw cause;
   }
   await syncFolder(dirname(path));
@@ -31,7 +31,7 @@ export async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-/** Waits until the names in a folder are on disk. */
+/** Waits until the entries of a folder are on disk. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -1,4 +1,4 @@
-// The records of workloads on disk: who runs, since when, with which configuration and logs. Read by plugins, written by hosts.
+// Records of workloads on disk: status, configuration and logs. Read by plugins, written by hosts.
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { changeStatus, createRecord, removeRecord, type StatusChange } from './records.ts';

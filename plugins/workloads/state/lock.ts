@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { lock } from 'proper-lockfile';
 
 /**
- * Runs `change` while nobody else, in any process, changes the same workload.
+ * Runs `change` with an exclusive lock on a workload, across processes.
  *
- * For short changes of files only: waiting for a process to end does not belong inside. A holder that was killed is
- * passed over after {@link STALE_MS}.
+ * Only for short file changes: do not wait for a process inside. The lock of a killed process expires after {@link STALE_MS}.
  * @throws Error when the lock is not free within about 20 s
  */
 export async function withLock<T>(state: string, name: string, change: () => Promise<T>): Promise<T> {
@@ -18,7 +17,7 @@ export async function withLock<T>(state: string, name: string, change: () => Pro
     realpath: false,
     stale: STALE_MS,
     retries: { retries: 90, factor: 1.2, minTimeout: 10, maxTimeout: 250 },
-    // after a suspend the lock may be somebody else's; files are replaced as a whole, so nothing is torn
+    // after a suspend another process may have the lock; files are replaced atomically, so they stay complete
     onCompromised: () => {},
   });
   try {
@@ -28,5 +27,5 @@ export async function withLock<T>(state: string, name: string, change: () => Pro
   }
 }
 
-/** A lock without a sign of life for this long belongs to nobody. */
+/** A lock that was not refreshed for this long is stale. */
 export const STALE_MS = 5_000;

@@ -1,19 +1,19 @@
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 
-/** A log file that never grows past its bound. */
+/** A log file with a maximum size. */
 export interface LogFile {
   write(text: string | Buffer): void;
   close(): void;
 }
 
-/** Most bytes of a log file; twice that with its predecessor. */
+/** Maximum bytes of a log file; its predecessor takes as many again. */
 export const LOG_FILE_BYTES = 5 * 1024 * 1024;
 
 /**
  * Opens a log file for appending, mode 0600. A full one is copied to `PATH.1` and emptied.
  *
- * It is emptied in place, not renamed, because a child process may hold the same file as its output.
- * Fails: writing never throws, a full disk only loses lines.
+ * It is truncated, not renamed, because a child process may have the same file open.
+ * Writing never throws; a full disk loses lines.
  * @throws Error of the file system when it cannot be opened
  */
 export function openLogFile(path: string, maxBytes = LOG_FILE_BYTES): LogFile {
@@ -29,7 +29,7 @@ export function openLogFile(path: string, maxBytes = LOG_FILE_BYTES): LogFile {
         }
         writeSync(file, text as string);
       } catch {
-        // a log that cannot be written must not stop what it tells about
+        // an error of the log must not stop the workload
       }
     },
     close() {

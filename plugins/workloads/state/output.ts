@@ -1,12 +1,12 @@
 import { StringDecoder } from 'node:string_decoder';
 import { openLogFile } from './log-file.ts';
 
-/** What a program prints: the end of it in memory, all of it (bounded) in a file when there is one. */
+/** The output of a program: the last part in memory, and all of it in an optional, bounded file. */
 export interface Output {
   add(chunk: Buffer): void;
-  /** A line of ours between the program's own. */
+  /** Adds a line of toolmgr to the output. */
   note(text: string): void;
-  /** The last lines, whole ones. */
+  /** The last complete lines. */
   tail(): string;
   close(): void;
 }
@@ -22,7 +22,7 @@ export function createOutput(logFile: string | undefined, maxBytes = TAIL_BYTES)
   let isCut = false;
   const keep = (more: string): void => {
     text += more;
-    // cut only now and then: each cut copies the text
+    // cuts rarely, because each cut copies the text
     if (text.length > 2 * maxBytes) cut();
   };
   const cut = (): void => {

@@ -2,21 +2,21 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** A process that is told apart from a later one with the same number. */
+/** Identity of a process, distinct from a later one with the same pid. */
 export interface ProcessMark {
   readonly pid: number;
-  /** When it started, as the system says: opaque, equal for the same process only. */
+  /** Start time from the system: opaque, equal only for the same process. */
   readonly started: string;
 }
 
-/** Marks a running process; `undefined` when there is none of this number, or it only waits to be reaped. */
+/** Identifies a running process; `undefined` when the pid does not exist or is a zombie. */
 export async function markProcess(pid: number): Promise<ProcessMark | undefined> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   const started = process.platform === 'linux' ? await startedOnLinux(pid) : await startedByPs(pid);
   return started === undefined ? undefined : { pid, started };
 }
 
-/** Whether exactly this process still runs. A recycled number is not the process. */
+/** Whether exactly this process still runs, not another one with its pid. */
 export async function isRunning(mark: ProcessMark): Promise<boolean> {
   const found = await markProcess(mark.pid);
   return found?.started === mark.started;
@@ -26,7 +26,7 @@ export async function isRunning(mark: ProcessMark): Promise<boolean> {
 async function startedOnLinux(pid: number): Promise<string | undefined> {
   try {
     const [stat, boot] = await Promise.all([readFile(`/proc/${pid}/stat`, 'utf8'), bootId()]);
-    // the program's name stands in parentheses and may itself hold blanks and parentheses
+    // the program's name is in parentheses and may contain blanks and parentheses
     const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return undefined;
     return `${boot}:${fields[START_TIME]}`;

@@ -13,13 +13,13 @@ import {
   workloadsDir,
 } from './workload-record.ts';
 
-/** What a change of status says; the rest is kept or filled in. */
+/** The new status; other members are added. */
 export type StatusChange = Omit<WorkloadStatus, 'format' | 'updatedAtMs'>;
 
 /**
- * Puts a new workload on disk, stopped. `false` when the name is taken.
+ * Creates the record of a stopped workload. `false` when the name exists.
  *
- * It is made under another name and renamed, so it is there with both files or not at all.
+ * It is created under a temporary name and renamed, so it always has both files.
  */
 export async function createRecord(state: string, config: WorkloadConfig): Promise<boolean> {
   const folder = workloadsDir(state);
@@ -39,13 +39,13 @@ export async function createRecord(state: string, config: WorkloadConfig): Promi
     throw cause;
   }
   await syncFolder(folder);
-  await announce(state);
+  await notifyWatchers(state);
   return true;
 }
 
 /**
- * Changes the status of a workload: `change` gets the record as it is now and says the whole new status, or
- * `undefined` to leave it. Resolves with the record after it; `undefined` when the workload is gone.
+ * Changes the status of a workload: `change` gets the current record and returns the complete new status, or `undefined` for no
+ * change. Resolves with the new record; `undefined` when the workload does not exist.
  */
 export async function changeStatus(
   state: string,
@@ -58,34 +58,34 @@ export async function changeStatus(
     const next = change(now);
     if (next === undefined) return now;
     await atomicWrite(join(workloadDir(state, name), WORKLOAD_FILES.status), textOf(dated(next)));
-    await announce(state);
+    await notifyWatchers(state);
     return readWorkload(state, name);
   });
 }
 
 /**
- * Takes a workload away with its logs. `running` when its proxy lives: stop it first; `gone` when there was none.
- * One rename makes it invisible; what a kill leaves behind is swept later.
+ * Removes a workload with its logs. `running` when its proxy runs: stop it first; `gone` when it does not exist. A rename
+ * hides it atomically; leftovers of a killed process are removed later.
  */
 export async function removeRecord(state: string, name: string): Promise<'removed' | 'running' | 'gone'> {
   return withLock(state, name, async () => {
     const now = await readWorkload(state, name);
     if (now === undefined) return 'gone';
     if (now.alive) return 'running';
-    const passing = join(workloadsDir(state), `${GONE}${name}-${randomUUID()}`);
-    await rename(workloadDir(state, name), passing);
+    const temporary = join(workloadsDir(state), `${GONE}${name}-${randomUUID()}`);
+    await rename(workloadDir(state, name), temporary);
     await syncFolder(workloadsDir(state));
-    await announce(state);
-    await rm(passing, { recursive: true, force: true });
+    await notifyWatchers(state);
+    await rm(temporary, { recursive: true, force: true });
     return 'removed';
   });
 }
 
 const NEW = '.new-';
 const GONE = '.gone-';
-const LEFTOVER_MS = 60_000; // nobody takes a minute to write two small files
+const LEFTOVER_MS = 60_000; // far longer than writing two small files takes
 
-/** Removes what killed writers left half-made or half-removed. */
+/** Removes incomplete folders of killed processes. */
 async function sweepLeftovers(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.startsWith(NEW) || name.startsWith(GONE));
   for (const name of names) {
@@ -96,9 +96,9 @@ async function sweepLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** Touches a file in the watched folder: a change inside a workload's own folder does not wake its watchers. */
-async function announce(state: string): Promise<void> {
-  // a watcher that is not woken polls: no reason to fail a change that is on disk
+/** Touches a file in the watched folder, because changes in a workload's folder cause no event there. */
+async function notifyWatchers(state: string): Promise<void> {
+  // ignores errors: watchers also poll
   await writeFile(join(workloadsDir(state), '.changed'), `${Date.now()}\n`, { mode: 0o600 }).catch(() => {});
 }
 

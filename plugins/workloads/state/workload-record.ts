@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { isRunning } from './process-identity.ts';
 
-/** What a workload is called: letters, digits, `.`, `_`, `-`; it starts with a letter or digit. */
+/** Name of a workload: letters, digits, `.`, `_`, `-`; starts with a letter or digit. */
 export const workloadName = z
   .string()
   .max(100, 'a workload name has at most 100 characters')
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
-    'a workload name has letters, digits, ".", "_", "-", and starts with one of the first two',
+    'a workload name has letters, digits, ".", "_", "-", and starts with a letter or digit',
   );
 
-/** What a workload is, as `run` was told: `run.json`, written once. Values of `env` may be secret. */
+/** Configuration of a workload from `run`: `run.json`, written once. Values of `env` may be secret. */
 export const workloadConfig = z.strictObject({
   format: z.literal(1),
   name: workloadName,
   group: workloadName,
-  /** The TARGET as it was typed. */
+  /** The TARGET argument. */
   target: z.string(),
   transport: z.enum(['stdio', 'sse', 'streamable-http']),
   command: z.strictObject({ file: z.string(), args: z.array(z.string()) }).optional(),
@@ -35,33 +35,33 @@ export const workloadConfig = z.strictObject({
   createdAtMs: z.int(),
 });
 
-/** A workload as it was asked for. */
+/** The configuration of a workload. */
 export type WorkloadConfig = z.output<typeof workloadConfig>;
 
-/** How a workload is doing, as its proxy last said: `status.json`. */
+/** Status of a workload, written by its proxy: `status.json`. */
 export const workloadStatus = z.strictObject({
   format: z.literal(1),
   status: z.enum(['starting', 'running', 'stopping', 'stopped', 'error']),
-  /** The proxy process; absent when none should run. */
+  /** The proxy process; absent when it should not run. */
   proxy: z.strictObject({ pid: z.int(), started: z.string() }).optional(),
-  /** Marks every process that this start of the workload made. */
+  /** Identifies the processes of this start of the workload. */
   runId: z.string().optional(),
   port: z.int().optional(),
-  /** The MCP endpoint, as clients on this machine reach it. */
+  /** The MCP endpoint for clients on this machine. */
   url: z.string().optional(),
   message: z.string().optional(),
   updatedAtMs: z.int(),
 });
 
-/** The last word of a workload's proxy. */
+/** The last status that a workload's proxy wrote. */
 export type WorkloadStatus = z.output<typeof workloadStatus>;
 
-/** One workload on disk, with the truth about its proxy. */
+/** One workload on disk, with the real state of its proxy. */
 export interface WorkloadRecord {
   readonly name: string;
   /** Absent when `run.json` cannot be read; `message` says why. */
   readonly config: WorkloadConfig | undefined;
-  /** What was written, with `status` corrected when the proxy is not there any more. */
+  /** The written status, corrected when the proxy no longer runs. */
   readonly status: WorkloadStatus;
   /** The proxy process runs right now. */
   readonly alive: boolean;
@@ -96,8 +96,8 @@ export function workloadDir(state: string, name: string): string {
 /**
  * Every workload on disk, sorted by name. Read-only: nothing is repaired.
  *
- * Names that begin with a dot are half-made or half-removed ones and do not count. A file that cannot be read gives a
- * record in status `error` that says so.
+ * Skips names with a leading dot, which are temporary. A file that cannot be read gives a record with status `error` and a
+ * message.
  */
 export async function readWorkloads(state: string): Promise<readonly WorkloadRecord[]> {
   const names = await readdir(workloadsDir(state)).catch((cause: NodeJS.ErrnoException) => {
@@ -109,29 +109,29 @@ export async function readWorkloads(state: string): Promise<readonly WorkloadRec
   return records.filter((record) => record !== undefined);
 }
 
-/** One workload, or `undefined` when there is none of this name. */
+/** One workload; `undefined` when it does not exist. */
 export async function readWorkload(state: string, name: string): Promise<WorkloadRecord | undefined> {
   if (!workloadName.safeParse(name).success) return undefined;
   let [config, status] = await readBoth(state, name);
-  // one of two missing: most likely the folder was taken away, or made anew, between the two reads
+  // one of two missing: probably the folder was removed or created between the two reads
   for (let n = 1; n < READ_TRIES && (config === undefined) !== (status === undefined); n++) {
     [config, status] = await readBoth(state, name);
   }
   if (config === undefined && status === undefined) return undefined;
-  if (status === undefined || 'unreadable' in status) return broken(name, config, status?.unreadable);
+  if (status === undefined || 'unreadable' in status) return unreadableRecord(name, config, status?.unreadable);
   if (config === undefined || 'unreadable' in config) {
     const alive = status.value.proxy !== undefined && (await isRunning(status.value.proxy));
     const message = config?.unreadable ?? `${WORKLOAD_FILES.config} is missing`;
     return { name, config: undefined, status: { ...status.value, status: 'error', message }, alive };
   }
   const alive = status.value.proxy !== undefined && (await isRunning(status.value.proxy));
-  return { name, config: config.value, status: truth(status.value, alive), alive };
+  return { name, config: config.value, status: correctedStatus(status.value, alive), alive };
 }
 
-const READ_TRIES = 5; // more only meets a record that is damaged for good
+const READ_TRIES = 5; // then the record is damaged
 
-/** What a written status is worth when its proxy is gone. */
-function truth(written: WorkloadStatus, alive: boolean): WorkloadStatus {
+/** The status, corrected when the proxy no longer runs. */
+function correctedStatus(written: WorkloadStatus, alive: boolean): WorkloadStatus {
   if (alive || !(written.status in WITHOUT_PROXY)) return written;
   return { ...written, ...WITHOUT_PROXY[written.status as keyof typeof WITHOUT_PROXY] };
 }
@@ -164,7 +164,7 @@ async function readRecord<S extends z.ZodType>(path: string, schema: S): Promise
   }
 }
 
-function broken(name: string, config: Read<WorkloadConfig>, why: string | undefined): WorkloadRecord {
+function unreadableRecord(name: string, config: Read<WorkloadConfig>, why: string | undefined): WorkloadRecord {
   return {
     name,
     config: config !== undefined && 'value' in config ? config.value : undefined,

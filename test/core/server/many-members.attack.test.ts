@@ -4,7 +4,7 @@ import { RawObject, TooManyMembers } from '../../../core/json/raw-json.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
 import { fakeServer, type TestReply, testGateway } from '../../../core/testing/index.ts';
-import { valueFromBeginning } from '../../../plugins/shared/json-beginning.ts';
+import { parsePartialJson } from '../../../plugins/shared/partial-json.ts';
 import { proves } from '../../support/proves.ts';
 
 const MANY = 80_000;
@@ -152,8 +152,8 @@ describe('80,000 members, where a setting lets them pass', () => {
 
   it('a torn text that opens as many lists is closed at once', () => {
     const started = performance.now();
-    expect(valueFromBeginning(`${'['.repeat(1_000)}"a`)).toBeDefined();
-    valueFromBeginning('['.repeat(100_000));
+    expect(parsePartialJson(`${'['.repeat(1_000)}"a`)).toBeDefined();
+    parsePartialJson('['.repeat(100_000));
     expect(performance.now() - started).toBeLessThan(QUICK_MS);
   });
 });

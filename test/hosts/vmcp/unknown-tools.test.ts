@@ -88,7 +88,7 @@ describe('tools that a file names', () => {
       expect(asked.code).toBe(0);
       const { warnings } = JSON.parse(asked.out) as { warnings: string[] };
       const COMPOSITE = 'composite tool "bad" is not listed: no backend offers one.ecko';
-      const LIMITED = 'rate-limit: tools[0].name names tool "one_ecko", which is not there, did you mean "one_echo"?';
+      const LIMITED = 'rate-limit: tools[0].name names tool "one_ecko", which does not exist, did you mean "one_echo"?';
       expect(warnings.sort()).toEqual([COMPOSITE, LIMITED]);
 
       await using running = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);

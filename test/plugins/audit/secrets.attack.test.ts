@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
 import { fakeServer, text } from '../../../core/testing/index.ts';
 import headerInjection from '../../../plugins/outgoing-auth/header-injection/index.ts';
-import { valueFromBeginning } from '../../../plugins/shared/json-beginning.ts';
+import { parsePartialJson } from '../../../plugins/shared/partial-json.ts';
 import { redacted, redactedText } from '../../../plugins/shared/redact.ts';
 import { audited } from '../../support/audited.ts';
 import { openSession, post, postModern } from '../../support/open-endpoint.ts';
@@ -141,7 +141,7 @@ describe('no audit event', () => {
       password: 'canary',
     });
     for (let length = 0; length <= whole.length; length++) {
-      const value = valueFromBeginning(whole.slice(0, length));
+      const value = parsePartialJson(whole.slice(0, length));
       expect(JSON.stringify(redacted(value ?? null))).not.toMatch(/canar|eyJhb|first-/);
     }
   });
@@ -211,14 +211,14 @@ describe('captured data', () => {
     ['', undefined],
     ['{]', undefined],
   ])('decodes the beginning %j of a document', (firstBytes, value) => {
-    expect(valueFromBeginning(firstBytes)).toEqual(value);
+    expect(parsePartialJson(firstBytes)).toEqual(value);
   });
 
   it('decodes every prefix of a document to a prefix of its value', () => {
     const whole = '{"a":[{"b":null,"c":"x y\\u0041 z"},[],{}],"d":-1.5e-3,"e":{"f":"\\\\"},"g":false}';
-    expect(valueFromBeginning(whole)).toEqual(JSON.parse(whole));
+    expect(parsePartialJson(whole)).toEqual(JSON.parse(whole));
     for (let length = 1; length < whole.length; length++) {
-      expect(valueFromBeginning(whole.slice(0, length)), whole.slice(0, length)).toBeDefined();
+      expect(parsePartialJson(whole.slice(0, length)), whole.slice(0, length)).toBeDefined();
     }
   });
 

@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 const SECRET = 'sk-live-0123456789';
 const SOON = { healthCheckInterval: '50ms', healthCheckTimeout: '500ms', unhealthyThreshold: 2 };
 
-/** A gateway that watches one backend whose probes are answered by `hostile` once it turns so. */
+/** A gateway that probes one backend, which `hostile` answers after a switch. */
 async function watching(hostile: NonNullable<Parameters<typeof legacyAnswers>[0]>['before']) {
   let isHostile = false;
   const server = await httpServer(legacyAnswers({ before: (got) => isHostile && hostile?.(got) === true }));
@@ -23,7 +23,7 @@ async function watching(hostile: NonNullable<Parameters<typeof legacyAnswers>[0]
 }
 
 describe('a hostile backend', () => {
-  it('gets none of its words onto a status page', async () => {
+  it('cannot put texts on a status page', async () => {
     const { at, server, health } = await watching((got) => {
       if (got.message?.method === 'ping') refuse(got, -32000, `token=${SECRET}`, 503, { SECRET });
       else json(got.response, { error: SECRET }, 500);
@@ -45,7 +45,7 @@ describe('a hostile backend', () => {
     expect(health_.join('\n')).not.toContain(SECRET);
   });
 
-  it('that answers a probe without end holds up no other probe and keeps no connection', async () => {
+  it('that answers a probe endlessly delays no other probe and keeps no connection', async () => {
     const { at, server, health } = await watching(({ message, response }) => {
       if (message?.method === undefined) return false;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -60,7 +60,7 @@ describe('a hostile backend', () => {
     await until(() => open() === 0);
   });
 
-  it('that answers a probe with more than is taken is alive, and its answer is not kept', async () => {
+  it('that answers a probe with too many bytes is alive, and its response is dropped', async () => {
     const { at, server, health } = await watching((got) => {
       if (got.message?.method !== 'ping') return false;
       json(got.response, `{"jsonrpc":"2.0","id":${got.message.id},"result":{"x":"${'y'.repeat(1_000_000)}"}}`);

@@ -19,7 +19,7 @@ const refused = () =>
 
 type Probe = (name: string, timeoutMs: number, signal: AbortSignal) => Promise<number>;
 
-/** The plugin on a core whose backends are a script. Time is vitest's. */
+/** The plugin on a core with scripted backends and fake timers. */
 async function watching(config: object = {}, strategy = 'unauthenticated') {
   const base = pluginCore();
   const judged = new Map<string, BackendHealth>();
@@ -84,7 +84,7 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
       const record = { startedMs: 0, durationMs: 1, rounds: 1, resultBytes: 2, ...more };
       core.hooks.callSettled.call({ call, outcome: 'ok', ...record });
     },
-    /** Lets the next turn of every backend pass. */
+    /** Waits for the next probe of every backend. */
     async round() {
       await vi.advanceTimersByTimeAsync(30 * SECOND);
     },
@@ -92,7 +92,7 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
   };
 }
 
-/** Probes without an answer that end with their signal, and how many have. */
+/** Probes that end only with their signal, and the number of ended ones. */
 function untilEnded() {
   let ended = 0;
   const probe: Probe = (_name, _timeoutMs, signal) =>
@@ -163,26 +163,22 @@ describe('the settings of failure handling', () => {
     },
   );
 
-  proves(
-    'vmcp.operational.status-reporting-interval',
-    'say how often the log gets a summary of all backends',
-    async () => {
-      const kit = await watching({ statusReportingInterval: '10s' });
-      kit.add('a');
-      kit.tell('a', 'status', 'ready');
-      kit.add('b');
-      await vi.advanceTimersByTimeAsync(25 * SECOND);
-      const lines = kit.lines.filter(({ message }) => message === 'backends');
-      expect(lines.map(({ fields }) => fields.total)).toEqual([2, 2]);
-      await kit.stop();
-      await vi.advanceTimersByTimeAsync(60 * SECOND);
-      expect(kit.lines.filter(({ message }) => message === 'backends')).toHaveLength(2);
-    },
-  );
+  proves('vmcp.operational.status-reporting-interval', 'set the interval of the summary in the log', async () => {
+    const kit = await watching({ statusReportingInterval: '10s' });
+    kit.add('a');
+    kit.tell('a', 'status', 'ready');
+    kit.add('b');
+    await vi.advanceTimersByTimeAsync(25 * SECOND);
+    const lines = kit.lines.filter(({ message }) => message === 'backends');
+    expect(lines.map(({ fields }) => fields.total)).toEqual([2, 2]);
+    await kit.stop();
+    await vi.advanceTimersByTimeAsync(60 * SECOND);
+    expect(kit.lines.filter(({ message }) => message === 'backends')).toHaveLength(2);
+  });
 });
 
 describe('the monitor', () => {
-  it('takes the first look at a backend for its first check, then probes once per interval', async () => {
+  it('treats connecting as the first check, then probes once per interval', async () => {
     const kit = await watching({ healthCheckInterval: '20s', healthCheckTimeout: '3s' });
     kit.add();
     kit.tell('a', 'status', 'ready');
@@ -195,7 +191,7 @@ describe('the monitor', () => {
     expect(times.length).toBeGreaterThanOrEqual(4);
   });
 
-  it('makes a backend unhealthy after the threshold, and says why in one word', async () => {
+  it('makes a backend unhealthy after the threshold, with an error category', async () => {
     const kit = await watching({ unhealthyThreshold: 2 });
     kit.add();
     kit.tell('a', 'status', 'ready');
@@ -218,7 +214,7 @@ describe('the monitor', () => {
     ]);
   });
 
-  proves('choice.health.slow', 'calls a backend degraded that takes more than 5 s for a probe', async () => {
+  proves('choice.health.slow', 'marks a backend degraded when a probe takes more than 5 s', async () => {
     const kit = await watching();
     kit.add();
     kit.script.probe = async () => 5_001;
@@ -233,7 +229,7 @@ describe('the monitor', () => {
 
   proves(
     'choice.health.users-credentials',
-    'takes a refusal of its credentials for life where callers bring them, and for unauthenticated where nobody does',
+    'treats refused credentials as alive when callers bring their own, otherwise as unauthenticated',
     async () => {
       for (const [strategy, status] of [
         ['unauthenticated', 'unauthenticated'],
@@ -250,26 +246,22 @@ describe('the monitor', () => {
     },
   );
 
-  proves(
-    'choice.partial-failure.health-both',
-    'hears calls too: their failures count, and so do their results',
-    async () => {
-      const kit = await watching({ unhealthyThreshold: 2 });
-      kit.add();
-      kit.tell('a', 'status', 'ready');
-      kit.settle({ outcome: 'fault', cause: timedOut() });
-      expect(kit.judged.get('a')).toMatchObject({ consecutiveFailures: 1, errorCategory: 'timeout' });
-      kit.settle({});
-      expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', consecutiveFailures: 0 });
-      kit.settle({ outcome: 'fault', cause: timedOut() });
-      kit.script.probe = failing();
-      await vi.advanceTimersByTimeAsync(2 * SECOND); // the probe comes at once instead of within the interval
-      expect(kit.probes).toHaveLength(1);
-      expect(kit.statusOf()).toBe('unhealthy');
-    },
-  );
+  proves('choice.partial-failure.health-both', 'counts failures and results of calls', async () => {
+    const kit = await watching({ unhealthyThreshold: 2 });
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    kit.settle({ outcome: 'fault', cause: timedOut() });
+    expect(kit.judged.get('a')).toMatchObject({ consecutiveFailures: 1, errorCategory: 'timeout' });
+    kit.settle({});
+    expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', consecutiveFailures: 0 });
+    kit.settle({ outcome: 'fault', cause: timedOut() });
+    kit.script.probe = failing();
+    await vi.advanceTimersByTimeAsync(2 * SECOND); // the probe runs at once instead of after the interval
+    expect(kit.probes).toHaveLength(1);
+    expect(kit.statusOf()).toBe('unhealthy');
+  });
 
-  it('takes many calls that fail together for one sign of trouble until a probe has shown what it was', async () => {
+  it('counts many calls that fail together as one failure until the next probe', async () => {
     const kit = await watching();
     kit.add();
     kit.tell('a', 'status', 'ready');
@@ -282,10 +274,10 @@ describe('the monitor', () => {
       await vi.advanceTimersByTimeAsync(SECOND);
     }
     expect(kit.statusOf()).toBe('degraded');
-    expect(kit.probes.length).toBeLessThanOrEqual(12); // at most one per second, whatever the calls do
+    expect(kit.probes.length).toBeLessThanOrEqual(12); // at most one per second
   });
 
-  it('learns nothing from calls that were refused, cancelled, answered with an error or broken by the gateway', async () => {
+  it('ignores calls that were refused, cancelled, answered with an error or failed in the gateway', async () => {
     const kit = await watching({ unhealthyThreshold: 1 });
     kit.add();
     kit.tell('a', 'status', 'ready');
@@ -299,13 +291,13 @@ describe('the monitor', () => {
     expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', consecutiveFailures: 0 });
   });
 
-  proves('choice.health.return', 'serves a backend at once that was found again by anyone', async () => {
+  proves('choice.health.return', 'serves a reconnected backend at once', async () => {
     const kit = await watching({ unhealthyThreshold: 1 });
     kit.add();
     kit.tell('a', 'status', 'ready');
     kit.tell('a', 'status', 'unavailable', 'refused');
     expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', errorCategory: 'connection_failed' });
-    kit.settle({ outcome: 'fault', cause: timedOut() }); // refused without being sent: no evidence
+    kit.settle({ outcome: 'fault', cause: timedOut() }); // refused without being sent: not counted
     expect(kit.judged.get('a')).toMatchObject({ consecutiveFailures: 1 });
     kit.tell('a', 'status', 'ready');
     expect(kit.statusOf()).toBe('degraded');
@@ -313,7 +305,7 @@ describe('the monitor', () => {
     expect(kit.statusOf()).toBe('unhealthy');
   });
 
-  it('forgets a backend that is removed, and ends its probe', async () => {
+  it('stops the probe of a removed backend and drops its state', async () => {
     const kit = await watching();
     const { probe, ended } = untilEnded();
     kit.script.probe = probe;
@@ -326,7 +318,7 @@ describe('the monitor', () => {
     expect(kit.judged.size).toBe(0);
   });
 
-  proves('choice.health.stop', 'ends the probes under way at once and begins no other', async () => {
+  proves('choice.health.stop', 'stops running probes at once and starts no others', async () => {
     const kit = await watching();
     const { probe, ended } = untilEnded();
     kit.script.probe = probe;
@@ -343,7 +335,7 @@ describe('the monitor', () => {
 describe('the probes of many backends', () => {
   proves(
     'choice.health.one-probe',
-    'are bounded in number, one at a time for each, and spread over the interval',
+    'are bounded in number, one at a time per backend, and spread over the interval',
     async () => {
       const kit = await watching();
       const names = Array.from({ length: 1_000 }, (_, n) => `b${n}`);
@@ -392,11 +384,11 @@ describe('with a breaker', () => {
     };
   };
 
-  it('none is asked before a call unless it is enabled', async () => {
+  it('no call is checked unless it is enabled', async () => {
     expect((await watching()).core.hooks.wrapDispatch.tapped()).toBe(false);
   });
 
-  proves('choice.health.breaker-refusal', 'calls that fail open it, and then none is sent', async () => {
+  proves('choice.health.breaker-refusal', 'failed calls open it, and then no calls are sent', async () => {
     const kit = await watching(config);
     const { call, sent } = dispatchOf(kit.core);
     kit.add();
@@ -405,17 +397,17 @@ describe('with a breaker', () => {
     for (let n = 0; n < 3; n++) kit.settle({ outcome: 'fault', cause: timedOut() });
     await expect(call()).rejects.toMatchObject({
       code: 'BACKEND_CIRCUIT_OPEN',
-      message: 'backend "a" gets no call: its circuit breaker is open, recovery is tested in 60 s',
+      message: 'backend "a" gets no calls: its circuit breaker is open, recovery is tested in 60 s',
     });
     expect(sent()).toBe(1);
     expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
-    kit.settle({}); // the late end of a call that was sent before
+    kit.settle({}); // the late end of an earlier call
     kit.tell('a', 'status', 'ready');
     expect(kit.judged.get('a')?.breaker?.state).toBe('open');
     expect(kit.probes).toHaveLength(0);
   });
 
-  proves('choice.health.breaker-transitions', 'one probe after its time decides: open again, or closed', async () => {
+  proves('choice.health.breaker-transitions', 'one probe after its timeout opens or closes it', async () => {
     const kit = await watching(config);
     const { call } = dispatchOf(kit.core);
     kit.add();
@@ -443,7 +435,7 @@ describe('with a breaker', () => {
     ).toEqual(['circuit breaker opened', 'circuit breaker closed']);
   });
 
-  it('probes that fail open it too, and a refusal of credentials does not', async () => {
+  it('failed probes open it too, but refused credentials do not', async () => {
     const kit = await watching(config);
     kit.add();
     kit.tell('a', 'status', 'ready');
@@ -455,7 +447,7 @@ describe('with a breaker', () => {
     expect(kit.judged.get('a')?.breaker?.state).toBe('open');
     kit.script.probe = failing(refused);
     const before = kit.probes.length;
-    await vi.advanceTimersByTimeAsync(180 * SECOND); // a trial that shows nothing waits like any probe
+    await vi.advanceTimersByTimeAsync(180 * SECOND); // an attempt without a result waits for the next probe
     expect(kit.probes.length - before).toBeLessThanOrEqual(6);
   });
 });
@@ -471,25 +463,25 @@ describe('a backend that a gateway before this one handed over', () => {
   };
   const config = { circuitBreaker: { enabled: true, failureThreshold: 3 } };
 
-  proves('choice.reload.health-stays', 'is what it was until something else is seen of it', async () => {
+  proves('choice.reload.health-stays', 'keeps its health until a new signal', async () => {
     const kit = await watching();
     kit.tell('a', 'added', 'ready', undefined, { ...before, status: 'healthy', consecutiveFailures: 0 });
     kit.settle({});
-    expect(kit.judged.size).toBe(0); // one more good answer changes nothing
+    expect(kit.judged.size).toBe(0); // another success changes nothing
     kit.script.probe = failing();
     await kit.round();
     expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', sinceMs: 3, consecutiveFailures: 1 });
     expect(kit.lines.filter(({ message }) => message === 'backend health changed')).toEqual([]);
   });
 
-  it('keeps its count of failures, for its status and for its breaker', async () => {
+  it('keeps its number of failures for status and breaker', async () => {
     const kit = await watching(config);
     kit.tell('a', 'added', 'ready', undefined, before);
     kit.settle({ outcome: 'fault', cause: timedOut() });
     expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
   });
 
-  it('is looked at anew when it was set aside, or is described in another way', async () => {
+  it('is checked again when it was unhealthy or its description changed', async () => {
     const kit = await watching(config);
     kit.tell('a', 'added', 'unknown', undefined, { ...before, status: 'unhealthy' });
     kit.tell('a', 'status', 'ready');

@@ -11,7 +11,7 @@ import { proves } from '../../support/proves.ts';
 const THRESHOLD = 3;
 type Event = 'ok' | 'slow' | 'fail' | 'auth';
 
-/** The states that a row of events leads through. */
+/** The states after each event. */
 function through(events: readonly Event[], threshold = THRESHOLD): string[] {
   let record: HealthRecord = firstHealthRecord(0);
   return events.map((event, at) => {
@@ -25,7 +25,7 @@ function through(events: readonly Event[], threshold = THRESHOLD): string[] {
 }
 
 describe('the health of a backend', () => {
-  proves('choice.health.transitions', 'moves as the table says', () => {
+  proves('choice.health.transitions', 'changes as in the table', () => {
     const rows: [readonly Event[], readonly string[]][] = [
       [['ok'], ['healthy']],
       [['slow'], ['degraded']],
@@ -64,7 +64,7 @@ describe('the health of a backend', () => {
     expect(through(['auth'], 1)).toEqual(['unauthenticated']);
   });
 
-  it('counts failures in a row, forgets them with a success, and dates the last change of its status', () => {
+  it('counts consecutive failures, resets them on success, and dates the last change', () => {
     let record = afterSuccess(firstHealthRecord(0), false, 10);
     record = afterFailure(record, { category: 'timeout', isAuth: false }, THRESHOLD, 20);
     expect(record).toEqual({ status: 'healthy', failures: 1, category: 'timeout', sinceMs: 10 });
@@ -82,7 +82,7 @@ describe('the circuit breaker', () => {
     return breaker;
   };
 
-  proves('vmcp.state.breaker', 'is closed, open or half-open, and opens after enough failures in a row', () => {
+  proves('vmcp.state.breaker', 'is closed, open or half-open, and opens after consecutive failures', () => {
     const breaker = new Breaker(rules, 0);
     expect([breaker.failed(1), breaker.failed(2), breaker.state]).toEqual([false, false, 'closed']);
     breaker.succeeded(3);
@@ -92,27 +92,27 @@ describe('the circuit breaker', () => {
     expect(breaker.triesAtMs).toBe(60_006);
   });
 
-  proves('choice.health.breaker-transitions', 'lets one attempt through after its time, and no other beside it', () => {
+  proves('choice.health.breaker-transitions', 'allows a single attempt after its timeout', () => {
     const breaker = opened();
-    expect(breaker.letsThrough(60_999)).toBe(false);
-    expect(breaker.letsThrough(61_000)).toBe(true);
+    expect(breaker.allowsAttempt(60_999)).toBe(false);
+    expect(breaker.allowsAttempt(61_000)).toBe(true);
     expect(breaker.state).toBe('half-open');
-    expect(breaker.letsThrough(61_001)).toBe(false);
+    expect(breaker.allowsAttempt(61_001)).toBe(false);
     breaker.succeeded(61_002);
-    expect([breaker.state, breaker.letsThrough(61_003), breaker.isQuiet]).toEqual(['closed', true, true]);
+    expect([breaker.state, breaker.allowsAttempt(61_003), breaker.isQuiet]).toEqual(['closed', true, true]);
   });
 
-  proves('choice.health.breaker-transitions', 'opens for as long again when its trial fails', () => {
+  proves('choice.health.breaker-transitions', 'opens again when the attempt fails', () => {
     const breaker = opened();
-    breaker.letsThrough(61_000);
+    breaker.allowsAttempt(61_000);
     expect([breaker.failed(62_000), breaker.state, breaker.triesAtMs]).toEqual([true, 'open', 122_000]);
-    expect(breaker.letsThrough(121_999)).toBe(false);
+    expect(breaker.allowsAttempt(121_999)).toBe(false);
   });
 
-  it('takes the next attempt for its trial when the last one showed nothing', () => {
+  it('allows another attempt when the last one had no result', () => {
     const breaker = opened();
-    breaker.letsThrough(61_000);
+    breaker.allowsAttempt(61_000);
     breaker.abandoned(61_500);
-    expect([breaker.state, breaker.letsThrough(61_501), breaker.state]).toEqual(['open', true, 'half-open']);
+    expect([breaker.state, breaker.allowsAttempt(61_501), breaker.state]).toEqual(['open', true, 'half-open']);
   });
 });

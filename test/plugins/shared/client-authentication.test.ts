@@ -11,7 +11,7 @@ async function sentBy(id: string | undefined, secret: string | undefined) {
   return { form: form.toString(), basic: basic && Buffer.from(basic, 'base64').toString('utf8') };
 }
 
-it('writes id and secret form-encoded, and leaves alone what a form leaves alone', async () => {
+it('form-encodes id and secret', async () => {
   expect(await sentBy('gate-way_1.x', 'a:b c&ü')).toEqual({ form: '', basic: 'gate-way_1.x:a%3Ab+c%26%C3%BC' });
 });
 

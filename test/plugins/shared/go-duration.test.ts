@@ -24,7 +24,7 @@ describe('Go durations', () => {
   }
 
   it.each(['', '5', 'm', '5 m', '-5m', '+5m', '1d', '5M', '1h 30m', '1e3s', '5m!', '９s', `${'1'.repeat(400)}h`])(
-    'does not read %j',
+    'refuses %j',
     (text) => {
       expect(durationMs(text)).toBeUndefined();
     },

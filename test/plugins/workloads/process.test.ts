@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WorkloadHandle, WorkloadSpec } from '../../../core/contract/workload-runtime.ts';
 import { inheritedEnvironment } from '../../../core/index.ts';
-import { nextRestart, RESTART_POLICY } from '../../../plugins/workloads/process/back-off.ts';
 import plugin from '../../../plugins/workloads/process/index.ts';
+import { nextRestart, RESTART_POLICY } from '../../../plugins/workloads/process/restart-policy.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A server that listens on PORT and does what `extra` says. */
+/** A server that listens on PORT and runs `extra`. */
 async function program(extra = ''): Promise<string> {
   const path = join(folder, 'server.mjs');
   const text = `import { createServer } from 'node:http';
@@ -68,14 +68,14 @@ async function ask(
 }
 
 describe('workloads/process', () => {
-  proves('ask.plugin.process-argv', 'starts the exact argv, which no shell reads', async () => {
+  proves('ask.plugin.process-argv', 'starts the exact argv without a shell', async () => {
     const args = ['$HOME', '*', 'a b', '; touch x', '"quoted"', '', '`id`'];
     const handle = await start(spec([await program(), ...args]));
     expect(await ask(handle)).toMatchObject({ argv: args, cwd: folder });
     expect(handle.state).toMatchObject({ name: 'one', status: 'running', restarts: 0 });
   });
 
-  proves('ask.plugin.process-environment', 'passes a minimal environment and what was given', async () => {
+  proves('ask.plugin.process-environment', 'passes a minimal environment and the configured variables', async () => {
     process.env.TOOLMGR_TEST_LEAK = 'must stay here';
     try {
       const handle = await start(spec([await program()], { env: { GIVEN: 'yes', LANG: 'xx' } }));
@@ -90,7 +90,7 @@ describe('workloads/process', () => {
     }
   });
 
-  proves('ask.plugin.process-group', 'gives each workload a process group of its own', async () => {
+  proves('ask.plugin.process-group', 'gives each workload its own process group', async () => {
     const handle = await start(spec([await program()]));
     const { pid } = await ask(handle);
     expect(handle.state.pid).toBe(pid);
@@ -100,7 +100,7 @@ describe('workloads/process', () => {
 
   proves(
     'ask.plugin.process-no-orphans',
-    'stops a program that ignores signals with everything it started',
+    'stops a program that ignores signals, with its child processes',
     async () => {
       const stubborn = `process.on('SIGTERM', () => {});
       spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)', 'ORPHAN-${folder}'], { stdio: 'ignore' });`;
@@ -114,7 +114,7 @@ describe('workloads/process', () => {
     },
   );
 
-  it('closes stdin first, so that a server may end in its own way', async () => {
+  it('closes stdin first, so that a server can end by itself', async () => {
     const polite = `process.stdin.resume().on('end', () => { appendFileSync('${folder}/ends', 'stdin'); process.exit(0); });
       process.on('SIGTERM', () => { appendFileSync('${folder}/ends', 'SIGTERM'); process.exit(0); });`;
     const handle = await start(spec([await program(polite)]));
@@ -136,7 +136,7 @@ describe('workloads/process', () => {
     },
   );
 
-  proves('ask.plugin.process-restart', 'starts a program that ended again, at the same address', async () => {
+  proves('ask.plugin.process-restart', 'restarts an ended program at the same address', async () => {
     const handle = await start(spec([await program()]));
     const { pid } = await ask(handle);
     const { url } = handle.reach;
@@ -147,7 +147,7 @@ describe('workloads/process', () => {
     expect(handle.logs()).toContain('one ended (exit code 3)');
   });
 
-  it('gives a program up that ends again and again, and says how it ended', async () => {
+  it('gives up a program that ends repeatedly, and reports how it ended', async () => {
     const handle = await start(
       spec([await program(`server.on('connection', () => setTimeout(() => process.exit(7), 30));`)]),
     );
@@ -157,7 +157,7 @@ describe('workloads/process', () => {
     expect(handle.state.restarts).toBeLessThanOrEqual(3);
   });
 
-  it('stops while it waits for the next restart', async () => {
+  it('can be stopped during the delay before a restart', async () => {
     const slow = { restart: { ...QUICK.restart, firstDelayMs: 60_000, maxDelayMs: 60_000 } };
     const handle = await start(spec([await program()]), slow);
     await ask(handle, '/exit').catch(() => {});
@@ -172,14 +172,14 @@ describe('workloads/process', () => {
     await expect(gone).rejects.toThrow(/ended \(exit code 9\) before it listened/);
   });
 
-  it('refuses a program that never listens, and leaves nothing of it', async () => {
+  it('refuses a program that never listens, and stops it completely', async () => {
     const mark = `SILENT-${folder}`;
     const silent = start(spec(['-e', 'setInterval(() => {}, 1000)', mark]), { firstStartTimeoutMs: 200 });
     await expect(silent).rejects.toThrow(/did not listen on 127.0.0.1:\d+ within 200 ms/);
     expect(processesWith(mark)).toEqual([]);
   });
 
-  it('ends a start that is no longer wanted', async () => {
+  it('stops an aborted start', async () => {
     const mark = `UNWANTED-${folder}`;
     const abort = new AbortController();
     const starting = start(spec(['-e', 'setInterval(() => {}, 1000)', mark]), {}, abort.signal);
@@ -190,22 +190,22 @@ describe('workloads/process', () => {
     expect(processesWith(mark)).toEqual([]);
   });
 
-  it('does not hand clients to a stranger that already listens on the port', async () => {
+  it('refuses a port that another program uses', async () => {
     const first = await start(spec([await program()]));
     const targetPort = Number(new URL(first.reach.url ?? '').port);
     await expect(start(spec([await program()], { targetPort }))).rejects.toThrow(/is taken by another program/);
   });
 
-  it('says what is wrong with a command before it starts anything', async () => {
+  it('reports an invalid command before the start', async () => {
     const command = (file: string) => start(spec([], { command: { file, args: [] } }));
     await expect(command('no-such-program')).rejects.toThrow('workload one: there is no program no-such-program');
     await writeFile(join(folder, 'plain'), 'x', { mode: 0o644 });
     await expect(command('./plain')).rejects.toThrow(/plain is not executable/);
-    await expect(start(spec([], { cwd: join(folder, 'away') }))).rejects.toThrow(/working directory .* is not there/);
+    await expect(start(spec([], { cwd: join(folder, 'away') }))).rejects.toThrow(/working directory .* does not exist/);
     await expect(start({ ...spec([]), command: undefined })).rejects.toThrow(/needs a command/);
   });
 
-  it('leaves the processes of a stdio workload to the gateway, one per client session', async () => {
+  it('leaves stdio processes to the gateway, one per client session', async () => {
     const handle = await start(spec(['server.js'], { transport: 'stdio', env: { A: '1' } }));
     expect(handle.reach).toEqual({
       transport: 'stdio',
@@ -217,7 +217,7 @@ describe('workloads/process', () => {
 });
 
 describe('the restart policy', () => {
-  it('waits 1, 2, 4 … 30 seconds and gives up after ten in a row', () => {
+  it('has delays of 1, 2, 4 … 30 seconds and gives up after ten consecutive restarts', () => {
     const waits: (number | undefined)[] = [];
     for (let restarts: number | undefined = 0; restarts !== undefined; ) {
       const next: ReturnType<typeof nextRestart> = nextRestart(RESTART_POLICY, restarts, 0);
@@ -227,7 +227,7 @@ describe('the restart policy', () => {
     expect(waits).toEqual([1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000, 30000, 30000, undefined]);
   });
 
-  it('counts anew after a minute of life', () => {
+  it('resets the count after a minute of running', () => {
     expect(nextRestart(RESTART_POLICY, 10, 59_999)).toBeUndefined();
     expect(nextRestart(RESTART_POLICY, 10, 60_000)).toEqual({ delayMs: 1000, restarts: 1 });
   });

@@ -28,10 +28,10 @@ describe('workloads/remote-url', () => {
     expect(handle.state.status).toBe('stopped');
   });
 
-  it('refuses what is no address of a remote server', async () => {
+  it('refuses an invalid address of a remote server', async () => {
     await expect(start(spec({ url: undefined }))).rejects.toThrow('workload far: the remote runtime needs a URL');
     await expect(start(spec({ url: 'ftp://x' }))).rejects.toThrow(/must begin with http or https/);
-    await expect(start(spec({ url: 'https://u:p@x' }))).rejects.toThrow(/must not hold a user name or password/);
+    await expect(start(spec({ url: 'https://u:p@x' }))).rejects.toThrow(/must not contain a user name or password/);
     await expect(start(spec({ transport: 'stdio' }))).rejects.toThrow(/not stdio/);
   });
 });

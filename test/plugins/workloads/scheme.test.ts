@@ -27,7 +27,7 @@ const resolve = (target: string, args: readonly string[] = [], env: Record<strin
   commandFromScheme(target, args, { cwd: folder, env });
 
 describe('commandFromScheme', () => {
-  it('runs an installed package with the current Node and no wrapper', async () => {
+  it('runs an installed package with the current Node without a wrapper', async () => {
     await install('pkg', { bin: { other: 'a.js', pkg: 'main.js' } });
     const main = await put('node_modules/pkg/main.js', '#!/usr/bin/env node\n');
     expect(await resolve('npx://pkg', ['--port', 'x y'])).toEqual({
@@ -38,7 +38,7 @@ describe('commandFromScheme', () => {
     });
   });
 
-  it('finds it in a folder above, scoped names and single bins included', async () => {
+  it('finds it in parent folders, also scoped names and single bins', async () => {
     await install('@scope/pkg', { bin: './run.sh' });
     const run = await put('node_modules/@scope/pkg/run.sh', '#!/bin/sh\n', 0o755);
     const deep = join(folder, 'a/b');
@@ -49,12 +49,12 @@ describe('commandFromScheme', () => {
     });
   });
 
-  it('finds what is installed beside toolmgr', async () => {
+  it('finds packages that are installed next to toolmgr', async () => {
     const found = await resolve('npx://@modelcontextprotocol/server-everything');
     expect(found).toMatchObject({ kind: 'command', via: 'installed', command: { file: process.execPath } });
   });
 
-  it('takes an installed package only in exactly the version asked for', async () => {
+  it('uses an installed package only with the exact version', async () => {
     await install('pkg', { bin: 'main.js' });
     await put('node_modules/pkg/main.js', '');
     const npx = await put('bin/npx', '', 0o755);
@@ -68,13 +68,13 @@ describe('commandFromScheme', () => {
     }
   });
 
-  it('leaves a package without a clear bin to npx', async () => {
+  it('runs a package without a unique bin with npx', async () => {
     await install('pkg', { bin: { one: '1.js', two: '2.js' } });
     const npx = await put('bin/npx', '', 0o755);
     expect(await resolve('npx://pkg', [], { PATH: dirname(npx) })).toMatchObject({ via: 'npx' });
   });
 
-  it('hands npx the settings of npm and no credential', async () => {
+  it('passes npm settings to npx, but no credentials', async () => {
     const npx = await put('bin/npx', '', 0o755);
     const env = {
       PATH: dirname(npx),
@@ -88,7 +88,7 @@ describe('commandFromScheme', () => {
     });
   });
 
-  it('refuses npx when there is none, with a way out', async () => {
+  it('refuses when npx is missing, with instructions', async () => {
     expect(await resolve('npx://not-installed-anywhere', [], { PATH: '/nowhere' })).toEqual({
       kind: 'refused',
       reason:
@@ -96,7 +96,7 @@ describe('commandFromScheme', () => {
     });
   });
 
-  it('refuses schemes that are to come by name, and says what works', async () => {
+  it('refuses unsupported schemes by name and lists supported targets', async () => {
     for (const scheme of ['uvx', 'go']) {
       const outcome = await resolve(`${scheme}://tool`);
       expect(outcome).toMatchObject({ kind: 'refused' });
@@ -109,7 +109,7 @@ describe('commandFromScheme', () => {
     expect(JSON.stringify(await resolve('docker://x'))).toContain('the scheme docker:// is not known');
   });
 
-  it('has nothing to say to URLs, paths and names', async () => {
+  it('ignores URLs, paths and names', async () => {
     for (const target of ['http://127.0.0.1/mcp', 'https://x.example', './server', 'node', 'a:b']) {
       expect(await resolve(target)).toBeUndefined();
     }
@@ -123,7 +123,7 @@ describe('packageFromNpx', () => {
     expect(packageFromNpx('pkg@>=1 <2')).toEqual({ name: 'pkg', version: '>=1 <2' });
   });
 
-  it('takes nothing that npx could read as an option, a path or an address', () => {
+  it('refuses names that npx could read as an option, a path or an address', () => {
     for (const text of [
       '',
       '-y',

@@ -9,7 +9,7 @@ afterEach(() => vi.unstubAllEnvs());
 describe('a configured service', () => {
   proves(
     ['choice.network.proxy-services', 'choice.network.proxy-secret'],
-    'is asked through the proxy of the environment, with the CA of the configuration and no word of the password',
+    'is requested through the proxy of the environment, with the configured CA and without logging the password',
     async () => {
       const server = await scriptedServer(({ socket }) => void socket.write(plainAnswer('{"issuer":"far"}')), true);
       const proxy = await forwardProxy('ada:hidden');
@@ -28,7 +28,7 @@ describe('a configured service', () => {
     },
   );
 
-  proves('choice.network.no-proxy', 'that NO_PROXY names is asked directly', async () => {
+  proves('choice.network.no-proxy', 'in NO_PROXY is requested directly', async () => {
     const proxy = await forwardProxy();
     vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${proxy.port}`);
     vi.stubEnv('NO_PROXY', 'far.test');

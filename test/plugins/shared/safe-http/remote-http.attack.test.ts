@@ -47,21 +47,21 @@ describe('addresses that are not public', () => {
   } as const;
 
   for (const [word, addresses] of Object.entries(NOT_PUBLIC)) {
-    proves('choice.remote.addresses', `are known in every form: ${word}`, () => {
+    proves('choice.remote.addresses', `are recognised in every form: ${word}`, () => {
       expect(addresses.map((address) => `${address}: ${notPublic(address)}`)).toEqual(
         addresses.map((address) => `${address}: ${word}`),
       );
     });
   }
 
-  it('are not the public ones', () => {
+  it('do not include public ones', () => {
     const open = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'];
     expect(open.map(notPublicOf)).toEqual(open.map(() => undefined));
   });
 });
 
-describe('a URL that leads inside', () => {
-  proves('choice.remote.addresses', 'is refused as a literal address, however it is spelled', async () => {
+describe('a URL of a private network', () => {
+  proves('choice.remote.addresses', 'is refused as a literal address in any notation', async () => {
     await using server = await loopbackServer((_request, response) => response.end('{}'));
     const http = createRemoteHttp({ allowHttp: true });
     const hosts = [
@@ -80,7 +80,7 @@ describe('a URL that leads inside', () => {
     await http.close();
   });
 
-  proves('choice.remote.addresses', 'is refused by the address its name has', async () => {
+  proves('choice.remote.addresses', 'is refused by the address of its name', async () => {
     await using server = await loopbackServer((_request, response) => response.end('{}'));
     const http = createRemoteHttp({ allowHttp: true });
     for (const host of ['localhost', 'LOCALHOST']) {
@@ -93,9 +93,9 @@ describe('a URL that leads inside', () => {
     await http.close();
   });
 
-  proves('choice.remote.rebinding', 'is refused when its name means something else at the second look', async () => {
+  proves('choice.remote.rebinding', 'is refused when its name resolves to another address later', async () => {
     await using server = await loopbackServer((_request, response) => response.end('{}'));
-    // one private address among public ones is enough: whoever owns the name chose it
+    // one private address among public ones is enough
     const answers = [
       [
         { address: '93.184.215.14', family: 4 },
@@ -116,7 +116,7 @@ describe('a URL that leads inside', () => {
     await http.close();
   });
 
-  proves('choice.remote.redirects', 'is not reached by a redirect, to wherever it points', async () => {
+  proves('choice.remote.redirects', 'is not reached by any redirect', async () => {
     await using inside = await loopbackServer((_request, response) => response.end('{"keys":[]}'));
     await using outside = await loopbackServer((request, response) => {
       response.writeHead(Number(request.url?.slice(1)), { location: inside.url }).end();
@@ -133,8 +133,8 @@ describe('a URL that leads inside', () => {
   });
 });
 
-describe('a server that means no good', () => {
-  proves('choice.remote.bounds', 'cannot fill the memory, with or without saying so', async () => {
+describe('a malicious server', () => {
+  proves('choice.remote.bounds', 'cannot fill the memory, with or without Content-Length', async () => {
     await using server = await loopbackServer((request, response) => {
       if (request.url === '/says') response.writeHead(200, { 'content-length': 1e9 });
       const more = () => {
@@ -153,7 +153,7 @@ describe('a server that means no good', () => {
     await http.close();
   });
 
-  proves('choice.remote.bounds', 'cannot hold a request with drops of a body, nor with none', async () => {
+  proves('choice.remote.bounds', 'cannot block a request with a slow or missing body', async () => {
     const drips = new Set<NodeJS.Timeout>();
     await using server = await loopbackServer((request, response) => {
       if (request.url === '/silent') return;

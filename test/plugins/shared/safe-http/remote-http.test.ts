@@ -7,7 +7,7 @@ import { proves } from '../../../support/proves.ts';
 const OPEN = { allowHttp: true, allowPrivateAddresses: true } as const;
 
 describe('the client of configured URLs', () => {
-  it('sends a request and reads the whole answer, of any status', async () => {
+  it('sends a request and reads the complete response with any status', async () => {
     await using server = await loopbackServer((request, response) => {
       request.setEncoding('utf8');
       let body = '';
@@ -22,7 +22,7 @@ describe('the client of configured URLs', () => {
     await http.close();
   });
 
-  it('reads a JSON object, and says what else came without quoting it', async () => {
+  it('reads a JSON object, and reports other responses without quoting them', async () => {
     await using server = await loopbackServer((request, response) => {
       const bodies: Record<string, string> = { '/good': '{"a":1}', '/torn': '{"secret-of-theirs":', '/list': '[1]' };
       const body = bodies[(request.url ?? '').replace(/\?.*/, '')];
@@ -43,7 +43,7 @@ describe('the client of configured URLs', () => {
     await http.close();
   });
 
-  it('ends a request that its asker has given up', async () => {
+  it('stops an aborted request', async () => {
     await using server = await loopbackServer(() => {});
     const http = createRemoteHttp(OPEN);
     const given = new AbortController();
@@ -56,7 +56,7 @@ describe('the client of configured URLs', () => {
     await http.close();
   });
 
-  it('says that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const server = await loopbackServer(() => {});
     await server[Symbol.asyncDispose]();
     const http = createRemoteHttp(OPEN);

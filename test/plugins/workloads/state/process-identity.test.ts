@@ -5,7 +5,7 @@ import { isRunning, markProcess } from '../../../../plugins/workloads/state/proc
 import { until } from '../../../support/until.ts';
 
 describe('process marks', () => {
-  it('tell a process apart from another one with its number', async () => {
+  it('distinguish a process from another one with its pid', async () => {
     const mark = await markProcess(process.pid);
     if (mark === undefined) throw new Error('this process does not run');
     expect(await markProcess(process.pid)).toEqual(mark);
@@ -14,7 +14,7 @@ describe('process marks', () => {
     expect(await isRunning({ ...mark, pid: process.ppid })).toBe(false);
   });
 
-  it('are gone with the process', async () => {
+  it('do not exist after the process has ended', async () => {
     const child = spawn('sleep', ['60']);
     await once(child, 'spawn');
     const mark = await markProcess(child.pid ?? 0);
@@ -24,7 +24,7 @@ describe('process marks', () => {
     expect(await isRunning(mark)).toBe(false);
   });
 
-  it('do not count a process that only waits to be reaped', async () => {
+  it('do not exist for a zombie', async () => {
     // the shell starts a child that ends soon, and before that becomes a program that never reaps it
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = await once(parent.stdout, 'data');
@@ -38,7 +38,7 @@ describe('process marks', () => {
     }
   });
 
-  it('do not exist for numbers that are no process', async () => {
+  it('do not exist for unused pids', async () => {
     for (const pid of [0, -1, 1.5, Number.NaN, 2 ** 30]) expect(await markProcess(pid), String(pid)).toBeUndefined();
   });
 });

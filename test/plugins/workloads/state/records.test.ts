@@ -30,7 +30,7 @@ afterEach(() => rm(state, { recursive: true, force: true }));
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
 describe('workload records', () => {
-  it('keeps what was asked for, for its owner only', async () => {
+  it('stores the configuration, readable by its owner only', async () => {
     const config = workloadConfigOf('one', { env: { TOKEN: 'secret' } });
     expect(await createRecord(state, config)).toBe(true);
     expect(await readWorkload(state, 'one')).toMatchObject({
@@ -46,13 +46,13 @@ describe('workload records', () => {
     }
   });
 
-  it('gives a name to one workload only, however many ask at once', async () => {
+  it('gives a name to one workload only, also with parallel requests', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => createRecord(state, workloadConfigOf('one'))));
     expect(made.filter(Boolean)).toHaveLength(1);
     expect((await readdir(workloadsDir(state))).filter((name) => name !== '.changed')).toEqual(['one']);
   });
 
-  it('changes a status one after the other', async () => {
+  it('changes a status sequentially', async () => {
     await createRecord(state, workloadConfigOf('one'));
     const count = (message: string | undefined): string => String(Number(message ?? 0) + 1);
     await Promise.all(
@@ -63,7 +63,7 @@ describe('workload records', () => {
     expect((await readWorkload(state, 'one'))?.status.message).toBe('10');
   });
 
-  it('believes a running status only while exactly that process runs', async () => {
+  it('trusts a running status only while exactly that process runs', async () => {
     const mark = await markProcess(process.pid);
     if (mark === undefined) throw new Error('this process does not run');
     await createRecord(state, workloadConfigOf('one'));
@@ -80,7 +80,7 @@ describe('workload records', () => {
     expect(await proxied(recycled, 'stopping')).toMatchObject({ status: { status: 'stopped' } });
   });
 
-  it('removes a workload that does not run, and only that', async () => {
+  it('removes only a workload that does not run', async () => {
     const mark = await markProcess(process.pid);
     await createRecord(state, workloadConfigOf('one'));
     await changeStatus(state, 'one', () => ({ status: 'running', proxy: mark }));
@@ -92,7 +92,7 @@ describe('workload records', () => {
     expect(await changeStatus(state, 'one', () => ({ status: 'running' }))).toBeUndefined();
   });
 
-  it('shows a file that cannot be read as an error of that workload, and reads the others', async () => {
+  it('reports an unreadable file as an error of its workload, and reads the others', async () => {
     await createRecord(state, workloadConfigOf('good'));
     await createRecord(state, workloadConfigOf('torn'));
     await createRecord(state, workloadConfigOf('odd'));
@@ -108,14 +108,14 @@ describe('workload records', () => {
     expect(await removeRecord(state, 'torn')).toBe('removed');
   });
 
-  it('takes no name that leads out of its folder', async () => {
+  it('refuses names that lead out of its folder', async () => {
     await writeFile(join(state, 'run.json'), '{}');
     for (const name of ['..', '.', '../x', 'a/b', '', '.new-x', '-f', 'x'.repeat(101)]) {
       expect(await readWorkload(state, name), name).toBeUndefined();
     }
   });
 
-  it('sweeps what killed writers left, when it is old', async () => {
+  it('removes old leftovers of killed processes', async () => {
     const folder = workloadsDir(state);
     for (const name of ['.new-a-1', '.gone-b-1', '.new-c-1']) await mkdir(join(folder, name), { recursive: true });
     const old = new Date(Date.now() - 120_000);
@@ -126,24 +126,24 @@ describe('workload records', () => {
 
   proves(
     ['ask.run.state-atomic', 'ask.run.state-survives-kill'],
-    'stays whole when its writer is killed at any moment',
+    'stays complete when its writer is killed at any moment',
     async () => {
       for (let round = 0; round < 12; round++) {
         const writer = fork(join(import.meta.dirname, 'writer.ts'), [state, `w${round}`], {
           execArgv: ['--conditions=development'],
           stdio: 'ignore',
         });
-        await once(writer, 'message'); // it writes as fast as it can from now on
+        await once(writer, 'message'); // it now writes as fast as it can
         await until(async () => (await readWorkloads(state)).some(({ name }) => name === `w${round}`));
         const untilMs = performance.now() + round * 7;
-        // read all the while: a reader sees whole records at every moment, not only after the kill
+        // reads continuously: records are complete at every moment, not only after the kill
         while (performance.now() < untilMs) whole(await readWorkloads(state));
         writer.kill('SIGKILL');
         await once(writer, 'exit');
         const read = await readWorkloads(state);
         whole(read);
       }
-      // and the killed writers' locks do not hold anybody up for ever
+      // the locks of killed writers expire
       const left = await readWorkloads(state);
       expect(left.length).toBeGreaterThan(0);
       const name = left[0]?.name ?? '';
@@ -154,7 +154,7 @@ describe('workload records', () => {
     60_000,
   );
 
-  it('passes over a lock whose holder was killed', async () => {
+  it('ignores the lock of a killed process', async () => {
     await createRecord(state, workloadConfigOf('one'));
     const lock = join(state, 'locks', 'one.lock');
     await mkdir(lock, { recursive: true });
@@ -165,7 +165,7 @@ describe('workload records', () => {
     });
   });
 
-  it('holds two changes of one workload apart', async () => {
+  it('serialises two changes of one workload', async () => {
     const order: string[] = [];
     let release: () => void = () => {};
     const first = withLock(state, 'one', async () => {
@@ -184,7 +184,7 @@ describe('workload records', () => {
   });
 });
 
-/** Every record that is there has both files, readable and of the same life. */
+/** Every record has both files, readable and from the same start. */
 function whole(read: Awaited<ReturnType<typeof readWorkloads>>): void {
   for (const { name, config, status } of read) {
     expect(config?.name, `${name}: ${status.message}`).toBe(name);
@@ -204,7 +204,7 @@ describe('the state folder', () => {
     expect(await readWorkloads(join(state, 'nowhere'))).toEqual([]);
   });
 
-  it('holds readable text', async () => {
+  it('contains readable text', async () => {
     await createRecord(state, workloadConfigOf('one'));
     const text = await readFile(join(workloadDir(state, 'one'), WORKLOAD_FILES.config), 'utf8');
     expect(text).toContain('\n  "name": "one",\n');

@@ -1,4 +1,4 @@
-// Writes one workload as fast as it can until it is killed: makes it, changes it, removes it, again and again.
+// Creates, changes and removes one workload in a loop until it is killed.
 import { changeStatus, createRecord, removeRecord } from '../../../../plugins/workloads/state/records.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 

@@ -17,22 +17,22 @@ export interface WatchRules {
   readonly breaker: BreakerRules | undefined;
 }
 
-/** Everything that is known of one backend under watch. Takes evidence, decides nothing about time. */
+/** The health and breaker of one backend. It has no timers. */
 export class Watch {
   readonly name: string;
-  /** The description that the evidence is about: another one is another backend. */
+  /** The description of the backend; another one gets a new watch. */
   readonly backend: Backend | undefined;
   readonly breaker: Breaker | undefined;
-  /** The gateway has a connection, so that a failing call says something about the backend. */
-  isThere = false;
+  /** Whether the gateway is connected, so that a failed call is a signal about the backend. */
+  isConnected = false;
   isProbing = false;
-  /** Epoch milliseconds of the last probe or look that came to an end. */
+  /** Epoch milliseconds of the last completed probe or connection. */
   checkedMs: number | undefined;
   readonly #threshold: number;
   #record: HealthRecord;
   #isSuspected = false;
 
-  /** `known`: what a monitor by the same rules made of it before, whose place this one takes. */
+  /** `known` is the health from an earlier monitor with the same rules. */
   constructor(name: string, backend: Backend | undefined, rules: WatchRules, nowMs: number, known?: BackendHealth) {
     this.name = name;
     this.backend = backend;
@@ -48,12 +48,12 @@ export class Watch {
     return this.#record;
   }
 
-  /** No call may be sent; only the trial of the breaker counts now. */
+  /** Whether the breaker is not closed, so that no call may be sent. */
   get isBroken(): boolean {
     return this.breaker !== undefined && this.breaker.state !== 'closed';
   }
 
-  /** One more good answer would change nothing. */
+  /** Whether another success would change nothing. */
   get isSettled(): boolean {
     const { failures, status } = this.#record;
     return failures === 0 && status !== 'unknown' && this.breaker?.isQuiet !== false;
@@ -67,23 +67,23 @@ export class Watch {
 
   failed(failure: Failure, nowMs: number): void {
     this.#record = afterFailure(this.#record, failure, this.#threshold, nowMs);
-    // Credentials are not what a breaker waits for.
+    // wrong credentials do not open a breaker
     if (failure.isAuth) this.breaker?.abandoned(nowMs);
     else if (this.breaker?.failed(nowMs) === true) this.#record = afterOpening(this.#record, nowMs);
   }
 
   /**
-   * A failure outside probes. For the status the first one counts, and the others with it until a probe has shown what
-   * it meant: ten calls of one tool that hangs are one sign of trouble. For the breaker each counts.
+   * A failure outside probes. For the status only the first one counts until the next probe: ten calls of one hanging tool are
+   * one failure. For the breaker each one counts.
    */
-  suspected(failure: Failure, nowMs: number): void {
+  failedOutsideProbe(failure: Failure, nowMs: number): void {
     const isFirst = !this.#isSuspected;
     this.#isSuspected = true;
     if (isFirst) return this.failed(failure, nowMs);
     if (this.breaker?.failed(nowMs) === true) this.#record = afterOpening(this.#record, nowMs);
   }
 
-  /** A probe has come to its end, whatever it showed. */
+  /** A probe has ended, with any result. */
   checked(nowMs: number): void {
     this.checkedMs = nowMs;
     this.#isSuspected = false;

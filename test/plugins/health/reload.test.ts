@@ -7,7 +7,7 @@ import health from '../../../plugins/health/index.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
-/** Gives the core to the test. */
+/** Returns the core to the test. */
 function looking() {
   let core: Core | undefined;
   const plugin: Plugin = definePlugin({
@@ -31,12 +31,12 @@ async function generation(far: FakeServer, before?: TestGateway) {
 }
 
 describe('health after a reload', () => {
-  proves('choice.reload.health-stays', 'of a backend that goes on is what it was', async () => {
+  proves('choice.reload.health-stays', 'of a backend that continues is unchanged', async () => {
     const far = fakeServer().tool('where', 'here');
     const first = await generation(far);
     await until(() => first.health()?.status === 'healthy');
     const before = first.health();
-    await until(() => Date.now() > (before?.sinceMs ?? 0)); // or a new judgement could look like the old one
+    await until(() => Date.now() > (before?.sinceMs ?? 0)); // otherwise a new record could look like the old one
     const second = await generation(far, first.kit);
     await first.kit.gateway.drained();
     await first.kit.gateway.stop();

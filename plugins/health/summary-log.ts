@@ -1,14 +1,18 @@
 import { type Core, LONGEST_TIMER_MS } from '@toolmgr/core';
 import type { Monitor } from './monitor.ts';
 
-/** A line about all backends, again and again. */
-export interface Report {
+/** A periodic log line about all backends. */
+export interface SummaryLog {
   start(): void;
   stop(): void;
 }
 
-/** Makes the report of `statusReportingInterval`. Single changes have a line of their own when they happen. */
-export function createReport({ log }: Pick<Core, 'log'>, monitor: Pick<Monitor, 'summary'>, everyMs: number): Report {
+/** Creates the log of `statusReportingInterval`. Changes of a backend are also logged when they happen. */
+export function createSummaryLog(
+  { log }: Pick<Core, 'log'>,
+  monitor: Pick<Monitor, 'summary'>,
+  everyMs: number,
+): SummaryLog {
   let timer: NodeJS.Timeout | undefined;
   return {
     start() {

@@ -31,7 +31,7 @@ const gatewayOver = (backends: TestBackends) =>
 const told = ({ logged }: { readonly logged: readonly string[] }) =>
   logged
     .map((line) => (JSON.parse(line) as { warning?: string }).warning ?? '')
-    .filter((warning) => warning.includes('which is not there'))
+    .filter((warning) => warning.includes('which does not exist'))
     .sort();
 
 describe('names of tools and prompts in settings', () => {
@@ -39,9 +39,9 @@ describe('names of tools and prompts in settings', () => {
     await using kit = await gatewayOver({ far: fakeServer().tool('write').tool('far_read').prompt('ask', 'well?') });
     await until(() => told(kit).length === 3, 5_000);
     expect(told(kit)).toEqual([
-      'authorization/cedar: inside names prompt "as"k", which is not there, did you mean "ask"?',
-      'authorization/cedar: slip names tool "writte", which is not there, did you mean "write"?',
-      'rate-limit: tools[0].name names tool "read", which is not there, did you mean "far_read"?',
+      'authorization/cedar: inside names prompt "as"k", which does not exist, did you mean "ask"?',
+      'authorization/cedar: slip names tool "writte", which does not exist, did you mean "write"?',
+      'rate-limit: tools[0].name names tool "read", which does not exist, did you mean "far_read"?',
     ]);
   });
 

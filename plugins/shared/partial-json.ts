@@ -1,13 +1,13 @@
 import type { JsonValue } from '@toolmgr/core';
 
 /**
- * The value that a piece of JSON begins with: what is torn at the end is left out, and everything open is closed.
+ * Parses the beginning of a JSON text: an incomplete last value is omitted, and open brackets are closed.
  *
- * Shape: a string that is torn ends at its last white space: half a word could be half a secret.
+ * Shape: an incomplete string is cut at its last white space, because half a word could be half a secret.
  * Fails as `undefined` when the text is not the beginning of JSON.
  */
-export function valueFromBeginning(text: string): JsonValue | undefined {
-  const { safe, closers } = lastSafe(text);
+export function parsePartialJson(text: string): JsonValue | undefined {
+  const { safe, closers } = completePart(text);
   try {
     return JSON.parse(safe + closers) as JsonValue;
   } catch {
@@ -15,11 +15,11 @@ export function valueFromBeginning(text: string): JsonValue | undefined {
   }
 }
 
-/** The longest beginning after which only closing is missing, and what closes it. */
-function lastSafe(text: string): { readonly safe: string; readonly closers: string } {
+/** The longest part that needs only closing brackets, and these brackets. */
+function completePart(text: string): { readonly safe: string; readonly closers: string } {
   const open: string[] = [];
   let isKey = false; // the next string is the name of a member
-  let end = 0; // of the safe beginning; what is open there is open until the next one
+  let end = 0; // of the complete part
   const settle = (at: number): void => {
     end = at;
   };
@@ -28,7 +28,7 @@ function lastSafe(text: string): { readonly safe: string; readonly closers: stri
     if (char === '"') {
       const close = stringEnd(text, at);
       if (close === -1) {
-        return isKey ? { safe: text.slice(0, end), closers: closing(open) } : tornString(text, at, open);
+        return isKey ? { safe: text.slice(0, end), closers: closing(open) } : cutString(text, at, open);
       }
       at = close + 1;
       if (!isKey) settle(at);
@@ -48,7 +48,7 @@ function lastSafe(text: string): { readonly safe: string; readonly closers: stri
     } else if (WORD.test(char)) {
       const start = at;
       while (at < text.length && WORD.test(text[at] as string)) at++;
-      // a number or literal that ends with the text may go on; alone it is the whole value
+      // a number or literal at the end may be incomplete, unless it is the whole text
       if (at < text.length || (open.length === 0 && start === 0)) settle(at);
     } else at++;
   }
@@ -59,7 +59,7 @@ function closing(open: readonly string[]): string {
   return [...open].reverse().join('');
 }
 
-/** Index of the closing quote; -1 when the string is torn. */
+/** Index of the closing quote; -1 for an incomplete string. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++;
@@ -68,8 +68,8 @@ function stringEnd(text: string, start: number): number {
   return -1;
 }
 
-/** The torn string up to its last white space, written out or escaped. */
-function tornString(text: string, start: number, open: readonly string[]): { safe: string; closers: string } {
+/** The incomplete string up to its last white space, plain or escaped. */
+function cutString(text: string, start: number, open: readonly string[]): { safe: string; closers: string } {
   let kept = start + 1;
   for (let at = start + 1; at < text.length; ) {
     const isEscape = text[at] === '\\';

@@ -4,22 +4,22 @@ import { heldWorkload } from '../../shared/held-workload.ts';
 import { findProgram } from './find-program.ts';
 import { keepRunning, type ProcessSettings } from './keep-running.ts';
 
-/** Local commands as workloads: no isolation, the rights of whoever started toolmgr. */
+/** Runs local commands as workloads, without isolation and with the rights of toolmgr's user. */
 export function createProcessRuntime(settings: ProcessSettings): WorkloadRuntime {
   return {
     async start(spec, signal) {
       const command = await checkedCommand(spec);
-      if (spec.transport === 'stdio') return heldForSessions(spec, command);
+      if (spec.transport === 'stdio') return stdioWorkload(spec, command);
       return keepRunning(spec, command, settings, signal);
     },
   };
 }
 
 /**
- * A stdio workload has no process of its own: the gateway starts one per client session, so that a server's state
- * belongs to one client. It is running as long as it may be started.
+ * A stdio workload has no process: the gateway starts one per client session, so that a server's state belongs to one client.
+ * Its status is running until it is stopped.
  */
-function heldForSessions(
+function stdioWorkload(
   spec: WorkloadSpec,
   command: { readonly file: string; readonly args: readonly string[] },
 ): WorkloadHandle {
@@ -27,7 +27,7 @@ function heldForSessions(
   return heldWorkload(spec.name, { transport: 'stdio', command: { ...command, env: spec.env, ...cwd } });
 }
 
-/** Finds the program now, so that a typing slip is a sentence and not a backend that never answers. */
+/** Checks the program at the start, so that a misspelt command is a clear error. */
 async function checkedCommand(
   spec: WorkloadSpec,
 ): Promise<{ readonly file: string; readonly args: readonly string[] }> {
@@ -35,7 +35,7 @@ async function checkedCommand(
   if (spec.command === undefined) throw refuse('the process runtime needs a command');
   const cwd = spec.cwd ?? process.cwd();
   const folder = await stat(cwd).catch(() => undefined);
-  if (!folder?.isDirectory()) throw refuse(`its working directory ${cwd} is not there`);
+  if (!folder?.isDirectory()) throw refuse(`its working directory ${cwd} does not exist`);
   const found = await findProgram(spec.command.file, cwd, spec.env.PATH ?? process.env.PATH);
   if (found.kind === 'missing') throw refuse(`there is no program ${spec.command.file}`);
   if (found.kind === 'notExecutable') throw refuse(`${found.path} is not executable`);

@@ -1,19 +1,19 @@
 import { type CatalogDraft, type CatalogInputs, nearest } from '@toolmgr/core';
 
-/** A name that a setting speaks of. */
-export interface WantedName {
-  /** Where it stands, e.g. `rate-limit: tools[0].name`. */
+/** A name in a setting. */
+export interface ConfiguredName {
+  /** Path of the setting, e.g. `rate-limit: tools[0].name`. */
   readonly place: string;
   readonly kind: 'tool' | 'prompt';
   readonly name: string;
 }
 
 /**
- * One sentence per name that nothing in the catalogue has, with the one that is probably meant: a slip there protects nothing.
+ * Warnings about names that are not in the catalogue, with a suggestion: a misspelt name has no effect.
  *
- * Says nothing while a backend has no list: it may be away, and have the name.
+ * No warnings while a backend has no list, because it may have the name.
  */
-export function absentNames(draft: CatalogDraft, inputs: CatalogInputs, wanted: readonly WantedName[]): string[] {
+export function unknownNames(draft: CatalogDraft, inputs: CatalogInputs, wanted: readonly ConfiguredName[]): string[] {
   const entries = [...draft.tools, ...draft.prompts, ...draft.resources, ...draft.templates];
   const listed = new Set(entries.map(({ backend }) => backend));
   if (entries.length === 0 || inputs.backends.some((backend) => !listed.has(backend))) return [];
@@ -23,6 +23,6 @@ export function absentNames(draft: CatalogDraft, inputs: CatalogInputs, wanted: 
     .filter(({ kind, name }) => !known[kind].has(name))
     .map(({ place, kind, name }) => {
       const meant = keys[kind].find((key) => key.endsWith(`_${name}`)) ?? nearest(name, keys[kind]);
-      return `${place} names ${kind} "${name}", which is not there${meant === undefined ? '' : `, did you mean "${meant}"?`}`;
+      return `${place} names ${kind} "${name}", which does not exist${meant === undefined ? '' : `, did you mean "${meant}"?`}`;
     });
 }

@@ -1,16 +1,16 @@
 import { backOffMs } from '@toolmgr/core';
 
-/** When and how often a program that ended is started again. */
+/** When and how often an ended program is restarted. */
 export interface RestartPolicy {
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** A program that ran this long is healthy again: the next end counts as the first. */
+  /** After running this long, the number of restarts is reset. */
   readonly resetAfterMs: number;
-  /** Restarts in a row before it is given up. */
+  /** Maximum consecutive restarts. */
   readonly maxRestarts: number;
 }
 
-/** 1 s, 2 s, 4 s … 30 s; counted anew after a minute of life; given up after ten in a row. */
+/** Delays of 1 s, 2 s, 4 s … 30 s; reset after a minute of running; given up after ten consecutive restarts. */
 export const RESTART_POLICY: RestartPolicy = {
   firstDelayMs: 1_000,
   maxDelayMs: 30_000,
@@ -19,10 +19,10 @@ export const RESTART_POLICY: RestartPolicy = {
 };
 
 /**
- * Says how long to wait before the next restart.
+ * Computes the delay before the next restart.
  *
- * Shape: `restarts` counts the ones in a row so far, this life included when it was short.
- * Result: milliseconds and the new count, or `undefined` when it is to be given up.
+ * Shape: `restarts` is the number of consecutive restarts so far.
+ * Result: milliseconds and the new count, or `undefined` to give up.
  */
 export function nextRestart(
   policy: RestartPolicy,

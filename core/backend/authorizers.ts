@@ -10,6 +10,11 @@ export interface Authorizers {
   readonly perCaller: boolean;
 }
 
+/** The authorizer of one backend. A gateway that takes the backend over sets its own. */
+export interface BackendCredentials {
+  authorizer: Authorizer;
+}
+
 /** The strategy of each backend. */
 export interface AuthorizerPlan {
   readonly outgoingAuth: { readonly default: StrategyUse; readonly backends: Readonly<Record<string, StrategyUse>> };

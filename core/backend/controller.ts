@@ -1,4 +1,3 @@
-import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend, BackendHealth, BackendState } from '../contract/backend.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ClientContext, SessionOwner } from '../contract/client-context.ts';
@@ -11,6 +10,7 @@ import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
 import { BackendError } from '../mcp/errors.ts';
 import { LIST_KINDS } from '../mcp/methods.ts';
+import type { BackendCredentials } from './authorizers.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -31,7 +31,7 @@ import type { Spawn } from './transports/process-group.ts';
 /** What one backend controller is made with. */
 export interface BackendControllerOptions {
   readonly backend: Backend;
-  readonly authorizer: Authorizer;
+  readonly credentials: BackendCredentials;
   readonly clientInfo: JsonObject;
   readonly limits: Limits;
   readonly log: Log;
@@ -66,13 +66,13 @@ export class BackendController {
   #isUnclear: boolean;
 
   constructor(options: BackendControllerOptions) {
-    const { backend, authorizer, limits, log, now, events, inherited } = options;
+    const { backend, credentials, limits, log, now, events, inherited } = options;
     const { signal } = this.#stopping;
     const name = backend.name;
     const note = (what: string, cause: unknown) => this.#note(what, cause);
     this.#options = options;
     this.backend = backend;
-    const perCaller = authorizer.perCaller === true;
+    const perCaller = credentials.authorizer.perCaller === true;
     this.concurrencyLimit = new ConcurrencyLimit(name, {
       places: limits.inFlightPerBackend,
       placesPerCaller: limits.inFlightPerCaller,
@@ -225,7 +225,7 @@ export class BackendController {
 
   /** The backend answered 401: returns whether the credentials are renewed, so that the request may be sent again. */
   credentialsRefused(caller: Caller): boolean {
-    return this.#options.authorizer.refused?.(this.backend, caller) === true;
+    return this.#options.credentials.authorizer.refused?.(this.backend, caller) === true;
   }
 
   /** A failed request suggests that the backend is down: connects again, unless an attempt is running. */

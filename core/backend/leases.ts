@@ -1,4 +1,5 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
+import type { BackendCredentials } from './authorizers.ts';
 import type { BackendManagerEvents, Kept } from './backend-manager.ts';
 import { BackendController, type BackendControllerOptions } from './controller.ts';
 
@@ -13,17 +14,17 @@ interface Share {
   readonly controller: BackendController;
   readonly holders: Holder[];
   readonly tally: { readonly processes: number };
-  authorizer: Authorizer;
+  readonly credentials: BackendCredentials;
 }
 
 const shares = new WeakMap<Kept, Share>();
 
 /** Makes a controller that another gateway may take over: then its events and authorization use the new one. */
 export function keep(
-  options: Omit<BackendControllerOptions, keyof Holder | 'tally'>,
+  options: Omit<BackendControllerOptions, 'events' | 'credentials' | 'tally'>,
   holder: Holder,
 ): BackendController {
-  const first = holder.authorizer(options.backend.name);
+  const credentials = { authorizer: holder.authorizer(options.backend.name) };
   const tally = { processes: 0 };
   const holders = [holder];
   let latest = holder.events; // not the first holder, which may be closed
@@ -34,18 +35,13 @@ export function keep(
   const controller: BackendController = new BackendController({
     ...options,
     tally,
-    authorizer: {
-      ...first,
-      apply: (outbound, authContext) => share.authorizer.apply(outbound, authContext),
-      refused: (backend, caller) => share.authorizer.refused?.(backend, caller) ?? false,
-    },
+    credentials,
     events: {
       listed: (backend, capabilityClass) => present().listed(backend, capabilityClass),
       changed: (event) => present().changed(event),
     },
   });
-  const share: Share = { controller, holders, tally, authorizer: first };
-  shares.set(controller, share);
+  shares.set(controller, { controller, holders, tally, credentials });
   return controller;
 }
 
@@ -54,7 +50,7 @@ export function join(kept: Kept, holder: Holder): BackendController | undefined 
   const share = shares.get(kept);
   if (share === undefined) return undefined;
   share.holders.push(holder);
-  share.authorizer = holder.authorizer(kept.backend.name);
+  share.credentials.authorizer = holder.authorizer(kept.backend.name);
   return share.controller;
 }
 
@@ -66,7 +62,7 @@ export async function letGo(controller: BackendController, holder: Holder): Prom
   share.holders.splice(at, 1);
   const last = share.holders.at(-1);
   if (last === undefined) return controller.stop();
-  share.authorizer = last.authorizer(controller.backend.name);
+  share.credentials.authorizer = last.authorizer(controller.backend.name);
 }
 
 /** Whether this holder is the active one. */

@@ -70,3 +70,9 @@ function asBuffer(piece: Uint8Array): Buffer {
 const NOTHING = Buffer.alloc(0);
 const FIRST_TAIL_BYTES = 4_096; // most bodies in several pieces have two
 const TAIL_BYTES = 65_536;
+
+/** The received bytes as one buffer without a byte order mark; a single piece is not copied. */
+export function joined(arrived: ByteCollector): Buffer {
+  const body = arrived.whole();
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
+}

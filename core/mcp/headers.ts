@@ -62,11 +62,7 @@ function isSpace(code: number): boolean {
 
 /** Whether a Content-Type is `application/json`, ignoring parameters (RFC 9110 §8.3.1). */
 export function isJsonType(contentType: string | undefined): boolean {
-  if (contentType === 'application/json') return true;
-  if (contentType === undefined) return false;
-  const end = contentType.indexOf(';');
-  const type = end === -1 ? contentType : contentType.slice(0, end);
-  return type.trim().toLowerCase() === 'application/json';
+  return contentType === 'application/json' || mediaType(contentType) === 'application/json';
 }
 
 /**
@@ -75,4 +71,11 @@ export function isJsonType(contentType: string | undefined): boolean {
  */
 export function acceptsStream(accept: string | undefined): boolean {
   return accept?.toLowerCase().includes('text/event-stream') === true;
+}
+
+/** The media type of a content-type header, in lower case, `''` for none. */
+export function mediaType(header: string | undefined): string {
+  if (header === undefined) return '';
+  const semicolon = header.indexOf(';');
+  return (semicolon === -1 ? header : header.slice(0, semicolon)).trim().toLowerCase();
 }

@@ -1,4 +1,3 @@
-import type { Authorizer } from '../../contract/auth-strategy.ts';
 import type { Backend, BackendHello } from '../../contract/backend.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -10,6 +9,7 @@ import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
+import type { BackendCredentials } from '../authorizers.ts';
 import { categoryOf, LinkFailure } from '../failure.ts';
 import { probe, probePatiently, type Verdict } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';
@@ -34,7 +34,7 @@ const VERDICT_MS = 86_400_000;
 /** What connections to one backend are made with. */
 export interface ConnectorOptions {
   readonly backend: Backend;
-  readonly authorizer: Authorizer;
+  readonly credentials: BackendCredentials;
   readonly clientInfo: JsonObject;
   readonly limits: Limits;
   readonly log: Log;
@@ -272,13 +272,13 @@ export class Connector {
   }
 
   #wire(sink: WireSink, who: LinkHolder): Wire {
-    const { backend, limits, log, spawn, tally, authorizer, httpClient } = this.#options;
+    const { backend, limits, log, spawn, tally, credentials, httpClient } = this.#options;
     if (backend.transport === 'stdio') {
       const name = backend.command?.launcher;
       const launcher = name === undefined ? undefined : this.#options.launcher?.(name);
       return new StdioWire({ backend, limits, log, tally, spawn, launcher }, sink);
     }
-    this.#target ??= new HttpTarget(backend, authorizer, httpClient);
+    this.#target ??= new HttpTarget(backend, credentials, httpClient);
     if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, who, log);
     return new StreamableHttpWire(this.#target, sink, limits, who);
   }

@@ -1,24 +1,14 @@
 import type { Era } from '../../contract/era.ts';
 import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
-import { ByteCollector } from '../../json/byte-pieces.ts';
+import { ByteCollector, joined } from '../../json/byte-pieces.ts';
 import { rawElements } from '../../json/raw-json.ts';
 import { sameId } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
+import { mediaType } from '../../mcp/headers.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
-import {
-  errorIn,
-  framesFor,
-  JSON_TYPE,
-  joined,
-  mediaType,
-  notMcp,
-  pushFrames,
-  STREAM_TYPE,
-  tooLarge,
-  WITHDRAWN,
-} from './http-body.ts';
+import { errorIn, framesFor, JSON_TYPE, notMcp, pushFrames, STREAM_TYPE, tooLarge, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { Resumption } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { ByteCollector } from '../../json/byte-pieces.ts';
 import { RawJsonError, RawObject } from '../../json/raw-json.ts';
 import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
@@ -67,17 +66,4 @@ export function errorIn(body: Buffer): ErrorIn | undefined {
   } catch {
     return undefined; // HTML and other texts: the status is sufficient
   }
-}
-
-/** The received bytes as one buffer without a byte order mark; a single piece is not copied. */
-export function joined(arrived: ByteCollector): Buffer {
-  const body = arrived.whole();
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
-}
-
-/** The media type of a content-type header, in lower case, `''` for none. */
-export function mediaType(header: string | undefined): string {
-  if (header === undefined) return '';
-  const semicolon = header.indexOf(';');
-  return (semicolon === -1 ? header : header.slice(0, semicolon)).trim().toLowerCase();
 }

@@ -1,4 +1,3 @@
-import type { Authorizer } from '../../contract/auth-strategy.ts';
 import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
@@ -7,6 +6,7 @@ import { ownClient } from '../../http1/choose-client.ts';
 import type { HttpClient, HttpClientFactory, HttpClientOptions, ResponseReader } from '../../http1/http-client.ts';
 import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
+import type { BackendCredentials } from '../authorizers.ts';
 import { LinkFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 
@@ -46,7 +46,7 @@ export interface HttpRequest {
 export class HttpTarget {
   readonly backend: Backend;
   readonly origin: string;
-  readonly #authorizer: Authorizer;
+  readonly #credentials: BackendCredentials;
   readonly #createClient: HttpClientFactory;
   readonly #address: Origin;
   /** Pools from before an outage that still have active requests. */
@@ -56,10 +56,10 @@ export class HttpTarget {
   #moves = 0;
 
   /** @throws LinkFailure when the URL, the CA file or the proxy of the environment cannot be used */
-  constructor(backend: Backend, authorizer: Authorizer, createClient: HttpClientFactory = ownClient) {
+  constructor(backend: Backend, credentials: BackendCredentials, createClient: HttpClientFactory = ownClient) {
     this.#createClient = createClient;
     this.backend = backend;
-    this.#authorizer = authorizer;
+    this.#credentials = credentials;
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
@@ -74,7 +74,10 @@ export class HttpTarget {
   send(request: HttpRequest, reader: ResponseReader, refused: (cause: GatewayFault) => void): void {
     let waited: void | Promise<void>;
     try {
-      waited = this.#authorizer.apply({ backend: this.backend, headers: request.headers }, authContextOf(request));
+      waited = this.#credentials.authorizer.apply(
+        { backend: this.backend, headers: request.headers },
+        authContextOf(request),
+      );
     } catch (cause) {
       return refused(this.#unauthorized(cause));
     }

@@ -1,9 +1,10 @@
 import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
-import { ByteCollector } from '../../json/byte-pieces.ts';
+import { ByteCollector, joined } from '../../json/byte-pieces.ts';
+import { mediaType } from '../../mcp/headers.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { backOffMs } from '../../timing/back-off.ts';
 import type { LinkHolder } from '../sessions/backend-session.ts';
-import { framesFor, joined, mediaType, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
+import { framesFor, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import type { HttpLeg } from './http-leg.ts';
 import { RETRY } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';

@@ -2,11 +2,12 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
+import { mediaType } from '../../mcp/headers.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
-import { mediaType, STREAM_TYPE } from './http-body.ts';
+import { STREAM_TYPE } from './http-body.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
 import { Pace } from './pace.ts';
 

@@ -206,7 +206,7 @@ describe('log settings of a changed file', () => {
         { operational: { logLevel: 'debug' }, telemetry: { endpoint: 'localhost:4318' } },
       );
       await running.printed(/configuration reloaded/);
-      expect(running.err()).toMatch(/"level":"warn","message":"[^"]*telemetry.endpoint: nothing is sent there/);
+      expect(running.err()).toMatch(/"level":"warn","message":"[^"]*telemetry.endpoint: is not used/);
       await running.printed(/"level":"debug"/);
       await write({ one: server.url });
       await until(() => reloads(running) === 2, 20_000);

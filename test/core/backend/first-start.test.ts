@@ -62,7 +62,7 @@ describe('the first start of a program', () => {
     });
   });
 
-  proves('choice.first-start.calls', 'is told to calls of names that nobody has yet', async () => {
+  proves('choice.first-start.calls', 'is the error of calls of names that are still unknown', async () => {
     const runner = pausedRunner();
     const { name: _, ...slow } = backendOf(runner, 'slow', 'legacy');
     await using kit = await testGateway({ backends: { slow }, plan: { limits: SHORT } });

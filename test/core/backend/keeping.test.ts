@@ -17,7 +17,7 @@ import {
 
 const CALL = { backend: 'far', original: 'echo' } as const;
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 async function deadPort(): Promise<number> {
   const server = await httpServer(() => undefined);
   await server.close();

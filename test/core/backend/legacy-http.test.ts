@@ -407,7 +407,7 @@ describe('messages on the stream of a call', () => {
     },
   );
 
-  it('are refused when nobody can be asked, and a ping is answered', async () => {
+  it('are refused without a client, and a ping is answered', async () => {
     const server = await httpServer(
       legacyAnswers({
         before: (got) => {

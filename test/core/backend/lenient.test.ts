@@ -16,7 +16,7 @@ import {
 
 const CALL = { backend: 'far', original: 'echo' } as const;
 
-/** A room before a server that answers `tools/call` as a test says; it may change limits. */
+/** A backend manager with a server that answers `tools/call` with a function of the test, and with changed limits. */
 async function calling(
   call: (got: Got) => void,
   limits: { readonly resultBytes?: number; readonly frameBytes?: number } = {},
@@ -141,7 +141,7 @@ describe('a compressed answer', () => {
     ['gzip', Buffer.from('{"not":"gzip"}')],
     ['gzip', gzipSync('{"jsonrpc":"2.0","cut":"off in the middle of it"}').subarray(0, 30)],
     ['gzip, gzip, gzip', Buffer.from('anything')],
-  ])('that nobody can decode is a failure: %s', async (coding, body) => {
+  ])('that cannot be decoded is a failure: %s', async (coding, body) => {
     const { manager } = await calling((got) => {
       got.response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
     });

@@ -47,7 +47,7 @@ describe('a backend that lists without end', () => {
     expect(kit.logged.join('\n')).toContain('an invalid list: it has more than 50000 items');
   });
 
-  proves('choice.backend.list-bounds', 'is told of once a page for all that is skipped', async () => {
+  proves('choice.backend.list-bounds', 'is logged once per page for all skipped items', async () => {
     const good = '{"name":"a","inputSchema":{"type":"object"}}';
     await using server = await listingServer(
       () => `{"tools":[${'0,'.repeat(10_000)}${`${good},`.repeat(100)}${good}]}`,
@@ -68,7 +68,7 @@ describe('a backend that lists without end', () => {
     expect(server.seen.length).toBeLessThan(20);
   });
 
-  it('may not answer a call with more messages than anybody reads', async () => {
+  it('may not answer a call with more messages than the limit', async () => {
     await using server = await listingServer(() => '{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}');
     await using kit = await gatewayBefore(server);
     const answer = JSON.stringify(await (await kit.client()).callTool('t'));
@@ -77,7 +77,7 @@ describe('a backend that lists without end', () => {
 });
 
 describe("a backend that lists what is another's", () => {
-  it('is told of in a hundred lines at most, and in how many more ways', async () => {
+  it('is logged in at most a hundred lines, with the number of further problems', async () => {
     const server = (): FakeServer => {
       const made = fakeServer();
       for (let n = 0; n < 300; n++) made.resource(`memo://${n}`, 'x');

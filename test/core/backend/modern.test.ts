@@ -195,7 +195,7 @@ describe('what goes to a modern server', () => {
       expect(got?.message?.params).not.toHaveProperty('requestState');
       expect(got?.message?.params?._meta).toEqual({
         'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientInfo': { name: 'room-test', version: '1.0.0' },
+        'io.modelcontextprotocol/clientInfo': { name: 'backend-test', version: '1.0.0' },
         'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
         'io.modelcontextprotocol/logLevel': 'error',
         traceparent: '00-a',

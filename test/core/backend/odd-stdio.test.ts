@@ -11,7 +11,7 @@ const SCRIPT = fixture('odd-server.ts');
 
 /** An odd server and the file in which it notes what happens to it. */
 function odd(oddity = 'none') {
-  const folder = mkdtempSync(join(tmpdir(), 'room-odd-'));
+  const folder = mkdtempSync(join(tmpdir(), 'backend-odd-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const ledger = join(folder, 'ledger');
   const notes = () => readFileSync(ledger, 'utf8').trim().split('\n');
@@ -104,7 +104,7 @@ describe('a stdio backend that misbehaves', () => {
 
   proves(
     ['choice.backend.line-limit', 'ask.limit.frame'],
-    'fails a call whose line is over the limit and goes on',
+    'fails a call whose line is over the limit and continues',
     async () => {
       const { manager } = await managerWith([odd().backend], { limits: { frameBytes: 100_000 } });
       await expect(send(manager, call('long'))).rejects.toMatchObject({ code: 'BACKEND_TOO_LARGE' });
@@ -236,14 +236,14 @@ describe('a stdio backend that dies', () => {
 
 describe('bounds of stdio backends', () => {
   it('passes a minimal environment and what the description adds', async () => {
-    process.env.ROOM_TEST_SECRET = 'not for servers';
-    onTestFinished(() => void delete process.env.ROOM_TEST_SECRET);
+    process.env.GATEWAY_TEST_SECRET = 'not for servers';
+    onTestFinished(() => void delete process.env.GATEWAY_TEST_SECRET);
     const { backend } = odd();
     const command = { file: process.execPath, args: backend.command?.args ?? [], env: { ADDED: 'yes' } };
     const { manager } = await managerWith([{ ...backend, command }]);
     const environment = JSON.parse(textOf(await send(manager, call('environment'))));
     expect(environment).toMatchObject({ ADDED: 'yes', PATH: process.env.PATH });
-    expect(environment).not.toHaveProperty('ROOM_TEST_SECRET');
+    expect(environment).not.toHaveProperty('GATEWAY_TEST_SECRET');
   });
 
   proves('choice.backend.early-calls', 'opens one session for first calls that come together', async () => {

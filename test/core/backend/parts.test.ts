@@ -92,7 +92,7 @@ describe('Gate', () => {
     expect([gate.inside, ada.inside]).toEqual([0, 0]);
   });
 
-  it('lets nobody wait for ever', async () => {
+  it('limits the waiting time', async () => {
     const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
     const ada = gate.shareOf('ada');
     gate.enter(ada, 1_000, never);
@@ -121,7 +121,7 @@ describe('Gate', () => {
     expect(gate.inside).toBe(0);
   });
 
-  proves('choice.share.in-flight', 'lets callers in line take turns', async () => {
+  proves('choice.share.in-flight', 'serves waiting callers in turns', async () => {
     const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 10, linePerCaller: 10 });
     const [eve, ada] = ['eve', 'ada'].map((key) => gate.shareOf(key)) as [GateShare, GateShare];
     const order: string[] = [];
@@ -149,7 +149,7 @@ describe('Gate', () => {
     await oldest;
     expect(() => gate.enter(gate.shareOf('cy'), 1_000, never)).toThrow('too many calls'); // everybody has one
     gate.leave(eve);
-    await others[0]; // nobody waits behind the second call of the one who filled the line
+    await others[0]; // other callers do not wait for the second call of the caller that filled the queue
     gate.leave(ada);
     await others[1];
     gate.leave(bob);

@@ -120,7 +120,7 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
 
 describe('published stdio servers', () => {
   it('serve files of a folder', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'room-files-'));
+    const folder = mkdtempSync(join(tmpdir(), 'backend-files-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'greeting.txt'), 'hello from a file');
     const { manager } = await managerWith([stdioBackend('files', published('filesystem'), [folder])]);
@@ -130,7 +130,7 @@ describe('published stdio servers', () => {
   });
 
   it('keep a memory', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'room-memory-'));
+    const folder = mkdtempSync(join(tmpdir(), 'backend-memory-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };
     const command = { file: process.execPath, args: [published('memory')], env };

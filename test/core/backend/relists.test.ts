@@ -53,7 +53,7 @@ describe('changed lists', () => {
 
   proves(
     'choice.backend.one-notification',
-    'are not told once more to a session that speaks of a change after all of its class have heard of it',
+    'are not repeated for a session that reports a change after all of its class were notified',
     async () => {
       const told: unknown[] = [];
       const findings = [true, false, false];

@@ -54,7 +54,7 @@ describe('the processes of a stdio backend', () => {
       expect(textOf(await send(manager, { backend: 'odd', original: 'pid', owner }))).toMatch(/^\d+$/);
     }
     const cy = send(manager, { backend: 'odd', original: 'pid', owner: ownerOf('cy', 'cy') });
-    await expect(cy).rejects.toMatchObject({ code: 'BACKEND_BUSY' }); // one each: nobody gives way
+    await expect(cy).rejects.toMatchObject({ code: 'BACKEND_BUSY' }); // one each: no session is closed
   });
 
   proves('choice.share.starts', 'are not started one after the other by a caller that has its share', async () => {
@@ -70,7 +70,7 @@ describe('the processes of a stdio backend', () => {
       await expect(pid('eve', `e${n}`)).rejects.toMatchObject({ code: 'BACKEND_BUSY', notRun: true });
     }
     expect(notes().filter((line) => line === 'start')).toHaveLength(4);
-    await pid('eve', 'e3'); // what runs goes on
+    await pid('eve', 'e3'); // running calls continue
     await pid('ada', 'a1'); // and others start theirs
     nowMs += 1_000;
     await pid('eve', 'e4');

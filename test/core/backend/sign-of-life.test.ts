@@ -149,7 +149,7 @@ describe('a probe', () => {
     expect([back.of('initialize').length, back.of('ping').length]).toEqual([hellos, 1]);
   });
 
-  it('ends with its signal, and says nothing about a backend when the room stops', async () => {
+  it('ends with its signal, and reports nothing about a backend when the manager stops', async () => {
     const stop = new AbortController();
     const { manager, server } = await signWhen('modern', undefined);
     await server.close();

@@ -107,7 +107,7 @@ describe('a backend over TLS', () => {
   const openssl = spawnSync('openssl', ['version']).status === 0;
 
   it.skipIf(!openssl)('is trusted with the CA file of its description, and not without', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'room-tls-'));
+    const folder = mkdtempSync(join(tmpdir(), 'backend-tls-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];

@@ -40,7 +40,7 @@ export interface LogLine {
   readonly fields: JsonObject | undefined;
 }
 
-/** A room under test and what it told. */
+/** A backend manager under test and its events. */
 export interface TestManager {
   readonly manager: BackendManager;
   readonly listed: string[];
@@ -50,7 +50,7 @@ export interface TestManager {
 
 export type ManagerOverrides = Partial<Omit<BackendManagerOptions, 'limits'>> & { readonly limits?: Partial<Limits> };
 
-/** A room that stops with its test. */
+/** A backend manager that stops with its test. */
 export function testManager(overrides: ManagerOverrides = {}): TestManager {
   const listed: string[] = [];
   const changed: BackendChanged[] = [];
@@ -59,7 +59,7 @@ export function testManager(overrides: ManagerOverrides = {}): TestManager {
   const manager = createBackendManager({
     timeouts: { defaultMs: 10_000, perWorkloadMs: {} },
     authorizer: () => ({ apply() {} }),
-    clientInfo: { name: 'room-test', version: '1.0.0' },
+    clientInfo: { name: 'backend-test', version: '1.0.0' },
     now: () => Date.now(),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     events: {
@@ -73,7 +73,7 @@ export function testManager(overrides: ManagerOverrides = {}): TestManager {
   return { manager, listed, changed, lines };
 }
 
-/** A room that already knows these backends. */
+/** A backend manager that already has these backends. */
 export async function managerWith(
   backends: readonly Backend[],
   overrides: ManagerOverrides = {},
@@ -125,7 +125,7 @@ export interface Sent {
   readonly signal?: AbortSignal;
 }
 
-/** A call as the flow makes it, and what its asker was told. */
+/** A call as the pipeline makes it, and the notifications to its client. */
 export function callOf(sent: Sent): { call: Call; told: { method: string; params: string }[] } {
   const told: { method: string; params: string }[] = [];
   const { method = 'tools/call', original } = sent;

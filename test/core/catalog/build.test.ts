@@ -110,15 +110,19 @@ describe('the catalogue without plugins', () => {
       expect(catalog.findResource('db://y/1')).toMatchObject({ backend: 'b' });
     });
 
-    proves('choice.aggregation.uri-claims', 'by a template for everything: it gets what nobody else claims', () => {
-      const { catalog, errors } = built(
-        listingsOf({ a: { templates: ['{+uri}'] }, b: { templates: ['db://{table}'], resources: ['memo://1'] } }),
-      );
-      expect(catalog.findResource('db://users')).toMatchObject({ backend: 'b' });
-      expect(catalog.findResource('memo://1')).toMatchObject({ backend: 'b' });
-      expect(catalog.findResource('web://x')).toMatchObject({ backend: 'a' });
-      expect(errors).toEqual([]);
-    });
+    proves(
+      'choice.aggregation.uri-claims',
+      'by a template for everything: it gets the URIs without another match',
+      () => {
+        const { catalog, errors } = built(
+          listingsOf({ a: { templates: ['{+uri}'] }, b: { templates: ['db://{table}'], resources: ['memo://1'] } }),
+        );
+        expect(catalog.findResource('db://users')).toMatchObject({ backend: 'b' });
+        expect(catalog.findResource('memo://1')).toMatchObject({ backend: 'b' });
+        expect(catalog.findResource('web://x')).toMatchObject({ backend: 'a' });
+        expect(errors).toEqual([]);
+      },
+    );
   });
 
   it('matches no more templates of a backend than it has parts for, and says so', () => {
@@ -226,7 +230,7 @@ describe('a definition', () => {
     tools: draft.tools.map((tool) => renamed(tool, 'new', 'test')),
   });
 
-  it('keeps every byte when nobody changes it', () => {
+  it('keeps every byte of an unchanged item', () => {
     expect(definitionOf(ODD)).toBe(ODD);
   });
 

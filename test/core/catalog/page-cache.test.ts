@@ -50,7 +50,7 @@ describe('a list page', () => {
     expect(walk(catalog, LEGACY).flat()).toEqual(tools);
   });
 
-  it('goes on after the last key when the list was built again in between', () => {
+  it('continues after the last key when the list was rebuilt in between', () => {
     const limits = { pageSize: 2 };
     const before = built(listingsOf({ a: { tools: ['a', 'c', 'e', 'g'] } }), { limits });
     const next = nextOf(pageValue(before.catalog, 'tool', MODERN));

@@ -33,7 +33,7 @@ describe('a bound on tool names', () => {
     expect(keysOf(catalog, 'tool')).toEqual(['x'.repeat(24)]);
   });
 
-  it('grows the hash when somebody has the short name already', () => {
+  it('uses a longer hash when the short name is taken', () => {
     const short = `a_rather_long_t_${sha(LONG).slice(0, 8)}`;
     const { catalog } = built(listingsOf({ a: { tools: [LONG] }, b: { tools: [short] } }), { maxToolNameLength: 24 });
     expect(catalog.find('tool', short)?.backend).toBe('b');

@@ -55,7 +55,7 @@ describe('a guarded hook', () => {
     },
   );
 
-  it('says that nobody tapped although an interceptor is there', () => {
+  it('reports that there are no taps although there is an interceptor', () => {
     const hook = bail();
     expect(hook.tapped()).toBe(false);
     hook.tap('a', () => undefined);
@@ -81,7 +81,7 @@ describe('a guarded hook', () => {
 });
 
 describe('the hook table', () => {
-  it('runs stopping in reverse plan order and goes on when one tap fails', async () => {
+  it('runs stopping in reverse plan order and continues when one tap fails', async () => {
     const reported: string[] = [];
     const hooks = createHooks((fault) => reported.push(fault.message));
     const order: string[] = [];

@@ -21,7 +21,7 @@ function withExtra(server: FakeServer, capabilities: Readonly<Record<string, Jso
 }
 
 describe.each(ERAS)('a client of %s', (era) => {
-  proves('choice.capability.tools', 'is told of tools when a backend has them', async () => {
+  proves('choice.capability.tools', 'declares tools when a backend has them', async () => {
     await using kit = await testGateway({ backends: { far: fakeServer().tool('t') } });
     expect(await told(kit, era)).toMatchObject({ tools: {} });
     expect(await (await kit.client({ era })).toolNames()).toEqual(['t']);

@@ -49,7 +49,7 @@ describe('a change of the backends', () => {
       ];
       const client = await kit.client();
       const tools = 'notifications/tools/list_changed';
-      /** Makes a change, waits for the list it leads to, and expects that every client has heard of it once. */
+      /** Makes a change, waits for the new list, and expects one notification for every client. */
       const once = async (change: () => void, list: readonly string[]): Promise<void> => {
         const before = streams.map(({ heard }) => heard.length);
         change();
@@ -72,7 +72,7 @@ describe('a change of the backends', () => {
       const askedBefore = asked();
       moves.notify('notifications/tools/list_changed'); // it says so, and its list is the same
       await until(() => asked() > askedBefore);
-      moves.tool('hidden'); // its list is another, and nobody sees the difference
+      moves.tool('hidden'); // its list changes, but clients cannot see the difference
       moves.notify('notifications/tools/list_changed');
       await until(() =>
         kit.gateway
@@ -129,7 +129,7 @@ describe('a change of the backends', () => {
 describe('backends that are known from the start', () => {
   proves(
     'choice.aggregation.static-check-at-start',
-    'have their conflicts found then, before anybody lists',
+    'have their conflicts found then, before the first list',
     async () => {
       const aggregation = { use: 'aggregation', with: { conflictResolution: 'manual', tools: [{ workload: 'a' }] } };
       const backends = { a: fakeServer().tool('same'), b: fakeServer().tool('same') };

@@ -52,7 +52,7 @@ describe('a backend over HTTP', () => {
       const legacy = await httpServer(legacyAnswers({ tools: [{ name: 'old', inputSchema: { type: 'object' } }] }));
       const modern = await httpServer(modernAnswers({ tools: [{ name: 'new', inputSchema: { type: 'object' } }] }));
       await using kit = await testGateway({ backends: { l: httpBackend(legacy.url), m: httpBackend(modern.url) } });
-      await using door = await listening(kit);
+      await using listener = await listening(kit);
       const session = (await legacySession(kit.gateway)).headers;
       const both = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       for (const name of ['old', 'new']) {
@@ -61,7 +61,7 @@ describe('a backend over HTTP', () => {
         const asLegacy = { body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers: session };
         for (const { body, headers } of [asModern, asLegacy]) {
           const all = { ...PRIVATE_HEADERS, ...both, ...headers };
-          const reply = await rawRequest(door.url, 'POST', all, JSON.stringify(body));
+          const reply = await rawRequest(listener.url, 'POST', all, JSON.stringify(body));
           expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('content')]);
         }
       }

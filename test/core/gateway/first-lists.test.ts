@@ -21,7 +21,7 @@ import { until } from '../../support/until.ts';
 const program = (name: string) =>
   ({ name, transport: 'stdio', command: { file: `${FAKE_PROGRAM}${name}`, args: [] } }) as const;
 
-/** A gateway that nobody waited for, in front of a source that the test pushes by hand. */
+/** A gateway that has not settled, with a source that the test controls. */
 async function starting(
   servers: Readonly<Record<string, FakeServer>>,
   begin: (push: PushBackends) => void,
@@ -104,20 +104,16 @@ describe('a program that failed and is started once more', () => {
 });
 
 describe('the first lists', () => {
-  proves(
-    'choice.first-lists.wait',
-    'have what was listed a moment ago, also when somebody looked at the catalogue before',
-    async () => {
-      const slow = held('echo');
-      const { gateway, list } = await starting({ slow: slow.server }, (push) => push([program('slow')]), {
-        coalesceMs: 60_000, // nothing but the start itself builds the catalogue again
-      });
-      expect(gateway.catalog().visible('tool')).toEqual([]);
-      const asked = list();
-      slow.release();
-      expect(namesIn(await asked)).toEqual(['echo']);
-    },
-  );
+  proves('choice.first-lists.wait', 'have the newest lists, also when the catalogue was read before', async () => {
+    const slow = held('echo');
+    const { gateway, list } = await starting({ slow: slow.server }, (push) => push([program('slow')]), {
+      coalesceMs: 60_000, // nothing but the start itself builds the catalogue again
+    });
+    expect(gateway.catalog().visible('tool')).toEqual([]);
+    const asked = list();
+    slow.release();
+    expect(namesIn(await asked)).toEqual(['echo']);
+  });
 
   proves('choice.first-lists.wait', 'wait for what a source expects and has not described yet', async () => {
     const servers = { a: fakeServer().tool('one'), b: fakeServer().tool('two') };

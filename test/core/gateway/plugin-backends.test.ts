@@ -33,7 +33,7 @@ const health = (status: BackendHealth['status']): BackendHealth => ({
   sinceMs: 0,
 });
 
-const GONE = { transport: 'stdio', command: { file: 'fake-server:nobody', args: [] } } as const;
+const GONE = { transport: 'stdio', command: { file: 'fake-server:unknown', args: [] } } as const;
 const limits = { listGraceMs: 40, coalesceMs: 10 };
 
 async function listed(kit: Awaited<ReturnType<typeof testGateway>>) {

@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(new Set(here.settled.map(({ id }) => id)).size).toBe(here.settled.length);
   });
 
-  proves('choice.told.every-request', 'is told with its refusal when nobody got to read it', async () => {
+  proves('choice.told.every-request', 'is reported with its refusal when its body was not read', async () => {
     await using here = await listening(tokens);
     const about = { 'content-type': 'application/json' };
     await rawRequest(here.url, 'POST', { ...about, host: 'evil.example' }, '{}');
@@ -223,7 +223,7 @@ describe('a request', () => {
     expect(here.settled[0]).toMatchObject({ status: 0, isGone: true, remoteAddress: '127.0.0.1' });
   });
 
-  proves('choice.told.untapped-free', 'keeps no record when nobody listens', async () => {
+  proves('choice.told.untapped-free', 'keeps no record without a listener', async () => {
     const seen: unknown[] = [];
     const looker = definePlugin({
       address: 'test/looker',

@@ -17,7 +17,7 @@ async function twoReplicas(limits: object = {}) {
   return { a, b, store, [Symbol.asyncDispose]: async () => void (await stop()) };
 }
 
-describe('somebody who wants the session of another', () => {
+describe('a caller that uses the session of another', () => {
   proves('choice.session.fixation', 'cannot choose its id beforehand', async () => {
     await using at = await twoReplicas();
     const chosen = randomUUID();

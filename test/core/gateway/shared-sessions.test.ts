@@ -111,7 +111,7 @@ describe('a session whose record is in a store', () => {
 
   proves(
     'choice.rate-limit.sessions-store-away',
-    'goes on where it is known when the store is away; others get 503, and all is well when it is back',
+    'continues where it is known while the store is unavailable; other replicas answer 503 until it is back',
     async () => {
       for (const mode of ['away', 'silent'] as const) {
         await using at = await twoReplicas();

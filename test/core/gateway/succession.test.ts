@@ -77,7 +77,7 @@ async function listen(at: TestGateway, id: string) {
 describe('a gateway that takes the place of another', () => {
   proves(
     ['choice.reload.session-moves', 'choice.reload.backend-stays'],
-    'goes on with the sessions of clients and, unchanged, of backends',
+    'continues the sessions of clients and of unchanged backends',
     async () => {
       const server = where();
       const first = await generation({ one: server });
@@ -331,7 +331,7 @@ describe('a gateway that takes the place of another', () => {
     await second.gateway.stop();
   });
 
-  proves('choice.reload.parked', 'goes on with a call that waits for its client, and records it once', async () => {
+  proves('choice.reload.parked', 'continues a call that waits for its client, and records it once', async () => {
     settled = [];
     const server = fakeServer(['2025-11-25']).tool('ask', async ({ ask }) => {
       const { roots } = await ask('roots/list', {});

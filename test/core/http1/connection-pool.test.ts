@@ -142,13 +142,13 @@ describe.each(Object.entries(CLIENTS))('connections of the client %s to an origi
     const pool = poolTo(server);
     expect(await post(pool)).toMatchObject({ isStarted: true, error: { code: 'ECONNRESET' } });
     expect(await post(pool)).toMatchObject({ body: 'he', error: { code: 'ECONNRESET' } });
-    const nobody = await scriptedServer(() => {});
-    const refused = poolTo({ url: new URL('http://127.0.0.1:1'), ca: nobody.ca });
+    const tlsServer = await scriptedServer(() => {});
+    const refused = poolTo({ url: new URL('http://127.0.0.1:1'), ca: tlsServer.ca });
     expect(await post(refused)).toMatchObject({ isStarted: false, error: { code: 'ECONNREFUSED' } });
   });
 
   it('give up connecting in time', async () => {
-    // 192.0.2.0/24 is for documentation (RFC 5737): nobody answers, or nobody is reached at once
+    // 192.0.2.0/24 is for documentation (RFC 5737): connections time out or fail immediately
     const pool = poolTo({ url: new URL('http://192.0.2.1:81'), ca: undefined }, { connectTimeoutMs: 100 });
     const { error, isStarted } = await post(pool);
     expect(['ETIMEDOUT', 'ENETUNREACH', 'EHOSTUNREACH', 'ECONNREFUSED']).toContain(

@@ -116,7 +116,7 @@ export function collect(react: Partial<ResponseReader> = {}): {
   let isStarted = false;
   let isOver = false;
   const over = (error: Error | undefined): void => {
-    if (isOver) return reject(new Error('the reader was told of an end twice'));
+    if (isOver) return reject(new Error('the reader got two ends'));
     isOver = true;
     resolve({ head, body: Buffer.concat(chunks).toString('latin1'), error, isStarted });
   };

@@ -10,7 +10,7 @@ const check = (text: string): boolean => {
 
 const OPEN: ReadonlySet<string> = new Set(['x', 'a']);
 
-it('finds a member that stands twice, wherever and however it is spelled', () => {
+it('finds a duplicate member at any depth and in any spelling', () => {
   const long = 'x'.repeat(100);
   const twice = [
     '{"a":1,"a":1}',

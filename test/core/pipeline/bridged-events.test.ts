@@ -86,7 +86,7 @@ describe('a legacy client of a modern backend', () => {
 
   proves(
     'choice.bridge.legacy-to-modern-subscribe',
-    'subscribes to a resource by a listen at the backend and hears of it on its stream',
+    'subscribes to a resource by a listen at the backend and gets updates on its stream',
     async () => {
       const server = fakeServer(['2026-07-28']).resource('memo://1', 'a');
       await using kit = await testGateway({ backends: { far: server } });

@@ -71,7 +71,7 @@ describe('a server that finds members without regard to case', () => {
     );
   }
 
-  it('runs what no policy has seen when nobody stands before it: the attacks are real', async (context) => {
+  it('runs unauthorized calls without the check: the attacks are real', async (context) => {
     if ('missing' in program) return context.skip(program.missing);
     expect(await directly(program.file, { name: 'go_echo', Name: 'secret' })).toContain('ran secret');
     const given = { path: '/open', options: { tas\u212a: 'spy' }, Path: '/closed' };
@@ -195,13 +195,17 @@ describe('an inner call', () => {
     },
   );
 
-  proves('choice.order.look-alike-arguments', 'tells declared names to nobody who may not use the tool', async () => {
-    const server = fakeServer().tool('secret', 'x', { inputSchema: { type: 'object', properties: { path: {} } } });
-    await using kit = await testGateway({ plugins: [policy], backends: { far: server } });
-    const client = await kit.client();
-    const ask = (name: string) => client.request('tools/call', { name, arguments: { Path: 'x' } });
-    const { error } = await ask('secret');
-    expect(error).toMatchObject({ code: 403 });
-    expect(JSON.stringify(error)).not.toContain('path');
-  });
+  proves(
+    'choice.order.look-alike-arguments',
+    'reveals declared names only to callers that may use the tool',
+    async () => {
+      const server = fakeServer().tool('secret', 'x', { inputSchema: { type: 'object', properties: { path: {} } } });
+      await using kit = await testGateway({ plugins: [policy], backends: { far: server } });
+      const client = await kit.client();
+      const ask = (name: string) => client.request('tools/call', { name, arguments: { Path: 'x' } });
+      const { error } = await ask('secret');
+      expect(error).toMatchObject({ code: 403 });
+      expect(JSON.stringify(error)).not.toContain('path');
+    },
+  );
 });

@@ -79,7 +79,7 @@ describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) =
   });
 
   const inputId = client === '2026-07-28' ? 'ask.modern.input-required' : 'ask.legacy.elicitation';
-  proves([inputId, cellId], 'asks the client in the middle of a call and goes on with the answer', async () => {
+  proves([inputId, cellId], 'sends a request to the client during a call and continues with the answer', async () => {
     const server = greeter(fakeServer([backend]));
     await using at = await cell(client, server, answering);
     const result = await at.near.callTool('greet');
@@ -160,7 +160,7 @@ describe.each(CELLS)('client $client, backend $backend', ({ client, backend }) =
       'choice.fidelity.schema-refs',
       'choice.fidelity.unknown-fields',
     ],
-    'lists schemas, annotations, icons and what nobody knows byte-equal, and fetches no $ref',
+    'lists schemas, annotations, icons and unknown members byte-equal, and fetches no $ref',
     async () => {
       let fetched = 0;
       await using elsewhere = await listening(() => void fetched++);

@@ -152,7 +152,7 @@ describe('a name that the lists show', () => {
     }
   });
 
-  it('is closed to everybody when a plugin fails to decide about a name that nobody has', async () => {
+  it('is closed when a plugin fails to decide about an unknown name', async () => {
     const broken = plugin('broken', ({ hooks }) =>
       hooks.authorize.tap('broken', () => {
         throw new Error('secret-cause');

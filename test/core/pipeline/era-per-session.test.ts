@@ -16,7 +16,7 @@ const answering = {
 /** As servers of both eras are that ask in the middle of a call: they do so in a session, and cannot without one. */
 function direct(server: FakeServer): FakeServer {
   return server.tool('greet', async ({ era, ask }) => {
-    if (era === '2026-07-28') throw { code: -32603, message: 'no session, nobody to ask' };
+    if (era === '2026-07-28') throw { code: -32603, message: 'no session, no client to ask' };
     const answer = await ask('elicitation/create', form);
     return text(`hello ${(answer.content as JsonObject | undefined)?.name}`);
   });
@@ -41,7 +41,7 @@ describe('a backend of both eras', () => {
       expect(await other.callTool('greet')).toMatchObject({ content: [{ text: 'hello Ada' }] });
       expect(initialized(server)).toBe(2);
       const modern = await kit.client({ ...answering, era: '2026-07-28' });
-      await expect(modern.callTool('greet')).rejects.toThrow('no session, nobody to ask');
+      await expect(modern.callTool('greet')).rejects.toThrow('no session, no client to ask');
       expect(initialized(server)).toBe(2);
       await legacy.close();
       await other.close();
@@ -103,12 +103,12 @@ describe('a backend of both eras', () => {
     kit.setBackends({ far });
     await until(() => kit.gateway.backends()[0]?.backend.era === 'modern' && kit.gateway.counts().links === 1);
     const legacy = await kit.client(answering);
-    await expect(legacy.callTool('greet')).rejects.toThrow('no session, nobody to ask');
+    await expect(legacy.callTool('greet')).rejects.toThrow('no session, no client to ask');
     expect(initialized(server)).toBe(0);
     const { era: _, ...auto } = far;
     kit.setBackends({ far: { ...auto, sessions: 'shared' } });
     await until(() => kit.gateway.backends()[0]?.backend.sessions === 'shared' && kit.gateway.counts().links === 1);
-    await expect((await kit.client(answering)).callTool('greet')).rejects.toThrow('no session, nobody to ask');
+    await expect((await kit.client(answering)).callTool('greet')).rejects.toThrow('no session, no client to ask');
     expect(initialized(server)).toBe(0);
   });
 

@@ -16,7 +16,7 @@ const ok = (code: number, message: unknown = expect.any(String)) => ({ status: 2
 describe.each(ERAS)('a client of %s', (era) => {
   proves(
     ['choice.error.unknown-prompt', 'choice.wire.method-error-200'],
-    'gets -32602 for a prompt nobody has',
+    'gets -32602 for an unknown prompt',
     async () => {
       await using kit = await testGateway({ backends: { far: fakeServer().prompt('plan', 'x').tool('t') } });
       const client = await kit.client({ era });

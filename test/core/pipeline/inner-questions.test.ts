@@ -51,7 +51,7 @@ describe('an inner call to a server that answers with a question', () => {
   for (const era of ['2025-11-25', '2026-07-28'] as const) {
     proves(
       'choice.inner-calls.questions',
-      `puts it to a ${era} client through the outer call, and goes on with the answer`,
+      `puts it to a ${era} client through the outer call, and continues with the answer`,
       async () => {
         await using kit = await testGateway({ plugins: [outer], backends: { far: asking() } });
         const answer = () => ({ action: 'accept', content: { yes: true } });

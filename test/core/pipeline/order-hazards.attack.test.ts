@@ -64,8 +64,10 @@ const LISTS = {
   'resources/templates/list': 'resourceTemplates',
 } as const;
 
-/** Clients of both eras over both doors: in memory, and over a real socket. */
-async function doors(kit: TestGateway): Promise<{ clients: [string, Era, TestClient][]; close(): Promise<void> }> {
+/** Clients of both eras over both adapters: in memory, and over a real socket. */
+async function openClients(
+  kit: TestGateway,
+): Promise<{ clients: [string, Era, TestClient][]; close(): Promise<void> }> {
   const server = createServer((request, response) => kit.gateway.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
@@ -90,14 +92,14 @@ describe('a refusing plugin', () => {
       const server = everything();
       const refusing = plugin('no', ({ hooks }) => hooks[stage].tapPromise('no', async () => NO));
       await using kit = await testGateway({ plugins: [refusing], backends: { far: server } });
-      const { clients, close } = await doors(kit);
+      const { clients, close } = await openClients(kit);
       const heard: string[] = [];
-      for (const [door, era, client] of clients) {
+      for (const [name, era, client] of clients) {
         for (const { method, params, only } of SURFACES) {
           if (only !== undefined && only !== era) continue;
           if (stage === 'limit' && method === 'resources/subscribe') continue; // a subscription is not a call
           const { status, error, result } = await client.request(method, params);
-          if (status !== 403 || error === undefined || result !== undefined) heard.push(`${door}: ${method} ${status}`);
+          if (status !== 403 || error === undefined || result !== undefined) heard.push(`${name}: ${method} ${status}`);
         }
       }
       await close();
@@ -121,11 +123,11 @@ describe('a refusing plugin', () => {
   proves('choice.order.refusal-everywhere', 'is heard by every request when it says who callers are', async () => {
     let isOpen = true;
     const caller = { issuer: 'i', subject: 's', key: 'i\0s', claims: {} };
-    const door = plugin('door', ({ hooks }) => hooks.authenticate.tap('door', () => (isOpen ? caller : NO)));
+    const gate = plugin('gate', ({ hooks }) => hooks.authenticate.tap('gate', () => (isOpen ? caller : NO)));
     const server = everything();
-    await using kit = await testGateway({ plugins: [door], backends: { far: server } });
+    await using kit = await testGateway({ plugins: [gate], backends: { far: server } });
     const session = await legacySession(kit.gateway);
-    const { clients, close } = await doors(kit);
+    const { clients, close } = await openClients(kit);
     isOpen = false;
     const heard: string[] = [];
     const methods = [...SURFACES, ...Object.keys(LISTS).map((method) => ({ method, params: {} }))];

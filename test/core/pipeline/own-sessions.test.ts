@@ -62,7 +62,7 @@ describe('calls of one stateless client to a stdio server with sessions, at the 
       expect(questionOf(one)).toContain('name, Dr?');
       expect(questionOf(other)).toContain('name, Sir?');
       expect(kit.gateway.counts().parked).toBe(2);
-      // nobody comes back for those two, and that is nothing to these
+      // the first two are abandoned, which does not affect these
       expect(await client.callTool('greet', { title: 'Ada' })).toMatchObject({ content: [{ text: 'hello Ada Ada' }] });
       expect(await client.callTool('echo', { a: 1 })).toMatchObject({ content: [{ text: '{"a":1}' }] });
     },

@@ -103,26 +103,22 @@ describe('a call', () => {
     expect(settled.map(({ outcome }) => outcome)).toEqual(['ok']);
   });
 
-  proves(
-    'choice.order.denied-spends-nothing',
-    'that is denied spends nobody a token and reaches no backend',
-    async () => {
-      let reached = 0;
-      const { hooks, freeze, settled } = contextOf(async (call) => {
-        reached++;
-        return echo(call);
-      });
-      hooks.authorize.tap('policy', () => ({ refused: true, status: 403, reason: 'no' }));
-      hooks.limit.tap('limit', () => {
-        reached++;
-        return undefined;
-      });
-      const reply = await perform(freeze(), callOf());
-      expect(reply).toMatchObject({ refusal: { status: 403 } });
-      expect(reached).toBe(0);
-      expect(settled[0]).toMatchObject({ outcome: 'refused', refusal: { reason: 'no' } });
-    },
-  );
+  proves('choice.order.denied-spends-nothing', 'that is denied takes no token and reaches no backend', async () => {
+    let reached = 0;
+    const { hooks, freeze, settled } = contextOf(async (call) => {
+      reached++;
+      return echo(call);
+    });
+    hooks.authorize.tap('policy', () => ({ refused: true, status: 403, reason: 'no' }));
+    hooks.limit.tap('limit', () => {
+      reached++;
+      return undefined;
+    });
+    const reply = await perform(freeze(), callOf());
+    expect(reply).toMatchObject({ refusal: { status: 403 } });
+    expect(reached).toBe(0);
+    expect(settled[0]).toMatchObject({ outcome: 'refused', refusal: { reason: 'no' } });
+  });
 
   it('that is denied with 403 carries the challenge of its caller, unless the policy has its own', async () => {
     const told = { ...caller, challenge: 'Bearer resource_metadata="https://gw.test/meta"' };
@@ -212,7 +208,7 @@ describe('a call', () => {
     },
   );
 
-  it('that nobody comes back for is told as abandoned', async () => {
+  it('that its client does not continue is recorded as abandoned', async () => {
     const { freeze, settled } = contextOf(async () => resultFromValue({ resultType: 'input_required' }));
     const context = freeze();
     for (const id of ['a', 'b', 'c']) {

@@ -83,7 +83,7 @@ describe('a resource that no list names', () => {
 
   proves(
     'choice.resource.unlisted-ambiguous',
-    'is nobody’s when several may have it, and the error names them',
+    'belongs to no backend when several may have it, and the error names them',
     async () => {
       const [one, other] = [library('memo:', 'memo://one'), library('memo:', 'memo://other/x')];
       await using kit = await testGateway({ backends: { one, other } });
@@ -121,7 +121,7 @@ describe('a resource that no list names', () => {
 
   proves(
     'choice.resource.unlisted-hidden',
-    'is nobody else’s when all that its owner lists was taken off',
+    'belongs to no other backend when its owner no longer lists anything',
     async () => {
       const hiding = hide((draft) => ({
         resources: draft.resources.filter(({ backend }) => backend !== 'owner'),

@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 type Send = (open: OpenEndpoint, path: string, init: RequestInit) => Promise<Response>;
 
-const DOORS: Readonly<Record<string, Send>> = {
+const ADAPTERS: Readonly<Record<string, Send>> = {
   node: (open, path, init) => fetch(`${open.origin}${path}`, init),
   fetch: (open, path, init) => open.endpoint.fetch(new Request(`http://127.0.0.1${path}`, init)),
 };
@@ -27,7 +27,7 @@ const INITIALIZE = {
   body: '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}',
 };
 
-describe('both doors answer alike', () => {
+describe('both adapters give the same responses', () => {
   const cases: readonly (readonly [string, string, RequestInit])[] = [
     ['a call', '/mcp', asked('tools/call', { name: 'echo', arguments: { a: 1 } })],
     ['a list', '/mcp', asked('tools/list')],
@@ -48,7 +48,7 @@ describe('both doors answer alike', () => {
     it(`to ${says}`, async () => {
       await using open = await openEndpoint({ limits: { bodyBytes: 4096 } });
       const replies = await Promise.all(
-        Object.values(DOORS).map(async (send) => wholeReply(await send(open, path, init))),
+        Object.values(ADAPTERS).map(async (send) => wholeReply(await send(open, path, init))),
       );
       const [node, web] = replies.map(({ status, headers, text: body }) => ({
         status,
@@ -63,7 +63,7 @@ describe('both doors answer alike', () => {
   }
 });
 
-describe('the web-standard door', () => {
+describe('the fetch adapter', () => {
   it('serves a session with its GET stream', async () => {
     await using open = await openEndpoint();
     const opened = await open.endpoint.fetch(new Request('http://localhost/mcp', INITIALIZE));

@@ -149,7 +149,7 @@ describe('authentication', () => {
     expect(undecided.json.error).toEqual({ code: 503, message: 'ask again' });
   });
 
-  it('that breaks lets nobody in and says nothing of why', async () => {
+  it('that fails refuses every request without a reason', async () => {
     await using open = await openEndpoint();
     open.service.identifyBy = () => {
       throw new Error('secret: db-password');

@@ -15,7 +15,7 @@ const PING = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'é', version: '1' } },
 });
 
-/** A server of somebody else that does something to a request and hands it to a gateway at `/mcp`. */
+/** A server of an embedder that processes a request and passes it to a gateway at `/mcp`. */
 async function hosted(handle: Handle, path: string, body: string | undefined = PING, plan = {}) {
   await using kit = await testGateway({ backends: { one: fakeServer() }, plan });
   const server = createServer((request, response) => void handle(kit.gateway, request, response)).listen(

@@ -156,7 +156,7 @@ describe('the GET stream of a session', () => {
 describe('a resumed stream', () => {
   proves(
     ['ask.legacy.resumable', 'choice.session.resume', 'choice.session.disconnect-is-not-cancel'],
-    'brings what was missed, once, and goes on; the call never stopped',
+    'sends missed events once, and continues; the call was not interrupted',
     async () => {
       await using open = await openEndpoint();
       const held = heldTool(open);
@@ -186,7 +186,7 @@ describe('a resumed stream', () => {
     },
   );
 
-  it('brings the result of a call that ended while nobody was there', async () => {
+  it('sends the result of a call that ended while the client was disconnected', async () => {
     await using open = await openEndpoint();
     const held = heldTool(open);
     const session = await openSession(open.url);
@@ -289,7 +289,7 @@ describe('a question to a legacy client', () => {
     expect((await jsonOnly.request('tools/call', { name: 'elicit' })).text).toContain('cannot ask');
   });
 
-  it('is withdrawn when nobody answers in time', async () => {
+  it('is cancelled without an answer in time', async () => {
     await using open = await openEndpoint({ limits: { askTimeoutMs: 100 } });
     const session = await openSession(open.url, { capabilities: { elicitation: {} } });
     const stream = await session.stream('tools/call', { name: 'elicit' });

@@ -84,7 +84,7 @@ describe('a legacy request', () => {
       const list = { jsonrpc: '2.0', id: 4, method: 'tools/list' };
       const missing = await post(open.url, list);
       expect([missing.status, missing.json.error?.code, missing.json.id]).toEqual([400, -32000, 4]);
-      const unknown = await post(open.url, list, { 'mcp-session-id': 'nobody' });
+      const unknown = await post(open.url, list, { 'mcp-session-id': 'unknown' });
       expect([unknown.status, unknown.json.error?.code, unknown.json.id]).toEqual([404, -32001, 4]);
     },
   );
@@ -323,7 +323,7 @@ describe('a legacy client', () => {
     expect(open.service.rootsChangedBy).toEqual([`session:${session.id}`]);
   });
 
-  proves('ask.legacy.subscribe', 'subscribes to a resource and hears of it, and only of it', async () => {
+  proves('ask.legacy.subscribe', 'subscribes to a resource and gets updates only of that one', async () => {
     await using open = await openEndpoint();
     const session = await openSession(open.url);
     expect((await session.request('resources/subscribe', { uri: 'test://a' })).json.result).toEqual({});

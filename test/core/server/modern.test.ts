@@ -60,7 +60,7 @@ describe('server/discover', () => {
 describe('a modern result', () => {
   proves(
     ['choice.modern.result-type', 'choice.modern.server-info', 'choice.modern.no-store', 'choice.modern.no-session'],
-    'carries resultType and the gateway as server, and nobody stores it',
+    'has resultType and the gateway as server, and may not be cached',
     async () => {
       await using open = await withTool(text('hi'));
       const reply = await postModern(open.url, 'tools/call', { name: 't' });
@@ -249,7 +249,7 @@ describe('a modern answer', () => {
     expect(await events.next()).toBe(undefined);
   });
 
-  proves('choice.wire.disconnect-cancels', 'nobody waits for is cancelled', async () => {
+  proves('choice.wire.disconnect-cancels', 'whose client has disconnected is cancelled', async () => {
     await using open = await openEndpoint();
     const aborted: string[] = [];
     open.service.tools.set('wait', ({ cancel: { signal }, client }) => {

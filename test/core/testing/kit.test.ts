@@ -114,12 +114,12 @@ const OUTSIDE = /^(TCP|UDP|PIPE|PROCESS|GETADDRINFO|TLS)/;
 
 describe('the stand-ins of the test kit', () => {
   it('leave callers to a plugin that authenticates, whatever its name, and stay for one that authorizes', async () => {
-    const nobody = definePlugin({
+    const refusing = definePlugin({
       address: 'keys',
       config: z.strictObject({}),
       apply: ({ hooks }) => hooks.authenticate.tap('keys', () => undefined),
     });
-    await using closed = await testGateway({ plugins: [nobody] });
+    await using closed = await testGateway({ plugins: [refusing] });
     expect((await (await closed.client()).request('tools/list')).status).toBe(401);
     const policy = definePlugin({
       address: 'authorization/mine',
@@ -138,7 +138,7 @@ describe('the stand-ins of the test kit', () => {
   });
 });
 
-/** Lets in who has a token of the issuer. */
+/** Authenticates callers with a token of the issuer. */
 function bearer(issuer: Pick<ReturnType<typeof tokenIssuer>, 'jwks' | 'issuer'>) {
   return definePlugin({
     address: 'bearer',

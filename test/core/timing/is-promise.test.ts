@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isPromise } from '../../../core/timing/is-promise.ts';
 
 describe('a value that may be a promise', () => {
-  it('is one when it can be waited for, whoever made it', () => {
+  it('accepts any thenable', () => {
     expect(isPromise(Promise.resolve(1))).toBe(true);
     expect(isPromise(runInNewContext('Promise.resolve(1)'))).toBe(true);
     // biome-ignore lint/suspicious/noThenProperty: a promise of another library

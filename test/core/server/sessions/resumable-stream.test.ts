@@ -51,7 +51,7 @@ describe('a stream of a session', () => {
     expect(second.ids()).toEqual(['s-3', 's-4']);
   });
 
-  it('brings a reader without a number only what nobody got', () => {
+  it('sends a reader without an event id only undelivered events', () => {
     const { stream } = createStream();
     const first = connection();
     stream.attach(first.writer);
@@ -63,7 +63,7 @@ describe('a stream of a session', () => {
     expect(second.ids()).toEqual(['s-2']);
   });
 
-  it('counts its connection once, whoever ends it', () => {
+  it('counts its connection once, for either side that ends it', () => {
     const { stream, streams } = createStream();
     const one = connection();
     const two = connection();
@@ -77,7 +77,7 @@ describe('a stream of a session', () => {
     expect(streams.size).toBe(0);
   });
 
-  it('keeps news that nobody fetched once per kind', () => {
+  it('keeps undelivered notifications once per kind', () => {
     const { stream } = createStream();
     for (let n = 1; n <= 3; n++) stream.push({ latest: 'tools' }, message(n));
     stream.push({ latest: 'prompts' }, message(9));

@@ -66,7 +66,7 @@ describe('the table of sessions', () => {
     table.sessions.stop();
   });
 
-  it('ends the session of a caller whose id somebody else uses', () => {
+  it('ends a session when another caller uses its id', () => {
     for (const other of [ANONYMOUS, callerNamed('adb'), callerNamed('ad'), callerNamed('adaa')]) {
       const table = openTable();
       const session = open(table, callerNamed('ada'));
@@ -100,7 +100,7 @@ describe('the table of sessions', () => {
     table.sessions.use(used.id, EVE);
     const next = open(table, EVE);
     expect(table.ended).toEqual([{ id: oldest.id, reason: 'displaced' }]);
-    open(table, EVE); // the one that was used stays for one that nobody used
+    open(table, EVE); // an unused session is closed instead of a used one
     expect(table.ended.map(({ id }) => id)).not.toContain(used.id);
     expect(table.ended.map(({ id }) => id)).toContain(next.id);
     expect(table.sessions.use(ada.id, ADA)).toBe(ada);
@@ -127,7 +127,7 @@ describe('the table of sessions', () => {
     two.standalone.attach(new EventWriter(CLOSED_STREAM, 1000));
     const ada = open(table, ADA);
     expect(table.ended).toEqual([{ id: two.id, reason: 'displaced' }]);
-    expect(table.sessions.open(callerNamed('cy'), HELLO)).toBe('full'); // one each: nobody gives way
+    expect(table.sessions.open(callerNamed('cy'), HELLO)).toBe('full'); // one each: no session is closed
     expect(table.sessions.use(ada.id, ADA)).toBe(ada);
   });
 

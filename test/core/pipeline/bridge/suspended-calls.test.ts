@@ -123,7 +123,7 @@ describe('a parked call', () => {
     expect(suspendedCalls.size).toBe(0);
   });
 
-  it('is given up when nobody comes back in time', async () => {
+  it('is cancelled when its client does not retry in time', async () => {
     let nowMs = 0;
     const suspendedCalls = createSuspendedCalls(LIMITS, () => nowMs);
     let heard: ClientResponse | undefined;
@@ -141,7 +141,7 @@ describe('a parked call', () => {
     expect(heard && 'error' in heard && heard.error.message).toBe('the client did not send its responses in time');
   });
 
-  it('finds no place when others have them all: the backend hears an error and the call goes on', async () => {
+  it('is not possible at the limit: the backend gets an error and the call continues', async () => {
     const suspendedCalls = createSuspendedCalls({ ...LIMITS, parkedCalls: 1 }, () => 0);
     await suspendedCalls.run(asking(never(), '10.0.0.1'), (from) => askInTurn(from, 1));
     const end = await suspendedCalls.run(asking(never(), '10.0.0.2'), (from) => askInTurn(from, 1));
@@ -165,7 +165,7 @@ describe('a parked call', () => {
     expect(heard).toEqual(['eve 1: it was ended for another call']);
     await park('bob 1', '10.0.0.2'); // all places are taken, and one caller has the most
     expect(heard.slice(1)).toEqual(['eve 2: it was ended for another call']);
-    const ada = await park('ada 2', '10.0.0.1'); // nobody has more than she would have: her own oldest
+    const ada = await park('ada 2', '10.0.0.1'); // no caller has more calls than she has: her own oldest one is cancelled
     expect(heard.slice(2)).toEqual(['ada 1: it was ended for another call']);
     expect(suspendedCalls.size).toBe(4);
     const resumed = suspendedCalls.resume(

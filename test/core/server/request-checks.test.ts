@@ -12,7 +12,7 @@ import {
 } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 
-/** One rung: what is sent, and the status and code it must get. The id of a readable request is always echoed. */
+/** One check: a request, and the expected status and code. The id of a readable request is always echoed. */
 interface HeaderCheck {
   readonly proves: RequirementId;
   readonly says: string;
@@ -33,7 +33,7 @@ const enveloped = (params: JsonObject, method = 'tools/list') => ({ jsonrpc: '2.
 const listHeaders = modern('tools/list').headers;
 const meta = (more: JsonObject) => modernParams({}, more);
 
-const RUNGS: readonly HeaderCheck[] = [
+const CHECKS: readonly HeaderCheck[] = [
   { proves: 'choice.wire.parse-error', says: 'torn JSON', body: '{"jsonrpc":', status: 400, code: -32700, id: null },
   { proves: 'choice.wire.parse-error', says: 'a torn array', body: '[{"a":1}', status: 400, code: -32700, id: null },
   { proves: 'choice.wire.parse-error', says: 'no body', body: '', status: 400, code: -32700, id: null },
@@ -263,7 +263,7 @@ const RUNGS: readonly HeaderCheck[] = [
   {
     proves: 'choice.error.unknown-tool',
     says: 'an unknown tool, which is an answer',
-    ...modern('tools/call', { name: 'nobody' }),
+    ...modern('tools/call', { name: 'unknown' }),
     status: 200,
     code: -32602,
   },
@@ -291,13 +291,13 @@ const RUNGS: readonly HeaderCheck[] = [
   },
 ];
 
-describe('the ladder answers', () => {
-  for (const { proves: id, says, body, headers, status, code, data, ...rung } of RUNGS) {
+describe('the request checks refuse', () => {
+  for (const { proves: id, says, body, headers, status, code, data, ...check } of CHECKS) {
     proves([id, 'choice.wire.id-echo'], `${status} ${code} to ${says}`, async () => {
       await using open = await openEndpoint();
       const reply = await post(open.url, body, headers);
       expect({ status: reply.status, code: reply.json.error?.code }).toEqual({ status, code });
-      expect(reply.json.id).toBe(rung.id === undefined ? 'r-1' : rung.id);
+      expect(reply.json.id).toBe(check.id === undefined ? 'r-1' : check.id);
       if (data !== undefined) expect(reply.json.error?.data).toEqual(data);
       if (status === 400 || status === 404) expect(open.service.seen).toEqual([]);
     });
@@ -342,7 +342,7 @@ describe('the ladder answers', () => {
   });
 });
 
-describe('the ladder accepts', () => {
+describe('the request checks accept', () => {
   const accepted: readonly (readonly [RequirementId, string, Record<string, string>])[] = [
     ['choice.wire.name-header-whitespace', 'white space around Mcp-Name', { 'mcp-name': ' \techo  ' }],
     ['choice.encoding.sentinel', 'an encoded Mcp-Name', { 'mcp-name': '=?base64?ZWNobw==?=' }],

@@ -9,7 +9,7 @@ import { fakeServer, type TestGateway, testClient, testGateway } from '../../../
 const DIRECT = '/mcp/direct';
 
 /** A plugin with one way in at the front; everything from backends is behind it. */
-function frontDoor(more: (core: Core) => void = () => {}, path = DIRECT): Plugin {
+function directPath(more: (core: Core) => void = () => {}, path = DIRECT): Plugin {
   return definePlugin({
     address: 'front',
     config: z.strictObject({}),
@@ -47,10 +47,10 @@ function dispatcher(core: Core): ToolEntry {
 const at = (kit: TestGateway, path: string) =>
   testClient((request) => kit.gateway.fetch(request), `http://localhost${path}`, { era: '2025-11-25' });
 
-describe('the two doors of an endpoint', () => {
+describe('the two paths of an endpoint', () => {
   it('show what is served at each, and call nothing else by its name', async () => {
     const far = fakeServer().tool('echo').tool('add');
-    await using kit = await testGateway({ plugins: [frontDoor()], backends: { far } });
+    await using kit = await testGateway({ plugins: [directPath()], backends: { far } });
     const front = await at(kit, '/mcp');
     const direct = await at(kit, DIRECT);
     expect(await front.toolNames()).toEqual(['way_in']);
@@ -64,7 +64,7 @@ describe('the two doors of an endpoint', () => {
   it('share sessions, and tell both of changed lists', async () => {
     const far = fakeServer().tool('echo');
     const rebuilt: string[][] = [];
-    const listening = frontDoor((core) =>
+    const listening = directPath((core) =>
       core.hooks.catalogRebuilt.tap('front', ({ reachable }) => void rebuilt.push(reachable.map(({ key }) => key))),
     );
     await using kit = await testGateway({ plugins: [listening], backends: { far } });
@@ -73,9 +73,9 @@ describe('the two doors of an endpoint', () => {
     await expect.poll(() => rebuilt.at(-1)).toEqual(['echo', 'later']);
   });
 
-  it('give a call that its caller chose only what the direct door shows', async () => {
+  it('allow only calls of tools that the direct path lists', async () => {
     const far = fakeServer().tool('echo').tool('hidden');
-    const hiding = frontDoor((core) =>
+    const hiding = directPath((core) =>
       core.hooks.shapeCatalog.tap('hiding', (draft) => ({
         ...draft,
         tools: draft.tools.map((tool) => (tool.key === 'hidden' ? { ...tool, hiddenBy: 'filter' as const } : tool)),
@@ -93,7 +93,7 @@ describe('the two doors of an endpoint', () => {
   it('let a way in pass arguments and results on by their bytes', async () => {
     const far = fakeServer().tool('echo');
     const seen: (string | undefined)[] = [];
-    const passing = frontDoor((core) => {
+    const passing = directPath((core) => {
       core.hooks.authorize.tap('passing', (call) => {
         if (call.name === 'echo') seen.push(call.members.get('arguments')?.toString());
         return undefined;
@@ -146,7 +146,7 @@ describe('the two doors of an endpoint', () => {
     const far = () => fakeServer().tool('echo');
     await using before = await testGateway({ backends: { far: far() } });
     await using kit = await testGateway({
-      plugins: [frontDoor(({ endpoint: door }) => door.serveOnly('2025-11-25'))],
+      plugins: [directPath(({ endpoint }) => endpoint.serveOnly('2025-11-25'))],
       backends: { far: far() },
       successorOf: before.gateway,
     });
@@ -164,9 +164,9 @@ describe('the two doors of an endpoint', () => {
     const boot = (plugins: Plugin[]) => testGateway({ plugins });
     await expect(boot([speaking('2025-11-25'), speaking('2026-07-28')])).rejects.toThrow(/revision 2025-11-25 only/);
     for (const path of ['/other', '/mcp', '/mcp/', 'mcp/x']) {
-      await expect(boot([frontDoor(undefined, path)]), path).rejects.toThrow(/must lie below \/mcp\//);
+      await expect(boot([directPath(undefined, path)]), path).rejects.toThrow(/must lie below \/mcp\//);
     }
-    const taking = frontDoor((core) =>
+    const taking = directPath((core) =>
       core.hooks.mount.tap('front', (routes) => routes.add('POST', DIRECT, () => undefined)),
     );
     await expect(boot([taking])).rejects.toMatchObject({ code: 'ROUTE_TAKEN' });

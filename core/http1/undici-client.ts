@@ -147,7 +147,7 @@ class Exchange implements Dispatcher.DispatchHandler, RequestControl {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (this.#isOver) return;
     if (status < 200) {
-      if (++this.#interim > MAX_INTERIM) this.abort(new MalformedResponse('too many interim answers'));
+      if (++this.#interim > MAX_INTERIM) this.abort(new MalformedResponse('too many interim responses'));
       return;
     }
     this.#isAnswered = true;

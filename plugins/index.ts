@@ -32,6 +32,7 @@ export const catalogue: Catalogue = {
     load: () => import('./outgoing-auth/unauthenticated/index.ts'),
     section: { choice: { of: 'outgoingAuth.*', type: 'unauthenticated', isDefault: true } },
   },
+  'outgoing-auth/forward-headers': () => import('./outgoing-auth/forward-headers/index.ts'),
   'outgoing-auth/header-injection': {
     load: () => import('./outgoing-auth/header-injection/index.ts'),
     section: {

@@ -39,6 +39,10 @@ export interface WorkloadSpec {
   readonly cwd?: string;
   /** Port of a program with an HTTP transport; without it the runtime picks one and passes it to the program. */
   readonly targetPort?: number;
+  /** Address on which such a program listens. Default: 127.0.0.1. */
+  readonly targetHost?: string;
+  /** `shared`: the server keeps no state for its clients, and one session with it serves all of them. */
+  readonly sessions?: 'perClient' | 'shared';
   /** File for the output of the program; its size is limited. */
   readonly logFile?: string;
 }

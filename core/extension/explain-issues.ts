@@ -15,15 +15,16 @@ export function explainIssues(where: string, schema: z.ZodType, error: z.ZodErro
 
 function explainIssue(where: string, schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   const place = [where, ...issue.path.map(String)].filter((part) => part !== '').join('.');
+  const at = place === '' ? '' : `${place}: `;
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeysAt(schema, issue.path);
-    return issue.keys.map((key) => `${place}: unknown key "${key}"${suggestion(key, known)}`);
+    return issue.keys.map((key) => `${at}unknown key "${key}"${suggestion(key, known)}`);
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
     const closest = [...issue.errors].sort((a, b) => a.length - b.length)[0] ?? [];
     return closest.flatMap((inner) => explainIssue(place, schema, inner));
   }
-  return [`${place}: ${lowerFirst(issue.message)}`];
+  return [`${at}${lowerFirst(issue.message)}`];
 }
 
 function suggestion(key: string, known: readonly string[]): string {

@@ -43,7 +43,11 @@ export interface EndpointOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Allowed Origin values, exact, besides loopback ones. */
   readonly allowedOrigins?: readonly string[];
+  /** Loopback origins are allowed too (default). */
+  readonly loopbackOrigins?: boolean;
   readonly loopback: boolean;
+  /** Only POST is answered: no event streams of their own, and sessions are not ended by clients. */
+  readonly postOnly?: boolean;
   /** See `ProtocolServerParts`. */
   readonly strictProtocolVersion?: boolean;
   /** Routes beside the endpoint; they are checked before it. */
@@ -95,7 +99,7 @@ export interface Endpoint {
  * errors with the id of the request.
  */
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { limits, log, path, directPath } = options;
+  const { limits, log, path, directPath, postOnly = false } = options;
   const service = new ReloadableService(options.service, log);
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
   let routes: MountedRoutes = options.routes ?? new Map();
@@ -155,9 +159,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   async function serveMcp(inbound: RecordedInbound, readBody: BodyReader, responder: Responder): Promise<void> {
     const { method } = inbound;
-    const bodiless = method === 'POST' ? undefined : router.bodiless(method);
+    const bodiless = method === 'POST' || postOnly ? undefined : router.bodiless(method);
     if (method !== 'POST' && bodiless === undefined) {
-      return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), router.allow());
+      const allow = postOnly ? POST_ONLY : router.allow();
+      return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
     }
     const found = service.identify(inbound);
     const caller = isPromise(found) ? await found : found;
@@ -269,6 +274,8 @@ const BODY_FAULTS = {
 } as const satisfies Record<Exclude<BodyFault, 'gone'>, { readonly status: number; readonly text: string }>;
 
 const UNAUTHENTICATED = wireError(401, 'authentication is required');
+
+const POST_ONLY = { allow: 'POST, OPTIONS' };
 
 const STOPPING_HEADERS = { 'retry-after': '1', connection: 'close' };
 

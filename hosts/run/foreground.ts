@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createLog } from '@toolmgr/core';
-import { removeRecord, WORKLOAD_FILES, type WorkloadConfig, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, removeRecord, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { followFile } from './follow-file.ts';
 import { type ProxyEnd, runProxy } from './proxy.ts';
 
@@ -10,7 +10,7 @@ import { type ProxyEnd, runProxy } from './proxy.ts';
  */
 export async function runInForeground(
   state: string,
-  config: WorkloadConfig,
+  config: RunConfig,
   write: (text: string) => void,
   signal: AbortSignal,
 ): Promise<ProxyEnd> {
@@ -18,7 +18,13 @@ export async function runInForeground(
   const over = new AbortController();
   const output = followFile(join(workloadDir(state, name), WORKLOAD_FILES.log), write, over.signal);
   try {
-    return await runProxy({ state, name, log: createLog('warn', write), signal, endsWithProgram: true });
+    return await runProxy({
+      state,
+      name,
+      log: createLog(config.debug ? 'debug' : 'warn', write),
+      signal,
+      endsWithProgram: true,
+    });
   } finally {
     over.abort();
     await output;

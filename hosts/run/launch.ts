@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  type RunConfig,
   readWorkload,
   WORKLOAD_FILES,
-  type WorkloadConfig,
   type WorkloadRecord,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
@@ -65,7 +65,7 @@ const SOURCE_FLAGS = import.meta.url.endsWith('.ts') ? ['--conditions=developmen
  */
 export async function waitUntilRunning(
   state: string,
-  config: WorkloadConfig,
+  config: RunConfig,
   proxy: DetachedProxy,
   progress: (seconds: number) => void,
   signal: AbortSignal,

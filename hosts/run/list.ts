@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 
 /** One workload as `list` shows it, without anything that may be secret. */
 export interface ListedWorkload {
@@ -24,16 +24,16 @@ export function listedFrom({ name, config, status, alive }: WorkloadRecord): Lis
     transport: config?.transport ?? '',
     url: alive ? (status.url ?? '') : '',
     port: status.port ?? null,
-    target: config === undefined ? '' : shownTarget(config.target),
+    target: config === undefined ? '' : shownTarget(config),
     pid: alive ? (status.proxy?.pid ?? null) : null,
-    createdAt: config === undefined ? null : new Date(config.createdAtMs).toISOString(),
+    createdAt: config?.created_at ?? null,
     ...(status.message === undefined ? {} : { message: status.message }),
   };
 }
 
-function shownTarget(target: string): string {
-  if (!/^https?:/i.test(target) || !URL.canParse(target)) return target;
-  const { origin, pathname } = new URL(target);
+function shownTarget({ remote_url: url, process: program }: RunConfig): string {
+  if (url === undefined || !URL.canParse(url)) return program?.target ?? '';
+  const { origin, pathname } = new URL(url);
   return origin + pathname;
 }
 

@@ -1,8 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { startTimeoutFrom } from '../shared/start-timeout.ts';
+import { readDuration, readList, readOrigins, readPair, readPort, readProxyMode } from './option-values.ts';
+import { POLICY_OPTIONS, type PolicyFlags } from './policy-options.ts';
+import type { RunOption } from './run-option.ts';
 
 /** Parsed flags of `run`. */
-export interface RunFlags {
+export interface RunFlags extends PolicyFlags {
   readonly name?: string;
   readonly group: string;
   readonly runtime?: 'process';
@@ -15,17 +18,23 @@ export interface RunFlags {
   readonly strictProtocolValidation?: boolean;
   /** Milliseconds. */
   readonly startTimeout?: number;
-}
-
-/** One option of the command: with its help text, or with the feature it comes with if it is not available yet. */
-export interface RunOption {
-  /** In commander's notation: `-e, --env <KEY=VALUE>`. */
-  readonly flags: string;
-  readonly description?: string;
-  readonly availableWith?: string;
-  readonly fallback?: unknown;
-  readonly choices?: readonly string[];
-  readonly read?: (text: string, before: unknown) => unknown;
+  readonly envFile?: string;
+  readonly envFileDir?: string;
+  readonly debug?: boolean;
+  readonly fromConfig?: string;
+  readonly proxyMode: 'streamable-http' | 'sse';
+  readonly targetHost?: string;
+  readonly endpointPrefix?: string;
+  readonly allowedOrigins?: readonly string[];
+  readonly trustProxyHeaders?: boolean;
+  /** Go duration. */
+  readonly sessionTtl: string;
+  readonly stateless?: boolean;
+  readonly tools?: readonly string[];
+  readonly toolsOverride?: string;
+  readonly remoteForwardHeaders?: Readonly<Record<string, string>>;
+  readonly remoteAuthBearerToken?: string;
+  readonly remoteAuthBearerTokenFile?: string;
 }
 
 /** Every option of the run command by help group. The last groups are not available yet and are refused. */
@@ -37,8 +46,15 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       flags: '-e, --env <KEY=VALUE>',
       description: 'environment variable; may be repeated',
       fallback: {},
-      read: readVariable,
+      read: readPair,
     },
+    { flags: '--env-file <FILE>', description: 'file of environment variables; --env wins' },
+    { flags: '--env-file-dir <DIR>', description: 'directory of such files; --env-file and --env win' },
+    {
+      flags: '--from-config <FILE>',
+      description: 'run what toolmgr export wrote; only --foreground and --debug may be added',
+    },
+    { flags: '--debug', description: 'write debug lines to the log of the proxy' },
     {
       flags: '--runtime <KIND>',
       description: 'process: no isolation, the program has your rights (the only kind so far)',
@@ -75,38 +91,59 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       read: readPort(1),
     },
     {
+      flags: '--target-host <ADDRESS>',
+      description: 'address on which a program with an HTTP transport listens (default: 127.0.0.1)',
+    },
+    {
+      flags: '--proxy-mode <MODE>',
+      description: 'what clients are served: streamable-http',
+      read: readProxyMode,
+      fallback: 'streamable-http',
+    },
+    {
+      flags: '--allowed-origins <LIST>',
+      description: 'Origin headers that are accepted, comma-separated (default: those of this machine)',
+      read: readOrigins,
+    },
+    {
+      flags: '--session-ttl <DURATION>',
+      description: 'a session without requests ends after this time',
+      fallback: '2h',
+      read: readDuration,
+    },
+    { flags: '--stateless', description: 'the server keeps no sessions: only POST is answered' },
+    {
       flags: '--strict-protocol-validation',
       description:
         'answer 400 to requests whose MCP-Protocol-Version is an unknown revision (default: any is accepted)',
     },
+    { flags: '--tools <LIST>', description: 'only these tools, comma-separated (default: all)', read: readList },
+    { flags: '--tools-override <FILE>', description: 'JSON file with other names and descriptions of tools' },
+  ],
+  ...POLICY_OPTIONS,
+  'Remote server:': [
+    {
+      flags: '--remote-forward-headers <NAME=VALUE>',
+      description: 'header for requests to a URL; may be repeated',
+      read: readPair,
+    },
+    { flags: '--remote-auth-bearer-token <TOKEN>', description: 'bearer token for a URL' },
+    { flags: '--remote-auth-bearer-token-file <FILE>', description: 'file with the bearer token, read at each start' },
   ],
   ...later('container workloads', [
-    ...['--from-config', '--env-file', '--env-file-dir', '-l, --label', '--network', '--isolate-network'],
+    ...['-l, --label', '--network', '--isolate-network'],
     ...['--allow-docker-gateway', '-p, --publish', '-v, --volume', '--permission-profile', '--secret'],
     ...['--image-verification', '--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
     ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
-  ...later('the complete run command', [
-    ...['--debug', '--proxy-mode', '--target-host', '--endpoint-prefix', '--allowed-origins', '--trust-proxy-headers'],
-    ...['--session-ttl', '--stateless', '--tools', '--tools-override'],
-    ...['--webhook-config', '--otel-endpoint', '--otel-headers', '--otel-insecure', '--otel-service-name'],
-    ...['--otel-sampling-rate', '--otel-tracing-enabled', '--otel-metrics-enabled'],
-    ...['--otel-enable-prometheus-metrics-path', '--otel-custom-attributes', '--otel-env-vars'],
-    '--otel-use-legacy-attributes',
-    ...['--enable-audit', '--audit-config', '--authz-config', '--oidc-issuer', '--oidc-audience', '--oidc-client-id'],
-    ...['--oidc-client-secret', '--oidc-introspection-url', '--oidc-jwks-url', '--oidc-scopes'],
-    ...['--oidc-insecure-allow-http', '--jwks-allow-private-ip', '--jwks-auth-token-file', '--resource-url'],
-    '--tool-ca-bundle',
-  ]),
+  ...later('the complete run command', ['--webhook-config', '--endpoint-prefix', '--trust-proxy-headers']),
   ...later('remote authentication', [
     ...['--remote-auth', '--remote-auth-issuer', '--remote-auth-authorize-url', '--remote-auth-token-url'],
     ...['--remote-auth-client-id', '--remote-auth-client-secret', '--remote-auth-client-secret-file'],
-    ...['--remote-auth-bearer-token', '--remote-auth-bearer-token-file', '--remote-auth-callback-port'],
+    ...['--remote-auth-callback-port'],
     ...['--remote-auth-resource', '--remote-auth-scope-param-name', '--remote-auth-scopes'],
-    ...['--remote-auth-skip-browser', '--remote-auth-timeout', '--remote-forward-headers'],
-    ...['--remote-forward-headers-secret', '--token-exchange-url', '--token-exchange-audience'],
-    ...['--token-exchange-client-id', '--token-exchange-client-secret', '--token-exchange-client-secret-file'],
-    ...['--token-exchange-header-name', '--token-exchange-scopes', '--token-exchange-subject-token-type'],
+    ...['--remote-auth-skip-browser', '--remote-auth-timeout'],
+    '--remote-forward-headers-secret',
   ]),
 };
 
@@ -136,25 +173,10 @@ function later(availableWith: string, names: readonly string[]): Record<string, 
   return { [availableWith]: names.map((name) => ({ flags: `${name} [value]`, availableWith })) };
 }
 
-/** No message repeats a value, because it may be secret. */
-function readVariable(text: string, before: unknown): Record<string, string> {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('expected KEY=VALUE');
-  return { ...(before as Record<string, string>), [text.slice(0, at)]: text.slice(at + 1) };
-}
-
 /** An option of this implementation: the contract has containers only, which are not available yet. */
 function readRuntime(text: string): string {
   if (text === 'process') return text;
   if (text === 'container')
     throw new InvalidArgumentError('it is not available yet: it comes with container workloads');
   throw new InvalidArgumentError('expected process');
-}
-
-function readPort(lowest: number): (text: string) => number {
-  return (text) => {
-    const port = Number(text);
-    if (/^\d{1,5}$/.test(text) && port >= lowest && port <= 65_535) return port;
-    throw new InvalidArgumentError(`expected a number from ${lowest} to 65535`);
-  };
 }

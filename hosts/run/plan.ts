@@ -1,6 +1,8 @@
 import type { PlanInput } from '@toolmgr/core';
-import type { WorkloadConfig } from '@toolmgr/plugins/workloads/state';
+import { durationMs } from '@toolmgr/plugins';
+import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../http/listen.ts';
+import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 
 /** Parameters of one start of a workload. */
@@ -11,46 +13,67 @@ export interface RunStart {
   readonly logFile: string;
   /** Restarts a program that ends. Default: true. */
   readonly restartsProgram?: boolean;
+  /** Values of the secrets that the configuration refers to, by name. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** Environment variable that identifies the processes of one start, so that orphans of a killed proxy are found. */
 export const RUN_ID_VARIABLE = 'TOOLMGR_RUN_ID';
 
-/** The plan of a workload's proxy: a gateway with one backend, whose names are unchanged. Pure. */
-export function planFromRun(config: WorkloadConfig, { runId, logFile, restartsProgram = true }: RunStart): PlanInput {
-  const { name, group, transport, command, url, env, cwd, targetPort } = config;
-  const isRemote = url !== undefined;
-  const workload = isRemote
-    ? { runtime: 'remote-url', name, group, transport, url }
-    : {
-        ...{ runtime: 'process', name, group, transport, command, cwd, logFile },
-        env: { ...env, [RUN_ID_VARIABLE]: runId },
-        ...(targetPort === undefined ? {} : { targetPort }),
-      };
+/** The plan of a workload's proxy: a gateway with one backend. Pure. */
+export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
+  const { name } = config;
+  const outgoing = outgoingAuth(config);
+  const isRemote = config.remote_url !== undefined;
   return {
     name,
     plugins: [
       { use: 'secrets/environment' },
-      { use: 'incoming-auth/anonymous' },
-      { use: 'outgoing-auth/unauthenticated' },
+      callerPlugin(config),
+      ...outgoing.plugins,
       isRemote
         ? { use: 'workloads/remote-url' }
-        : { use: 'workloads/process', with: processSettings(config, restartsProgram) },
-      { use: 'backend-sources/workloads', with: { workloads: [workload] } },
+        : { use: 'workloads/process', with: processSettings(config, start.restartsProgram ?? true) },
+      { use: 'backend-sources/workloads', with: { workloads: [workloadFrom(config, start)] } },
+      ...policyPlugins(config, start.secrets ?? {}),
     ],
+    outgoingAuth: outgoing.outgoingAuth,
     // the client has its own time limit, and that of this hop must not be shorter
     timeouts: { defaultMs: CALL_TIMEOUT_MS },
     endpoint: {
       loopback: isLoopbackHost(config.host),
-      strictProtocolVersion: config.strictProtocolValidation === true,
+      strictProtocolVersion: config.strict_protocol_validation,
+      ...(config.allowed_origins === undefined
+        ? {}
+        : { allowedOrigins: config.allowed_origins, loopbackOrigins: false }),
+      ...(config.stateless ? { postOnly: true } : {}),
     },
-    limits: { stopMs: STOP_MS, ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }) },
+    limits: {
+      stopMs: STOP_MS,
+      sessionIdleMs: durationMs(config.session_ttl) || SESSION_TTL_MS,
+      ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }),
+    },
   };
 }
 
-function processSettings(config: WorkloadConfig, restartsProgram: boolean) {
+function workloadFrom(config: RunConfig, { runId, logFile }: RunStart) {
+  const { name, group, transport, remote_url: url, process: program, cmd_args, env_vars } = config;
+  const shared = { name, group, transport, ...(config.stateless ? { sessions: 'shared' } : {}) };
+  if (program === undefined) return { runtime: 'remote-url', ...shared, url };
+  return {
+    runtime: 'process',
+    ...shared,
+    ...{ command: { file: program.file, args: [...program.args, ...cmd_args] }, cwd: program.cwd, logFile },
+    env: { ...env_vars, [RUN_ID_VARIABLE]: runId },
+    ...(config.target_host === undefined ? {} : { targetHost: config.target_host }),
+    ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
+  };
+}
+
+function processSettings(config: RunConfig, restartsProgram: boolean) {
   return { firstStartTimeoutMs: startDeadlineMs(config), ...(restartsProgram ? {} : { restart: { maxRestarts: 0 } }) };
 }
 
+const SESSION_TTL_MS = 7_200_000;
 const CALL_TIMEOUT_MS = 600_000;
 const STOP_MS = 5_000;

@@ -1,7 +1,14 @@
 // The detached proxy of one workload: `node proxy-main.ts NAME`, with the state folder in TOOLMGR_STATE_DIR.
 import { join } from 'node:path';
 import { createLog, explainCause } from '@toolmgr/core';
-import { changeStatus, openLogFile, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import {
+  changeStatus,
+  openLogFile,
+  readWorkload,
+  stateDir,
+  WORKLOAD_FILES,
+  workloadDir,
+} from '@toolmgr/plugins/workloads/state';
 import { prepareEngine } from '../shared/engine.ts';
 import { runProxy } from './proxy.ts';
 
@@ -10,7 +17,8 @@ const state = stateDir();
 const name = process.argv[2] ?? '';
 process.title = `toolmgr proxy ${name}`;
 const file = openLogFile(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog));
-const log = createLog('info', (line) => file.write(line));
+const config = (await readWorkload(state, name))?.config;
+const log = createLog(config?.debug === true ? 'debug' : 'info', (line) => file.write(line));
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
 

@@ -10,9 +10,9 @@ import {
   type LogFile,
   markProcess,
   openLogFile,
+  type RunConfig,
   type StatusChange,
   WORKLOAD_FILES,
-  type WorkloadConfig,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../http/listen.ts';
@@ -25,6 +25,7 @@ import { planFromRun } from './plan.ts';
 import { listenForWorkload } from './ports.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
+import { readWorkloadSecrets, workloadSecrets } from './workload-secrets.ts';
 
 /** Parameters of the proxy of one workload, which runs in this process. */
 export interface ProxyRun {
@@ -45,7 +46,7 @@ export type ProxyEnd =
 
 /** The workload that this process has claimed, and its start. */
 interface Claim {
-  readonly config: WorkloadConfig;
+  readonly config: RunConfig;
   readonly mine: Pick<StatusChange, 'proxy' | 'runId'>;
   readonly runId: string;
   /** Port of the last start. */
@@ -107,9 +108,14 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
   const log = recordReasons(run.log);
   const programs = watchPrograms(output);
   const restartsProgram = run.endsWithProgram !== true;
-  const plan = { ...planFromRun(config, { runId, logFile, restartsProgram }), ...httpClientFrom(process.env) };
+  const secrets = await readWorkloadSecrets(state, name);
+  const plan = {
+    ...planFromRun(config, { runId, logFile, restartsProgram, secrets }),
+    ...httpClientFrom(process.env),
+  };
   const gateway = await createGateway(plan, {
     catalogue,
+    plugins: [workloadSecrets(secrets)],
     log,
     spawn: programs.spawn,
   });
@@ -120,13 +126,13 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
       state,
       name,
       host: config.host,
-      requested: config.proxyPort,
+      requested: config.port,
       remembered: claim.port,
       routes: statusRoutes(gateway, {
         version: VERSION,
         groupRef: config.group,
         mode: 'static',
-        authTypeOf: () => 'unauthenticated',
+        authTypeOf: () => plan.outgoingAuth?.default?.type ?? 'unauthenticated',
       }),
       ...(isLoopbackHost(config.host) ? { allowedHosts: LOOPBACK_NAMES } : {}),
     });
@@ -155,7 +161,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<ProxyEnd> {
 /** Waits until the server has answered; then `undefined`. Otherwise the reason why it will not. */
 async function whyNotReady(
   gateway: Gateway,
-  config: WorkloadConfig,
+  config: RunConfig,
   log: ReasonLog,
   signal: AbortSignal,
 ): Promise<string | undefined> {

@@ -1,26 +1,43 @@
-import { readWorkload, removeRecord, stateDir, type WorkloadConfig } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readWorkload, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
-import { addWorkload, configFromFlags, exposureWarning } from './add-workload.ts';
+import { addWorkload, exposureWarnings } from './add-workload.ts';
+import { checkPlan } from './check-plan.ts';
+import { configFromFlags } from './config-from-flags.ts';
 import { runInForeground } from './foreground.ts';
+import { configFromFile } from './from-config.ts';
 import type { RunFlags } from './options.ts';
+import { planFromRun } from './plan.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
+
+/** What `run` was told: what to run, and how. */
+export interface RunRequest {
+  /** TARGET; absent with `--from-config`. */
+  readonly target: string | undefined;
+  readonly args: readonly string[];
+  readonly flags: RunFlags;
+}
 
 /**
  * `toolmgr run`: writes a workload to disk, starts it, and prints its URL once it has answered.
  * Removes a workload that does not answer, so that the same command can be repeated.
  * @throws UsageError when the arguments are invalid
  */
-export async function runTarget(target: string, args: readonly string[], flags: RunFlags): Promise<void> {
+export async function runTarget({ target, args, flags }: RunRequest): Promise<void> {
   if (process.platform === 'win32')
     throw new UsageError('run needs process groups, which Windows does not have: use WSL');
   const state = stateDir();
-  const config = await configFromFlags(target, args, flags, process.cwd(), Date.now());
-  await addWorkload(state, config);
-  const warning = exposureWarning(config);
-  if (warning !== undefined) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+  const cwd = process.cwd();
+  const { config, secrets, warnings } =
+    flags.fromConfig === undefined
+      ? await configFromFlags(target ?? '', args, flags, cwd, Date.now())
+      : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
+  await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
+  await addWorkload(state, config, secrets);
+  for (const warning of [...warnings, ...exposureWarnings(config)])
+    stderr.line(`${stderr.yellow('warning')} ${warning}`);
   if (flags.foreground) return foreground(state, config);
   const started = await startAndReport(state, config);
   if (started.kind === 'running') return printNextSteps(config, started.record.status.url ?? '');
@@ -28,10 +45,12 @@ export async function runTarget(target: string, args: readonly string[], flags: 
   printFailure(config.name, started);
 }
 
-function printNextSteps(config: WorkloadConfig, url: string): void {
+function printNextSteps(config: RunConfig, url: string): void {
   const { name, transport } = config;
   const behind =
-    config.url === undefined ? `a program over ${transport}, not isolated: it has your rights` : 'a remote server';
+    config.remote_url === undefined
+      ? `a program over ${transport}, not isolated: it has your rights`
+      : 'a remote server';
   stdout.line(`${stdout.bold(name)} runs at ${stdout.green(url)}`);
   stdout.line(`behind it: ${behind}`);
   stdout.line();
@@ -40,7 +59,7 @@ function printNextSteps(config: WorkloadConfig, url: string): void {
   stdout.line(`  stop it         toolmgr stop ${name}`);
 }
 
-async function foreground(state: string, config: WorkloadConfig): Promise<void> {
+async function foreground(state: string, config: RunConfig): Promise<void> {
   const stop = stopSignal();
   const over = new AbortController();
   try {

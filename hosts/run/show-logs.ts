@@ -16,7 +16,7 @@ export async function showLogs(name: string, flags: { follow?: boolean; proxy?: 
   const state = stateDir();
   const record = await readWorkload(state, name);
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
-  const isProxy = flags.proxy === true || record.config?.url !== undefined;
+  const isProxy = flags.proxy === true || record.config?.remote_url !== undefined;
   const path = join(workloadDir(state, name), isProxy ? WORKLOAD_FILES.proxyLog : WORKLOAD_FILES.log);
   const print = (text: string): void => void process.stdout.write(text);
   if (await isThere(`${path}.1`)) await followFile(`${path}.1`, print, AbortSignal.abort());

@@ -1,4 +1,4 @@
-import type { WorkloadConfig } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
@@ -11,7 +11,7 @@ export type Started =
   | (Extract<Launched, { kind: 'failed' }> & { readonly lines: readonly string[] });
 
 /** Starts a stored workload detached and waits until it answers, printing the seconds. Stops it if it does not answer. */
-export async function startAndReport(state: string, config: WorkloadConfig): Promise<Started> {
+export async function startAndReport(state: string, config: RunConfig): Promise<Started> {
   const stop = stopSignal();
   const progress = (seconds: number): void => {
     if (stderr.isTty) process.stderr.write(`\r${config.name} is starting … ${seconds} s`);

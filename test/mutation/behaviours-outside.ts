@@ -162,7 +162,12 @@ export const outsideBehaviours: readonly Mutation[] = [
     'strictProtocolVersion ? named : undefined',
     'named',
   ],
-  ['run.option.env', 'hosts/run/options.ts', '{ ...(before as Record<string, string>), [text', '{ [text'],
+  [
+    'run.option.env',
+    'hosts/run/option-values.ts',
+    '{ ...(before as Record<string, string> | undefined), [text',
+    '{ [text',
+  ],
   ['ask.vmcp.init-mode', 'hosts/vmcp/main.ts', 'mode: 0o600, flag', 'mode: 0o644, flag'],
   [
     'ask.vmcp.session-ttl-flag',
@@ -172,6 +177,6 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   ['ask.up.timeout', 'hosts/cli/up/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
   ['choice.cli.person-folder', 'hosts/cli/invoked-from.ts', 'process.chdir(folder);', ''],
-  ['choice.cli.foreground-exit-code', 'hosts/run/foreground.ts', ', signal, endsWithProgram: true }', ', signal }'],
+  ['choice.cli.foreground-exit-code', 'hosts/run/foreground.ts', '      endsWithProgram: true,\n', ''],
   ['run.option.foreground', 'hosts/run/foreground.ts', '    await removeRecord(state, name);\n', ''],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

@@ -88,8 +88,8 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.wire.null-origin',
     ORIGIN,
-    'LOOPBACK_ORIGIN.test(origin) ||',
-    "origin === 'null' || LOOPBACK_ORIGIN.test(origin) ||",
+    '(loopbackOrigins && LOOPBACK_ORIGIN.test(origin)) ||',
+    "origin === 'null' || (loopbackOrigins && LOOPBACK_ORIGIN.test(origin)) ||",
   ],
   ['choice.wire.invalid-origin', ORIGIN, '(?::\\d{1,5})?$/i', '/i'],
   ['choice.wire.invalid-host', ORIGIN, '|\\[::1\\])$/;', '|\\[::1\\])/;'],

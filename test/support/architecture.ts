@@ -202,7 +202,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http'],
-  yaml: ['hosts/vmcp'],
+  yaml: ['hosts/vmcp', 'hosts/run'],
   'jsonc-parser': ['hosts/cli/up'],
   commander: ['hosts'],
   'get-port': ['plugins/workloads', 'hosts'],

@@ -1,18 +1,16 @@
-import type { WorkloadConfig } from '../../plugins/workloads/state/workload-record.ts';
+import { type RunConfig, runConfig } from '../../plugins/workloads/state/run-config.ts';
 
 /** A workload configuration as `toolmgr run` writes it. */
-export function workloadConfigOf(name: string, more: Partial<WorkloadConfig> = {}): WorkloadConfig {
+export function workloadConfigOf(name: string, more: Partial<RunConfig> = {}): RunConfig {
   return {
-    format: 1,
-    name,
-    group: 'default',
-    target: 'node',
-    transport: 'stdio',
-    command: { file: process.execPath, args: ['server.js'] },
-    env: {},
-    cwd: '/',
-    host: '127.0.0.1',
-    createdAtMs: 1_800_000_000_000,
+    ...runConfig.parse({
+      schema_version: 'v0.1.0',
+      name,
+      transport: 'stdio',
+      process: { target: 'node', file: process.execPath, args: [], cwd: '/' },
+      cmd_args: ['server.js'],
+      created_at: '2027-01-15T08:00:00.000Z',
+    }),
     ...more,
   };
 }

@@ -4,6 +4,8 @@ export interface GuardOptions {
   readonly allowedHosts: readonly string[] | undefined;
   /** Allowed Origin values, exact, besides loopback ones. */
   readonly allowedOrigins: readonly string[];
+  /** Loopback origins are allowed too (default). */
+  readonly loopbackOrigins?: boolean;
   /** Bound to loopback: the Host must be a loopback name. */
   readonly loopback: boolean;
 }
@@ -20,11 +22,12 @@ export type OriginCheck = { readonly refused: string } | { readonly origin: stri
  */
 export function createGuard(options: GuardOptions): (headers: RequestHeaders) => OriginCheck {
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const { loopbackOrigins = true } = options;
   const isHostAllowed = hostCheck(options);
   return ({ origin, host }) => {
     if (!isHostAllowed(host)) return { refused: 'this Host is not served here' };
     if (origin === undefined) return NO_ORIGIN;
-    if (LOOPBACK_ORIGIN.test(origin) || origins.has(origin.toLowerCase())) return { origin };
+    if ((loopbackOrigins && LOOPBACK_ORIGIN.test(origin)) || origins.has(origin.toLowerCase())) return { origin };
     return { refused: 'this Origin is not allowed' };
   };
 }

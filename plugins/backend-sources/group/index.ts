@@ -1,6 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { stateDir, workloadName } from '../../workloads/state/workload-record.ts';
+import { workloadName } from '../../workloads/state/workload-name.ts';
+import { stateDir } from '../../workloads/state/workload-record.ts';
 import { watchGroup } from './watch-group.ts';
 
 const ADDRESS = 'backend-sources/group';

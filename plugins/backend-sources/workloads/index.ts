@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { workloadName } from '../../workloads/state/workload-record.ts';
+import { workloadName } from '../../workloads/state/workload-name.ts';
 import { serveWorkloads } from './serve-workloads.ts';
 
 const ADDRESS = 'backend-sources/workloads';
@@ -56,6 +56,11 @@ const workload = z.strictObject({
     .max(65_535)
     .optional()
     .describe('port that the program listens on; default: a free port, passed to it'),
+  targetHost: z.string().min(1).optional().describe('address on which the program listens; default: 127.0.0.1'),
+  sessions: z
+    .enum(['perClient', 'shared'])
+    .optional()
+    .describe('`shared`: one session for all clients, for servers without state'),
   logFile: z.string().optional().describe('file for the output of the program'),
 });
 

@@ -71,7 +71,12 @@ async function serveOne(
   const handle = await startUntil(spec, runtime, signal, log, hasFailed);
   state.expected = undefined;
   if (handle === undefined) return;
-  state.backend = { name: spec.name, ...handle.reach, metadata: { group: spec.group } };
+  state.backend = {
+    name: spec.name,
+    ...handle.reach,
+    metadata: { group: spec.group },
+    ...(spec.sessions === undefined ? {} : { sessions: spec.sessions }),
+  };
   if (!signal.aborted) pushSnapshot();
   const last = await Promise.race([handle.ended, untilAborted(signal)]);
   if (last === undefined) {

@@ -2,6 +2,7 @@ import { type Core, createOutageLog, GatewayFault, type RouteTable, readCaBundle
 import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
 import { readSecret } from '../../shared/read-secret.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import { readTokenFile } from '../../shared/token-file.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
 import { createKeyRing } from './key-ring.ts';
@@ -10,6 +11,7 @@ import { createFetchKeys } from './provider-keys.ts';
 import { createResourceFace } from './resource-metadata.ts';
 import { createTokenVerifier, type TokenVerifier } from './token-verifier.ts';
 import { jwtHeader, type Patience, verifyJwt } from './verify-jwt.ts';
+import { withBearer } from './with-bearer.ts';
 
 /** The door of one gateway: closed until `open`. */
 export interface Door {
@@ -47,7 +49,9 @@ export function createDoor(core: Pick<Core, 'log' | 'now' | 'slots'>, config: Oi
       const { clientSecretEnv: name } = config;
       const secret = name === undefined ? undefined : await readSecret(core.slots, name, PLACE_OF_SECRET);
       const ca = config.caBundlePath === undefined ? undefined : readCaBundle(config.caBundlePath, PLACE_OF_CA);
-      opened = openDesk(core, config, face.challenge, secret, ca);
+      const { jwksAuthTokenFile: file } = config;
+      const token = file === undefined ? undefined : readTokenFile(file, 'incomingAuth.oidc.jwksAuthTokenFile');
+      opened = openDesk(core, config, face.challenge, { secret, token }, ca);
     },
     async close() {
       await opened?.close();
@@ -69,7 +73,7 @@ function openDesk(
   { log, now }: Pick<Core, 'log' | 'now'>,
   config: OidcConfig,
   challenge: Parameters<typeof createTokenVerifier>[0]['challenge'],
-  clientSecret: Secret | undefined,
+  { secret: clientSecret, token }: { readonly secret: Secret | undefined; readonly token: Secret | undefined },
   ca: string | undefined,
 ): Opened {
   const remote = {
@@ -79,7 +83,7 @@ function openDesk(
     ...(ca === undefined ? {} : { ca }),
   };
   // apart: the keys never wait for a connection behind introspection
-  const keysHttp = createRemoteHttp(remote);
+  const keysHttp = token === undefined ? createRemoteHttp(remote) : withBearer(createRemoteHttp(remote), token);
   const http = createRemoteHttp(remote);
   const stopped = new AbortController();
   const outageOf = (what: string) =>

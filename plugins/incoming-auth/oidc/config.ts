@@ -25,6 +25,9 @@ export const oidcConfig = z
     introspectionUrl: httpUrl.optional().describe('where opaque tokens are asked about (RFC 7662)'),
     jwksUrl: httpUrl.optional().describe('where the keys are; skips discovery'),
     caBundlePath: text.optional().describe('PEM file; replaces the roots of the system for requests to the provider'),
+    jwksAuthTokenFile: text
+      .optional()
+      .describe('file with a bearer token for requests of keys and discovery; read once at the start'),
     insecureAllowHttp: z.boolean().default(false).describe('take plain http URLs of the provider'),
     jwksAllowPrivateIp: z.boolean().default(false).describe('the provider may have a private address'),
     protectedResourceAllowPrivateIp: z.boolean().default(false).describe('the same as jwksAllowPrivateIp'),

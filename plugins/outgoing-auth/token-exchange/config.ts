@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { headerName } from '../../shared/credential-header.ts';
 import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
 
 const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'; // RFC 8693 §3
@@ -33,6 +34,7 @@ export const tokenExchangeOptions = z
       .min(1)
       .optional()
       .describe('environment variable that holds the secret; read once at the start'),
+    headerName: headerName.default('authorization').describe('header that carries the token, as `Bearer TOKEN`'),
     scopes: z
       .array(z.string().regex(SCOPE, 'expected a scope (RFC 6749 §3.3): no spaces and quotes'))
       .default([])

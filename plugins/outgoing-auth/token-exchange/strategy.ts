@@ -48,7 +48,7 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
       const secret = clientSecret ?? named?.reveal();
       const requests = createTokenRequests(read.data, secret);
       opened.push(requests);
-      return createAuthorizer(requests, createTokenCache(parts.now), parts.log);
+      return createAuthorizer(requests, createTokenCache(parts.now), read.data.headerName.toLowerCase(), parts.log);
     },
     async close() {
       await Promise.allSettled(opened.map((requests) => requests.close()));
@@ -56,10 +56,13 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
   };
 }
 
-function createAuthorizer(requests: TokenRequests, cache: TokenCache, log: Log): Authorizer {
+function createAuthorizer(requests: TokenRequests, cache: TokenCache, headerName: string, log: Log): Authorizer {
   const keyOf = createKeys();
+  const setHeader = (headers: Record<string, string>, { header }: KeptToken): void => {
+    if (header !== undefined) headers[headerName] = header;
+  };
   return {
-    headerNames: ['authorization'],
+    headerNames: [headerName],
     perCaller: true,
     apply({ backend, headers }, authContext) {
       const { token } = authContext.caller;
@@ -77,10 +80,6 @@ function createAuthorizer(requests: TokenRequests, cache: TokenCache, log: Log):
     refused: (backend, caller) =>
       (caller.token !== undefined || requests.own !== undefined) && cache.renew(keyOf(backend.name, caller)),
   };
-}
-
-function setHeader(headers: Record<string, string>, { header }: KeptToken): void {
-  if (header !== undefined) headers.authorization = header;
 }
 
 function exchanged(requests: TokenRequests, backend: string, { caller }: AuthContext): Wanted {

@@ -45,8 +45,9 @@ export async function keepRunning(
   settings: ProcessSettings,
   signal: AbortSignal,
 ): Promise<WorkloadHandle> {
-  const port = spec.targetPort ?? (await getPort({ host: '127.0.0.1' }));
-  if (await portAnswers(port)) {
+  const host = spec.targetHost ?? LOOPBACK;
+  const port = spec.targetPort ?? (await getPort({ host }));
+  if (await portAnswers(port, host)) {
     // otherwise the other program would receive the clients' calls
     throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: port ${port} is taken by another program`);
   }
@@ -98,9 +99,9 @@ async function startAnswering(program: Program, timeoutMs: number, signal: Abort
     end = how;
     over.abort();
   });
-  const answers = await waitForPort(port, limit);
+  const answers = await waitForPort(port, limit, spec.targetHost);
   if (answers && end === undefined) return group;
-  const why = startFailure(end, port, timeoutMs, signal);
+  const why = startFailure(end, `${spec.targetHost ?? LOOPBACK}:${port}`, timeoutMs, signal);
   await group.stop(FAILED_START_GRACE_MS);
   throw new FailedStart(`workload ${spec.name} ${why}`, end);
 }
@@ -115,10 +116,10 @@ class FailedStart extends GatewayFault {
   }
 }
 
-function startFailure(end: ProgramEnd | undefined, port: number, timeoutMs: number, signal: AbortSignal): string {
-  if (end !== undefined) return `ended (${describeEnd(end)}) before it listened on port ${port}`;
+function startFailure(end: ProgramEnd | undefined, address: string, timeoutMs: number, signal: AbortSignal): string {
+  if (end !== undefined) return `ended (${describeEnd(end)}) before it listened on ${address}`;
   if (signal.aborted) return 'was stopped while it started';
-  return `did not listen on 127.0.0.1:${port} within ${timeoutMs} ms (passed in PORT and MCP_PORT)`;
+  return `did not listen on ${address} within ${timeoutMs} ms (passed in PORT and MCP_PORT)`;
 }
 
 /** Variables with the port, under the names that server frameworks read. */
@@ -127,7 +128,7 @@ function portVariables(spec: WorkloadSpec, port: number): Record<string, string>
     PORT: String(port),
     MCP_PORT: String(port),
     FASTMCP_PORT: String(port),
-    MCP_HOST: '127.0.0.1',
+    MCP_HOST: spec.targetHost ?? LOOPBACK,
     MCP_TRANSPORT: spec.transport,
   };
 }
@@ -144,7 +145,7 @@ function supervise(first: ProcessGroup, program: Program, settings: ProcessSetti
     get state() {
       return state;
     },
-    reach: { transport: spec.transport, url: `http://127.0.0.1:${port}${ENDPOINT_PATHS[spec.transport]}` },
+    reach: { transport: spec.transport, url: urlOf(spec, port) },
     ended,
     logs: () => output.tail(),
     async stop(graceMs) {
@@ -190,6 +191,11 @@ function supervise(first: ProcessGroup, program: Program, settings: ProcessSetti
   }
 }
 
+function urlOf({ transport, targetHost = LOOPBACK }: WorkloadSpec, port: number): string {
+  const host = targetHost.includes(':') ? `[${targetHost}]` : targetHost;
+  return `http://${host}:${port}${ENDPOINT_PATHS[transport]}`;
+}
+
 /** The exit code for a signal is 128 plus its number, as in shells. */
 function exitCodeOf({ code, signal }: ProgramEnd): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
@@ -201,4 +207,5 @@ function describeEnd(end: ProgramEnd): string {
 
 /** Default endpoint paths per transport. */
 const ENDPOINT_PATHS = { 'streamable-http': '/mcp', sse: '/sse', stdio: '' } as const;
+const LOOPBACK = '127.0.0.1';
 const FAILED_START_GRACE_MS = 2_000;

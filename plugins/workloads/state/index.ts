@@ -2,16 +2,15 @@
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { changeStatus, createRecord, removeRecord, type StatusChange } from './records.ts';
+export { type ReadRunConfig, RUN_CONFIG_VERSION, type RunConfig, readRunConfig, runConfig } from './run-config.ts';
+export { workloadName } from './workload-name.ts';
 export {
   readWorkload,
   readWorkloads,
   stateDir,
   WORKLOAD_FILES,
-  type WorkloadConfig,
   type WorkloadRecord,
   type WorkloadStatus,
-  workloadConfig,
   workloadDir,
-  workloadName,
   workloadsDir,
 } from './workload-record.ts';

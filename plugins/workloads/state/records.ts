@@ -3,10 +3,10 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { atomicWrite, syncFolder, writeSynced } from './atomic-write.ts';
 import { withLock } from './lock.ts';
+import type { RunConfig } from './run-config.ts';
 import {
   readWorkload,
   WORKLOAD_FILES,
-  type WorkloadConfig,
   type WorkloadRecord,
   type WorkloadStatus,
   workloadDir,
@@ -21,7 +21,11 @@ export type StatusChange = Omit<WorkloadStatus, 'format' | 'updatedAtMs'>;
  *
  * It is created under a temporary name and renamed, so it always has both files.
  */
-export async function createRecord(state: string, config: WorkloadConfig): Promise<boolean> {
+export async function createRecord(
+  state: string,
+  config: RunConfig,
+  secrets: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
   const folder = workloadsDir(state);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await sweepLeftovers(folder);
@@ -29,6 +33,7 @@ export async function createRecord(state: string, config: WorkloadConfig): Promi
   await mkdir(fresh, { mode: 0o700 });
   try {
     await writeSynced(join(fresh, WORKLOAD_FILES.config), textOf(config));
+    if (Object.keys(secrets).length > 0) await writeSynced(join(fresh, WORKLOAD_FILES.secrets), textOf(secrets));
     await writeSynced(join(fresh, WORKLOAD_FILES.status), textOf(dated({ status: 'stopped' })));
     await syncFolder(fresh);
     await rename(fresh, workloadDir(state, config.name));

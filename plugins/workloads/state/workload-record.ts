@@ -1,42 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
 import { isRunning } from './process-identity.ts';
-
-/** Name of a workload: letters, digits, `.`, `_`, `-`; starts with a letter or digit. */
-export const workloadName = z
-  .string()
-  .max(100, 'a workload name has at most 100 characters')
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
-    'a workload name has letters, digits, ".", "_", "-", and starts with a letter or digit',
-  );
-
-/** Configuration of a workload from `run`: `run.json`, written once. Values of `env` may be secret. */
-export const workloadConfig = z.strictObject({
-  format: z.literal(1),
-  name: workloadName,
-  group: workloadName,
-  /** The TARGET argument. */
-  target: z.string(),
-  transport: z.enum(['stdio', 'sse', 'streamable-http']),
-  command: z.strictObject({ file: z.string(), args: z.array(z.string()) }).optional(),
-  url: z.string().optional(),
-  env: z.record(z.string(), z.string()),
-  cwd: z.string(),
-  host: z.string(),
-  /** 0 or absent: any free port, kept over restarts. */
-  proxyPort: z.int().min(0).max(65_535).optional(),
-  targetPort: z.int().min(1).max(65_535).optional(),
-  strictProtocolValidation: z.boolean().optional(),
-  /** Time for the first start of its program; 5 minutes when absent. */
-  startTimeoutMs: z.int().min(1).optional(),
-  createdAtMs: z.int(),
-});
-
-/** The configuration of a workload. */
-export type WorkloadConfig = z.output<typeof workloadConfig>;
+import { type RunConfig, readRunConfig } from './run-config.ts';
+import { workloadName } from './workload-name.ts';
 
 /** Status of a workload, written by its proxy: `status.json`. */
 export const workloadStatus = z.strictObject({
@@ -60,7 +29,7 @@ export type WorkloadStatus = z.output<typeof workloadStatus>;
 export interface WorkloadRecord {
   readonly name: string;
   /** Absent when `run.json` cannot be read; `message` says why. */
-  readonly config: WorkloadConfig | undefined;
+  readonly config: RunConfig | undefined;
   /** The written status, corrected when the proxy no longer runs. */
   readonly status: WorkloadStatus;
   /** The proxy process runs right now. */
@@ -70,6 +39,7 @@ export interface WorkloadRecord {
 /** File names inside a workload's folder. */
 export const WORKLOAD_FILES = {
   config: 'run.json',
+  secrets: 'secrets.json',
   status: 'status.json',
   log: 'workload.log',
   proxyLog: 'proxy.log',
@@ -142,21 +112,32 @@ const WITHOUT_PROXY = {
   stopping: { status: 'stopped' },
 } as const satisfies Partial<Record<WorkloadStatus['status'], Partial<WorkloadStatus>>>;
 
-async function readBoth(state: string, name: string): Promise<[Read<WorkloadConfig>, Read<WorkloadStatus>]> {
+async function readBoth(state: string, name: string): Promise<[Read<RunConfig>, Read<WorkloadStatus>]> {
   const folder = workloadDir(state, name);
   return [
-    await readRecord(join(folder, WORKLOAD_FILES.config), workloadConfig),
-    await readRecord(join(folder, WORKLOAD_FILES.status), workloadStatus),
+    await readRecord(join(folder, WORKLOAD_FILES.config), readConfig),
+    await readRecord(join(folder, WORKLOAD_FILES.status), readStatus),
   ];
 }
 
 type Read<T> = { readonly value: T } | { readonly unreadable: string } | undefined;
 
-async function readRecord<S extends z.ZodType>(path: string, schema: S): Promise<Read<z.output<S>>> {
+type Parsed<T> = { readonly value: T } | { readonly wrong: string };
+
+function readConfig(value: unknown): Parsed<RunConfig> {
+  const read = readRunConfig(value);
+  return 'config' in read ? { value: read.config } : { wrong: read.problems.join('; ') };
+}
+
+function readStatus(value: unknown): Parsed<WorkloadStatus> {
+  const read = workloadStatus.safeParse(value);
+  return read.success ? { value: read.data } : { wrong: explainIssues('', workloadStatus, read.error).join('; ') };
+}
+
+async function readRecord<T>(path: string, readValue: (value: unknown) => Parsed<T>): Promise<Read<T>> {
   try {
-    const read = schema.safeParse(JSON.parse(await readFile(path, 'utf8')));
-    if (read.success) return { value: read.data };
-    return { unreadable: `${path} does not fit: ${read.error.issues[0]?.path.join('.') ?? ''} is wrong` };
+    const read = readValue(JSON.parse(await readFile(path, 'utf8')));
+    return 'value' in read ? read : { unreadable: `${path} does not fit: ${read.wrong}` };
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -164,7 +145,7 @@ async function readRecord<S extends z.ZodType>(path: string, schema: S): Promise
   }
 }
 
-function unreadableRecord(name: string, config: Read<WorkloadConfig>, why: string | undefined): WorkloadRecord {
+function unreadableRecord(name: string, config: Read<RunConfig>, why: string | undefined): WorkloadRecord {
   return {
     name,
     config: config !== undefined && 'value' in config ? config.value : undefined,

@@ -2,13 +2,15 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configFromFlags, exposureWarning } from '../../../hosts/run/add-workload.ts';
+import { exposureWarnings } from '../../../hosts/run/add-workload.ts';
+import { configFromFlags } from '../../../hosts/run/config-from-flags.ts';
 import { listedFrom, rowsOf } from '../../../hosts/run/list.ts';
 import type { RunFlags } from '../../../hosts/run/options.ts';
 import { planFromRun } from '../../../hosts/run/plan.ts';
 import { startDeadlineMs } from '../../../hosts/run/start-deadline.ts';
 import { proves } from '../../support/proves.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
+import { defaultFlags } from './default-flags.ts';
 
 const NOW = 1_800_000_000_000;
 let cwd: string;
@@ -22,26 +24,29 @@ beforeAll(async () => {
 
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
+const ALWAYS = {
+  schema_version: 'v0.1.0',
+  host: '127.0.0.1',
+  proxy_mode: 'streamable-http',
+  session_ttl: '2h',
+  ...{ debug: false, isolate_network: false, stateless: false },
+  ...{ strict_protocol_validation: false, trust_proxy_headers: false },
+  created_at: new Date(NOW).toISOString(),
+};
+
 const config = (target: string, flags: Partial<RunFlags> = {}, args: readonly string[] = []) =>
-  configFromFlags(target, args, { group: 'default', host: '127.0.0.1', env: {}, ...flags }, cwd, NOW);
+  configFromFlags(target, args, { ...defaultFlags, ...flags }, cwd, NOW).then((made) => made.config);
 
 describe('the configuration of a workload', () => {
   it('has the values of the flags', async () => {
     expect(await config('node', { env: { A: '1' }, proxyPort: 4000, group: 'dev' }, ['x.js', '-y'])).toEqual({
-      ...{ format: 1, name: 'node', group: 'dev', target: 'node', transport: 'stdio' },
-      command: { file: expect.stringMatching(/\/node$/), args: ['x.js', '-y'] },
-      ...{ env: { A: '1' }, cwd, host: '127.0.0.1', proxyPort: 4000, createdAtMs: NOW },
+      ...{ ...ALWAYS, name: 'node', group: 'dev', transport: 'stdio', port: 4000 },
+      process: { target: 'node', file: expect.stringMatching(/\/node$/), args: [], cwd },
+      ...{ cmd_args: ['x.js', '-y'], env_vars: { A: '1' } },
     });
     expect(await config('https://api.example.com/v1/sse?key=1')).toEqual({
-      ...{ format: 1, name: 'example', group: 'default', target: 'https://api.example.com/v1/sse?key=1' },
-      ...{
-        transport: 'sse',
-        url: 'https://api.example.com/v1/sse?key=1',
-        env: {},
-        cwd,
-        host: '127.0.0.1',
-        createdAtMs: NOW,
-      },
+      ...{ ...ALWAYS, name: 'example', group: 'default', transport: 'sse' },
+      ...{ remote_url: 'https://api.example.com/v1/sse?key=1', cmd_args: [], env_vars: {} },
     });
     expect((await config('node', { host: '[::1]' })).host).toBe('::1');
   });
@@ -89,15 +94,18 @@ describe('the configuration of a workload', () => {
   });
 
   it('warns about an endpoint that other machines can reach', () => {
-    expect(exposureWarning({ host: '127.0.0.1' })).toBeUndefined();
-    expect(exposureWarning({ host: 'localhost' })).toBeUndefined();
-    expect(exposureWarning({ host: '0.0.0.0' })).toContain('everyone who can reach it');
+    const warningsAt = (host: string, more = {}) => exposureWarnings({ host, proxy_mode: 'streamable-http', ...more });
+    expect(warningsAt('127.0.0.1')).toEqual([]);
+    expect(warningsAt('localhost')).toEqual([]);
+    expect(warningsAt('0.0.0.0').join()).toContain('everyone who can reach it');
+    expect(warningsAt('0.0.0.0', { oidc_config: {} }).join()).not.toContain('everyone who can reach it');
   });
 
   it('allows minutes to start a program that may have to be installed, or the time of the flag', () => {
-    expect(startDeadlineMs({})).toBe(300_000);
-    expect(startDeadlineMs({ startTimeoutMs: 1_000 })).toBe(1_000);
-    expect(startDeadlineMs({ url: 'https://mcp.example.com' })).toBe(60_000);
+    const program = { target: 'node', file: 'node', args: [], cwd: '/' };
+    expect(startDeadlineMs({ process: program })).toBe(300_000);
+    expect(startDeadlineMs({ process: { ...program, start_timeout: '1s' } })).toBe(1_000);
+    expect(startDeadlineMs({})).toBe(60_000);
   });
 });
 
@@ -106,7 +114,7 @@ describe('the plan of a workload', () => {
 
   it('is a gateway with one backend and unchanged names', () => {
     expect(
-      planFromRun(workloadConfigOf('one', { env: { A: '1' }, targetPort: 3000, transport: 'sse' }), start),
+      planFromRun(workloadConfigOf('one', { env_vars: { A: '1' }, target_port: 3000, transport: 'sse' }), start),
     ).toEqual({
       name: 'one',
       plugins: [
@@ -128,25 +136,29 @@ describe('the plan of a workload', () => {
           },
         },
       ],
+      outgoingAuth: { default: { type: 'unauthenticated' } },
       timeouts: { defaultMs: 600_000 },
       endpoint: { loopback: true, strictProtocolVersion: false },
-      limits: { stopMs: 5_000, firstStartMs: 300_000 },
+      limits: { stopMs: 5_000, sessionIdleMs: 7_200_000, firstStartMs: 300_000 },
     });
   });
 
   it('restarts no program in the foreground', () => {
-    const inForeground = planFromRun(workloadConfigOf('one', { startTimeoutMs: 1_000 }), {
-      ...start,
-      restartsProgram: false,
-    });
+    const inForeground = planFromRun(
+      workloadConfigOf('one', { process: { target: 'node', file: 'node', args: [], cwd: '/', start_timeout: '1s' } }),
+      {
+        ...start,
+        restartsProgram: false,
+      },
+    );
     const settings = { firstStartTimeoutMs: 1_000, restart: { maxRestarts: 0 } };
     expect(inForeground.plugins).toContainEqual({ use: 'workloads/process', with: settings });
   });
 
   it('reaches a URL directly', () => {
     const remote = workloadConfigOf('far', {
-      command: undefined,
-      url: 'https://x.example/mcp',
+      process: undefined,
+      remote_url: 'https://x.example/mcp',
       transport: 'streamable-http',
     });
     expect(planFromRun({ ...remote, host: '0.0.0.0' }, start)).toMatchObject({
@@ -175,7 +187,11 @@ describe('the plan of a workload', () => {
 describe('the list of workloads', () => {
   const record = {
     name: 'one',
-    config: workloadConfigOf('one', { target: 'https://x.example/mcp?key=s3cret', env: { A: 's3cret' } }),
+    config: workloadConfigOf('one', {
+      process: undefined,
+      remote_url: 'https://x.example/mcp?key=s3cret',
+      env_vars: { A: 's3cret' },
+    }),
     status: {
       ...({ format: 1, status: 'running', port: 4000, url: 'http://127.0.0.1:4000/mcp', updatedAtMs: NOW } as const),
       ...{ proxy: { pid: 7, started: 's' }, runId: 'r' },

@@ -1,20 +1,21 @@
 import { tmpdir } from 'node:os';
 import { describe, expect } from 'vitest';
 import { createGateway } from '../../../core/index.ts';
-import { configFromFlags } from '../../../hosts/run/add-workload.ts';
+import { configFromFlags } from '../../../hosts/run/config-from-flags.ts';
 import { commanderOptions } from '../../../hosts/run/options.ts';
 import { planFromRun } from '../../../hosts/run/plan.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { defaultFlags } from './default-flags.ts';
 
 const LONG = 60_000;
 
 /** Statuses of pings in a session of a workload's proxy, by their version header. */
 async function pinged(flags: { strictProtocolValidation?: boolean }, versions: readonly (string | undefined)[]) {
   await using server = await recordingServer();
-  const wanted = { group: 'default', host: '127.0.0.1', env: {}, transport: 'streamable-http', ...flags } as const;
-  const config = await configFromFlags(server.url, [], wanted, tmpdir(), 0);
+  const wanted = { ...defaultFlags, transport: 'streamable-http', ...flags } as const;
+  const { config } = await configFromFlags(server.url, [], wanted, tmpdir(), 0);
   const plan = planFromRun(config, { runId: 'x', logFile: '' });
   const gateway = await createGateway(plan, { catalogue });
   const post = (method: string, params: object, headers: Record<string, string>) =>

@@ -52,9 +52,6 @@ export const forms = [
       'run.form.uvx': 'run uvx://<package> runs the package with the Python runner',
       'run.form.go': 'run go://<package> runs the package with the go runner',
       'run.form.go-local-path': 'go:// with a path that starts with ./ or ../ builds and runs the local project',
-      'run.form.from-config': 'run --from-config <path> runs from a previously exported configuration file',
-      'run.form.url-tool-filter-import-export':
-        'a URL workload supports tool filtering, import and export like a local one',
       'run.form.network-host': '--network host joins the host network',
       'run.form.network-custom': '--network takes the name of a custom network',
       'run.form.network-default-bridge': 'without --network the default bridge is used',
@@ -75,6 +72,14 @@ export const forms = [
       'run.registration.automatic': 'without client credentials an OAuth client is registered by RFC 7591',
       'run.registration.discovered-by-oidc': 'the registration endpoint is discovered through OIDC',
       'run.registration.pkce': 'the registered client uses the PKCE flow',
+    },
+  },
+  {
+    source: 'run spec §4 command forms',
+    says: {
+      'run.form.from-config': 'run --from-config <path> runs from a previously exported configuration file',
+      'run.form.url-tool-filter-import-export':
+        'a URL workload supports tool filtering, import and export like a local one',
     },
   },
 ] as const satisfies readonly Section[];

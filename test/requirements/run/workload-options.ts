@@ -18,9 +18,6 @@ export const workloadOptions = [
     source: 'run spec §4 workload and runtime',
     deferred: 'comes with container workloads',
     says: {
-      'run.option.from-config': '--from-config is a string and loads an exported file',
-      'run.option.env-file': '--env-file is a string and loads variables from one file',
-      'run.option.env-file-dir': '--env-file-dir is a string and loads variables from all files of a directory',
       'run.option.label': '--label, short -l, is repeatable and sets a container label key=value',
       'run.option.network': '--network is a string, bridge by default',
       'run.option.network-drops-isolation':
@@ -53,6 +50,14 @@ export const workloadOptions = [
       'run.option.ignore-globally-file': '--ignore-globally loads the ignore file of the user configuration directory',
       'run.option.print-resolved-overlays':
         '--print-resolved-overlays is a boolean, false by default, and shows the container paths of tmpfs overlays',
+    },
+  },
+  {
+    source: 'run spec §4 workload and runtime',
+    says: {
+      'run.option.env-file': '--env-file is a string and loads variables from one file',
+      'run.option.env-file-dir': '--env-file-dir is a string and loads variables from all files of a directory',
+      'run.option.from-config': '--from-config is a string and loads an exported file',
       'run.option.debug': '--debug is an inherited boolean that turns debug mode on',
     },
   },

@@ -31,7 +31,7 @@ const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode
 
 describe('workload records', () => {
   it('stores the configuration, readable by its owner only', async () => {
-    const config = workloadConfigOf('one', { env: { TOKEN: 'secret' } });
+    const config = workloadConfigOf('one', { env_vars: { TOKEN: 'secret' } });
     expect(await createRecord(state, config)).toBe(true);
     expect(await readWorkload(state, 'one')).toMatchObject({
       name: 'one',

@@ -6,7 +6,7 @@ const [state = '', name = ''] = process.argv.slice(2);
 const filler = `filler ${'x'.repeat(20_000)}`;
 process.send?.('writing');
 for (;;) {
-  await createRecord(state, workloadConfigOf(name, { target: filler }));
+  await createRecord(state, workloadConfigOf(name, { env_vars: { FILLER: filler } }));
   for (let i = 0; i < 5; i++) await changeStatus(state, name, () => ({ status: 'stopped', message: filler }));
   await removeRecord(state, name);
 }

@@ -1,0 +1,54 @@
+import { explainIssues, findPlugin, type PlanInput } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { UsageError } from '../shared/usage-error.ts';
+
+/** Plugins whose configuration comes from options, and how error messages name them. */
+const CHECKED: Readonly<Record<string, string>> = {
+  audit: '--audit-config',
+  aggregation: '--tools, --tools-override',
+  telemetry: '--otel options',
+  'authorization/cedar': '--authz-config',
+  'incoming-auth/oidc': '--oidc options',
+};
+
+/**
+ * Reads the settings that options made for plugins, before anything is started.
+ * @throws UsageError with one line per fault. Values are not repeated
+ */
+export async function checkPlan(plan: PlanInput): Promise<void> {
+  const places = { catalogue, baseDir: '/' };
+  const problems: string[] = [];
+  for (const { use, with: given } of plan.plugins) {
+    const where = Object.hasOwn(CHECKED, use) ? CHECKED[use] : undefined;
+    if (where === undefined) continue;
+    const { config } = await findPlugin(use, places);
+    const read = config.safeParse(given ?? {});
+    if (!read.success) problems.push(...explainIssues(where, config, read.error));
+  }
+  problems.push(...(await strategyProblems(plan)));
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+}
+
+/** Options of the strategies for requests to the server. */
+async function strategyProblems({ outgoingAuth }: PlanInput): Promise<readonly string[]> {
+  const problems: string[] = [];
+  let use = outgoingAuth?.default;
+  while (use !== undefined) {
+    const { type, options } = use;
+    const strategy = STRATEGIES[type];
+    if (strategy === undefined) break;
+    const { slotOptions = {} } = await findPlugin(strategy.address, { catalogue, baseDir: '/' });
+    const schema = slotOptions[type];
+    const read = schema?.safeParse(options ?? {});
+    if (schema !== undefined && read?.success === false) {
+      problems.push(...explainIssues(strategy.where, schema, read.error));
+    }
+    use = (options as { readonly after?: typeof use } | undefined)?.after;
+  }
+  return problems;
+}
+
+const STRATEGIES: Readonly<Record<string, { readonly address: string; readonly where: string }>> = {
+  forward_headers: { address: 'outgoing-auth/forward-headers', where: '--remote-forward-headers' },
+  token_exchange: { address: 'outgoing-auth/token-exchange', where: '--token-exchange options' },
+};

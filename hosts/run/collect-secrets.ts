@@ -1,0 +1,27 @@
+/** Secrets of a new workload by name. They are kept in a file of their own, mode 0600, and never in `run.json`. */
+export interface Collected {
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Collects secrets while a configuration is built. */
+export interface SecretCollector extends Collected {
+  /** Keeps a value and returns the reference that stands for it: `NAME,target=FIELD`. */
+  keep(name: string, field: string, value: string): string;
+}
+
+/** Makes an empty collector. */
+export function collectSecrets(): SecretCollector {
+  const secrets: Record<string, string> = {};
+  return {
+    secrets,
+    keep(name, field, value) {
+      secrets[name] = value;
+      return `${name},target=${field}`;
+    },
+  };
+}
+
+/** The name of the secret in a reference. */
+export function secretNameOf(reference: string): string {
+  return reference.slice(0, reference.indexOf(','));
+}

@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import { RUN_CONFIG_VERSION, type RunConfig, workloadName } from '@toolmgr/plugins/workloads/state';
+import { UsageError } from '../shared/usage-error.ts';
+import { type Collected, collectSecrets } from './collect-secrets.ts';
+import { findContradiction } from './contradictions.ts';
+import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
+import { readSecretFile } from './option-file.ts';
+import type { RunFlags } from './options.ts';
+import { policyFromFlags } from './policy-from-flags.ts';
+import { readTarget, type Target } from './target.ts';
+import { readOverrides } from './tools-override.ts';
+
+/** A new workload: what is written to disk, and what is only said. */
+export interface NewWorkload extends Collected {
+  readonly config: RunConfig;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Builds the configuration of a new workload from TARGET, its arguments and the flags; writes and starts nothing.
+ * @throws UsageError when TARGET or the flags are invalid; the message says what to do
+ */
+export async function configFromFlags(
+  target: string,
+  args: readonly string[],
+  flags: RunFlags,
+  cwd: string,
+  nowMs: number,
+): Promise<NewWorkload> {
+  const read = await readTarget(target, [], cwd);
+  if (read.kind === 'refused') throw new UsageError(read.reason);
+  const transport = flags.transport ?? defaultTransport(read);
+  const problem = findContradiction(read.kind, transport, args, flags);
+  if (problem !== undefined) throw new UsageError(problem);
+  const warnings: string[] = [];
+  const secrets = collectSecrets();
+  const name = checkedName('--name', flags.name ?? read.name);
+  const config: RunConfig = {
+    schema_version: RUN_CONFIG_VERSION,
+    name,
+    group: checkedName('--group', flags.group),
+    transport,
+    ...(read.kind === 'url' ? { remote_url: read.url } : { process: programOf(target, read, flags, cwd) }),
+    cmd_args: [...args],
+    env_vars: read.kind === 'url' ? {} : { ...read.env, ...(await variablesOf(flags, cwd, warnings)), ...flags.env },
+    ...(flags.envFileDir === undefined ? {} : { env_file_dir: resolve(cwd, flags.envFileDir) }),
+    isolate_network: false,
+    debug: flags.debug === true,
+    host: flags.host.replace(/^\[(.*)\]$/, '$1'),
+    ...(flags.proxyPort === undefined ? {} : { port: flags.proxyPort }),
+    proxy_mode: flags.proxyMode,
+    ...(flags.targetHost === undefined ? {} : { target_host: flags.targetHost }),
+    ...(flags.targetPort === undefined ? {} : { target_port: flags.targetPort }),
+    ...(flags.endpointPrefix === undefined ? {} : { endpoint_prefix: flags.endpointPrefix }),
+    ...(flags.allowedOrigins === undefined ? {} : { allowed_origins: [...flags.allowedOrigins] }),
+    trust_proxy_headers: flags.trustProxyHeaders === true,
+    session_ttl: flags.sessionTtl,
+    stateless: flags.stateless === true,
+    strict_protocol_validation: flags.strictProtocolValidation === true,
+    ...(flags.tools === undefined ? {} : { tools_filter: [...flags.tools] }),
+    ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),
+    ...(await policyFromFlags(name, flags, cwd, secrets)),
+    ...(flags.remoteForwardHeaders === undefined
+      ? {}
+      : { header_forward: { add_plaintext_headers: { ...flags.remoteForwardHeaders } } }),
+    ...(await bearerToken(flags, cwd, secrets)),
+    created_at: new Date(nowMs).toISOString(),
+  };
+  return { config, warnings, secrets: secrets.secrets };
+}
+
+function programOf(
+  target: string,
+  { command }: Extract<Target, { kind: 'command' }>,
+  { startTimeout }: RunFlags,
+  cwd: string,
+): NonNullable<RunConfig['process']> {
+  return {
+    ...{ target, file: command.file, args: [...command.args], cwd },
+    ...(startTimeout === undefined ? {} : { start_timeout: `${startTimeout}ms` }),
+  };
+}
+
+/** Variables of files; those of `--env-file` win over those of `--env-file-dir`. */
+async function variablesOf({ envFile, envFileDir }: RunFlags, cwd: string, warnings: string[]): Promise<Variables> {
+  return {
+    ...(envFileDir === undefined
+      ? {}
+      : await variablesOfFolder(resolve(cwd, envFileDir), (line) => void warnings.push(line))),
+    ...(envFile === undefined ? {} : await variablesOfFile(envFile, cwd)),
+  };
+}
+
+/** A token is kept as a secret; a file is read again at each start, so that a new token counts. */
+async function bearerToken(
+  { remoteAuthBearerToken: token, remoteAuthBearerTokenFile: file }: RunFlags,
+  cwd: string,
+  secrets: ReturnType<typeof collectSecrets>,
+): Promise<Pick<RunConfig, 'remote_auth_config'>> {
+  if (token !== undefined) {
+    return { remote_auth_config: { bearer_token: secrets.keep('REMOTE_AUTH_BEARER_TOKEN', 'bearer_token', token) } };
+  }
+  if (file === undefined) return {};
+  await readSecretFile('--remote-auth-bearer-token-file', file, cwd);
+  return { remote_auth_config: { bearer_token_file: resolve(cwd, file) } };
+}
+
+function defaultTransport(read: Exclude<Target, { kind: 'refused' }>): RunConfig['transport'] {
+  if (read.kind === 'command') return 'stdio';
+  return /\/sse\/?$/.test(new URL(read.url).pathname) ? 'sse' : 'streamable-http';
+}
+
+function checkedName(flag: string, name: string): string {
+  const checked = workloadName.safeParse(name);
+  if (checked.success) return checked.data;
+  throw new UsageError(`${flag} ${name}: ${checked.error.issues[0]?.message ?? 'is not a valid name'}`);
+}

@@ -1,0 +1,69 @@
+import { resolve } from 'node:path';
+import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import { readRunConfig } from '@toolmgr/plugins/workloads/state';
+import { UsageError } from '../shared/usage-error.ts';
+import { secretNameOf } from './collect-secrets.ts';
+import type { NewWorkload } from './config-from-flags.ts';
+import { variablesOfFolder } from './env-files.ts';
+import { readText } from './option-file.ts';
+
+/**
+ * Reads an exported run configuration. Secrets are not part of it: each is read from the variable `TOOLMGR_SECRET_NAME`.
+ * @throws UsageError with one line per fault: path, what is wrong, the nearest known field
+ */
+export async function configFromFile(
+  file: string,
+  { debug, cwd, nowMs }: { readonly debug: boolean; readonly cwd: string; readonly nowMs: number },
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<NewWorkload> {
+  const read = readRunConfig(parsed(await readText('--from-config', file, cwd), file));
+  if ('problems' in read) throw new UsageError(`--from-config ${file}:\n  ${read.problems.join('\n  ')}`);
+  const warnings: string[] = [];
+  const { config } = read;
+  const ofFolder =
+    config.env_file_dir === undefined
+      ? {}
+      : await variablesOfFolder(resolve(cwd, config.env_file_dir), (line) => void warnings.push(line));
+  return {
+    config: {
+      ...config,
+      debug: debug || config.debug,
+      env_vars: { ...ofFolder, ...config.env_vars },
+      created_at: new Date(nowMs).toISOString(),
+    },
+    warnings,
+    secrets: secretsFrom(config, file, env),
+  };
+}
+
+function parsed(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`--from-config ${file} is not JSON`);
+  }
+}
+
+/** Names of all secrets that a configuration refers to. */
+export function secretNames(config: RunConfig): readonly string[] {
+  const references = [
+    config.remote_auth_config?.bearer_token,
+    config.oidc_config?.clientSecret,
+    config.token_exchange_config?.client_secret,
+    ...Object.values(config.telemetry_config?.headers ?? {}),
+  ];
+  return [...new Set(references.filter((reference) => reference !== undefined).map(secretNameOf))];
+}
+
+function secretsFrom(
+  config: RunConfig,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const pairs = secretNames(config).map((name) => [name, env[`${VARIABLE_PREFIX}${name}`] ?? ''] as const);
+  const missing = pairs.filter(([, value]) => value === '').map(([name]) => `${VARIABLE_PREFIX}${name}`);
+  if (missing.length === 0) return Object.fromEntries(pairs);
+  throw new UsageError(`--from-config ${file} refers to secrets, which are not exported: set ${missing.join(', ')}`);
+}
+
+const VARIABLE_PREFIX = 'TOOLMGR_SECRET_';

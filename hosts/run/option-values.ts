@@ -1,0 +1,75 @@
+import { durationMs } from '@toolmgr/plugins';
+import { InvalidArgumentError } from 'commander';
+
+// Readers of option values. No message repeats a value, because it may be secret.
+
+/** `KEY=VALUE`, repeated: one record. */
+export function readPair(text: string, before: unknown): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('expected KEY=VALUE');
+  return { ...(before as Record<string, string> | undefined), [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** A comma-separated list, repeated: one list without blanks and repetitions. */
+export function readList(text: string, before: unknown): string[] {
+  const given = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  return [...new Set([...((before as string[] | undefined) ?? []), ...given])];
+}
+
+/** A comma-separated list of `key=value`. */
+export function readPairs(text: string): Record<string, string> {
+  const pairs = readList(text, []).map((part) => part.split(/=(.*)/s, 2).map((piece) => piece.trim()));
+  if (pairs.some(([key = '', value]) => key === '' || value === undefined))
+    throw new InvalidArgumentError('expected key=value,key=value');
+  return Object.fromEntries(pairs);
+}
+
+/** `true` or `false`, for options that are true by default. */
+export function readBoolean(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new InvalidArgumentError('expected true or false');
+}
+
+/** Makes a reader of port numbers. */
+export function readPort(lowest: number): (text: string) => number {
+  return (text) => {
+    const port = Number(text);
+    if (/^\d{1,5}$/.test(text) && port >= lowest && port <= 65_535) return port;
+    throw new InvalidArgumentError(`expected a number from ${lowest} to 65535`);
+  };
+}
+
+/** The contract also has the deprecated `sse`. */
+export function readProxyMode(text: string): string {
+  if (text === 'streamable-http') return text;
+  if (text === 'sse') throw new InvalidArgumentError('sse is deprecated and not served: clients use streamable HTTP');
+  throw new InvalidArgumentError('expected streamable-http');
+}
+
+/** A Go duration, kept as text; zero means the default. */
+export function readDuration(text: string): string {
+  if (durationMs(text) !== undefined) return text;
+  throw new InvalidArgumentError('expected a Go duration such as 2h or 30m; 0 means the default');
+}
+
+/** A path prefix such as `/team`. */
+export function readPrefix(text: string): string {
+  if (/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(text)) return text.replace(/\/$/, '');
+  throw new InvalidArgumentError('expected a path that starts with /');
+}
+
+/** An origin exactly as browsers send it. */
+export function readOrigins(text: string, before: unknown): string[] {
+  const origins = readList(text, before);
+  if (origins.every((origin) => URL.parse(origin)?.origin === origin.toLowerCase())) return origins;
+  throw new InvalidArgumentError('expected an origin such as https://app.example.com, without a path');
+}
+
+/** A share from 0.0 to 1.0, kept as text. */
+export function readRate(text: string): string {
+  if (/^(0|1|0?\.\d+|0\.\d*|1\.0*)$/.test(text)) return text;
+  throw new InvalidArgumentError('expected a number from 0.0 to 1.0');
+}

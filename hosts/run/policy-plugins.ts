@@ -1,0 +1,119 @@
+import type { PlanInput, PluginUse } from '@toolmgr/core';
+import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import { secretNameOf } from './collect-secrets.ts';
+import { present } from './present.ts';
+
+/** Who calls: OIDC where it is configured, anyone otherwise. Client secrets are read by their name. */
+export function callerPlugin({ oidc_config: oidc, jwks_auth_token_file, tool_ca_bundle }: RunConfig): PluginUse {
+  if (oidc === undefined) return { use: 'incoming-auth/anonymous' };
+  return {
+    use: 'incoming-auth/oidc',
+    with: present({
+      issuer: oidc.issuer,
+      audience: oidc.audience,
+      // only introspection sends it
+      clientId: oidc.clientID ?? 'toolmgr',
+      clientSecretEnv: oidc.clientSecret === undefined ? undefined : secretNameOf(oidc.clientSecret),
+      introspectionUrl: oidc.introspectionURL,
+      jwksUrl: oidc.jwksurl,
+      jwksAuthTokenFile: oidc.authTokenFile ?? jwks_auth_token_file,
+      scopes: oidc.scopes,
+      resource: oidc.resourceURL,
+      caBundlePath: oidc.cacertPath ?? tool_ca_bundle,
+      insecureAllowHttp: oidc.insecureAllowHTTP,
+      jwksAllowPrivateIp: oidc.allowPrivateIP,
+    }),
+  };
+}
+
+/** Decisions, records and telemetry that the configuration asks for. `secrets`: values by name. */
+export function policyPlugins(config: RunConfig, secrets: Readonly<Record<string, string>>): PluginUse[] {
+  return [...authorization(config), ...toolNames(config), ...audit(config), ...telemetry(config, secrets)];
+}
+
+function authorization({ authz_config: authz }: RunConfig): PluginUse[] {
+  if (authz === undefined) return [];
+  const { cedar } = authz;
+  const settings = present({
+    policies: cedar.policies,
+    entitiesJson: cedar.entities_json,
+    groupClaimName: cedar.group_claim_name,
+    groupEntityType: cedar.group_entity_type,
+    roleClaimName: cedar.role_claim_name,
+    primaryUpstreamProvider: cedar.primary_upstream_provider,
+  });
+  return [{ use: 'authorization/cedar', with: settings }];
+}
+
+/** The names of one backend never collide, so `priority` leaves them without a prefix. */
+function toolNames({ name, tools_filter: filter, tools_override: overrides }: RunConfig): PluginUse[] {
+  if (filter === undefined && overrides === undefined) return [];
+  const tools = [{ workload: name, ...present({ filter, overrides }) }];
+  const settings = {
+    conflictResolution: 'priority',
+    conflictResolutionConfig: { priorityOrder: [name] },
+    tools,
+  };
+  return [{ use: 'aggregation', with: settings }];
+}
+
+function audit({ name, audit_config: given }: RunConfig): PluginUse[] {
+  if (given === undefined || given.enabled === false) return [];
+  const { enabled: _, ...settings } = given;
+  return [{ use: 'audit', with: { component: name, ...settings } }];
+}
+
+function telemetry({ telemetry_config: given }: RunConfig, secrets: Readonly<Record<string, string>>): PluginUse[] {
+  if (given === undefined) return [];
+  const { headers, ...settings } = given;
+  const isOn = settings.tracingEnabled || settings.metricsEnabled || settings.enablePrometheusMetricsPath;
+  if (!isOn) return [];
+  const values = Object.entries(headers ?? {}).map(([name, reference]) => [name, secrets[secretNameOf(reference)]]);
+  return [
+    {
+      use: 'telemetry',
+      with: { ...settings, ...(values.length === 0 ? {} : { headers: Object.fromEntries(values) }) },
+    },
+  ];
+}
+
+/** Plugins and the strategy that add credentials and headers to requests to the server. */
+export function outgoingAuth(config: RunConfig): {
+  readonly plugins: PluginUse[];
+  readonly outgoingAuth: NonNullable<PlanInput['outgoingAuth']>;
+} {
+  const exchange = tokenExchange(config);
+  const headers = forwardedHeaders(config);
+  const inner = exchange ?? { type: 'unauthenticated' };
+  const plugins = [
+    { use: exchange === undefined ? 'outgoing-auth/unauthenticated' : 'outgoing-auth/token-exchange' },
+    ...(headers === undefined ? [] : [{ use: 'outgoing-auth/forward-headers' }]),
+  ];
+  const strategy = headers === undefined ? inner : { type: 'forward_headers', options: { ...headers, after: inner } };
+  return { plugins, outgoingAuth: { default: strategy } };
+}
+
+function tokenExchange({ token_exchange_config: given }: RunConfig) {
+  if (given === undefined) return undefined;
+  const options = present({
+    tokenUrl: given.token_url,
+    audience: given.audience,
+    clientId: given.client_id,
+    clientSecretEnv: given.client_secret === undefined ? undefined : secretNameOf(given.client_secret),
+    scopes: given.scopes,
+    subjectTokenType: given.subject_token_type,
+    headerName: given.header_strategy === 'custom' ? given.external_token_header_name : undefined,
+  });
+  return { type: 'token_exchange', options };
+}
+
+function forwardedHeaders({ header_forward: forward, remote_auth_config: auth }: RunConfig) {
+  const headers = forward?.add_plaintext_headers;
+  const reference = auth?.bearer_token;
+  if (headers === undefined && auth === undefined) return undefined;
+  return present({
+    headers,
+    bearerTokenEnv: reference === undefined ? undefined : secretNameOf(reference),
+    bearerTokenFile: auth?.bearer_token_file,
+  });
+}

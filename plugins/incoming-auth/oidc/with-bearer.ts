@@ -1,0 +1,16 @@
+import type { Secret } from '@toolmgr/core';
+import type { RemoteHttp } from '../../shared/safe-http/remote-http.ts';
+
+/** A client that sends a bearer token with every request. */
+export function withBearer(http: RemoteHttp, token: Secret): RemoteHttp {
+  const send: RemoteHttp['send'] = (url, wanted = {}) =>
+    http.send(url, { ...wanted, headers: { ...wanted.headers, authorization: `Bearer ${token.reveal()}` } });
+  return {
+    ...http,
+    send,
+    async getJson(url, signal) {
+      const headers = { accept: 'application/json' };
+      return http.json(await send(url, { headers, ...(signal === undefined ? {} : { signal }) }), url);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** Fields of an exported run configuration that are not available yet, with the feature that they come with. */
+export const AVAILABLE_WITH: ReadonlyMap<string, string> = new Map([
+  ...fields('container workloads', [
+    ...['allow_docker_gateway', 'base_name', 'container_labels', 'container_name', 'ignore_config', 'image'],
+    ...['permission_profile', 'permission_profile_name_or_path', 'publish', 'runtime_config', 'volumes', 'secrets'],
+  ]),
+  ...fields('the registry', ['registry_api_url', 'registry_server_name', 'registry_url']),
+  ...fields('webhooks', ['mutating_webhooks', 'validating_webhooks']),
+  ...fields('the run configuration of rate limits', ['rate_limit_config', 'rate_limit_namespace']),
+  ...fields('the operator', ['k8s_pod_template_patch', 'mcpserver_generation', 'scaling_config']),
+  ...fields('the embedded authorization server', ['embedded_auth_server_config', 'upstream_swap_config']),
+  ...fields('AWS STS', ['aws_sts_config']),
+  ...fields('explicit middleware', ['additional_middleware_configs', 'middleware_configs']),
+]);
+
+function fields(feature: string, names: readonly string[]): [string, string][] {
+  return names.map((name) => [name, feature]);
+}

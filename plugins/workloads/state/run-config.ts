@@ -1,0 +1,183 @@
+import { explainIssues, isObject } from '@toolmgr/core';
+import { z } from 'zod';
+import { fromFirstFormat } from './first-run-format.ts';
+import { AVAILABLE_WITH } from './later-run-fields.ts';
+import { workloadName } from './workload-name.ts';
+
+/** The version of the document that is written. */
+export const RUN_CONFIG_VERSION = 'v0.1.0';
+
+const text = z.string().min(1);
+const texts = z.array(z.string());
+const textMap = z.record(z.string(), z.string());
+const port = z.int().min(1).max(65_535);
+
+/** A value that may be secret: the reference `NAME,target=FIELD`, and never the value itself. */
+const secretReference = z.string().regex(/^[A-Za-z0-9_]+,target=[A-Za-z0-9_-]+$/, {
+  error: 'expected a reference such as NAME,target=FIELD: a run configuration holds no secret',
+});
+
+const auditConfig = z.strictObject({
+  component: z.string().optional(),
+  detectApplicationErrors: z.boolean().optional(),
+  enabled: z.boolean().optional(),
+  eventTypes: texts.optional(),
+  excludeEventTypes: texts.optional(),
+  includeRequestData: z.boolean().optional(),
+  includeResponseData: z.boolean().optional(),
+  logFile: z.string().optional(),
+  maxDataSize: z.int().optional(),
+  maxDelegationDepth: z.int().optional(),
+});
+
+/** Only the first two fields are of the contract; the rest of an authorization file depends on its `type`. */
+const authzConfig = z.strictObject({
+  version: z.literal('1.0'),
+  type: z.literal('cedarv1', { error: 'expected cedarv1' }),
+  cedar: z.strictObject({
+    policies: texts,
+    entities_json: z.string().optional(),
+    group_claim_name: z.string().optional(),
+    group_entity_type: z.string().optional(),
+    primary_upstream_provider: z.string().optional(),
+    role_claim_name: z.string().optional(),
+  }),
+});
+
+const oidcConfig = z.strictObject({
+  allowPrivateIP: z.boolean().optional(),
+  audience: text.optional(),
+  authTokenFile: text.optional(),
+  cacertPath: text.optional(),
+  clientID: text.optional(),
+  clientSecret: secretReference.optional(),
+  insecureAllowHTTP: z.boolean().optional(),
+  introspectionURL: text.optional(),
+  issuer: text.optional(),
+  jwksurl: text.optional(),
+  resourceURL: text.optional(),
+  scopes: texts.optional(),
+});
+
+const telemetryConfig = z.strictObject({
+  caCertPath: text.optional(),
+  customAttributes: textMap.optional(),
+  enablePrometheusMetricsPath: z.boolean().optional(),
+  endpoint: text.optional(),
+  environmentVariables: texts.optional(),
+  headers: z.record(z.string(), secretReference).optional(),
+  insecure: z.boolean().optional(),
+  metricsEnabled: z.boolean().optional(),
+  samplingRate: z.string().optional(),
+  serviceName: text.optional(),
+  serviceVersion: text.optional(),
+  tracingEnabled: z.boolean().optional(),
+  useLegacyAttributes: z.boolean().optional(),
+});
+
+const tokenExchangeConfig = z.strictObject({
+  audience: text.optional(),
+  client_id: text.optional(),
+  client_secret: secretReference.optional(),
+  external_token_header_name: text.optional(),
+  header_strategy: z.enum(['replace', 'custom']).optional(),
+  scopes: texts.optional(),
+  subject_token_type: text.optional(),
+  token_url: text,
+});
+
+const toolOverride = z.strictObject({ description: z.string().optional(), name: z.string().optional() });
+
+/**
+ * What a workload is and how it is served: `run.json`, `toolmgr export` and `--from-config`.
+ *
+ * Shape: the field names of the contract; `process` and `created_at` are ours. Durations are Go duration strings. Values
+ * of `env_vars` may be secret, so the file has mode 0600; every other secret is a reference.
+ * Source: workload API spec §2 "Exported run configuration".
+ */
+export const runConfig = z.strictObject({
+  schema_version: z.literal(RUN_CONFIG_VERSION),
+  name: workloadName,
+  group: workloadName.default('default'),
+  transport: z.enum(['stdio', 'sse', 'streamable-http']),
+  /** URL of a remote server; a program has `process` instead. */
+  remote_url: z.string().optional(),
+  /** The program of the runtime `process`, where the contract has only images. */
+  process: z
+    .strictObject({
+      /** The TARGET as it was typed. */
+      target: z.string(),
+      file: z.string(),
+      /** Arguments before those of `cmd_args`. */
+      args: texts.default([]),
+      cwd: z.string(),
+      /** Time for its first start; 5 minutes when absent. */
+      start_timeout: z.string().optional(),
+    })
+    .optional(),
+  /** Arguments after `--`. */
+  cmd_args: texts.default([]),
+  env_vars: textMap.default({}),
+  env_file_dir: text.optional(),
+  /** A program without a container is never isolated. */
+  isolate_network: z.literal(false, { error: 'network isolation comes with container workloads' }).default(false),
+  debug: z.boolean().default(false),
+  host: z.string().default('127.0.0.1'),
+  /** 0 or absent: any free port, kept over restarts. */
+  port: z.int().min(0).max(65_535).optional(),
+  proxy_mode: z.enum(['streamable-http', 'sse']).default('streamable-http'),
+  target_host: text.optional(),
+  target_port: port.optional(),
+  endpoint_prefix: z.string().startsWith('/').optional(),
+  allowed_origins: texts.optional(),
+  trust_proxy_headers: z.boolean().default(false),
+  session_ttl: z.string().default('2h'),
+  stateless: z.boolean().default(false),
+  strict_protocol_validation: z.boolean().default(false),
+  tools_filter: z.array(text).optional(),
+  tools_override: z.record(z.string(), toolOverride).optional(),
+  audit_config: auditConfig.optional(),
+  audit_config_path: text.optional(),
+  authz_config: authzConfig.optional(),
+  authz_config_path: text.optional(),
+  oidc_config: oidcConfig.optional(),
+  jwks_auth_token_file: text.optional(),
+  tool_ca_bundle: text.optional(),
+  token_exchange_config: tokenExchangeConfig.optional(),
+  telemetry_config: telemetryConfig.optional(),
+  header_forward: z.strictObject({ add_plaintext_headers: textMap.optional() }).optional(),
+  remote_auth_config: z
+    .strictObject({ bearer_token: secretReference.optional(), bearer_token_file: text.optional() })
+    .optional(),
+  /** Not exported. */
+  created_at: z.iso.datetime().optional(),
+});
+
+/** A workload as it was asked for. */
+export type RunConfig = z.output<typeof runConfig>;
+
+/** The outcome of reading: the configuration, or one sentence per fault. Values are not repeated. */
+export type ReadRunConfig = { readonly config: RunConfig } | { readonly problems: readonly string[] };
+
+/** Reads a run configuration of this version or of the first one. Unknown fields are faults with the nearest name. */
+export function readRunConfig(value: unknown): ReadRunConfig {
+  const current = fromFirstFormat(value);
+  const later = laterFields(current);
+  if (later.length > 0) return { problems: later };
+  const read = runConfig.safeParse(current);
+  if (!read.success) return { problems: explainIssues('', runConfig, read.error) };
+  const { process, remote_url: url, cmd_args: args } = read.data;
+  if ((process === undefined) === (url === undefined))
+    return { problems: ['expected one of process and remote_url, which say what is run'] };
+  if (url !== undefined && args.length > 0) return { problems: ['cmd_args: a remote server takes no arguments'] };
+  return { config: read.data };
+}
+
+/** Fields of the contract that no feature reads yet. */
+function laterFields(value: unknown): string[] {
+  if (!isObject(value)) return [];
+  return Object.keys(value).flatMap((field) => {
+    const feature = AVAILABLE_WITH.get(field);
+    return feature === undefined ? [] : [`${field} is not available yet: it comes with ${feature}`];
+  });
+}

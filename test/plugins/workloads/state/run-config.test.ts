@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { type RunConfig, readRunConfig, runConfig } from '../../../../plugins/workloads/state/run-config.ts';
+import { proves } from '../../../support/proves.ts';
+
+/** Every field of a program, each with a value that is not its default. */
+const PROGRAM: RunConfig = {
+  schema_version: 'v0.1.0',
+  name: 'one',
+  group: 'dev',
+  transport: 'streamable-http',
+  process: { target: 'npx://x', file: '/bin/npx', args: ['-y', 'x'], cwd: '/srv', start_timeout: '1m' },
+  cmd_args: ['--all'],
+  env_vars: { A: '1' },
+  env_file_dir: '/etc/one',
+  isolate_network: false,
+  debug: true,
+  host: '0.0.0.0',
+  port: 4000,
+  proxy_mode: 'sse',
+  target_host: '127.0.0.2',
+  target_port: 3000,
+  endpoint_prefix: '/team',
+  allowed_origins: ['https://a.example'],
+  trust_proxy_headers: true,
+  session_ttl: '10m',
+  stateless: true,
+  strict_protocol_validation: true,
+  tools_filter: ['a'],
+  tools_override: { a: { name: 'b', description: 'c' } },
+  audit_config: {
+    component: 'x',
+    detectApplicationErrors: false,
+    enabled: true,
+    eventTypes: ['mcp_tool_call'],
+    excludeEventTypes: ['mcp_ping'],
+    includeRequestData: true,
+    includeResponseData: true,
+    logFile: '/var/audit',
+    maxDataSize: 10,
+    maxDelegationDepth: 2,
+  },
+  audit_config_path: '/etc/audit.json',
+  authz_config: {
+    version: '1.0',
+    type: 'cedarv1',
+    cedar: {
+      policies: ['permit(principal, action, resource);'],
+      entities_json: '[]',
+      group_claim_name: 'groups',
+      group_entity_type: 'Team',
+      primary_upstream_provider: '',
+      role_claim_name: 'roles',
+    },
+  },
+  authz_config_path: '/etc/authz.yaml',
+  oidc_config: {
+    allowPrivateIP: true,
+    audience: 'one',
+    authTokenFile: '/etc/token',
+    cacertPath: '/etc/ca.pem',
+    clientID: 'id',
+    clientSecret: 'OIDC_CLIENT_SECRET,target=clientSecret',
+    insecureAllowHTTP: true,
+    introspectionURL: 'http://id.example/introspect',
+    issuer: 'http://id.example',
+    jwksurl: 'http://id.example/keys',
+    resourceURL: 'https://one.example/mcp',
+    scopes: ['openid'],
+  },
+  jwks_auth_token_file: '/etc/token',
+  tool_ca_bundle: '/etc/ca.pem',
+  token_exchange_config: {
+    audience: 'two',
+    client_id: 'id',
+    client_secret: 'TOKEN_EXCHANGE_CLIENT_SECRET,target=client_secret',
+    external_token_header_name: 'X-Token',
+    header_strategy: 'custom',
+    scopes: ['a'],
+    subject_token_type: 'id_token',
+    token_url: 'https://id.example/token',
+  },
+  telemetry_config: {
+    caCertPath: '/etc/ca.pem',
+    customAttributes: { team: 'a' },
+    enablePrometheusMetricsPath: true,
+    endpoint: 'collector:4318',
+    environmentVariables: ['REGION'],
+    headers: { 'x-key': 'OTEL_HEADER_1,target=headers' },
+    insecure: true,
+    metricsEnabled: true,
+    samplingRate: '0.5',
+    serviceName: 'one',
+    serviceVersion: '2',
+    tracingEnabled: true,
+    useLegacyAttributes: false,
+  },
+  created_at: '2027-01-15T08:00:00.000Z',
+};
+
+const REMOTE: RunConfig = {
+  ...runConfig.parse({ schema_version: 'v0.1.0', name: 'far', transport: 'sse' }),
+  remote_url: 'https://x.example/sse',
+  header_forward: { add_plaintext_headers: { 'X-Team': 'a' } },
+  remote_auth_config: {
+    bearer_token: 'REMOTE_AUTH_BEARER_TOKEN,target=bearer_token',
+    bearer_token_file: '/etc/token',
+  },
+};
+
+const problemsOf = (value: unknown): string => {
+  const read = readRunConfig(value);
+  return 'problems' in read ? read.problems.join('\n') : '';
+};
+
+describe('a run configuration', () => {
+  it('is the same after it was written and read, with every field', () => {
+    expect(Object.keys({ ...PROGRAM, ...REMOTE }).sort()).toEqual(Object.keys(runConfig.shape).sort());
+    for (const config of [PROGRAM, REMOTE]) {
+      expect(readRunConfig(JSON.parse(JSON.stringify(config)))).toEqual({ config });
+    }
+  });
+
+  it('keeps each field by itself', () => {
+    const least = {
+      schema_version: 'v0.1.0',
+      name: 'one',
+      transport: 'stdio',
+      process: { target: '', file: 'x', cwd: '/' },
+    };
+    for (const [field, value] of Object.entries(PROGRAM)) {
+      const read = readRunConfig({ ...least, [field]: value });
+      expect('config' in read && read.config, field).toMatchObject({ [field]: value });
+    }
+  });
+
+  proves('choice.general.unknown-key-refused', 'refuses an unknown field with the nearest name, at any depth', () => {
+    expect(problemsOf({ ...PROGRAM, sesion_ttl: '1h' })).toBe('unknown key "sesion_ttl", did you mean "session_ttl"?');
+    expect(problemsOf({ ...PROGRAM, oidc_config: { isuer: 'x' } })).toContain('oidc_config: unknown key "isuer"');
+    expect(problemsOf({ ...PROGRAM, image: 'x:1' })).toBe(
+      'image is not available yet: it comes with container workloads',
+    );
+    expect(problemsOf({ ...PROGRAM, validating_webhooks: [] })).toContain('comes with webhooks');
+  });
+
+  it('refuses what it cannot mean', () => {
+    expect(problemsOf({ ...PROGRAM, process: undefined })).toContain('expected one of process and remote_url');
+    expect(problemsOf({ ...PROGRAM, remote_url: 'https://x.example' })).toContain('expected one of');
+    expect(problemsOf({ ...REMOTE, cmd_args: ['a'] })).toContain('a remote server takes no arguments');
+    expect(problemsOf({ ...PROGRAM, isolate_network: true })).toContain('comes with container workloads');
+    expect(problemsOf({ ...PROGRAM, authz_config: { version: '1.0', type: 'httpv1' } })).toContain('expected cedarv1');
+    expect(problemsOf(undefined)).not.toBe('');
+  });
+
+  it('holds no secret: only a reference is taken, and an error does not repeat the value', () => {
+    const wrong = problemsOf({ ...REMOTE, remote_auth_config: { bearer_token: 's3cret' } });
+    expect(wrong).toContain('remote_auth_config.bearer_token: expected a reference such as NAME,target=FIELD');
+    expect(wrong).not.toContain('s3cret');
+  });
+
+  it('is read from the first format too', () => {
+    const first = { format: 1, name: 'old', group: 'dev', target: 'npx://x', transport: 'sse', cwd: '/srv' };
+    const more = { env: { A: '1' }, host: '::1', proxyPort: 1, targetPort: 2, createdAtMs: 0 };
+    const command = { file: '/bin/npx', args: ['-y', 'x', 'all'] };
+    const flags = { strictProtocolValidation: true, startTimeoutMs: 1500 };
+    expect(readRunConfig({ ...first, ...more, ...flags, command })).toEqual({
+      config: {
+        ...runConfig.parse({ schema_version: 'v0.1.0', name: 'old', transport: 'sse' }),
+        process: {
+          target: 'npx://x',
+          file: '/bin/npx',
+          args: ['-y', 'x', 'all'],
+          cwd: '/srv',
+          start_timeout: '1500ms',
+        },
+        ...{ group: 'dev', env_vars: { A: '1' }, host: '::1', port: 1, target_port: 2, session_ttl: '30m' },
+        strict_protocol_validation: true,
+        created_at: '1970-01-01T00:00:00.000Z',
+      },
+    });
+    expect(readRunConfig({ ...first, ...more, url: 'https://x.example' })).toMatchObject({
+      config: { remote_url: 'https://x.example', session_ttl: '30m' },
+    });
+  });
+});

@@ -321,8 +321,8 @@ export class BackendController {
   }
 
   /**
-   * A session of the client's own era, or the gateway's own one when the backend does not support that era or has no
-   * room.
+   * A session of the client's own era, or the gateway's own one when the backend does not support that era or has no free
+   * place.
    */
   async #openBeside(holder: SessionHolder, owner: SessionOwner, number: number): Promise<JsonRpcConnection> {
     try {

@@ -187,9 +187,9 @@ const TOLD_AS = { tool: 'tools', prompt: 'prompts', resource: 'resources', templ
 /** The lists that changed for clients; without an old catalogue, the non-empty ones. */
 export function kindsThatDiffer(old: Catalog | undefined, catalog: Catalog | undefined): CatalogChange['kinds'] {
   const direct = [old?.direct(), catalog?.direct()] as const;
-  const hasDoors = direct[0] !== old || direct[1] !== catalog;
+  const hasDirectPaths = direct[0] !== old || direct[1] !== catalog;
   const differing = KINDS.filter(
-    (kind) => !isSameList(old, catalog, kind) || (hasDoors && !isSameList(...direct, kind)),
+    (kind) => !isSameList(old, catalog, kind) || (hasDirectPaths && !isSameList(...direct, kind)),
   );
   return [...new Set(differing.map((kind) => TOLD_AS[kind]))];
 }

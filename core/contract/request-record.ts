@@ -70,7 +70,7 @@ export interface OpenRequestRecord extends RequestRecord {
 export interface RequestListener {
   /** An event stream begins; it may last for days. */
   streamOpened(record: RequestRecord): void;
-  /** The answer is complete, or its asker has left. Once per request. */
+  /** The response is complete, or the client has disconnected. Once per request. */
   settled(record: RequestRecord): void;
   now(): number;
 }

@@ -133,6 +133,6 @@ export interface ListedBackend {
   readonly name: string;
   /** It is a program: requests to it carry no headers. */
   readonly isProgram: boolean;
-  /** It is a server of somebody else. */
+  /** It is a remote server, not run by the user. */
   readonly isRemote: boolean;
 }

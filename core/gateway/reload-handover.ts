@@ -72,10 +72,10 @@ export function whyNotMoved(
   after: Pick<HandoverState, 'plan' | 'authenticators' | 'perCaller' | 'endpointSettings'>,
 ): string | undefined {
   const differing = MOVED_UNDER.filter((key) => !isDeepStrictEqual(before.plan[key], after.plan[key]));
-  const isSameDoor = isDeepStrictEqual([...before.authenticators].sort(), [...after.authenticators].sort());
+  const authenticatesSame = isDeepStrictEqual([...before.authenticators].sort(), [...after.authenticators].sort());
   const all = [
     ...differing,
-    ...(isSameDoor ? [] : ['the plugins that authenticate callers']),
+    ...(authenticatesSame ? [] : ['the plugins that authenticate callers']),
     ...(isDeepStrictEqual(before.endpointSettings, after.endpointSettings)
       ? []
       : ['the revisions or paths of the endpoint']),
@@ -104,7 +104,7 @@ function catalogIn(catalogs: Catalogs, capabilityClass: string): Catalog | undef
 const MOVED_UNDER = ['name', 'version', 'endpoint', 'limits', 'sessionStorage', 'stateKey'] as const;
 
 /** Whether callers are authenticated in the same way, including the configuration of the plugins. */
-export function isSameDoor(before: Plan, after: Plan, authenticators: readonly string[]): boolean {
+export function authenticatesSame(before: Plan, after: Plan, authenticators: readonly string[]): boolean {
   return authenticators.every((use) => isDeepStrictEqual(configsOf(before, use), configsOf(after, use)));
 }
 

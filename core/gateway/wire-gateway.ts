@@ -6,7 +6,13 @@ import type { Performing } from '../pipeline/perform-inner.ts';
 import type { InFlight } from '../timing/in-flight.ts';
 import type { Gateway } from './gateway.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
-import { type HandoverState, isSameDoor, listsThatDiffer, noteHandoverState, whyNotMoved } from './reload-handover.ts';
+import {
+  authenticatesSame,
+  type HandoverState,
+  listsThatDiffer,
+  noteHandoverState,
+  whyNotMoved,
+} from './reload-handover.ts';
 import { type Sources, watchSources } from './sources.ts';
 import { type JoinParts, wireBackends } from './wire-backends.ts';
 import { wirePipeline } from './wire-pipeline.ts';
@@ -68,7 +74,7 @@ export function wireGateway(parts: JoinParts): WiredGateway {
   };
   const moveIn = (before: HandoverState): void => {
     const kept = new Set(manager.states().flatMap(({ backend: { name } }) => (isAdopted(name) ? [name] : [])));
-    const endStreams = !isSameDoor(before.plan, plan, authenticators);
+    const endStreams = !authenticatesSame(before.plan, plan, authenticators);
     const changes = listsThatDiffer(before.catalogs, catalogs);
     before.leave(endpoint.exchange({ ...behind, kept, endStreams }));
     wiredPipeline.settlesRounds();

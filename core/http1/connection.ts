@@ -196,7 +196,7 @@ export class Connection {
     return at + size;
   }
 
-  /** The answer is complete: the connection is free again, or closed, before its reader goes on. */
+  /** The answer is complete: the connection is free again, or closed, before its reader continues. */
   #end(flow: ActiveRequest, head: ParsedHead, isMore: boolean): void {
     if (this.#current !== flow) return; // its reader has aborted it
     this.#forget();

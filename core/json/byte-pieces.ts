@@ -41,7 +41,7 @@ export class ByteCollector {
 
   #copy(piece: Uint8Array): void {
     for (let from = 0; from < piece.length; ) {
-      const tail = this.#room();
+      const tail = this.#space();
       const take = Math.min(piece.length - from, tail.length - this.#filled);
       tail.set(piece.subarray(from, from + take), this.#filled);
       this.#filled += take;
@@ -50,7 +50,7 @@ export class ByteCollector {
   }
 
   /** The unused part of the last buffer is not part of the result. */
-  #room(): Buffer {
+  #space(): Buffer {
     const tail = this.#tail;
     if (tail !== undefined && this.#filled < tail.length) return tail;
     if (tail !== undefined) {

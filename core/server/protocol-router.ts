@@ -76,7 +76,7 @@ export function createProtocolRouter({
 }
 
 /** The client for which the gateway reads its own server info. */
-const GATEWAY_CLIENT = silentClient({ key: 'nobody', caller: ANONYMOUS, capabilities: {}, capabilityClass: '' });
+const GATEWAY_CLIENT = silentClient({ key: 'gateway', caller: ANONYMOUS, capabilities: {}, capabilityClass: '' });
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

@@ -9,8 +9,8 @@ export interface RejectedTokens {
 }
 
 /**
- * Logs why tokens are rejected, never the tokens, so that operators can help clients that fail to authenticate. Anybody
- * can send tokens, so only the first ones of each window are logged, followed by the number of further ones.
+ * Logs why tokens are rejected, never the tokens, so that operators can help clients that fail to authenticate. Every
+ * client can send tokens, so only the first ones of each window are logged, followed by the number of further ones.
  */
 export function createRejectedTokens(log: Pick<Log, 'info'>): RejectedTokens {
   let inWindow = 0;

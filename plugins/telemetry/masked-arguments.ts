@@ -26,29 +26,29 @@ function shortText(value: JsonValue | undefined): string {
 }
 
 /** Adds the text of a value to `parts` and returns the remaining number of characters. */
-function render(value: JsonValue | undefined, room: number, parts: string[]): number {
-  if (room <= 0) return room;
+function render(value: JsonValue | undefined, maxChars: number, parts: string[]): number {
+  if (maxChars <= 0) return maxChars;
   if (isObject(value)) {
-    let left = room;
+    let left = maxChars;
     for (const name in value) {
       if (left <= 0) break;
-      left = add(`${left === room ? '{' : ','}${name.slice(0, VALUE_CHARACTERS)}:`, left, parts);
+      left = add(`${left === maxChars ? '{' : ','}${name.slice(0, VALUE_CHARACTERS)}:`, left, parts);
       left = SECRET_NAME.test(name) ? add(MASK, left, parts) : render(value[name], left, parts);
     }
-    return add(left === room ? '{}' : '}', left, parts);
+    return add(left === maxChars ? '{}' : '}', left, parts);
   }
   if (Array.isArray(value)) {
-    let left = add('[', room, parts);
+    let left = add('[', maxChars, parts);
     for (const item of value as readonly JsonValue[]) {
       if (left <= 0) break;
       left = add(',', render(item, left, parts), parts);
     }
     return add(']', left, parts);
   }
-  return add(typeof value === 'string' ? value.slice(0, room) : String(value), room, parts);
+  return add(typeof value === 'string' ? value.slice(0, maxChars) : String(value), maxChars, parts);
 }
 
-function add(text: string, room: number, parts: string[]): number {
+function add(text: string, maxChars: number, parts: string[]): number {
   parts.push(text);
-  return room - text.length;
+  return maxChars - text.length;
 }

@@ -44,7 +44,7 @@ export function readEnvelope(
   spoken: SupportedVersions,
 ): Envelope | { readonly error: WireError } {
   const meta = isObject(message.given._meta) ? message.given._meta : NO_META;
-  for (const check of RUNGS) {
+  for (const check of CHECKS) {
     const error = check(message, headers, meta, spoken);
     if (error !== undefined) return { error };
   }
@@ -108,7 +108,7 @@ const optionalKeys: HeaderCheck = (_message, _headers, meta) => {
   return undefined;
 };
 
-const RUNGS: readonly HeaderCheck[] = [
+const CHECKS: readonly HeaderCheck[] = [
   versionClaim,
   versionHeader,
   spokenVersion,

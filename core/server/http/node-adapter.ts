@@ -32,7 +32,7 @@ export class NodeInbound implements Inbound {
     const path = pathOf(request.url ?? '/');
     this.path = mountPath === '' ? path : mounted(mountPath, path);
     this.headers = headersOf(request);
-    this.remoteAddress = request.socket.remoteAddress; // Node forgets the address of a closed socket that nobody asked before
+    this.remoteAddress = request.socket.remoteAddress; // read now, because Node does not keep the address of a closed socket
   }
 
   get cancel(): Cancel {

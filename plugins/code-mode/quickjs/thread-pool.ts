@@ -165,8 +165,8 @@ class ThreadPool implements Pool {
       waiting.begin(thread);
     }
     const wanted = this.#queue.filter((waiting) => this.#canRun(waiting)).length;
-    const room = this.#config.workers - this.#threads.size - this.#starting;
-    const more = Math.min(room, wanted - this.#starting - this.#idle.size);
+    const free = this.#config.workers - this.#threads.size - this.#starting;
+    const more = Math.min(free, wanted - this.#starting - this.#idle.size);
     for (let count = 0; count < more; count++) void this.#open().catch((cause: unknown) => this.#failed(cause));
   }
 

@@ -287,7 +287,7 @@ describe('the monitor', () => {
     kit.settle({ outcome: 'error', cause: new BackendError('a', -32602, 'no such tool', undefined) });
     kit.settle({ outcome: 'fault', cause: new Error('a plugin broke') });
     kit.settle({ outcome: 'fault', cause: refused() });
-    kit.settle({ outcome: 'fault', cause: timedOut() }, 'nobody');
+    kit.settle({ outcome: 'fault', cause: timedOut() }, 'unknown');
     expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', consecutiveFailures: 0 });
   });
 

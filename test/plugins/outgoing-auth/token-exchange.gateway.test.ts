@@ -423,7 +423,7 @@ describe('a backend that lists for its callers only', () => {
 
   proves(
     'choice.token-exchange.caller-lists',
-    'is read again after a minute where nobody tells of changes',
+    'is read again after a minute without change notifications',
     async () => {
       const endpoint = await endpointWith();
       let more: string[] = [];

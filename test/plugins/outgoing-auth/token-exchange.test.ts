@@ -260,7 +260,7 @@ describe('without a token of a caller', () => {
     await using endpoint = await tokenEndpoint();
     const { send } = await prepared(endpoint, { clientId: 'gateway', clientSecret: 's' });
     for (const purpose of ['call', 'session'] as const) {
-      await expect(send(authContextOf(callerOf('nobody'), purpose))).rejects.toMatchObject({
+      await expect(send(authContextOf(callerOf('unknown'), purpose))).rejects.toMatchObject({
         code: 'AUTH_STRATEGY_REFUSED',
         message: expect.stringContaining('this caller came without one'),
       });

@@ -30,15 +30,15 @@ describe('/metrics', () => {
     ['vmcp.telemetry.prometheus-path', 'vmcp.surface.metrics', 'choice.telemetry.metrics-open'],
     'is served on the main port without authentication, in the Prometheus format, and does not count scrapes',
     async () => {
-      const nobody = definePlugin({
-        address: 'testing/nobody',
+      const refusing = definePlugin({
+        address: 'testing/refusing',
         config: z.strictObject({}),
         apply: ({ hooks }) =>
-          hooks.authenticate.tap('testing/nobody', () => ({ refused: true, status: 401, reason: 'no' })),
+          hooks.authenticate.tap('testing/refusing', () => ({ refused: true, status: 401, reason: 'no' })),
       });
       await using kit = await testGateway({
-        plugins: [telemetry, nobody],
-        plan: { plugins: [{ use: 'telemetry', with: PROMETHEUS }, { use: nobody.address }] },
+        plugins: [telemetry, refusing],
+        plan: { plugins: [{ use: 'telemetry', with: PROMETHEUS }, { use: refusing.address }] },
       });
       await using served = await serveGateway(kit.gateway, { host: '127.0.0.1', port: 0 });
       const refused = await fetch(`${served.url}/mcp`, { method: 'POST', body: '{}' });

@@ -3,7 +3,7 @@ import { proves } from '../../../support/proves.ts';
 import { judge } from './support.ts';
 
 const DISPATCHERS = ['execute_tool_script', 'find_tool', 'call_tool'] as const;
-const NOT_THESE = 'permit(principal == Client::"nobody-else", action, resource);';
+const NOT_THESE = 'permit(principal == Client::"other", action, resource);';
 
 /** The dispatchers that a caller may call and list. */
 async function accessOf(policies: readonly string[], asked: { subject?: string; claims?: object } = {}) {

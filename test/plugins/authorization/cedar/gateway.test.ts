@@ -115,7 +115,7 @@ describe('a gateway with policies', () => {
     'that permit nothing refuse every request with the error of its kind',
     async () => {
       const server = far();
-      await using kit = await gateway(['permit(principal == Client::"nobody-else", action, resource);'], [], server);
+      await using kit = await gateway(['permit(principal == Client::"other", action, resource);'], [], server);
       const asked: readonly (readonly [string, JsonObject, string, Era?])[] = [
         ['tools/call', { name: 'deploy', arguments: {} }, 'call denied by authorization policy'],
         ['tools/call', { name: 'absent', arguments: {} }, 'call denied by authorization policy'],

@@ -121,7 +121,7 @@ export const claimsFromHeader: Plugin = definePlugin({
   config: z.strictObject({}),
   apply(core) {
     core.hooks.authenticate.tap('testing/believing', ({ headers }) => {
-      const claims = JSON.parse(headers['x-claims'] ?? '{"sub":"nobody"}') as JsonObject;
+      const claims = JSON.parse(headers['x-claims'] ?? '{"sub":"unnamed"}') as JsonObject;
       return callerOf(String(claims.sub), claims);
     });
   },

@@ -30,7 +30,7 @@ export interface BackendListing {
 export type CallerLists = 'known' | 'old' | 'missing';
 
 /** A backend controller that the next gateway may take over at a reload. */
-export interface Kept {
+export interface LeasedController {
   readonly backend: Backend;
   readonly state: BackendState;
 }
@@ -78,7 +78,7 @@ export interface BackendManager {
   /** Applies the health that a monitor reports; ignored for a removed backend. */
   setHealth(backend: string, health: BackendHealth): void;
   /** The controller of a backend, for a gateway that takes over. */
-  lend(backend: string): Kept | undefined;
+  lease(backend: string): LeasedController | undefined;
   /** Subscribes to a resource on the owner's session; updates are passed to the owner's sink. */
   watch(backend: string, uri: string, owner: SessionOwner): Promise<void>;
   unwatch(backend: string, uri: string, owner: SessionOwner): Promise<void>;

@@ -3,7 +3,7 @@ import { Shares } from '../mcp/shares.ts';
 import { LinkFailure } from './failure.ts';
 
 /** Limits of the calls of one backend. */
-export interface GateLimits {
+export interface CallLimits {
   /** Concurrent calls, of all callers and of one. */
   readonly places: number;
   readonly placesPerCaller: number;
@@ -13,7 +13,7 @@ export interface GateLimits {
 }
 
 /** The calls of one caller. */
-export interface GateShare {
+export interface CallerCalls {
   readonly key: string;
   inside: number;
   /** Sequence number of its last start, over all callers. */
@@ -21,8 +21,8 @@ export interface GateShare {
 }
 
 /** A queued call. */
-interface Waiting {
-  readonly share: GateShare;
+interface QueuedCall {
+  readonly share: CallerCalls;
   go(): void;
   refuse(): void;
 }
@@ -35,13 +35,13 @@ interface Waiting {
  */
 export class ConcurrencyLimit {
   readonly #backend: string;
-  readonly #limits: GateLimits;
-  readonly #shares = new Map<string, GateShare>();
-  readonly #line: Shares<Waiting>;
+  readonly #limits: CallLimits;
+  readonly #shares = new Map<string, CallerCalls>();
+  readonly #line: Shares<QueuedCall>;
   #inside = 0;
   #turns = 0;
 
-  constructor(backend: string, limits: GateLimits) {
+  constructor(backend: string, limits: CallLimits) {
     this.#backend = backend;
     this.#limits = limits;
     this.#line = new Shares(limits.line, limits.linePerCaller);
@@ -52,7 +52,7 @@ export class ConcurrencyLimit {
   }
 
   /** The calls of a caller; use the result at once. */
-  shareOf(key: string): GateShare {
+  shareOf(key: string): CallerCalls {
     return this.#shares.get(key) ?? this.#begin(key);
   }
 
@@ -61,7 +61,7 @@ export class ConcurrencyLimit {
    * @throws LinkFailure BACKEND_BUSY when the queue is full; the promise also after `waitMs`, or with the signal's
    * reason
    */
-  enter(share: GateShare, waitMs: number, cancel: Cancellation): undefined | Promise<void> {
+  enter(share: CallerCalls, waitMs: number, cancel: Cancellation): undefined | Promise<void> {
     if (this.#inside < this.#limits.places && share.inside < this.#limits.placesPerCaller) {
       this.#give(share);
       return undefined;
@@ -71,28 +71,28 @@ export class ConcurrencyLimit {
   }
 
   /** Passes the slot to the next queued call, or frees it. */
-  leave(share: GateShare): void {
+  leave(share: CallerCalls): void {
     this.#inside--;
     share.inside--;
     if (this.#line.size > 0) this.#next()?.go();
   }
 
-  #give(share: GateShare): void {
+  #give(share: CallerCalls): void {
     this.#inside++;
     share.inside++;
     share.turn = ++this.#turns;
   }
 
-  #begin(key: string): GateShare {
+  #begin(key: string): CallerCalls {
     if (this.#shares.size >= MAX_IDLE_SHARES) {
       for (const [each, { inside }] of this.#shares) if (inside === 0) this.#shares.delete(each);
     }
-    const share: GateShare = { key, inside: 0, turn: 0 };
+    const share: CallerCalls = { key, inside: 0, turn: 0 };
     this.#shares.set(key, share);
     return share;
   }
 
-  #wait(share: GateShare, waitMs: number, cancel: Cancellation): Promise<void> {
+  #wait(share: CallerCalls, waitMs: number, cancel: Cancellation): Promise<void> {
     return new Promise((resolve, reject) => {
       const leaveLine = () => {
         this.#line.delete(share.key, waiting);
@@ -103,7 +103,7 @@ export class ConcurrencyLimit {
         leaveLine();
         reject(this.#busy(sentence));
       };
-      const waiting: Waiting = {
+      const waiting: QueuedCall = {
         share,
         go: () => {
           leaveLine();
@@ -138,8 +138,8 @@ export class ConcurrencyLimit {
   }
 
   /** Of the callers below their limit, the one with the fewest running calls; of equals, the one served longest ago. */
-  #next(): Waiting | undefined {
-    let next: Waiting | undefined;
+  #next(): QueuedCall | undefined {
+    let next: QueuedCall | undefined;
     for (const [first] of this.#line.holders()) {
       if (first === undefined || first.share.inside >= this.#limits.placesPerCaller) continue;
       if (next === undefined || isBefore(first.share, next.share)) next = first;
@@ -152,7 +152,7 @@ export class ConcurrencyLimit {
   }
 }
 
-function isBefore(one: GateShare, other: GateShare): boolean {
+function isBefore(one: CallerCalls, other: CallerCalls): boolean {
   return one.inside === other.inside ? one.turn < other.turn : one.inside < other.inside;
 }
 

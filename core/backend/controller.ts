@@ -20,8 +20,8 @@ import { ListChanges } from './lists/list-changes.ts';
 import { ListReader, type ReadLists } from './lists/list-reader.ts';
 import { OwnerLists } from './lists/owner-lists.ts';
 import { Connector } from './sessions/connect.ts';
-import { OwnSessions } from './sessions/exclusive-sessions.ts';
-import { momentFor } from './sessions/first-start.ts';
+import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
+import { waitForFirstStart } from './sessions/first-start.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { type SessionHolder, stopped } from './sessions/reopen-session.ts';
 import { SessionPool } from './sessions/session-pool.ts';
@@ -59,7 +59,7 @@ export class BackendController {
   readonly #owners: OwnerLists;
   readonly #changes: ListChanges;
   readonly #watches: ModernWatches;
-  readonly #ownSessions: OwnSessions;
+  readonly #ownSessions: ExclusiveSessions;
   readonly #stopping = new AbortController();
   #doubtedVerdict = false;
   /** A message of this backend could not be assigned to one of several calls. */
@@ -124,7 +124,7 @@ export class BackendController {
       changed: (kinds) => this.#reader.changed(base, kinds),
     });
     this.#isUnclear = backend.transport !== 'streamable-http';
-    this.#ownSessions = new OwnSessions({
+    this.#ownSessions = new ExclusiveSessions({
       backend: name,
       perCaller: limits.sessionsPerAskedCaller,
       isIdle: (owner, number) => {
@@ -205,7 +205,7 @@ export class BackendController {
     if (attempt !== undefined && startingSinceMs !== undefined) {
       const { discoveryMs: waitMs, firstStartMs } = this.#options.limits;
       const times = { startedMs: startingSinceMs, nowMs: this.#options.now(), waitMs, firstStartMs };
-      return momentFor(attempt, this.backend.name, times).then(() => this.#openFor(owner, number));
+      return waitForFirstStart(attempt, this.backend.name, times).then(() => this.#openFor(owner, number));
     }
     return hopeful === undefined ? this.#openFor(owner, number) : hopeful.then(() => this.#openFor(owner, number));
   }
@@ -217,7 +217,7 @@ export class BackendController {
    * Clients of 2025-11-25 have sessions of their own, in which any call may receive requests. Clients of 2026-07-28 get
    * requests in the response of one call, so it must be known which call.
    */
-  ownSessionsFor({ era, owner, logLevel }: ClientContext): OwnSessions | undefined {
+  ownSessionsFor({ era, owner, logLevel }: ClientContext): ExclusiveSessions | undefined {
     if (!this.#isUnclear || era !== '2026-07-28' || !this.#pool.isOwn(owner)) return undefined;
     const mayBeTold = owner.capabilityClass !== '' || logLevel !== undefined;
     return mayBeTold || this.#ownSessions.isSharedHeld(owner) ? this.#ownSessions : undefined;

@@ -7,10 +7,16 @@ import type { Log } from '../extension/plugin.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
 import { within } from '../timing/within.ts';
-import type { BackendListing, BackendManager, BackendManagerEvents, CallerLists, Kept } from './backend-manager.ts';
+import type {
+  BackendListing,
+  BackendManager,
+  BackendManagerEvents,
+  CallerLists,
+  LeasedController,
+} from './backend-manager.ts';
 import type { BackendController } from './controller.ts';
 import { sameBackend } from './directory.ts';
-import { isHeldBy, join, keep, letGo, programsOf } from './leases.ts';
+import { createLease, isHeldBy, joinLease, programsOf, releaseLease } from './leases.ts';
 import { sendCall } from './send.ts';
 import type { Spawn } from './transports/process-group.ts';
 
@@ -35,7 +41,7 @@ export interface BackendManagerOptions {
   /** Makes the clients of HTTP backends; the core's own unless set. */
   readonly httpClient?: HttpClientFactory;
   /** Controllers of the previous gateway, to take over equal backends with their open sessions and programs. */
-  lent?(backend: Backend): Kept | undefined;
+  takeOver?(backend: Backend): LeasedController | undefined;
 }
 
 /** Makes the backend manager. It has no backends until `replace`. */
@@ -51,16 +57,19 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
     const { clientInfo, log, now, spawn, launcher, httpClient } = options;
     const more = inherited === undefined ? {} : { inherited };
-    const controller = keep({ backend, clientInfo, limits, log, spawn, launcher, httpClient, now, ...more }, options);
+    const controller = createLease(
+      { backend, clientInfo, limits, log, spawn, launcher, httpClient, now, ...more },
+      options,
+    );
     controllers.set(backend.name, controller);
     if (inherited === undefined) events.changed({ name: backend.name, change: 'added', state: controller.state });
     return controller.start();
   };
 
   /** Takes over a controller of the previous gateway without stopping it. */
-  const adopt = (kept: Kept): void => {
+  const adopt = (kept: LeasedController): void => {
     const { name } = kept.backend;
-    const controller = join(kept, options);
+    const controller = joinLease(kept, options);
     if (controller === undefined) return;
     controllers.set(name, controller);
     events.changed({ name, change: 'added', state: controller.state });
@@ -92,7 +101,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   const remove = (controller: BackendController): void => {
     const { name } = controller.backend;
     controllers.delete(name);
-    track(letGo(controller, options));
+    track(releaseLease(controller, options));
     events.changed({ name, change: 'removed', state: undefined });
     for (const capabilityClass of controller.listings.keys()) events.listed(name, capabilityClass);
   };
@@ -113,8 +122,8 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       for (const backend of wanted.values()) {
         const known = controllers.get(backend.name);
         if (known !== undefined && sameBackend(known.backend, backend)) continue;
-        if (known !== undefined) track(letGo(known, options));
-        const lent = known === undefined ? options.lent?.(backend) : undefined;
+        if (known !== undefined) track(releaseLease(known, options));
+        const lent = known === undefined ? options.takeOver?.(backend) : undefined;
         if (lent !== undefined) adopt(lent);
         else arrives(begin(backend, known?.listings));
       }
@@ -168,7 +177,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       const controller = controllers.get(backend);
       if (controller !== undefined && isHeldBy(controller, options)) controller.judge(health);
     },
-    lend: (name) => (isStopped ? undefined : controllers.get(name)),
+    lease: (name) => (isStopped ? undefined : controllers.get(name)),
     async watch(backend, uri, owner) {
       await controllerOf(backend).watch(uri, owner);
     },
@@ -197,7 +206,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     },
     async stop() {
       isStopped = true;
-      for (const controller of controllers.values()) track(letGo(controller, options));
+      for (const controller of controllers.values()) track(releaseLease(controller, options));
       await Promise.allSettled([...leaving]);
       controllers.clear();
     },

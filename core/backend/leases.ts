@@ -1,28 +1,28 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { BackendCredentials } from './authorizers.ts';
-import type { BackendManagerEvents, Kept } from './backend-manager.ts';
+import type { BackendManagerEvents, LeasedController } from './backend-manager.ts';
 import { BackendController, type BackendControllerOptions } from './controller.ts';
 
 /** A backend manager that holds a controller: it receives its events and provides the credentials. */
-export interface Holder {
+export interface ControllerHolder {
   readonly events: BackendManagerEvents;
   authorizer(backend: string): Authorizer;
 }
 
 /** The state that successive gateways share for one controller. The last holder is the active one. */
-interface Share {
+interface Lease {
   readonly controller: BackendController;
-  readonly holders: Holder[];
+  readonly holders: ControllerHolder[];
   readonly tally: { readonly processes: number };
   readonly credentials: BackendCredentials;
 }
 
-const shares = new WeakMap<Kept, Share>();
+const shares = new WeakMap<LeasedController, Lease>();
 
 /** Makes a controller that another gateway may take over: then its events and authorization use the new one. */
-export function keep(
+export function createLease(
   options: Omit<BackendControllerOptions, 'events' | 'credentials' | 'tally'>,
-  holder: Holder,
+  holder: ControllerHolder,
 ): BackendController {
   const credentials = { authorizer: holder.authorizer(options.backend.name) };
   const tally = { processes: 0 };
@@ -46,7 +46,7 @@ export function keep(
 }
 
 /** Adds a holder, which becomes the active one. `undefined` for an unknown controller. */
-export function join(kept: Kept, holder: Holder): BackendController | undefined {
+export function joinLease(kept: LeasedController, holder: ControllerHolder): BackendController | undefined {
   const share = shares.get(kept);
   if (share === undefined) return undefined;
   share.holders.push(holder);
@@ -55,7 +55,7 @@ export function join(kept: Kept, holder: Holder): BackendController | undefined 
 }
 
 /** Removes a holder; without holders the controller stops. */
-export async function letGo(controller: BackendController, holder: Holder): Promise<void> {
+export async function releaseLease(controller: BackendController, holder: ControllerHolder): Promise<void> {
   const share = shares.get(controller);
   const at = share?.holders.indexOf(holder) ?? -1;
   if (share === undefined || at === -1) return;
@@ -66,7 +66,7 @@ export async function letGo(controller: BackendController, holder: Holder): Prom
 }
 
 /** Whether this holder is the active one. */
-export function isHeldBy(controller: BackendController, holder: Holder): boolean {
+export function isHeldBy(controller: BackendController, holder: ControllerHolder): boolean {
   return shares.get(controller)?.holders.at(-1) === holder;
 }
 

@@ -5,11 +5,11 @@ import { BackendError } from '../mcp/errors.ts';
 import { META } from '../mcp/meta.ts';
 import { LATE, within } from '../timing/within.ts';
 import { LinkFailure } from './failure.ts';
-import type { Asked } from './sessions/backend-session.ts';
+import type { OutgoingRequest } from './sessions/backend-session.ts';
 import { type JsonRpcConnection, resultValue } from './sessions/json-rpc-connection.ts';
 
 /** Result of `server/discover`. */
-export type Verdict =
+export type EraAnswer =
   | { readonly is: 'modern'; readonly hello: BackendHello }
   /** A response that a server of 2026-07-28 would not send. */
   | { readonly is: 'legacy' }
@@ -17,7 +17,7 @@ export type Verdict =
    * No response: a stdio server is legacy then; for HTTP it proves nothing. `late`: the later response when the request
    * is still pending (a program that is being installed reads it once it runs). It may reject.
    */
-  | { readonly is: 'silent'; readonly late?: Promise<Verdict> }
+  | { readonly is: 'silent'; readonly late?: Promise<EraAnswer> }
   /** The response says nothing about the era: a proxy, an overload, an outage. */
   | { readonly is: 'undecided' };
 
@@ -33,8 +33,8 @@ const MODERN = '2026-07-28';
  */
 export async function probe(
   talk: JsonRpcConnection,
-  asked: Omit<Asked, 'method' | 'params' | 'era'>,
-): Promise<Verdict> {
+  asked: Omit<OutgoingRequest, 'method' | 'params' | 'era'>,
+): Promise<EraAnswer> {
   try {
     const result = await talk.request({ ...asked, method: 'server/discover', params: [], era: MODERN });
     const found = resultValue(result);
@@ -52,15 +52,15 @@ export async function probe(
  */
 export async function probePatiently(
   talk: JsonRpcConnection,
-  asked: Omit<Asked, 'method' | 'params' | 'era'>,
+  asked: Omit<OutgoingRequest, 'method' | 'params' | 'era'>,
   silentMs: number,
-): Promise<Verdict> {
+): Promise<EraAnswer> {
   const late = probe(talk, asked);
   const verdict = await within(silentMs, undefined, late);
   return verdict === LATE ? { is: 'silent', late } : verdict;
 }
 
-function verdictFrom(cause: unknown): Verdict {
+function verdictFrom(cause: unknown): EraAnswer {
   if (cause instanceof BackendError) return isModernError(cause) ? { is: 'modern', hello: UNKNOWN } : { is: 'legacy' };
   if (!(cause instanceof LinkFailure)) throw cause;
   if (cause.code === 'BACKEND_TIMEOUT') return { is: 'silent' };

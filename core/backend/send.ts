@@ -9,9 +9,9 @@ import { isPromise } from '../timing/is-promise.ts';
 import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';
 import { LinkFailure } from './failure.ts';
-import type { OwnSession } from './sessions/exclusive-sessions.ts';
+import type { ExclusiveSession } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
-import { askedFrom } from './sessions/outgoing-request.ts';
+import { outgoingRequest } from './sessions/outgoing-request.ts';
 
 /** Sends one call through a session of the controller, within its limits. */
 export async function sendCall(
@@ -26,10 +26,10 @@ export async function sendCall(
   try {
     const sending: Sending = { call, controller, timeoutMs, limits };
     try {
-      return await once(sending, undefined);
+      return await sendOnce(sending, undefined);
     } catch (cause) {
       const again = await beforeRepeat(sending, cause);
-      return await lastTime(sending, again.mirrored);
+      return await sendLastTime(sending, again.mirrored);
     }
   } finally {
     controller.concurrencyLimit.leave(share);
@@ -43,7 +43,7 @@ interface Sending {
   readonly limits: Limits;
 }
 
-async function once(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
+async function sendOnce(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
   const { call, controller, timeoutMs, limits } = sending;
   const { owner } = call.client;
   const found = controller.linkFor(owner);
@@ -54,10 +54,10 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
     ? await controller.ownSessionsFor(call.client)?.take(owner, shareOfCall(call), timeoutMs, call.cancel)
     : undefined;
   try {
-    const link = isMixed ? await levelled(sending, own?.link ?? shared, own) : shared;
+    const link = isMixed ? await withLogLevel(sending, own?.link ?? shared, own) : shared;
     const mirrors = era === '2026-07-28' && controller.backend.transport !== 'stdio';
     const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
-    const members = await link.request(askedFrom(call, facts));
+    const members = await link.request(outgoingRequest(call, facts));
     return resultFrom(members, link, controller);
   } finally {
     own?.release();
@@ -68,7 +68,11 @@ async function once(sending: Sending, mirrored: readonly MirroredParam[] | undef
  * Legacy log levels belong to the session: it has the most verbose level of all modern requests, and messages are
  * filtered per request. The session is returned when the backend has accepted the level.
  */
-async function levelled(sending: Sending, link: JsonRpcConnection, own?: OwnSession): Promise<JsonRpcConnection> {
+async function withLogLevel(
+  sending: Sending,
+  link: JsonRpcConnection,
+  own?: ExclusiveSession,
+): Promise<JsonRpcConnection> {
   const { logLevel } = sending.call.client;
   const { owner, number } = own ?? { owner: sending.call.client.owner, number: 0 };
   if (logLevel === undefined) return link;
@@ -128,9 +132,9 @@ async function refusedByRevision(call: Call, controller: BackendController, caus
   return { mirrored: undefined };
 }
 
-async function lastTime(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
+async function sendLastTime(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
   try {
-    return await once(sending, mirrored);
+    return await sendOnce(sending, mirrored);
   } catch (cause) {
     if (!(cause instanceof BackendError) || sending.controller.era !== '2026-07-28') throw cause;
     if (cause.code !== CODE.headerMismatch && cause.code !== CODE.unsupportedVersion) throw cause;

@@ -6,14 +6,14 @@ import { stderrLog } from '../extension/log.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
 import { chooseClient } from '../http1/choose-client.ts';
-import type { Performing } from '../pipeline/perform-inner.ts';
+import type { InnerCalls } from '../pipeline/perform-inner.ts';
+import { createEndpointSettings } from './endpoint-settings.ts';
 import type { Catalogue } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
 import { type Loaded, loadPlugins } from './load-plugins.ts';
 import { type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
 import { handoverStateOf } from './reload-handover.ts';
-import { createEndpointSettings } from './routes-adapter.ts';
 import { wireGateway } from './wire-gateway.ts';
 
 /** What a host or an embedder passes besides the plan. */
@@ -51,7 +51,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   const now = options.now ?? Date.now;
   const hooks = createHooks((fault) => log.error('a listener of a plugin failed', { cause: explainCause(fault) }));
   const slots = createSlots();
-  let performing: Performing | undefined;
+  let performing: InnerCalls | undefined;
   let behind: BackendsBehind | undefined;
   const endpoint = createEndpointSettings(plan.endpoint.path);
   const core: Core = {

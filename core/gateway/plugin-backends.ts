@@ -1,13 +1,13 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
 import { GatewayFault } from '../errors.ts';
 import type { Backends } from '../extension/plugin.ts';
-import type { Gaps } from '../pipeline/completeness.ts';
+import type { MissingBackends } from '../pipeline/missing-backends.ts';
 import type { Plan } from './plan.ts';
 
 /** What implements `core.backends` once the gateway is wired. */
 export interface BackendsBehind {
   readonly manager: Pick<BackendManager, 'states' | 'probe' | 'setHealth'>;
-  readonly gaps: Gaps;
+  readonly gaps: MissingBackends;
 }
 
 /** Makes `core.backends`; it is empty until `behind` returns something. */

@@ -6,17 +6,17 @@ import type { CallRecord } from '../contract/call.ts';
 import type { StateSeal } from '../pipeline/bridge/request-state.ts';
 import type { SuspendedCalls } from '../pipeline/bridge/suspended-calls.ts';
 import type { ListsChanged } from '../pipeline/gateway-service.ts';
-import { createRounds, type Rounds } from '../pipeline/rounds.ts';
+import { createPausedCalls, type PausedCalls } from '../pipeline/paused-calls.ts';
 import type { Endpoint } from '../server/endpoint.ts';
 import type { InFlight } from '../timing/in-flight.ts';
+import type { EndpointOptions } from './endpoint-settings.ts';
 import type { Gateway } from './gateway.ts';
 import type { Plan } from './plan.ts';
-import type { EndpointOptions } from './routes-adapter.ts';
 
 /** What a gateway passes to the one that replaces it. */
 export interface HandoverState {
   readonly plan: Plan;
-  /** See `JoinParts`. */
+  /** See `WiringParts`. */
   readonly foreign: ReadonlySet<string>;
   /** Addresses of the plugins that authenticate callers. */
   readonly authenticators: readonly string[];
@@ -36,14 +36,14 @@ export interface HandoverState {
 
 /** Calls between two rounds; abandoned ones are recorded by the gateway that has the endpoint. */
 export interface SharedRounds {
-  readonly rounds: Rounds;
+  readonly rounds: PausedCalls;
   settle(record: CallRecord): void;
 }
 
 /** Keeps paused calls; abandoned ones are recorded once `settle` is set. */
 export function sharedRounds(ttlMs: number, now: () => number): SharedRounds {
   const shared: SharedRounds = {
-    rounds: createRounds(MAX_PAUSED_CALLS, ttlMs, now, (record) => shared.settle(record)),
+    rounds: createPausedCalls(MAX_PAUSED_CALLS, ttlMs, now, (record) => shared.settle(record)),
     settle: () => {},
   };
   return shared;

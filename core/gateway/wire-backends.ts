@@ -9,14 +9,14 @@ import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
-import { createGaps } from '../pipeline/completeness.ts';
+import { createGaps } from '../pipeline/missing-backends.ts';
 import { createServerDescriber } from '../pipeline/server-info.ts';
+import type { EndpointOptions } from './endpoint-settings.ts';
 import type { Plan } from './plan.ts';
 import { type HandoverState, mayBeKept } from './reload-handover.ts';
-import type { EndpointOptions } from './routes-adapter.ts';
 
 /** What wiring needs: a parsed plan, and hooks and slots that the plugins have filled. */
-export interface JoinParts {
+export interface WiringParts {
   readonly plan: Plan;
   readonly hooks: Hooks;
   readonly slots: Slots;
@@ -38,15 +38,15 @@ export interface JoinParts {
 }
 
 /** The backends and their catalogues. `expected`: backends that their source has not described yet. */
-export function wireBackends(parts: JoinParts, expected: () => readonly ExpectedBackend[]) {
+export function wireBackends(parts: WiringParts, expected: () => readonly ExpectedBackend[]) {
   const { plan, hooks, log, now, authorizers, endpointSettings, spawn, httpClient } = parts;
   const { limits } = plan;
   const serverInfo = { name: plan.name, version: plan.version };
   const adopted = new Set<string>();
   const manager: BackendManager = createBackendManager({
-    lent(backend) {
+    takeOver(backend) {
       const { before } = parts;
-      const controller = before?.manager.lend(backend.name);
+      const controller = before?.manager.lease(backend.name);
       if (before === undefined || controller === undefined || !sameBackend(controller.backend, backend))
         return undefined;
       // the monitor that set it aside is gone, so the backend is checked again

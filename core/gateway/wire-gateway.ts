@@ -2,7 +2,7 @@ import { createDirectory } from '../backend/directory.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
 import { addedLists } from '../pipeline/gateway-service.ts';
-import type { Performing } from '../pipeline/perform-inner.ts';
+import type { InnerCalls } from '../pipeline/perform-inner.ts';
 import type { InFlight } from '../timing/in-flight.ts';
 import type { Gateway } from './gateway.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
@@ -14,14 +14,14 @@ import {
   whyNotMoved,
 } from './reload-handover.ts';
 import { type Sources, watchSources } from './sources.ts';
-import { type JoinParts, wireBackends } from './wire-backends.ts';
+import { type WiringParts, wireBackends } from './wire-backends.ts';
 import { wirePipeline } from './wire-pipeline.ts';
 import { wireServer } from './wire-server.ts';
 
 /** The gateway, wired but without backends. `open` starts the backend sources. */
 export interface WiredGateway {
   readonly gateway: Gateway;
-  readonly performing: Performing;
+  readonly performing: InnerCalls;
   readonly backends: BackendsBehind;
   open(): Promise<void>;
   /** Takes over the endpoint of the previous gateway, with its client sessions and streams. */
@@ -29,7 +29,7 @@ export interface WiredGateway {
 }
 
 /** Wires the backends, the pipeline and the server of one gateway, and what a reload hands over. Seals the hooks. */
-export function wireGateway(parts: JoinParts): WiredGateway {
+export function wireGateway(parts: WiringParts): WiredGateway {
   const { plan, hooks, slots, log, endpointSettings } = parts;
   const { limits } = plan;
   const stopped = new AbortController();

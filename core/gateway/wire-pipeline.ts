@@ -9,14 +9,14 @@ import type { PipelineContext } from '../pipeline/perform.ts';
 import { createPerforming } from '../pipeline/perform-inner.ts';
 import { compilePipeline, createTargetDispatch, type Pipeline } from '../pipeline/pipeline.ts';
 import { type HandoverState, sharedRounds } from './reload-handover.ts';
-import type { JoinParts, WiredBackends } from './wire-backends.ts';
+import type { WiredBackends, WiringParts } from './wire-backends.ts';
 
 /**
  * Compiles the hooks and makes the service that the protocol servers call. Seals the hooks.
  * `before`: the gateway whose client sessions this one takes over, with the calls that wait for their clients.
  */
 export function wirePipeline(
-  { plan, hooks, log, now, authorizers, endpointSettings }: JoinParts,
+  { plan, hooks, log, now, authorizers, endpointSettings }: WiringParts,
   { manager, catalogs, faces, gaps, serverInfo }: WiredBackends,
   before: HandoverState | undefined,
 ) {

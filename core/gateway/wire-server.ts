@@ -3,7 +3,7 @@ import { createEndpoint, type Endpoint, type HandoverParts } from '../server/end
 import { createSharedSessions, type SharedSessions } from '../server/era-2025-11-25/sessions/session-store.ts';
 import { mountedRoutes } from './mounted-routes.ts';
 import type { HandoverState } from './reload-handover.ts';
-import type { JoinParts } from './wire-backends.ts';
+import type { WiringParts } from './wire-backends.ts';
 import type { WiredPipeline } from './wire-pipeline.ts';
 
 /** An endpoint, and what this gateway serves through it. */
@@ -18,7 +18,7 @@ export interface WiredServer {
  * @throws GatewayFault SLOT_UNKNOWN
  */
 export function wireServer(
-  parts: JoinParts,
+  parts: WiringParts,
   { service, pipeline }: WiredPipeline,
   before: HandoverState | undefined,
 ): WiredServer {
@@ -37,7 +37,7 @@ export function wireServer(
 }
 
 /** The sessions of all replicas, when the plan names a store for them. @throws GatewayFault SLOT_UNKNOWN */
-function sharedSessionsOf({ plan, slots, log, now }: JoinParts): SharedSessions | undefined {
+function sharedSessionsOf({ plan, slots, log, now }: WiringParts): SharedSessions | undefined {
   if (plan.sessionStorage === undefined) return undefined;
   const { sessionIdleMs } = plan.limits;
   return createSharedSessions({ store: slots.stores.get(plan.sessionStorage.store), idleMs: sessionIdleMs, now, log });

@@ -3,28 +3,28 @@ import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import { encode } from '../json/raw-json.ts';
 import { callWith } from './call-value.ts';
-import { challenged } from './challenged.ts';
 import type { Pipeline } from './pipeline.ts';
 import { notFound } from './wire-faults.ts';
+import { withChallenge } from './with-challenge.ts';
 
 /** Why a call is not made. */
 export type Denial = Exclude<Reply, { readonly result: unknown }>;
 
-type Deciding = Pick<Pipeline, 'authorize' | 'advertise' | 'starting'>;
+type DecidingHooks = Pick<Pipeline, 'authorize' | 'advertise' | 'starting'>;
 
 /**
  * The response to a refused call: the refusal for an entry that the caller's lists show, otherwise the response for an
  * unknown name. So a call reveals no more than the lists do.
  */
-export async function denialOf(pipeline: Deciding, call: Call, refusal: Refusal): Promise<Denial> {
+export async function denialOf(pipeline: DecidingHooks, call: Call, refusal: Refusal): Promise<Denial> {
   const { advertise } = pipeline;
   // 429 and 503 do not mean that the caller lacks permission: a tool may be allowed although no list shows it
   const isForbidden = refusal.status === 403 || refusal.status === 401;
   if (advertise === undefined || call.target.isMissing || !isForbidden) {
-    return { refusal: challenged(refusal, call.caller) };
+    return { refusal: withChallenge(refusal, call.caller) };
   }
   const shown = await advertise([call.target], call.caller);
-  if (shown.length > 0) return { refusal: challenged(refusal, call.caller) };
+  if (shown.length > 0) return { refusal: withChallenge(refusal, call.caller) };
   return denialOfMissing(pipeline, callWith(call, { target: missingEntry(call.target.kind, call.name) }));
 }
 
@@ -32,12 +32,12 @@ export async function denialOf(pipeline: Deciding, call: Call, refusal: Refusal)
  * Unknown names are authorized too, so that a refusal does not reveal which names exist; only an allowed one is
  * "unknown".
  */
-export async function denialOfMissing(pipeline: Deciding, call: Call): Promise<Denial> {
+export async function denialOfMissing(pipeline: DecidingHooks, call: Call): Promise<Denial> {
   const refusal = await pipeline.authorize(call);
   // where lists depend on the caller, names of backends do too
   const among = pipeline.advertise === undefined ? call.target.mayBeOf : undefined;
   if (refusal === undefined) return { error: notFound(call, pipeline.starting?.(), among) };
-  return { refusal: challenged(refusal, call.caller) };
+  return { refusal: withChallenge(refusal, call.caller) };
 }
 
 /** A placeholder entry for an unknown name, so that policies can decide about the name. Never listed, never run. */

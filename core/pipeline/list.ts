@@ -7,8 +7,8 @@ import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { MISSING_BACKENDS } from '../mcp/meta.ts';
-import type { Gaps } from './completeness.ts';
 import type { Answer, McpRequest } from './mcp-request.ts';
+import type { MissingBackends } from './missing-backends.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor } from './resolve.ts';
 
@@ -23,7 +23,7 @@ export const LISTS: ReadonlyMap<string, EntryKind> = new Map([
 /** What listing needs. */
 export interface ListParts extends CatalogParts {
   readonly pipeline: Pick<Pipeline, 'advertise'>;
-  readonly gaps: Pick<Gaps, 'inLists' | 'lacking'>;
+  readonly gaps: Pick<MissingBackends, 'inLists' | 'lacking'>;
   readonly serverInfo: JsonObject;
   readonly limits: Pick<Limits, 'pageSize'>;
   readonly log: Log;

@@ -19,7 +19,7 @@ import { type PipelineContext, performResolved } from './perform.ts';
 import { silentClient } from './silent-client.ts';
 
 /** Calls of plugins and embedders, which run through the same pipeline as calls of clients. */
-export interface Performing {
+export interface InnerCalls {
   /** The visible tools of the client of a call, as far as `advertise` shows them to its caller. */
   toolsFor(call: Call): Promise<readonly ToolEntry[]>;
   /** See `Core.reachable`. */
@@ -29,7 +29,7 @@ export interface Performing {
 }
 
 /** For lists that depend on the caller: the class of its own lists, and how they are read. */
-export interface CallersLists {
+export interface CallerLists {
   listClass(capabilityClass: string, caller: Caller): string;
   readonly manager: Pick<BackendManager, 'callerLists' | 'prepareOwner'>;
 }
@@ -37,9 +37,9 @@ export interface CallersLists {
 type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
 
 /** Makes both kinds of calls. Inner calls may reach tools that are hidden from clients; outer ones may not. */
-export function createPerforming(context: PipelineContext, limits: Bounds, callers?: CallersLists): Performing {
+export function createPerforming(context: PipelineContext, limits: Bounds, callers?: CallerLists): InnerCalls {
   const { catalogs } = context;
-  const reachable: Performing['reachable'] = ({ client }) =>
+  const reachable: InnerCalls['reachable'] = ({ client }) =>
     catalogs.of(listClassOf(client.owner)).direct().visible('tool') as readonly ToolEntry[];
   return {
     reachable,

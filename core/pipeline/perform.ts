@@ -7,15 +7,15 @@ import { isPromise } from '../timing/is-promise.ts';
 import { callWith } from './call-value.ts';
 import { ambiguousArguments } from './declared-arguments.ts';
 import { denialOf, denialOfMissing } from './denial.ts';
+import type { PausedCalls } from './paused-calls.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor, findTarget } from './resolve.ts';
-import type { Rounds } from './rounds.ts';
 import { CallError, replyFromFault, UnknownEntry } from './wire-faults.ts';
 
 /** What all calls share. */
 export interface PipelineContext extends CatalogParts {
   readonly pipeline: Pipeline;
-  readonly rounds: Rounds;
+  readonly rounds: PausedCalls;
   readonly log: Log;
 }
 

@@ -8,16 +8,16 @@ import type { Guarded } from '../extension/guard.ts';
 import type { Hooks } from '../extension/hooks.ts';
 
 /** A hook without taps returns a value; one with taps may return a promise. */
-type Soon<T> = T | Promise<T>;
+type ValueOrPromise<T> = T | Promise<T>;
 
 /** The hooks of one request as plain functions, in the order in which a call passes them. */
 export interface Pipeline {
-  identify(inbound: Inbound): Soon<Caller | Refusal | undefined>;
-  rewriteCall(call: Call): Soon<Call>;
-  authorize(call: Call): Soon<Refusal | undefined>;
-  limit(call: Call): Soon<Refusal | undefined>;
+  identify(inbound: Inbound): ValueOrPromise<Caller | Refusal | undefined>;
+  rewriteCall(call: Call): ValueOrPromise<Call>;
+  authorize(call: Call): ValueOrPromise<Refusal | undefined>;
+  limit(call: Call): ValueOrPromise<Refusal | undefined>;
   dispatch: Dispatch;
-  rewriteResult(result: CallResult, call: Call): Soon<CallResult>;
+  rewriteResult(result: CallResult, call: Call): ValueOrPromise<CallResult>;
   /** Absent without taps: then cached pages are sent. */
   readonly advertise:
     | ((entries: readonly CatalogEntry[], caller: Caller) => Promise<readonly CatalogEntry[]>)
@@ -65,7 +65,7 @@ export function createTargetDispatch(manager: Pick<BackendManager, 'send'>): Dis
 }
 
 /** A hook in which the first defined value wins. Synchronous when all taps are. */
-function firstAnswer<V, A>(hook: AskingHook<V, A>): (value: V) => Soon<A | undefined> {
+function firstAnswer<V, A>(hook: DecisionHook<V, A>): (value: V) => ValueOrPromise<A | undefined> {
   const taps = hook.syncTaps();
   if (taps === undefined) return (value) => hook.promise(value);
   return (value) => {
@@ -77,6 +77,6 @@ function firstAnswer<V, A>(hook: AskingHook<V, A>): (value: V) => Soon<A | undef
   };
 }
 
-interface AskingHook<V, A> extends Guarded {
+interface DecisionHook<V, A> extends Guarded {
   promise(value: V): Promise<A | undefined>;
 }

@@ -24,16 +24,16 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   if (thrown instanceof BackendError) return { outcome: 'error', isOurs: false, error: relayed(call, thrown) };
   if (thrown instanceof CallError) return { outcome: 'error', isOurs: false, error: thrown.error };
   if (thrown instanceof GatewayFault && thrown.code.startsWith('BACKEND_'))
-    return farFault(call, thrown.code, thrown.message);
+    return backendFault(call, thrown.code, thrown.message);
   if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_FAILED') {
-    return { ...farFault(call, thrown.code, thrown.message), isOurs: true };
+    return { ...backendFault(call, thrown.code, thrown.message), isOurs: true };
   }
   // Caused by the caller, who can act on it; the operator cannot.
   if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_REFUSED') {
-    return farFault(call, thrown.code, thrown.message);
+    return backendFault(call, thrown.code, thrown.message);
   }
   if (thrown instanceof RawJsonError) {
-    return farFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.backend} answered malformed JSON`);
+    return backendFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.backend} answered malformed JSON`);
   }
   const status = thrown instanceof GatewayFault ? FAULTS[thrown.code].status : 500;
   return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, 'internal error', undefined, status) };
@@ -96,7 +96,7 @@ export function staleState(): WireError {
   return wireError(CODE.invalidParams, 'requestState is invalid or expired');
 }
 
-function farFault(call: Call, code: string, message: string): FaultReply {
+function backendFault(call: Call, code: string, message: string): FaultReply {
   const text = `${message} (${code})`;
   if (call.method !== 'tools/call') {
     return { outcome: 'fault', isOurs: false, error: wireError(CODE.internalError, text) };

@@ -10,8 +10,8 @@ import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import type { SessionHolder } from '../sessions/reopen-session.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
 import type { ListCache } from './list-cache.ts';
+import { ListRefresh } from './list-refresh.ts';
 import { type ListingAuthContext, mergeLists, readListing } from './listing.ts';
-import { Relists } from './refresh.ts';
 
 /** What reading lists needs. */
 export interface ListReaderOptions {
@@ -43,11 +43,11 @@ export interface ReadLists {
  */
 export class ListReader {
   readonly #options: ListReaderOptions;
-  readonly #relists: Relists;
+  readonly #relists: ListRefresh;
 
   constructor(options: ListReaderOptions) {
     this.#options = options;
-    this.#relists = new Relists({
+    this.#relists = new ListRefresh({
       coalesceMs: options.limits.coalesceMs,
       read: (holder, kinds) => this.#relist(holder, kinds),
       unchanged: options.unchanged,

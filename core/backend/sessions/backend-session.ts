@@ -10,7 +10,7 @@ import type { ListKind } from '../../mcp/methods.ts';
 import type { LinkFailure } from '../failure.ts';
 
 /** The owner of a session. Read each time, because the caller's token may have been renewed. */
-export interface LinkHolder {
+export interface SessionFor {
   readonly caller: Caller;
 }
 
@@ -30,7 +30,7 @@ export interface BackendSession {
    * Sends one request and resolves with its raw result object.
    * @throws BackendError · LinkFailure · the reason of `asked.signal` when it aborts
    */
-  request(asked: Asked): Promise<RawObject>;
+  request(asked: OutgoingRequest): Promise<RawObject>;
   /** Sends one notification. @throws LinkFailure */
   notify(method: string, params?: JsonObject): Promise<void>;
   /** Closes it; requests in flight fail. */
@@ -38,7 +38,7 @@ export interface BackendSession {
 }
 
 /** One request to a backend. */
-export interface Asked {
+export interface OutgoingRequest {
   readonly method: string;
   /** The members of the params object in order, without `_meta`. */
   readonly params: readonly Part[];
@@ -60,22 +60,22 @@ export interface Asked {
   readonly signal?: AbortSignal;
   /** The same without an AbortSignal; calls have this one. */
   readonly cancel?: Cancellation;
-  readonly hearer?: Hearer;
+  readonly listener?: MessageListener;
   /** Receives the notifications of a `subscriptions/listen` request. */
-  readonly listener?: (method: string, params: RawObject) => void;
+  readonly onNotification?: (method: string, params: RawObject) => void;
   /** Set for the first requests of a connection, before its era is known. */
   readonly era?: Era;
 }
 
 /** Receives the messages of a backend that belong to one request. */
-export interface Hearer {
+export interface MessageListener {
   readonly progressToken: RawJson | undefined;
   notify(method: string, params: RawJson): void;
   readonly request?: ClientRequester;
 }
 
 /** Receives the messages of a backend that belong to no request. */
-export interface LinkEvents {
+export interface SessionEvents {
   listChanged(kind: ListKind): void;
   /** `params` without reserved `_meta`. */
   updated(params: RawJson): void;
@@ -93,7 +93,7 @@ export interface LinkEvents {
 /** One pending request, as its transport sees it. */
 export interface Exchange {
   readonly id: number | string;
-  readonly asked: Asked;
+  readonly asked: OutgoingRequest;
   readonly settled: boolean;
   fail(cause: unknown): void;
   /** Set by the transport: stops sending or reading. */
@@ -101,7 +101,7 @@ export interface Exchange {
 }
 
 /** Transports messages. */
-export interface Wire {
+export interface Transport {
   /** Whether closing the stream of a request cancels it (modern HTTP); otherwise a notification does. */
   readonly closingCancels: boolean;
   readonly stateful: boolean;
@@ -115,7 +115,7 @@ export interface Wire {
 }
 
 /** Receives the messages of a transport. */
-export interface WireSink {
+export interface TransportSink {
   /**
    * Receives one message. `via` is the request on whose own stream it arrived, if known.
    * @throws RawJsonError when it is not a JSON object

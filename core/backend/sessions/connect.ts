@@ -11,13 +11,13 @@ import { BackendError } from '../../mcp/errors.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import type { BackendCredentials } from '../authorizers.ts';
 import { categoryOf, LinkFailure } from '../failure.ts';
-import { probe, probePatiently, type Verdict } from '../negotiate-era.ts';
+import { type EraAnswer, probe, probePatiently } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';
 import type { Spawn } from '../transports/process-group.ts';
 import { SseWire } from '../transports/sse.ts';
 import { StdioWire } from '../transports/stdio.ts';
 import { StreamableHttpWire } from '../transports/streamable-http.ts';
-import type { Asked, LinkEvents, LinkHolder, Wire, WireSink } from './backend-session.ts';
+import type { OutgoingRequest, SessionEvents, SessionFor, Transport, TransportSink } from './backend-session.ts';
 import { installTurnOf } from './first-start.ts';
 import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
 
@@ -47,11 +47,11 @@ export interface ConnectorOptions {
 }
 
 /** Who a connection is opened for. */
-export interface LinkFor extends LinkHolder {
+export interface ConnectFor extends SessionFor {
   readonly purpose: 'discovery' | 'session';
   /** Capabilities declared to the backend. */
   readonly capabilities: JsonObject;
-  readonly events: LinkEvents;
+  readonly events: SessionEvents;
   readonly signal: AbortSignal;
   /** Opens in this era regardless of the detected one; the result says nothing about the backend's era. */
   readonly era?: '2025-11-25';
@@ -88,7 +88,7 @@ export class Connector {
    * Opens one connection and negotiates its era.
    * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED; then everything is closed again
    */
-  async open(who: LinkFor): Promise<JsonRpcConnection> {
+  async open(who: ConnectFor): Promise<JsonRpcConnection> {
     const { backend, limits, log } = this.#options;
     const endTurn = this.#isFirstStart ? await installTurnOf(backend, limits.firstStartMs, log, who.signal) : undefined;
     try {
@@ -114,7 +114,7 @@ export class Connector {
     return this.#options.backend.transport === 'stdio' && !this.#hasAnswered;
   }
 
-  async #open(who: LinkFor): Promise<JsonRpcConnection> {
+  async #open(who: ConnectFor): Promise<JsonRpcConnection> {
     this.#startedMs = performance.now();
     const started = await this.#start(who);
     try {
@@ -140,7 +140,7 @@ export class Connector {
     this.#verdictAtMs = this.#options.now();
   }
 
-  async #ask(talk: JsonRpcConnection, who: LinkFor): Promise<Verdict> {
+  async #ask(talk: JsonRpcConnection, who: ConnectFor): Promise<EraAnswer> {
     const { backend } = this.#options;
     if (who.era === '2025-11-25') return { is: 'legacy' };
     const mayChange = backend.transport === 'streamable-http' && backend.era !== 'legacy';
@@ -159,7 +159,7 @@ export class Connector {
     return verdict;
   }
 
-  async #openLegacy(first: Started, verdict: Verdict, who: LinkFor): Promise<JsonRpcConnection> {
+  async #openLegacy(first: Started, verdict: EraAnswer, who: ConnectFor): Promise<JsonRpcConnection> {
     const started = first.talk.alive ? first : await this.#start(who);
     const { talk, wire } = started;
     try {
@@ -189,14 +189,14 @@ export class Connector {
     return talk;
   }
 
-  #learn(verdict: Verdict): void {
+  #learn(verdict: EraAnswer): void {
     this.#skipProbe = false;
     const proven = verdict.is === 'legacy' || (verdict.is === 'silent' && this.#options.backend.transport === 'stdio');
     if (proven) this.#remember('2025-11-25');
   }
 
   /** Initializes, unless the pending probe is answered in the modern way first. */
-  async #initializeOr(late: Promise<Verdict> | undefined, talk: JsonRpcConnection, who: LinkFor): Promise<Shown> {
+  async #initializeOr(late: Promise<EraAnswer> | undefined, talk: JsonRpcConnection, who: ConnectFor): Promise<Shown> {
     if (late === undefined) return { is: 'legacy', hello: await this.#initialize(talk, who) };
     const over = new AbortController();
     const signal = AbortSignal.any([who.signal, over.signal]);
@@ -218,7 +218,7 @@ export class Connector {
     }
   }
 
-  async #initialize(talk: JsonRpcConnection, who: LinkFor): Promise<BackendHello> {
+  async #initialize(talk: JsonRpcConnection, who: ConnectFor): Promise<BackendHello> {
     const { backend, clientInfo } = this.#options;
     const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: who.capabilities, clientInfo };
     const asked = { ...this.#hello(who), method: 'initialize', params: partsFromValue(params) };
@@ -236,7 +236,7 @@ export class Connector {
     };
   }
 
-  #hello(who: LinkFor): Omit<Asked, 'method' | 'params' | 'era'> {
+  #hello(who: ConnectFor): Omit<OutgoingRequest, 'method' | 'params' | 'era'> {
     const { limits, backend } = this.#options;
     const isProgram = backend.transport === 'stdio';
     const leftMs = Math.max(1, Math.ceil(this.#startedMs + limits.firstStartMs - performance.now()));
@@ -251,14 +251,14 @@ export class Connector {
     };
   }
 
-  async #start(who: LinkFor): Promise<Started> {
+  async #start(who: ConnectFor): Promise<Started> {
     const { backend, clientInfo, limits, log, now } = this.#options;
     let opened = false;
-    const events: LinkEvents = Object.create(who.events, {
+    const events: SessionEvents = Object.create(who.events, {
       // A connection that ends during negotiation is a failed attempt, not a lost connection.
       lost: { value: (cause: LinkFailure) => (opened ? who.events.lost(cause) : undefined) },
     });
-    let wire: Wire | undefined;
+    let wire: Transport | undefined;
     const about = { backend: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
     const talk = new JsonRpcConnection(about, (sink) => {
       wire = this.#wire(sink, who);
@@ -271,7 +271,7 @@ export class Connector {
     return { talk, wire, open };
   }
 
-  #wire(sink: WireSink, who: LinkHolder): Wire {
+  #wire(sink: TransportSink, who: SessionFor): Transport {
     const { backend, limits, log, spawn, tally, credentials, httpClient } = this.#options;
     if (backend.transport === 'stdio') {
       const name = backend.command?.launcher;
@@ -292,7 +292,7 @@ interface Shown {
 
 interface Started {
   readonly talk: JsonRpcConnection;
-  readonly wire: Wire | undefined;
+  readonly wire: Transport | undefined;
   /** From now on the end of the connection is reported. */
   open(): void;
 }

@@ -7,7 +7,7 @@ import type { JsonRpcConnection } from './json-rpc-connection.ts';
 const PATIENCE_MS = 100;
 
 /** What exclusive sessions need. */
-export interface OwnSessionsOptions {
+export interface ExclusiveSessionsOptions {
   readonly backend: string;
   /** Limit of exclusive sessions of one share; more calls wait. */
   readonly perCaller: number;
@@ -20,7 +20,7 @@ export interface OwnSessionsOptions {
 }
 
 /** A session that one call uses exclusively. */
-export interface OwnSession {
+export interface ExclusiveSession {
   /** Owner of the session. */
   readonly owner: SessionOwner;
   /** Its number among the sessions of the owner; 0 is the shared one. */
@@ -31,7 +31,7 @@ export interface OwnSession {
 }
 
 /** The sessions that calls of one caller use, and its waiting calls, in order. */
-interface Holding {
+interface ShareSessions {
   /** Owner of the shared session. */
   readonly shared: SessionOwner;
   /** Owner of the other sessions. */
@@ -49,13 +49,13 @@ interface Holding {
  * Anonymous callers share one owner. Only its first session is for all of them: the others are limited and queued by
  * share, so that no caller waits for an answer of another one's user.
  */
-export class OwnSessions {
-  readonly #options: OwnSessionsOptions;
-  readonly #holdings = new Map<string, Holding>();
+export class ExclusiveSessions {
+  readonly #options: ExclusiveSessionsOptions;
+  readonly #holdings = new Map<string, ShareSessions>();
   /** Owners whose shared session is in exclusive use. */
   readonly #sharedHeld = new Set<string>();
 
-  constructor(options: OwnSessionsOptions) {
+  constructor(options: ExclusiveSessionsOptions) {
     this.#options = options;
   }
 
@@ -68,7 +68,7 @@ export class OwnSessions {
    * A session for one call of the share `share`, opened when none is free.
    * @throws GatewayFault, BACKEND_BUSY when none was free within `waitMs` · the reason of `cancel`
    */
-  async take(owner: SessionOwner, share: string, waitMs: number, cancel: Cancellation): Promise<OwnSession> {
+  async take(owner: SessionOwner, share: string, waitMs: number, cancel: Cancellation): Promise<ExclusiveSession> {
     const own = ownerOfShare(owner, share);
     const holding = this.#holdings.get(own.key) ?? { shared: owner, own, held: new Set(), line: new Set(), calls: 0 };
     this.#holdings.set(own.key, holding);
@@ -84,12 +84,12 @@ export class OwnSessions {
     }
   }
 
-  #session(holding: Holding, owner: SessionOwner, number: number, link: JsonRpcConnection): OwnSession {
+  #session(holding: ShareSessions, owner: SessionOwner, number: number, link: JsonRpcConnection): ExclusiveSession {
     return { owner, number, link, release: () => this.#leave(holding, number) };
   }
 
   /** The first session that is open and free; the shared one need not be open. */
-  #free(holding: Holding): number | undefined {
+  #free(holding: ShareSessions): number | undefined {
     const { shared, own, held } = holding;
     const { perCaller, isIdle } = this.#options;
     if (held.size >= perCaller) return undefined;
@@ -100,14 +100,14 @@ export class OwnSessions {
     return undefined;
   }
 
-  #hold({ shared, held }: Holding, number: number): number {
+  #hold({ shared, held }: ShareSessions, number: number): number {
     held.add(number);
     if (number === 0) this.#sharedHeld.add(shared.key);
     return number;
   }
 
   /** Waits shortly for a free session, then opens a new one, or waits on at the limit. */
-  async #wait(holding: Holding, waitMs: number, cancel: Cancellation): Promise<number> {
+  async #wait(holding: ShareSessions, waitMs: number, cancel: Cancellation): Promise<number> {
     const soon = await this.#inLine(holding, Math.min(PATIENCE_MS, waitMs), cancel);
     if (soon !== undefined) return soon;
     const { perCaller, backend, waiting } = this.#options;
@@ -124,7 +124,7 @@ export class OwnSessions {
   }
 
   /** The next released session; `undefined` after the time. @throws the reason of `cancel` */
-  #inLine({ line }: Holding, ms: number, cancel: Cancellation): Promise<number | undefined> {
+  #inLine({ line }: ShareSessions, ms: number, cancel: Cancellation): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         line.delete(go);
@@ -150,13 +150,13 @@ export class OwnSessions {
     });
   }
 
-  #leave(holding: Holding, number: number | undefined): void {
+  #leave(holding: ShareSessions, number: number | undefined): void {
     if (number !== undefined) this.#passOn(holding, number);
     if (--holding.calls === 0) this.#holdings.delete(holding.own.key);
   }
 
   /** Passes it to the first waiting call at once, so that no later call is served before. */
-  #passOn({ shared, held, line }: Holding, number: number): void {
+  #passOn({ shared, held, line }: ShareSessions, number: number): void {
     for (const go of line) return go(number);
     held.delete(number);
     if (number === 0) this.#sharedHeld.delete(shared.key);

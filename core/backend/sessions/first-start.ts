@@ -32,7 +32,7 @@ export async function installTurnOf(
  * Waits shortly for the first start of a program.
  * @throws LinkFailure BACKEND_STARTING with the seconds so far, `waitMs` after it began
  */
-export async function momentFor(
+export async function waitForFirstStart(
   start: Promise<void>,
   backend: string,
   { startedMs, nowMs, waitMs, firstStartMs }: StartTimes,

@@ -12,10 +12,17 @@ import { META } from '../../mcp/meta.ts';
 import { CHANGED_LIST } from '../../mcp/methods.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
 import { LinkFailure } from '../failure.ts';
-import type { Asked, BackendSession, Exchange, LinkEvents, Wire, WireSink } from './backend-session.ts';
+import type {
+  BackendSession,
+  Exchange,
+  OutgoingRequest,
+  SessionEvents,
+  Transport,
+  TransportSink,
+} from './backend-session.ts';
 import { RequestBodies } from './outgoing-request.ts';
 import { PendingRequest } from './pending-request.ts';
-import { type Asking, OpenQuestions } from './pending-server-requests.ts';
+import { PendingServerRequests, type ServerRequestConnection } from './pending-server-requests.ts';
 
 const EMPTY_PARAMS = Buffer.from('{}');
 
@@ -29,7 +36,7 @@ export interface JsonRpcConnectionOptions {
   readonly clientInfo: JsonObject;
   readonly limits: Limits;
   readonly log: Log;
-  readonly events: LinkEvents;
+  readonly events: SessionEvents;
   now(): number;
 }
 
@@ -37,15 +44,15 @@ export interface JsonRpcConnectionOptions {
  * JSON-RPC with one backend over any transport: request ids and progress tokens of the gateway, responses, and dispatch
  * of requests and notifications of the backend.
  */
-export class JsonRpcConnection implements BackendSession, WireSink, Asking {
+export class JsonRpcConnection implements BackendSession, TransportSink, ServerRequestConnection {
   readonly backend: string;
   readonly limits: Limits;
   usedAtMs: number;
   readonly #options: JsonRpcConnectionOptions;
-  readonly #wire: Wire;
+  readonly #wire: Transport;
   readonly #pending = new InFlightMap<number | string, PendingRequest>();
   readonly #bodies: RequestBodies;
-  readonly #questions = new OpenQuestions(this);
+  readonly #questions = new PendingServerRequests(this);
   #nextId = 1;
   #alive = true;
   #retired = false;
@@ -54,7 +61,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   #era: Era = '2025-11-25';
   #hello: BackendHello = { info: {}, capabilities: {}, instructions: undefined, protocolVersion: '' };
 
-  constructor(options: JsonRpcConnectionOptions, makeWire: (sink: WireSink) => Wire) {
+  constructor(options: JsonRpcConnectionOptions, makeWire: (sink: TransportSink) => Transport) {
     this.#options = options;
     this.backend = options.backend;
     this.limits = options.limits;
@@ -111,7 +118,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     this.#wire.agreed(era, hello.protocolVersion);
   }
 
-  request(asked: Asked): Promise<RawObject> {
+  request(asked: OutgoingRequest): Promise<RawObject> {
     return new Promise((resolve, reject) => {
       if (!this.#alive) return reject(this.#closed(true));
       const given = asked.cancel ?? asked.signal;
@@ -170,7 +177,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     const members = params === EMPTY_PARAMS ? RawObject.empty() : message.object('params');
     if (members === undefined || !isUtf8(params)) return;
     try {
-      this.#told(name, members, source);
+      this.#handleNotification(name, members, source);
     } catch (cause) {
       if (cause instanceof RawJsonError) throw cause;
       // A failing listener must not end the stream that it listens to.
@@ -260,16 +267,16 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     return found !== undefined || typeof id === 'number' ? found : this.#pending.get(Number(id));
   }
 
-  #told(method: string, params: RawObject, via: PendingRequest | undefined): void {
+  #handleNotification(method: string, params: RawObject, via: PendingRequest | undefined): void {
     if (method === 'notifications/progress') return this.#progressed(params, via);
     if (method === 'notifications/cancelled') return this.#cancelled(params);
     const listen = this.#listenOf(params, via);
-    if (listen?.asked.listener !== undefined) return listen.asked.listener(method, params);
+    if (listen?.asked.onNotification !== undefined) return listen.asked.onNotification(method, params);
     if (method === 'notifications/message') return this.#logged(params, via);
     const changed = CHANGED_LIST.get(method);
     if (changed !== undefined) return this.#options.events.listChanged(changed);
     if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
-    const hearer = this.#concerned(via)?.asked.hearer;
+    const hearer = this.#concerned(via)?.asked.listener;
     if (hearer === undefined) return this.#options.events.notified(method, withoutHopMeta(params));
     hearer.notify(method, withoutHopMeta(params));
   }
@@ -278,8 +285,8 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     const token = idFrom(params.get('progressToken'));
     const exchange = this.#under(token);
     if (exchange === undefined || (via !== undefined && via !== exchange)) return;
-    exchange.heardFrom();
-    const hearer = exchange.asked.hearer;
+    exchange.restartTimeout();
+    const hearer = exchange.asked.listener;
     if (hearer?.progressToken === undefined) return;
     hearer.notify('notifications/progress', withoutHopMeta(params.with('progressToken', hearer.progressToken)));
   }
@@ -290,7 +297,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   }
 
   #logged(params: RawObject, via: PendingRequest | undefined): void {
-    const hearer = this.#concerned(via)?.asked.hearer;
+    const hearer = this.#concerned(via)?.asked.listener;
     const plain = withoutHopMeta(params);
     if (hearer === undefined) return this.#options.events.logged(plain);
     hearer.notify('notifications/message', plain);
@@ -319,7 +326,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
   #sole(): PendingRequest | undefined {
     let sole: PendingRequest | undefined;
     for (const exchange of this.#pending.values()) {
-      if (exchange.asked.hearer === undefined) continue;
+      if (exchange.asked.listener === undefined) continue;
       if (sole !== undefined) {
         this.#options.events.unclear();
         return undefined;
@@ -334,7 +341,7 @@ export class JsonRpcConnection implements BackendSession, WireSink, Asking {
     // 2026-07-28 has no server requests, and no POST for their responses.
     if (isModern && this.#wire.closingCancels) return;
     const about = this.#concerned(via);
-    const ask = isModern ? undefined : (about?.asked.hearer?.request ?? this.#options.events.request);
+    const ask = isModern ? undefined : (about?.asked.listener?.request ?? this.#options.events.request);
     this.#questions.take({ method, id, params, about, caller: via?.asked.caller }, ask);
   }
 

@@ -8,7 +8,7 @@ import { membersWithoutBraces } from '../../mcp/members-without-braces.ts';
 import { FORWARDED } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
 import { mirrorArguments } from '../../mcp/mirrored-params.ts';
-import type { Asked } from './backend-session.ts';
+import type { OutgoingRequest } from './backend-session.ts';
 
 /** Time limits of a call, and the mirrored arguments of the current list. */
 export interface OutgoingFacts {
@@ -25,7 +25,7 @@ export interface OutgoingFacts {
  * The request of a call: the backend's own name instead of the advertised one, all other forwarded members unchanged.
  * Members of a finished round are sent only in the era that has them.
  */
-export function askedFrom(call: Call, facts: OutgoingFacts): Asked {
+export function outgoingRequest(call: Call, facts: OutgoingFacts): OutgoingRequest {
   const { client } = call;
   return {
     method: call.method,
@@ -40,7 +40,7 @@ export function askedFrom(call: Call, facts: OutgoingFacts): Asked {
     timeoutMs: facts.timeoutMs,
     totalMs: facts.totalMs,
     cancel: call.cancel,
-    hearer: client,
+    listener: client,
   };
 }
 
@@ -111,13 +111,13 @@ export class RequestBodies {
     this.#clientInfo = clientInfo;
   }
 
-  of(id: number | string, asked: Asked, era: Era): Buffer {
+  of(id: number | string, asked: OutgoingRequest, era: Era): Buffer {
     const parts: Part[] = [
       `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(asked.method)},"params":{`,
       ...asked.params,
     ];
     let meta = era === '2026-07-28' ? this.#envelope(asked) : '';
-    if (asked.hearer?.progressToken !== undefined) {
+    if (asked.listener?.progressToken !== undefined) {
       meta += `${meta === '' ? '' : ','}"progressToken":${JSON.stringify(id)}`;
     }
     const own = asked.meta === undefined ? undefined : membersWithoutBraces(asked.meta);
@@ -131,7 +131,7 @@ export class RequestBodies {
     return joinParts(parts);
   }
 
-  #envelope(asked: Asked): string {
+  #envelope(asked: OutgoingRequest): string {
     let text = this.#envelopes.get(asked.capabilities);
     if (text === undefined) {
       text =

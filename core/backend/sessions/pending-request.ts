@@ -1,10 +1,10 @@
 import type { RawObject } from '../../json/raw-json.ts';
 import { Deadlines, type WithDeadline } from '../../timing/shared-timers.ts';
 import { LinkFailure } from '../failure.ts';
-import type { Asked, Exchange } from './backend-session.ts';
+import type { Exchange, OutgoingRequest } from './backend-session.ts';
 
 /** The connection of a pending request. */
-export interface Holder {
+export interface RequestConnection {
   readonly backend: string;
   now(): number;
   /** The request has ended. */
@@ -14,7 +14,7 @@ export interface Holder {
 }
 
 /** A server request that waits for a client while requests are pending. */
-export interface Waited {
+export interface PausedFor {
   /** One of the requests that it may belong to has ended. */
   over(exchange: PendingRequest): void;
 }
@@ -22,21 +22,21 @@ export interface Waited {
 /** One pending request. It is its own abort listener, so that a call needs no closure. */
 export class PendingRequest implements Exchange, WithDeadline {
   readonly id: number | string;
-  readonly asked: Asked;
+  readonly asked: OutgoingRequest;
   readonly startedMs: number;
   abandon: (() => void) | undefined;
   settled = false;
-  readonly #link: Holder;
+  readonly #link: RequestConnection;
   readonly #startedAt: number;
   readonly #resolve: (result: RawObject) => void;
   readonly #reject: (cause: unknown) => void;
   dueMs: number;
-  #asks: Set<Waited> | undefined;
+  #asks: Set<PausedFor> | undefined;
 
   constructor(
-    link: Holder,
+    link: RequestConnection,
     id: number | string,
-    asked: Asked,
+    asked: OutgoingRequest,
     resolve: (result: RawObject) => void,
     reject: (cause: unknown) => void,
   ) {
@@ -66,19 +66,19 @@ export class PendingRequest implements Exchange, WithDeadline {
   }
 
   /** Progress: restarts the time limit, within the total. */
-  heardFrom(): void {
+  restartTimeout(): void {
     if (this.settled || (this.#asks !== undefined && this.#asks.size > 0)) return;
     this.#arm();
   }
 
-  pause(ask: Waited): void {
+  pause(ask: PausedFor): void {
     if (this.settled) return;
     this.#asks ??= new Set();
     this.#asks.add(ask);
     this.dueMs = Number.POSITIVE_INFINITY;
   }
 
-  resume(ask: Waited): void {
+  resume(ask: PausedFor): void {
     if (this.#asks?.delete(ask) !== true || this.settled || this.#asks.size > 0) return;
     this.#arm();
   }

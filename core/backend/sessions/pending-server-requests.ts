@@ -7,7 +7,7 @@ import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { errorText, responseBody, withoutHopMeta } from '../../mcp/backend-message.ts';
 import { CODE } from '../../mcp/errors.ts';
-import type { PendingRequest, Waited } from './pending-request.ts';
+import type { PausedFor, PendingRequest } from './pending-request.ts';
 
 /** Requests of one backend that may wait for clients; more are answered with an error. */
 const MAX_OPEN = 64;
@@ -25,7 +25,7 @@ export interface Question {
 }
 
 /** The connection of server requests. */
-export interface Asking {
+export interface ServerRequestConnection {
   readonly alive: boolean;
   readonly limits: Limits;
   readonly log: Log;
@@ -37,12 +37,12 @@ export interface Asking {
 }
 
 /** Requests that a backend sends during calls: each is forwarded to a client, and its response sent back. */
-export class OpenQuestions {
-  readonly #link: Asking;
+export class PendingServerRequests {
+  readonly #link: ServerRequestConnection;
   readonly #open = new Map<string, AbortController>();
   #answering = 0;
 
-  constructor(link: Asking) {
+  constructor(link: ServerRequestConnection) {
     this.#link = link;
   }
 
@@ -89,7 +89,7 @@ export class OpenQuestions {
     // Users think longer than backends work: the deadlines of the requests that it may belong to are paused.
     const waiting = about === undefined ? link.underway() : [about];
     const left = new Set(waiting);
-    const waited: Waited = {
+    const waited: PausedFor = {
       over(exchange) {
         // It is unknown which of them it belongs to; as long as one is pending it may be that one.
         if (left.delete(exchange) && left.size === 0) open.abort();

@@ -9,8 +9,8 @@ import { LOG_LEVELS } from '../../mcp/log-levels.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { LinkFailure } from '../failure.ts';
-import type { BackendSession, LinkEvents } from './backend-session.ts';
-import type { Connector, LinkFor } from './connect.ts';
+import type { BackendSession, SessionEvents } from './backend-session.ts';
+import type { ConnectFor, Connector } from './connect.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 
 const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
@@ -229,7 +229,7 @@ export class SessionHolder {
     const { connector, purpose, capabilities, era } = this.#options;
     this.#closing.signal.throwIfAborted();
     const holder = this;
-    const who: LinkFor = {
+    const who: ConnectFor = {
       get caller() {
         return holder.caller;
       },
@@ -258,7 +258,7 @@ export class SessionHolder {
     }
   }
 
-  #events(): LinkEvents {
+  #events(): SessionEvents {
     const { owner, backend } = this.#options;
     const holder = this;
     return {

@@ -233,7 +233,7 @@ export class SessionPool {
   #makeRoom(share: string): boolean {
     const donor = this.#shares.donor(share);
     if (donor === undefined) return true;
-    const spare = this.#mayStart(share) ? (spareOf(donor) ?? this.#parkedOf(donor, share)) : undefined;
+    const spare = this.#mayStart(share) ? (replaceableHolder(donor) ?? this.#parkedOf(donor, share)) : undefined;
     if (spare === undefined) return false;
     if (!spare.isFree) spare.giveWay();
     const isProcess = this.#options.backend.transport === 'stdio';
@@ -282,7 +282,7 @@ function numbered(key: string, number: number): string {
 }
 
 /** The holder to replace: the least recently used one without subscribers, else the least recently used one. */
-function spareOf(holders: Iterable<SessionHolder>): SessionHolder | undefined {
+function replaceableHolder(holders: Iterable<SessionHolder>): SessionHolder | undefined {
   let spare: SessionHolder | undefined;
   for (const holder of holders) {
     if (!holder.isFree) continue;

@@ -77,7 +77,7 @@ export class Listening {
         if (this.#current === open) this.#current = undefined;
         open.abort();
       }, limits.helloMs);
-      const listener = (method: string, params: RawObject) => {
+      const onNotification = (method: string, params: RawObject) => {
         if (method !== ACKNOWLEDGED) return this.#options.heard(method, params);
         clearTimeout(late);
         before?.abort();
@@ -93,7 +93,7 @@ export class Listening {
         timeoutMs: 0,
         totalMs: 0,
         signal: open.signal,
-        listener,
+        onNotification,
       };
       link
         .request(asked)

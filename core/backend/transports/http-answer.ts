@@ -8,11 +8,11 @@ import { mediaType } from '../../mcp/headers.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
+import { FairReader } from './fair-reader.ts';
 import { errorIn, framesFor, JSON_TYPE, notMcp, pushFrames, STREAM_TYPE, tooLarge, WITHDRAWN } from './http-body.ts';
-import type { HttpLeg } from './http-leg.ts';
 import { Resumption } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';
-import { Pace } from './pace.ts';
+import type { HttpTransport } from './http-transport.ts';
 
 /** Maximum number of messages in an array response. */
 const MAX_BATCH = 1_000;
@@ -20,8 +20,8 @@ const MAX_BATCH = 1_000;
 const LINGER_MS = 2_000;
 
 /** Reads the response to one request: JSON, an event stream, or an error. */
-export class Answer implements ResponseReader {
-  readonly #wire: HttpLeg;
+export class HttpResponseReader implements ResponseReader {
+  readonly #wire: HttpTransport;
   readonly #exchange: Exchange;
   readonly #body: Buffer;
   readonly #era: Era;
@@ -34,12 +34,12 @@ export class Answer implements ResponseReader {
   #isOver = false;
   #limit = MAX_REFUSAL_BYTES;
   #frames: SseFrames | undefined;
-  #pace: Pace | undefined;
+  #pace: FairReader | undefined;
   /** The error of the last event that was not a message. */
   #stray: Error | undefined;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(wire: HttpLeg, exchange: Exchange, body: Buffer, era: Era) {
+  constructor(wire: HttpTransport, exchange: Exchange, body: Buffer, era: Era) {
     this.#wire = wire;
     this.#exchange = exchange;
     this.#body = body;
@@ -67,7 +67,7 @@ export class Answer implements ResponseReader {
       this.#frames = framesFor(this.#wire, this.#exchange, (cause) => {
         this.#stray = cause;
       });
-      this.#pace = new Pace();
+      this.#pace = new FairReader();
     }
   }
 

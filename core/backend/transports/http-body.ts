@@ -4,7 +4,7 @@ import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts
 import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LinkFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
-import type { HttpLeg } from './http-leg.ts';
+import type { HttpTransport } from './http-transport.ts';
 
 export const JSON_TYPE = 'application/json';
 export const STREAM_TYPE = 'text/event-stream';
@@ -16,7 +16,11 @@ export const WITHDRAWN = new Error('withdrawn by the gateway');
  * Passes events to the sink, with the request of the stream. An event that is not a message is reported to `onStray`
  * and skipped, as SDK clients do: the response may follow.
  */
-export function framesFor(wire: HttpLeg, exchange: Exchange | undefined, onStray?: (cause: Error) => void): SseFrames {
+export function framesFor(
+  wire: HttpTransport,
+  exchange: Exchange | undefined,
+  onStray?: (cause: Error) => void,
+): SseFrames {
   return new SseFrames(wire.limits.frameBytes, (event) => {
     if (event.name !== 'message' || event.data.length === 0) return;
     try {
@@ -29,7 +33,7 @@ export function framesFor(wire: HttpLeg, exchange: Exchange | undefined, onStray
 }
 
 /** Reads a chunk; returns the failure when an event is too large. */
-export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpLeg): LinkFailure | undefined {
+export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpTransport): LinkFailure | undefined {
   try {
     frames.push(chunk);
     return undefined;

@@ -3,10 +3,10 @@ import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
+import { FairReader } from './fair-reader.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
-import type { HttpLeg } from './http-leg.ts';
 import { NEVER } from './http-target.ts';
-import { Pace } from './pace.ts';
+import type { HttpTransport } from './http-transport.ts';
 
 /** Maximum number of reconnects for one broken response stream; the time limit of the request applies too. */
 const MAX_RESUMES = 100;
@@ -14,8 +14,8 @@ export const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
 
 /** Resumes a broken response stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
 export class Resumption implements ResponseReader {
-  readonly #pace = new Pace();
-  readonly #wire: HttpLeg;
+  readonly #pace = new FairReader();
+  readonly #wire: HttpTransport;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
   #flow: RequestControl | undefined;
@@ -23,7 +23,7 @@ export class Resumption implements ResponseReader {
   #status = 0;
   #attempts = 0;
 
-  constructor(wire: HttpLeg, exchange: Exchange, frames: SseFrames) {
+  constructor(wire: HttpTransport, exchange: Exchange, frames: SseFrames) {
     this.#wire = wire;
     this.#exchange = exchange;
     this.#frames = frames;

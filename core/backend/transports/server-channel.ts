@@ -3,18 +3,18 @@ import { ByteCollector, joined } from '../../json/byte-pieces.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { backOffMs } from '../../timing/back-off.ts';
-import type { LinkHolder } from '../sessions/backend-session.ts';
+import type { SessionFor } from '../sessions/backend-session.ts';
+import { FairReader } from './fair-reader.ts';
 import { framesFor, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
-import type { HttpLeg } from './http-leg.ts';
 import { RETRY } from './http-resumption.ts';
 import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
-import { Pace } from './pace.ts';
+import type { HttpTransport } from './http-transport.ts';
 
 /** The stream for messages outside requests of a legacy server: GET, kept open, resumed after a break. */
 export class ServerChannel implements ResponseReader {
-  readonly #wire: HttpLeg;
-  readonly #holder: LinkHolder;
-  readonly #pace = new Pace();
+  readonly #wire: HttpTransport;
+  readonly #holder: SessionFor;
+  readonly #pace = new FairReader();
   readonly #frames: SseFrames;
   #flow: RequestControl | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -23,7 +23,7 @@ export class ServerChannel implements ResponseReader {
   #failures = 0;
   #refusal = new ByteCollector();
 
-  constructor(wire: HttpLeg, holder: LinkHolder) {
+  constructor(wire: HttpTransport, holder: SessionFor) {
     this.#wire = wire;
     this.#holder = holder;
     this.#frames = framesFor(wire, undefined);

@@ -6,21 +6,21 @@ import { mediaType } from '../../mcp/headers.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
-import type { Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
+import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
+import { FairReader } from './fair-reader.ts';
 import { STREAM_TYPE } from './http-body.ts';
 import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
-import { Pace } from './pace.ts';
 
 const WITHDRAWN = new Error('withdrawn by the gateway');
 
 /** The transport before streamable HTTP: one GET stream for received messages, POSTs for sent ones (2024-11-05). */
-export class SseWire implements Wire {
+export class SseWire implements Transport {
   readonly closingCancels = false;
   readonly stateful = true;
   readonly #target: HttpTarget;
-  readonly #sink: WireSink;
+  readonly #sink: TransportSink;
   readonly #limits: Limits;
-  readonly #holder: LinkHolder;
+  readonly #holder: SessionFor;
   readonly #backend: string;
   readonly #log: Log;
   #malformed = 0;
@@ -29,7 +29,7 @@ export class SseWire implements Wire {
   #version: string | undefined;
   #closed = false;
 
-  constructor(target: HttpTarget, sink: WireSink, limits: Limits, holder: LinkHolder, log: Log) {
+  constructor(target: HttpTarget, sink: TransportSink, limits: Limits, holder: SessionFor, log: Log) {
     this.#target = target;
     this.#sink = sink;
     this.#limits = limits;
@@ -90,7 +90,7 @@ export class SseWire implements Wire {
         signal: NEVER,
         path: this.#path,
       } as const;
-      this.#target.send(request, new Accepted(this.#backend, this.#limits.helloMs, resolve, reject), reject);
+      this.#target.send(request, new PostStatusReader(this.#backend, this.#limits.helloMs, resolve, reject), reject);
     });
   }
 
@@ -123,7 +123,7 @@ interface StreamEvents {
 
 /** The GET stream. */
 class Stream implements ResponseReader {
-  readonly #pace = new Pace();
+  readonly #pace = new FairReader();
   readonly #backend: string;
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
@@ -191,7 +191,7 @@ class Stream implements ResponseReader {
 }
 
 /** The response to one POST: only its status is used, the message arrives on the stream. */
-class Accepted implements ResponseReader {
+class PostStatusReader implements ResponseReader {
   readonly #backend: string;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;

@@ -5,9 +5,9 @@ import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { LinkFailure } from '../failure.ts';
-import type { Exchange, Wire, WireSink } from '../sessions/backend-session.ts';
+import type { Exchange, Transport, TransportSink } from '../sessions/backend-session.ts';
+import { FairReader } from './fair-reader.ts';
 import { Lines } from './lines.ts';
-import { Pace } from './pace.ts';
 import { ProcessGroup, type Spawn, type StartedBy } from './process-group.ts';
 
 /** Unread bytes of a program before calls to it are refused. */
@@ -30,10 +30,10 @@ export interface StdioOptions {
 }
 
 /** A local program: one JSON message per line on its stdin and stdout (MCP transports, stdio). */
-export class StdioWire implements Wire {
+export class StdioWire implements Transport {
   readonly closingCancels = false;
   readonly stateful = true;
-  readonly #sink: WireSink;
+  readonly #sink: TransportSink;
   readonly #backend: string;
   readonly #log: Log;
   readonly #limits: Limits;
@@ -41,7 +41,7 @@ export class StdioWire implements Wire {
   #malformed = 0;
   #closing = false;
 
-  constructor(options: StdioOptions, sink: WireSink) {
+  constructor(options: StdioOptions, sink: TransportSink) {
     const { backend, limits, log, spawn, launcher, tally } = options;
     this.#sink = sink;
     this.#backend = backend.name;
@@ -56,7 +56,7 @@ export class StdioWire implements Wire {
       (line) => this.#line(line),
       () => this.#tooLong(),
     );
-    const pace = new Pace();
+    const pace = new FairReader();
     const { stdout } = child;
     stdout?.on('data', (chunk: Buffer) => {
       lines.push(chunk);

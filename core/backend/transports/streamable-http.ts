@@ -4,11 +4,11 @@ import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/h
 import type { Limits } from '../../limits.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
-import type { Asked, Exchange, LinkHolder, Wire, WireSink } from '../sessions/backend-session.ts';
-import { Answer } from './http-answer.ts';
+import type { Exchange, OutgoingRequest, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
+import { HttpResponseReader } from './http-answer.ts';
 import { errorIn, JSON_TYPE, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
-import type { HttpLeg } from './http-leg.ts';
 import { type HttpRequest, type HttpTarget, NEVER, SESSION_HEADER, statusFailure } from './http-target.ts';
+import type { HttpTransport } from './http-transport.ts';
 import { ServerChannel } from './server-channel.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -21,11 +21,11 @@ class PostRequest implements HttpRequest {
   readonly headers: Record<string, string>;
   readonly body: Buffer;
   readonly caller: Caller;
-  readonly purpose: Asked['purpose'];
-  readonly extra: Asked['headers'];
-  readonly #asked: Asked;
+  readonly purpose: OutgoingRequest['purpose'];
+  readonly extra: OutgoingRequest['headers'];
+  readonly #asked: OutgoingRequest;
 
-  constructor(asked: Asked, headers: Record<string, string>, body: Buffer) {
+  constructor(asked: OutgoingRequest, headers: Record<string, string>, body: Buffer) {
     this.headers = headers;
     this.body = body;
     this.caller = asked.caller;
@@ -41,20 +41,20 @@ class PostRequest implements HttpRequest {
 }
 
 /** Streamable HTTP: one POST per message, its response as JSON or as an event stream (MCP transports). */
-export class StreamableHttpWire implements Wire, HttpLeg {
+export class StreamableHttpWire implements Transport, HttpTransport {
   readonly closingCancels = true;
   readonly target: HttpTarget;
-  readonly sink: WireSink;
+  readonly sink: TransportSink;
   readonly limits: Limits;
   readonly backend: string;
-  readonly #holder: LinkHolder;
+  readonly #holder: SessionFor;
   #era: Era | undefined;
   #version: string | undefined;
   #sessionId: string | undefined;
   #closed = false;
   #channel: ServerChannel | undefined;
 
-  constructor(target: HttpTarget, sink: WireSink, limits: Limits, holder: LinkHolder) {
+  constructor(target: HttpTarget, sink: TransportSink, limits: Limits, holder: SessionFor) {
     this.target = target;
     this.sink = sink;
     this.limits = limits;
@@ -78,7 +78,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
       headers['mcp-method'] = asked.method;
       Object.assign(headers, asked.mirrored);
     }
-    const answer = new Answer(this, exchange, body, era);
+    const answer = new HttpResponseReader(this, exchange, body, era);
     this.target.send(new PostRequest(asked, headers, body), answer, (cause) => exchange.fail(cause));
   }
 
@@ -147,7 +147,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
     body?: Buffer,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const handler = new PlainAnswer(this, timeoutMs, resolve, reject);
+      const handler = new StatusReader(this, timeoutMs, resolve, reject);
       const request = { method, headers, caller, purpose: 'session', signal: NEVER } as const;
       this.target.send(body === undefined ? request : { ...request, body }, handler, reject);
     });
@@ -158,7 +158,7 @@ export class StreamableHttpWire implements Wire, HttpLeg {
 const SESSION_CODES: ReadonlySet<number> = new Set([-32000, -32001]);
 
 /** The response to a notification, a response or DELETE: only its status is used. */
-class PlainAnswer implements ResponseReader {
+class StatusReader implements ResponseReader {
   readonly #wire: StreamableHttpWire;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;

@@ -20,11 +20,11 @@ export interface BridgeResultParts {
  * A result for a modern client. The backend's own state is sealed and bound to caller, target and arguments of the
  * call.
  */
-export function modernRelay(parts: BridgeResultParts, call: Call, result: CallResult): CallResult {
+export function modernResultOf(parts: BridgeResultParts, call: Call, result: CallResult): CallResult {
   const members = membersOf(result);
   if (result.resultType !== 'input_required') return withContent(call, result, members);
   const inner = members.string('requestState');
-  return asked(parts, call, inputRequestsOf(members), inner === undefined ? {} : { inner });
+  return inputRequiredResult(parts, call, inputRequestsOf(members), inner === undefined ? {} : { inner });
 }
 
 /** Legacy servers may omit `content` in a tool result; modern clients rely on it. */
@@ -34,7 +34,7 @@ function withContent(call: Call, result: CallResult, members: RawMembers): CallR
 }
 
 /** The requests of a backend as an `input_required` result; the state for the next round is sealed in it. */
-export function asked(
+export function inputRequiredResult(
   parts: BridgeResultParts,
   call: Call,
   questions: ReadonlyMap<string, ServerRequest>,

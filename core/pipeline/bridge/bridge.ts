@@ -8,7 +8,13 @@ import { toolFailure } from '../../mcp/result.ts';
 import { canAnswer, type ServerRequest } from '../../mcp/server-requests.ts';
 import { callWith } from '../call-value.ts';
 import { CallError, staleState } from '../wire-faults.ts';
-import { asked, type BridgeResultParts, missingCapability, modernRelay, withObjectContent } from './bridge-result.ts';
+import {
+  type BridgeResultParts,
+  inputRequiredResult,
+  missingCapability,
+  modernResultOf,
+  withObjectContent,
+} from './bridge-result.ts';
 import { fulfil } from './fulfil.ts';
 import { modernRequest } from './input-required.ts';
 import type { ResumingCall } from './request-state.ts';
@@ -30,34 +36,34 @@ export interface BridgeParts extends BridgeResultParts {
  */
 export function createBridge(parts: BridgeParts, dispatch: Dispatch): Dispatch {
   return (call) => {
-    if (call.parent !== undefined) return answered(parts, dispatch, call); // for the call that made it, not for the client
-    if (call.client.era === '2025-11-25') return legacyClient(parts, dispatch, call);
+    if (call.parent !== undefined) return withAnswers(parts, dispatch, call); // for the call that made it, not for the client
+    if (call.client.era === '2025-11-25') return forLegacyClient(parts, dispatch, call);
     const { parked } = call as Call & ResumingCall;
     if (parked !== undefined) return resumed(parts, call, parked);
-    if (mayAsk(parts, call)) return parkable(parts, dispatch, call);
+    if (maySendRequests(parts, call)) return suspendable(parts, dispatch, call);
     return relayed(parts, dispatch, call);
   };
 }
 
 async function relayed(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
-  return modernRelay(parts, call, await dispatch(call));
+  return modernResultOf(parts, call, await dispatch(call));
 }
 
 /** Only a legacy backend or a virtual entry sends requests during a call. */
-function mayAsk({ manager }: BridgeParts, call: Call): boolean {
+function maySendRequests({ manager }: BridgeParts, call: Call): boolean {
   return call.target.run !== undefined || manager.eraOf(call.target.backend) === '2025-11-25';
 }
 
 /**
  * A client with capabilities gets a suspended call; for one without them the call ends with -32021 when it needs input.
  */
-async function parkable(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+async function suspendable(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
   const run = (client: ClientContext, signal: AbortSignal): Promise<CallResult> => {
     return withDeclaredOnly(client, (checked) => dispatch(callWith(call, { client: checked, signal })));
   };
   if (call.client.owner.capabilityClass === '') {
     const result = await withDeclaredOnly(call.client, (checked) => dispatch(callWith(call, { client: checked })));
-    return modernRelay(parts, call, result);
+    return modernResultOf(parts, call, result);
   }
   return afterRound(parts, call, await parts.suspendedCalls.run(call, run));
 }
@@ -91,16 +97,16 @@ async function resumed(parts: BridgeParts, call: Call, handle: string): Promise<
 }
 
 function afterRound(parts: BridgeParts, call: Call, end: RoundEnd): CallResult | Promise<CallResult> {
-  if ('result' in end) return modernRelay(parts, call, end.result);
-  return asked(parts, call, end.questions, { parked: end.parked });
+  if ('result' in end) return modernResultOf(parts, call, end.result);
+  return inputRequiredResult(parts, call, end.questions, { parked: end.parked });
 }
 
-async function legacyClient(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
-  return withObjectContent(call, await answered(parts, dispatch, call));
+async function forLegacyClient(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+  return withObjectContent(call, await withAnswers(parts, dispatch, call));
 }
 
 /** Sends the requests of a modern backend to a client that can receive requests during a call. */
-async function answered(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
+async function withAnswers(parts: BridgeParts, dispatch: Dispatch, call: Call): Promise<CallResult> {
   const first = await dispatch(call);
   if (first.resultType !== 'input_required') return first;
   const end = await fulfil(first, {
@@ -128,7 +134,7 @@ export function withUrlQuestions(parts: BridgeParts, dispatch: Dispatch): Dispat
       if (thrown.code !== CODE.legacyUrlElicitationRequired || thrown.data === undefined) throw thrown;
       const questions = urlQuestions(decode(thrown.data));
       if (questions.size === 0) throw thrown;
-      return asked(parts, call, questions, {});
+      return inputRequiredResult(parts, call, questions, {});
     }
   };
   return (call) => {

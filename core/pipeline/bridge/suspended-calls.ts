@@ -17,10 +17,10 @@ export type RoundEnd =
   | { readonly questions: ReadonlyMap<string, ServerRequest>; readonly parked: string };
 
 /** Runs the call with a client that can receive requests and a signal that outlives one HTTP request. */
-export type Parkable = (client: ClientContext, signal: AbortSignal) => Promise<CallResult>;
+export type SuspendableRun = (client: ClientContext, signal: AbortSignal) => Promise<CallResult>;
 
 /** One request of the client for a call. */
-export interface Asking {
+export interface ClientRound {
   readonly client: ClientContext;
   readonly caller: Caller;
   readonly inbound?: Inbound | undefined;
@@ -33,9 +33,9 @@ export interface Asking {
  */
 export interface SuspendedCalls {
   /** Runs a call until it ends or its backend sends a request. */
-  run(call: Asking, body: Parkable): Promise<RoundEnd>;
+  run(call: ClientRound, body: SuspendableRun): Promise<RoundEnd>;
   /** Resumes a suspended call; `undefined` when this caller has none with that handle. */
-  resume(handle: string, call: Asking, responses: RawJson | undefined): Promise<RoundEnd> | undefined;
+  resume(handle: string, call: ClientRound, responses: RawJson | undefined): Promise<RoundEnd> | undefined;
   /** Ends expired calls. */
   sweep(): void;
   readonly size: number;
@@ -139,7 +139,7 @@ class SuspendedCall {
   #wake: (() => void) | undefined;
   #leave: (() => void) | undefined;
 
-  constructor(asking: Asking) {
+  constructor(asking: ClientRound) {
     this.callerKey = asking.caller.key;
     this.share = shareOfCall(asking);
     this.#client = asking.client;
@@ -151,7 +151,7 @@ class SuspendedCall {
   }
 
   /** Attaches a request of the client: its disconnect cancels the call, its stream gets the notifications. */
-  enter(asking: Pick<Asking, 'client' | 'signal'>): void {
+  enter(asking: Pick<ClientRound, 'client' | 'signal'>): void {
     this.#leave?.();
     this.#client = asking.client;
     this.isInRound = true;
@@ -161,7 +161,7 @@ class SuspendedCall {
     this.#leave = () => asking.signal.removeEventListener('abort', cancel);
   }
 
-  start(body: Parkable): void {
+  start(body: SuspendableRun): void {
     const first = this.#client;
     const client: ClientContext = {
       era: first.era,

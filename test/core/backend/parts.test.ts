@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConcurrencyLimit, type GateShare } from '../../../core/backend/concurrency-limit.ts';
+import { type CallerCalls, ConcurrencyLimit } from '../../../core/backend/concurrency-limit.ts';
 import { createDirectory } from '../../../core/backend/directory.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
@@ -108,7 +108,11 @@ describe('Gate', () => {
   proves('choice.share.in-flight', 'keeps places for others, however many calls one caller makes', async () => {
     expect([DEFAULT_LIMITS.inFlightPerCaller, DEFAULT_LIMITS.inFlightPerBackend]).toEqual([256, 512]);
     const gate = new ConcurrencyLimit('b', { places: 3, placesPerCaller: 2, line: 10, linePerCaller: 10 });
-    const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [GateShare, GateShare, GateShare];
+    const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [
+      CallerCalls,
+      CallerCalls,
+      CallerCalls,
+    ];
     const eves = [1, 2, 3].map(() => gate.enter(eve, 1_000, never));
     expect([eves[0], eves[1], gate.inside]).toEqual([undefined, undefined, 2]);
     expect(gate.enter(ada, 1_000, never)).toBeUndefined();
@@ -123,7 +127,7 @@ describe('Gate', () => {
 
   proves('choice.share.in-flight', 'serves waiting callers in turns', async () => {
     const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 10, linePerCaller: 10 });
-    const [eve, ada] = ['eve', 'ada'].map((key) => gate.shareOf(key)) as [GateShare, GateShare];
+    const [eve, ada] = ['eve', 'ada'].map((key) => gate.shareOf(key)) as [CallerCalls, CallerCalls];
     const order: string[] = [];
     gate.enter(eve, 1_000, never);
     const all = [eve, eve, eve, ada].map(async (share) => {
@@ -140,7 +144,11 @@ describe('Gate', () => {
   proves('choice.share.queue', 'has room in line for others when one caller fills it', async () => {
     expect([DEFAULT_LIMITS.queuePerCaller, DEFAULT_LIMITS.queuePerBackend]).toEqual([768, 1024]);
     const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 3, linePerCaller: 2 });
-    const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [GateShare, GateShare, GateShare];
+    const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [
+      CallerCalls,
+      CallerCalls,
+      CallerCalls,
+    ];
     gate.enter(eve, 1_000, never);
     const eves = [gate.enter(eve, 1_000, never), gate.enter(eve, 1_000, never)];
     const oldest = expect(eves[0]).rejects.toMatchObject({ code: 'BACKEND_BUSY', notRun: true });

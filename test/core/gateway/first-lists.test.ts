@@ -8,7 +8,7 @@ import {
   type PlanInput,
   type PushBackends,
 } from '../../../core/index.ts';
-import { createGaps } from '../../../core/pipeline/completeness.ts';
+import { createGaps } from '../../../core/pipeline/missing-backends.ts';
 import { FAKE_PROGRAM, fakeSpawn } from '../../../core/testing/fake-process.ts';
 import { type FakeServer, fakeServer, testClient } from '../../../core/testing/index.ts';
 import { untilAborted } from '../../../core/timing/until-aborted.ts';

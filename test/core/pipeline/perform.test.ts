@@ -9,9 +9,9 @@ import { encode, RawObject } from '../../../core/json/raw-json.ts';
 import { BackendError } from '../../../core/mcp/errors.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';
 import { type CallFields, callWith, createCall } from '../../../core/pipeline/call-value.ts';
+import { createPausedCalls } from '../../../core/pipeline/paused-calls.ts';
 import { type PipelineContext, perform } from '../../../core/pipeline/perform.ts';
 import { compilePipeline } from '../../../core/pipeline/pipeline.ts';
-import { createRounds } from '../../../core/pipeline/rounds.ts';
 import { silentClient } from '../../../core/pipeline/silent-client.ts';
 import { Cancel } from '../../../core/timing/cancel.ts';
 import { proves } from '../../support/proves.ts';
@@ -69,7 +69,7 @@ function contextOf(dispatch: (call: Call) => Promise<CallResult>, known = ['echo
     const pipeline = compilePipeline(hooks, dispatch, now);
     return {
       pipeline,
-      rounds: createRounds(2, 60_000, now, (record) => settled.push(record)),
+      rounds: createPausedCalls(2, 60_000, now, (record) => settled.push(record)),
       catalogs: { of: () => catalog } as unknown as Catalogs,
       directPath: undefined,
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: (_text, facts) => reported.push(facts) },

@@ -1,7 +1,7 @@
 import type { Call, CallRecord } from '../contract/call.ts';
 
 /** Calls between two rounds, so that each call is counted, limited and recorded once. */
-export interface Rounds {
+export interface PausedCalls {
   /**
    * Resumes a paused call; `undefined` in a first round, for a state that was used before, and on another replica. Then
    * the call is limited like a new one, so a replayed `requestState` gains nothing.
@@ -17,12 +17,12 @@ export interface Rounds {
 }
 
 /** Keeps at most `max` paused calls; beyond that the oldest one is reported as abandoned. */
-export function createRounds(
+export function createPausedCalls(
   max: number,
   ttlMs: number,
   now: () => number,
   abandoned: (record: CallRecord) => void,
-): Rounds {
+): PausedCalls {
   const paused = new Map<string, { readonly record: CallRecord; readonly atMs: number }>();
   const abandon = (id: string): void => {
     const found = paused.get(id);

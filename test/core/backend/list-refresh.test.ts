@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
-import { Relists } from '../../../core/backend/lists/refresh.ts';
+import { ListRefresh } from '../../../core/backend/lists/list-refresh.ts';
 import type { SessionHolder } from '../../../core/backend/sessions/reopen-session.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 async function readsOf(changes: Readonly<Record<number, 'tools' | 'prompts'>>, coalesceMs = 150, readMs = 5) {
   const reads: [number, string][] = [];
   const startedAt = performance.now();
-  const relists = new Relists({
+  const relists = new ListRefresh({
     coalesceMs,
     async read(_holder, kinds) {
       reads.push([Math.round(performance.now() - startedAt), [...kinds].join('+')]);
@@ -57,7 +57,7 @@ describe('changed lists', () => {
     async () => {
       const told: unknown[] = [];
       const findings = [true, false, false];
-      const relists = new Relists({
+      const relists = new ListRefresh({
         coalesceMs: 150,
         read: async () => findings.shift() === true,
         unchanged: (holder, kinds) => void told.push(holder, ...kinds),

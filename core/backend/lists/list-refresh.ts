@@ -7,7 +7,7 @@ const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 const MAX_TRIES = 5;
 
 /** What re-reading needs. */
-export interface RelistsOptions {
+export interface PendingRefresh {
   /** Changes within this time are sent to clients as one notification; reading takes part of it. */
   readonly coalesceMs: number;
   /** Reads these lists through the holder's session; resolves with whether they changed. */
@@ -28,7 +28,7 @@ interface Relist {
   holder: SessionHolder;
   kinds: Set<ListKind>;
   /** Which session announced which change and when, until it was read. */
-  told: Map<SessionHolder, Told>;
+  told: Map<SessionHolder, Announcement>;
   /** When a reading last found a changed list; all sessions of the class are notified within `coalesceMs`. */
   changedAt: number;
   tries: number;
@@ -38,7 +38,7 @@ interface Relist {
   timer: NodeJS.Timeout | undefined;
 }
 
-interface Told {
+interface Announcement {
   readonly kinds: Set<ListKind>;
   at: number;
 }
@@ -46,12 +46,12 @@ interface Told {
 /**
  * Reads changed lists again: one reading at a time per capability class; later changes are collected for the next one.
  */
-export class Relists {
-  readonly #options: RelistsOptions;
+export class ListRefresh {
+  readonly #options: PendingRefresh;
   readonly #relists = new Map<string, Relist>();
   #isStopped = false;
 
-  constructor(options: RelistsOptions) {
+  constructor(options: PendingRefresh) {
     this.#options = options;
   }
 
@@ -130,7 +130,7 @@ export class Relists {
    * A session may show another list to its own client, so its announcement is passed on, unless the class was just
    * notified.
    */
-  #tellUnchanged(relist: Relist, told: ReadonlyMap<SessionHolder, Told>): void {
+  #tellUnchanged(relist: Relist, told: ReadonlyMap<SessionHolder, Announcement>): void {
     if (this.#isStopped) return;
     for (const [holder, { kinds, at }] of told) {
       if (at - relist.changedAt >= this.#options.coalesceMs) this.#options.unchanged(holder, [...kinds]);

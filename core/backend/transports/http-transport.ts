@@ -1,14 +1,14 @@
 import type { Era } from '../../contract/era.ts';
 import type { Limits } from '../../limits.ts';
 import type { LinkFailure } from '../failure.ts';
-import type { Exchange, WireSink } from '../sessions/backend-session.ts';
+import type { Exchange, TransportSink } from '../sessions/backend-session.ts';
 import type { HttpTarget } from './http-target.ts';
 
 /** What the readers of responses and streams need from their transport. */
-export interface HttpLeg {
+export interface HttpTransport {
   readonly backend: string;
   readonly target: HttpTarget;
-  readonly sink: WireSink;
+  readonly sink: TransportSink;
   readonly limits: Limits;
   readonly closed: boolean;
   /** Headers of every message of this transport. */

@@ -3,11 +3,11 @@ import type { BackendState } from '../contract/backend.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
 
 /** What lists lack while backends are unavailable. */
-export interface Gaps {
+export interface MissingBackends {
   /** Why the lists of a class must not be answered now; `undefined` when they may. */
   inLists(listClass: string): string | undefined;
   /** Backends missing in the lists of a class that may be answered; `undefined` when none is missing. */
-  lacking(listClass: string): readonly LackingBackend[] | undefined;
+  lacking(listClass: string): readonly MissingBackend[] | undefined;
   /** Text about backends whose program is still starting; `undefined` without any. */
   starting(): string | undefined;
   /** Backends that prevent readiness; always empty unless all backends are required. */
@@ -18,7 +18,7 @@ export interface Gaps {
 }
 
 /** A backend whose entries are missing in a list. */
-export interface LackingBackend {
+export interface MissingBackend {
   readonly name: string;
   readonly status: 'starting' | 'unavailable' | 'unknown';
   /** Seconds since when it has had this status. */
@@ -38,7 +38,7 @@ export interface GapsParts {
  * required, when one is unavailable and its lists are unknown. Computed only after a change, so a list costs one
  * comparison.
  */
-export function createGaps({ manager, expected, now }: GapsParts): Gaps {
+export function createGaps({ manager, expected, now }: GapsParts): MissingBackends {
   let allRequired = false;
   let known: { readonly missing: readonly BackendState[]; readonly isNothingThere: boolean } | undefined;
   const look = (): NonNullable<typeof known> => {
@@ -80,12 +80,12 @@ export function createGaps({ manager, expected, now }: GapsParts): Gaps {
       const awaited = expected();
       if (missing.length === 0 && awaited.length === 0) return undefined;
       const listed = missing.length === 0 ? undefined : manager.listings(listClass);
-      const lacking = missing.flatMap((state): LackingBackend[] =>
+      const lacking = missing.flatMap((state): MissingBackend[] =>
         listed?.has(state.backend.name) ? [] : [lackingFrom(state, secondsSince)],
       );
       const both = [
         ...lacking,
-        ...awaited.map((one): LackingBackend => {
+        ...awaited.map((one): MissingBackend => {
           return {
             name: one.name,
             status: isComing(one) ? 'starting' : 'unavailable',
@@ -143,7 +143,7 @@ function stillStarting(seconds: number): string {
   return `still starting, ${seconds} s so far`;
 }
 
-function lackingFrom(state: BackendState, secondsSince: (ms: number) => number): LackingBackend {
+function lackingFrom(state: BackendState, secondsSince: (ms: number) => number): MissingBackend {
   const { backend, status, sinceMs, startingSinceMs } = state;
   if (startingSinceMs !== undefined && isStarting(state)) {
     return { name: backend.name, status: 'starting', seconds: secondsSince(startingSinceMs) };

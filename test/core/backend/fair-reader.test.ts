@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { Pace } from '../../../core/backend/transports/pace.ts';
+import { FairReader } from '../../../core/backend/transports/fair-reader.ts';
 
 it('a stream rests for one turn of the event loop after every 64 KiB', async () => {
   const did: string[] = [];
   const stream = { pause: () => did.push('pause'), resume: () => did.push('resume') };
-  const pace = new Pace();
+  const pace = new FairReader();
   pace.took(40_000, stream);
   expect(did).toEqual([]);
   pace.took(40_000, stream);

@@ -8,7 +8,7 @@ const TURN_BYTES = 65_536;
  * meanwhile: with small messages this takes a tenth of a second. So a stream is paused for one turn of the event loop
  * whenever it has used up its bytes; the flow control of its connection slows the sender down.
  */
-export class Pace {
+export class FairReader {
   #bytes = 0;
 
   /** Bytes of `stream` were handled. */

@@ -3,8 +3,8 @@ import type { Catalogue } from '@toolmgr/core';
 /**
  * Every first-party plugin by address, loaded only when a plan uses it. `contract` reads its section of a vmcp file without it.
  *
- * The order is that of plans that are made from sections: where secrets are, who calls, what is decided, how backends are reached, where they come
- * from, names, state, records.
+ * The order is also the order of plugins in plans from files: secrets, incoming auth, authorization, outgoing auth, backend
+ * sources, names, state, records.
  */
 export const catalogue: Catalogue = {
   'secrets/environment': {
@@ -121,7 +121,7 @@ export const catalogue: Catalogue = {
 };
 
 export { environmentSecrets } from './secrets/environment/environment-secrets.ts';
-// What hosts share with plugins: what reads the same settings, and starts the same workloads.
+// Shared with hosts: settings and workloads.
 export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';

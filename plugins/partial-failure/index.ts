@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const ADDRESS = 'partial-failure';
 
-/** `partialFailureMode: fail` where no health of backends is watched; with `health` in the plan its own setting decides. */
+/** `partialFailureMode: fail` for plans without the plugin `health`, which has its own setting. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',

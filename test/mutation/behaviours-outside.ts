@@ -76,8 +76,8 @@ export const outsideBehaviours: readonly Mutation[] = [
   [
     'choice.token-exchange.single-flight',
     TOKEN_CACHE,
-    'let shared = underWay.get(key);',
-    'let shared: Promise<KeptToken> | undefined;',
+    'let shared = inFlight.get(key);',
+    'let shared: Promise<CachedToken> | undefined;',
   ],
   ['choice.token-exchange.recovers', TOKEN_CACHE, 'FAILURE_MS = 2_000;', 'FAILURE_MS = 3_000;'],
   [

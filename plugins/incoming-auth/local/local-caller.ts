@@ -9,8 +9,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Says that a request comes from the operating-system user, when it comes from this machine.
- * Elsewhere a user of this machine means nothing, and an unknown address is elsewhere.
+ * Identifies a request from this machine as the operating-system user. Refuses requests from other machines and from unknown
+ * addresses.
  */
 export function createLocalCaller(name = userName()): (inbound: Inbound) => Caller | Refusal {
   const caller: Caller = {
@@ -26,15 +26,15 @@ export function createLocalCaller(name = userName()): (inbound: Inbound) => Call
 const ELSEWHERE: Refusal = {
   refused: true,
   status: 403,
-  reason: 'only connections from this machine are taken for its user',
+  reason: 'only connections from this machine are accepted',
 };
 
 function isThisMachine(address: string | undefined): boolean {
   if (address === undefined) return false;
-  return LOOPBACK.check(address, address.includes(':') ? 'ipv6' : 'ipv4'); // knows IPv4 inside IPv6 too
+  return LOOPBACK.check(address, address.includes(':') ? 'ipv6' : 'ipv4'); // also matches IPv4-mapped IPv6 addresses
 }
 
-/** The login name; a user without one, as in many containers, goes by number. */
+/** The login name, or the uid of a user without a name, as in many containers. */
 function userName(): string {
   try {
     return userInfo().username;

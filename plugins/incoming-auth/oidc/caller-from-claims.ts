@@ -8,11 +8,11 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 const NAMES = ['name', 'preferred_username', 'email'] as const;
 
 /**
- * The caller of verified claims, or the objection to them.
+ * The caller of verified claims, or why they are refused.
  *
- * The subject is `sub`. A program's token may have none (RFC 7662 §2.2): then it is {@link CLIENT} and the `client_id`, which
- * no `sub` may begin with, so that no client is taken for the user of that name. A token that is bound to a key (DPoP,
- * mutual TLS) is no bearer token: whoever holds it has to prove more than that.
+ * The subject is `sub`. A program's token may have none (RFC 7662 §2.2): then it is {@link CLIENT} and the `client_id`. No
+ * `sub` may have this prefix, so that a client is never confused with a user. A token that is bound to a key (DPoP, mutual
+ * TLS) is refused, because it is not a bearer token.
  */
 export function callerFromClaims(
   claims: JsonObject,
@@ -35,7 +35,7 @@ export function callerFromClaims(
   };
 }
 
-/** How the subject of a token begins that names its client and no user. */
+/** Prefix of the subject for a client without a user. */
 const CLIENT = 'client_id:';
 
 function userSubject(sub: unknown): string | undefined {

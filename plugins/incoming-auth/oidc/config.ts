@@ -10,26 +10,26 @@ const scope = z
 /**
  * `incomingAuth.oidc`.
  *
- * Source: vmcp spec §2 incomingAuth (inside config). `scopes` are advertised, never demanded of a token.
+ * Source: vmcp spec §2 incomingAuth (inside config). `scopes` are advertised, never required.
  */
 export const oidcConfig = z
   .strictObject({
-    issuer: httpUrl.describe('whose tokens are taken; its discovery document names the keys'),
-    clientId: text.describe('how the gateway names itself at the introspection endpoint'),
-    audience: text.describe('what a token must be meant for'),
+    issuer: httpUrl.describe('issuer of accepted tokens; its discovery document has the URL of the keys'),
+    clientId: text.describe("the gateway's client id at the introspection endpoint"),
+    audience: text.describe('required audience of tokens'),
     clientSecretEnv: text
       .optional()
       .describe('environment variable with the secret for introspection; read at the start'),
     scopes: z.array(scope).default(['openid']).describe('advertised to clients (RFC 9728)'),
     resource: text.optional().describe('public URL of the endpoint (RFC 8707); default: the audience'),
-    introspectionUrl: httpUrl.optional().describe('where opaque tokens are asked about (RFC 7662)'),
-    jwksUrl: httpUrl.optional().describe('where the keys are; skips discovery'),
-    caBundlePath: text.optional().describe('PEM file; replaces the roots of the system for requests to the provider'),
+    introspectionUrl: httpUrl.optional().describe('introspection endpoint for opaque tokens (RFC 7662)'),
+    jwksUrl: httpUrl.optional().describe('URL of the keys; skips discovery'),
+    caBundlePath: text.optional().describe("PEM file with CA certificates for the provider, instead of the system's"),
     jwksAuthTokenFile: text
       .optional()
       .describe('file with a bearer token for requests of keys and discovery; read once at the start'),
-    insecureAllowHttp: z.boolean().default(false).describe('take plain http URLs of the provider'),
-    jwksAllowPrivateIp: z.boolean().default(false).describe('the provider may have a private address'),
+    insecureAllowHttp: z.boolean().default(false).describe('allow plain http URLs of the provider'),
+    jwksAllowPrivateIp: z.boolean().default(false).describe('allow private addresses of the provider'),
     protectedResourceAllowPrivateIp: z.boolean().default(false).describe('the same as jwksAllowPrivateIp'),
   })
   .superRefine((given, context) => {
@@ -38,7 +38,7 @@ export const oidcConfig = z
     };
     for (const key of ['issuer', 'jwksUrl', 'introspectionUrl'] as const) {
       const problem = given[key] === undefined ? undefined : remoteUrlProblem(given[key], remoteRules(given));
-      if (problem !== undefined) wrong(key, advised(problem));
+      if (problem !== undefined) wrong(key, withAdvice(problem));
     }
     if (/[?#]/.test(given.issuer)) wrong('issuer', 'expected a URL without query and fragment');
     if (given.resource !== undefined && !isResourceUrl(given.resource)) {
@@ -49,10 +49,10 @@ export const oidcConfig = z
     }
   });
 
-/** What was read. */
+/** The parsed configuration. */
 export type OidcConfig = z.output<typeof oidcConfig>;
 
-/** What requests to the provider may do. Either private-address flag opens all of them: they go to one provider. */
+/** Rules for requests to the provider. Each private-address flag applies to all of them. */
 export function remoteRules(
   config: Pick<OidcConfig, 'insecureAllowHttp' | 'jwksAllowPrivateIp' | 'protectedResourceAllowPrivateIp'>,
 ) {
@@ -62,14 +62,14 @@ export function remoteRules(
   };
 }
 
-/** Whether a text can stand as the `resource` of metadata (RFC 9728 §1.2). */
+/** Whether a text is a valid `resource` of metadata (RFC 9728 §1.2). */
 export function isResourceUrl(value: string): boolean {
   const url = URL.parse(value);
   return url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(value);
 }
 
-/** The words of a refused URL, with the setting that would allow it. */
-function advised(problem: string): string {
+/** The error of a refused URL, with the setting that allows it. */
+function withAdvice(problem: string): string {
   if (problem.includes('plain http')) return `${problem} (insecureAllowHttp allows it, for development)`;
   return problem.startsWith('leads to') ? `${problem} (jwksAllowPrivateIp allows it)` : problem;
 }

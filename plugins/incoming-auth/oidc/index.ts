@@ -1,23 +1,23 @@
 import { definePlugin } from '@toolmgr/core';
-import { createDoor } from './authenticator.ts';
+import { createAuthenticator } from './authenticator.ts';
 import { oidcConfig } from './config.ts';
 
 const ADDRESS = 'incoming-auth/oidc';
 
-/** Knows callers by the bearer tokens of an OpenID Connect provider. */
+/** Authenticates callers with bearer tokens of an OpenID Connect provider. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
-  summary: 'knows callers by the bearer tokens of an OpenID Connect provider',
+  summary: 'authenticates callers with bearer tokens of an OpenID Connect provider',
   contractKey: 'incomingAuth.oidc',
   config: oidcConfig,
   apply(core, config) {
-    const door = createDoor(core, config);
-    core.hooks.mount.tap(ADDRESS, (routes) => door.mount(routes));
-    core.hooks.starting.tapPromise(ADDRESS, async () => door.open());
-    core.hooks.stopping.tapPromise(ADDRESS, async () => door.close());
-    // two taps: a token that is known costs no turn of the event loop
-    core.hooks.authenticate.tap(ADDRESS, (inbound) => door.known(inbound));
-    core.hooks.authenticate.tapPromise(`${ADDRESS}/verify`, async (inbound) => door.verify(inbound));
+    const authenticator = createAuthenticator(core, config);
+    core.hooks.mount.tap(ADDRESS, (routes) => authenticator.mount(routes));
+    core.hooks.starting.tapPromise(ADDRESS, async () => authenticator.start());
+    core.hooks.stopping.tapPromise(ADDRESS, async () => authenticator.close());
+    // two taps: a cached token is checked synchronously
+    core.hooks.authenticate.tap(ADDRESS, (inbound) => authenticator.known(inbound));
+    core.hooks.authenticate.tapPromise(`${ADDRESS}/verify`, async (inbound) => authenticator.verify(inbound));
   },
 });

@@ -4,7 +4,7 @@ import { plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts
 import type { Objection } from './refusals.ts';
 import { CLOCK_LEEWAY_S, type JwtRules } from './verify-jwt.ts';
 
-/** Who asks where. */
+/** Endpoint and credentials of introspection. */
 export interface IntrospectionParts {
   readonly url: string;
   readonly clientId: string;
@@ -13,11 +13,11 @@ export interface IntrospectionParts {
 }
 
 /**
- * The claims of an opaque token that its provider calls active and meant for this gateway, or the objection to it.
+ * The claims of an opaque token that is active and has this gateway as its audience, or why it is refused.
  *
- * An answer without audience is refused: nobody would know whom the token is for. Status 400 is the provider's word about the
- * token, unless it names the gateway as the client that it does not know.
- * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE when there is no such answer
+ * A response without an audience is refused. Status 400 means an invalid token, unless the error is about the gateway's
+ * client.
+ * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE without a valid response
  * Source: RFC 7662 §2; RFC 6749 §2.3.1 for the credentials.
  */
 export async function introspect(

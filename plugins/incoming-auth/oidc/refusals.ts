@@ -1,11 +1,11 @@
 import type { Refusal } from '@toolmgr/core';
 
-/** Why a token does not count. */
+/** Why a token is refused. */
 export type Objection = keyof typeof OBJECTIONS;
 
 /**
- * Every objection with its code of RFC 6750 §3.1 and its words for the client.
- * The words tell what is wrong with the client's own token, never what would be right. No quotes or backslashes: they go into a header.
+ * The error code of RFC 6750 §3.1 and the description for each reason. A description never reveals expected values, and has no
+ * quotes or backslashes, because it is sent in a header.
  */
 const OBJECTIONS = {
   missing: { error: undefined, words: 'authentication is required' },
@@ -18,7 +18,7 @@ const OBJECTIONS = {
   expired: { error: 'invalid_token', words: 'the token has expired' },
   early: { error: 'invalid_token', words: 'the token is not valid yet' },
   issuer: { error: 'invalid_token', words: 'the token is from another issuer' },
-  audience: { error: 'invalid_token', words: 'the token is meant for somebody else' },
+  audience: { error: 'invalid_token', words: 'the token has another audience' },
   claims: { error: 'invalid_token', words: 'the token lacks a claim or has one of the wrong kind' },
   bound: { error: 'invalid_token', words: 'the token is bound to a key that its sender has to prove' },
   rejected: { error: 'invalid_token', words: 'the identity provider does not take the token' },
@@ -26,19 +26,20 @@ const OBJECTIONS = {
 } as const satisfies Record<string, { readonly error: string | undefined; readonly words: string }>;
 
 /**
- * The 401 of an objection, with the pointer to the metadata of the resource.
+ * The 401 response for a refused token, with the URL of the resource metadata.
  * Source: RFC 6750 §3 (no error code without a token), RFC 9728 §5.1.
  */
 export function refusalOf(objection: Objection, challenge: string): Refusal {
   const { error, words } = OBJECTIONS[objection];
-  const told = error === undefined ? challenge : `${challenge}, error="${error}", error_description="${words}"`;
-  return { refused: true, status: 401, reason: words, headers: { 'www-authenticate': told } };
+  const challengeWithError =
+    error === undefined ? challenge : `${challenge}, error="${error}", error_description="${words}"`;
+  return { refused: true, status: 401, reason: words, headers: { 'www-authenticate': challengeWithError } };
 }
 
-/** What is answered while nobody can tell: a 401 would make clients throw good tokens away. */
-export const UNDECIDED: Refusal = {
+/** The response when a token cannot be verified now: with 401, clients would discard valid tokens. */
+export const PROVIDER_UNAVAILABLE: Refusal = {
   refused: true,
   status: 503,
-  reason: 'the identity provider cannot be asked now; try again later',
+  reason: 'the identity provider is unavailable; try again later',
   retryAfterMs: 5_000,
 };

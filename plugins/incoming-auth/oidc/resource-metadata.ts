@@ -1,11 +1,11 @@
 import type { Inbound, JsonObject, RouteTable } from '@toolmgr/core';
 import { isResourceUrl, type OidcConfig } from './config.ts';
 
-/** What the gateway says about itself to clients that look for a token. */
-export interface ResourceFace {
-  /** `Bearer` with the address of the metadata and the scopes, without an error. */
+/** The protected resource metadata of the gateway. */
+export interface ResourceMetadata {
+  /** `Bearer` challenge with the metadata URL and the scopes, without an error. */
   challenge(inbound: Inbound): string;
-  /** Serves the metadata at every path where clients look for it. */
+  /** Serves the metadata at all paths that clients use. */
   mount(routes: RouteTable): void;
 }
 
@@ -13,13 +13,13 @@ const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 const HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /**
- * Makes the face of one configuration.
+ * Creates the metadata of one configuration.
  *
- * The resource is `resource`, else the audience when it is a URL, else the address that the client itself used: clients
+ * The resource is `resource`, else the audience when it is a URL, else the URL that the client used: clients
  * compare it with the URL they connect to.
- * Source: RFC 9728 §2, §3.1 (the path of the resource stands behind the well-known path), §5.1.
+ * Source: RFC 9728 §2, §3.1 (the path of the resource follows the well-known path), §5.1.
  */
-export function createResourceFace(config: OidcConfig): ResourceFace {
+export function createResourceMetadata(config: OidcConfig): ResourceMetadata {
   const fixed = [config.resource, config.audience].find((each) => each !== undefined && isResourceUrl(each));
   const scope = config.scopes.length === 0 ? '' : `, scope="${config.scopes.join(' ')}"`;
   const challengeFor = (resource: string): string => `Bearer resource_metadata="${metadataUrl(resource)}"${scope}`;
@@ -65,7 +65,7 @@ function metadataUrl(resource: string): string {
   return `${new URL(resource).origin}${WELL_KNOWN}${pathOf(resource)}`;
 }
 
-/** The path of a resource; none for the root. */
+/** The path of a resource; empty for the root. */
 function pathOf(resource: string): string {
   const { pathname } = new URL(resource);
   return pathname === '/' ? '' : pathname;

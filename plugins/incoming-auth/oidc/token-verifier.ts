@@ -3,15 +3,15 @@ import { type Caller, GatewayFault, type Inbound, type JsonObject, networkOf, ty
 import { LRUCache } from 'lru-cache';
 import { readBearer } from './bearer.ts';
 import { callerFromClaims } from './caller-from-claims.ts';
-import { NoPlace } from './places.ts';
-import { type Objection, refusalOf, UNDECIDED } from './refusals.ts';
+import { NoFreeSlot } from './concurrency-slots.ts';
+import { type Objection, PROVIDER_UNAVAILABLE, refusalOf } from './refusals.ts';
 import { CLOCK_LEEWAY_S } from './verify-jwt.ts';
 
-/** How tokens are judged and for how long that holds. */
+/** What {@link createTokenVerifier} needs. */
 export interface TokenVerifierParts {
   readonly issuer: string;
   now(): number;
-  /** The challenge of a refusal to this request. */
+  /** The challenge for a refused request. */
   challenge(inbound: Inbound): string;
   /**
    * Claims or the objection. `network`: where the token came from. `isLookup`: the answer may change before the token expires.
@@ -21,23 +21,23 @@ export interface TokenVerifierParts {
     token: string,
     network: string,
   ): Promise<{ readonly verdict: JsonObject | Objection; readonly isLookup: boolean }>;
-  /** Told with every known token: cheap, and the one thing that runs when all tokens are known. */
+  /** Called for every cached token; must be cheap. */
   onKnown(): void;
 }
 
-/** Who holds which token. */
+/** Verifies and caches tokens. */
 export interface TokenVerifier {
-  /** The caller of a token that was verified before, or a refusal that needs no look; `undefined` = ask `verify`. */
+  /** The caller of a cached token, or an immediate refusal; `undefined` when `verify` is needed. */
   known(inbound: Inbound): Caller | Refusal | undefined;
   verify(inbound: Inbound): Promise<Caller | Refusal>;
-  /** Forgets all tokens. */
+  /** Clears the cache. */
   forget(): void;
 }
 
 const MAX_TOKENS = 10_000;
-const LOOKUP_MS = 60_000; // how late a revoked opaque token is noticed
+const LOOKUP_MS = 60_000; // delay until a revoked opaque token is noticed
 
-const AWAY: ReadonlySet<string> = new Set(['REMOTE_REFUSED', 'REMOTE_UNAVAILABLE']);
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(['REMOTE_REFUSED', 'REMOTE_UNAVAILABLE']);
 
 interface Known {
   readonly caller: Caller;
@@ -45,18 +45,22 @@ interface Known {
 }
 
 /**
- * Makes a token verifier.
+ * Creates a token verifier.
  *
- * Only tokens that were let in are remembered, by their SHA-256: refused ones cost their sender a verification each, and
- * cannot push others out. The same token is verified once, however many requests bring it at the same time. What waits for the
- * provider is bounded in `judge`; what is verified here and now is not, it ends within milliseconds.
+ * Only accepted tokens are cached, by their SHA-256, so that invalid ones cannot evict them. Concurrent requests with the same
+ * token share one verification. Waiting for the provider is bounded in `judge`; local verification takes milliseconds.
  */
 export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
   const tokens = new LRUCache<string, Known>({ max: MAX_TOKENS });
-  const underway = new Map<string, Promise<Caller | Objection>>();
+  const inFlight = new Map<string, Promise<Caller | Objection>>();
   let generation = 0;
 
-  async function look(token: string, network: string, digest: string, challenge: string): Promise<Caller | Objection> {
+  async function verifyNew(
+    token: string,
+    network: string,
+    digest: string,
+    challenge: string,
+  ): Promise<Caller | Objection> {
     const asked = generation;
     const { verdict, isLookup } = await parts.judge(token, network);
     if (typeof verdict === 'string') return verdict;
@@ -81,23 +85,23 @@ export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
       const challenge = parts.challenge(inbound);
       if ('problem' in bearer) return refusalOf(bearer.problem, challenge);
       const digest = digestOf(bearer.token);
-      let looking = underway.get(digest);
+      let looking = inFlight.get(digest);
       if (looking === undefined) {
         const network = networkOf(inbound.remoteAddress);
-        looking = look(bearer.token, network, digest, challenge).finally(() => underway.delete(digest));
-        underway.set(digest, looking);
+        looking = verifyNew(bearer.token, network, digest, challenge).finally(() => inFlight.delete(digest));
+        inFlight.set(digest, looking);
       }
       try {
         const outcome = await looking;
         return typeof outcome === 'string' ? refusalOf(outcome, challenge) : outcome;
       } catch (cause) {
-        if (cause instanceof NoPlace) return UNDECIDED;
-        if (cause instanceof GatewayFault && AWAY.has(cause.code)) return UNDECIDED; // told where it happened
+        if (cause instanceof NoFreeSlot) return PROVIDER_UNAVAILABLE;
+        if (cause instanceof GatewayFault && UNAVAILABLE_CODES.has(cause.code)) return PROVIDER_UNAVAILABLE; // already logged
         throw cause;
       }
     },
     forget() {
-      generation++; // what is being verified now may lean on what is forgotten
+      generation++; // running verifications may use withdrawn keys
       tokens.clear();
     },
   };

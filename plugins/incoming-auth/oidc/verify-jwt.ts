@@ -1,9 +1,9 @@
 import type { JsonObject } from '@toolmgr/core';
 import { errors, type JWTVerifyOptions, jwtVerify } from 'jose';
-import type { KeyRing, Keys } from './key-ring.ts';
 import type { Objection } from './refusals.ts';
+import type { Keys, SigningKeys } from './signing-keys.ts';
 
-/** Asymmetric algorithms only: with one of HS* a published key would be the secret (key confusion), `none` proves nothing. */
+/** Asymmetric algorithms only: HS* would allow key confusion, `none` has no signature. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -18,12 +18,12 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 
-/** How far the clocks of provider and gateway may be apart, for `exp` and `nbf`. */
+/** Allowed clock skew between provider and gateway, for `exp` and `nbf`. */
 export const CLOCK_LEEWAY_S = 30;
 
-const TYPES = new Set(['jwt', 'at+jwt', 'application/at+jwt']); // RFC 9068 §4; a logout or DPoP token is none
+const TYPES = new Set(['jwt', 'at+jwt', 'application/at+jwt']); // RFC 9068 §4; not a logout or DPoP token
 
-/** The header of a compact JWS, or nothing when the token is none: then it is opaque. */
+/** The header of a compact JWS; `undefined` for an opaque token. */
 export function jwtHeader(token: string): JsonObject | undefined {
   if (token.split('.', 4).length !== 3) return undefined;
   try {
@@ -35,30 +35,29 @@ export function jwtHeader(token: string): JsonObject | undefined {
   }
 }
 
-/** What a token must be. */
+/** Required issuer and audience. */
 export interface JwtRules {
   readonly issuer: string;
   readonly audience: string;
 }
 
-/** Does what has to wait for the provider, in a bounded place. */
-export type Patience = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs work that waits for the provider in a concurrency slot. */
+export type WaitInSlot = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * The claims of a JWT whose signature, issuer, audience and times hold, or the objection to it.
+ * The claims of a JWT with valid signature, issuer, audience and times, or why it is refused.
  *
- * A key that the ring does not have is looked for once more at the provider, as often as the ring allows.
- * While the ring has keys nothing is waited for but the computation.
- * @throws what the ring throws while the keys are unavailable
+ * For an unknown key the keys are fetched again, within their limits. With cached keys it never waits for the provider.
+ * @throws the errors of `SigningKeys` while the keys are unavailable
  * Source: RFC 7519 §7.2, RFC 8725 §3, RFC 9068 §4.
  */
 export async function verifyJwt(
   token: string,
   header: JsonObject,
   rules: JwtRules,
-  ring: KeyRing,
+  signingKeys: SigningKeys,
   nowMs: number,
-  patience: Patience,
+  waitInSlot: WaitInSlot,
 ): Promise<JsonObject | Objection> {
   if (typeof header.alg !== 'string' || !ALGORITHMS.includes(header.alg)) return 'algorithm';
   if (header.typ !== undefined && !TYPES.has(String(header.typ).toLowerCase())) return 'type';
@@ -70,14 +69,14 @@ export async function verifyJwt(
     currentDate: new Date(nowMs),
     requiredClaims: ['exp'],
   };
-  const keys = ring.present() ?? (await patience(() => ring.current()));
+  const keys = signingKeys.present() ?? (await waitInSlot(() => signingKeys.current()));
   const first = await attempt(token, keys, options);
   if (first !== UNKNOWN_KEY) return first;
-  const renewed = await patience(() => ring.renewed());
+  const renewed = await waitInSlot(() => signingKeys.renewed());
   return renewed === keys ? 'signature' : verifiedAgain(await attempt(token, renewed, options));
 }
 
-const UNKNOWN_KEY = Symbol('no key of the ring fits');
+const UNKNOWN_KEY = Symbol('unknown key');
 
 async function attempt(
   token: string,
@@ -95,7 +94,7 @@ function verifiedAgain(outcome: JsonObject | Objection | typeof UNKNOWN_KEY): Js
   return outcome === UNKNOWN_KEY ? 'signature' : outcome;
 }
 
-/** Anything that is not known here is a token that cannot be verified, never one that is let through. */
+/** Unknown errors mean that the token is refused. */
 function objectionOf(cause: unknown): Objection {
   if (cause instanceof errors.JWTExpired) return 'expired';
   if (cause instanceof errors.JOSEAlgNotAllowed) return 'algorithm';

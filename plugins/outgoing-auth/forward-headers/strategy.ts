@@ -34,7 +34,7 @@ export const forwardHeadersOptions = z
     { message: 'headers has Authorization, which the bearer token sets' },
   );
 
-/** Makes the strategy. */
+/** Creates the strategy. */
 export function createForwardHeaders(slots: Pick<Slots, 'authStrategies' | 'secretSources'>): AuthStrategy {
   return {
     async prepare(given, where) {

@@ -4,10 +4,10 @@ import type { SectionReader } from '@toolmgr/core';
 export const contract: SectionReader = {
   warnings(options: { readonly headerName: string; readonly headerValue?: string }) {
     if (options.headerValue === undefined || !CREDENTIAL.test(options.headerName)) return [];
-    const message = 'a credential stands in the file; put it into a variable and name that with headerValueEnv';
+    const message = 'a credential is in the file; put it into a variable and name it in headerValueEnv';
     return [{ path: ['headerValue'], message }];
   },
 };
 
-/** Names of headers whose value is a secret as a rule. */
+/** Names of headers that usually contain a secret. */
 const CREDENTIAL = /authorization|cookie|key|token|secret|password/i;

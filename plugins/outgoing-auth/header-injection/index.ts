@@ -2,11 +2,11 @@ import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { createHeaderInjection, headerInjectionOptions } from './strategy.ts';
 
-/** Strategy `header_injection`: one fixed header on every request to the backend. */
+/** Strategy `header_injection`: adds one fixed header to every request to the backend. */
 export default definePlugin({
   address: 'outgoing-auth/header-injection',
   stability: 'stable',
-  summary: 'puts one fixed header on every request to a backend',
+  summary: 'adds one fixed header to every request to a backend',
   contractKey: 'outgoingAuth.*.headerInjection',
   config: z.strictObject({}),
   slotOptions: { header_injection: headerInjectionOptions },

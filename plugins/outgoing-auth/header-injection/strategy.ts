@@ -4,7 +4,7 @@ import { headerName, headerValue, MAX_HEADER_VALUE, SENDABLE } from '../../share
 import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
 
 /**
- * Options of one use: the header and where its value comes from.
+ * Options: the header and the source of its value.
  * Source: vmcp spec §2 outgoingAuth `headerInjection` (only one of the two values).
  */
 export const headerInjectionOptions = z
@@ -15,13 +15,13 @@ export const headerInjectionOptions = z
       .string()
       .min(1)
       .optional()
-      .describe('environment variable that holds the value; read once at the start'),
+      .describe('environment variable with the value; read once at the start'),
   })
   .refine((given) => (given.headerValue === undefined) !== (given.headerValueEnv === undefined), {
     message: 'set exactly one of headerValue and headerValueEnv',
   });
 
-/** Makes the strategy. */
+/** Creates the strategy. */
 export function createHeaderInjection(secrets: SecretSlots): AuthStrategy {
   return {
     async prepare(given, where) {
@@ -48,6 +48,6 @@ async function readValue(secrets: SecretSlots, name: string, setting: string): P
   if (FIELD_VALUE.test(value) && value.length <= MAX_HEADER_VALUE) return value;
   throw new GatewayFault(
     'AUTH_STRATEGY_INVALID',
-    `${setting}: the value of ${name} is nothing a header can carry; expected one ${SENDABLE}, at most ${MAX_HEADER_VALUE} characters`,
+    `${setting}: the value of ${name} is not a valid header value; expected one ${SENDABLE}, at most ${MAX_HEADER_VALUE} characters`,
   );
 }

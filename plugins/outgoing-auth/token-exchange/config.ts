@@ -6,15 +6,15 @@ const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'; // RFC 8693 §3
 const SHORT_NAMES: ReadonlySet<string> = new Set(['access_token', 'id_token', 'jwt']);
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/; // RFC 6749 §3.3
 
-/** The type that is asked for, and the default of the caller's token. */
+/** The requested type, and the default type of the caller's token. */
 export const ACCESS_TOKEN = `${TOKEN_TYPE}access_token`;
-/** An access token that is a JWT may be called so (RFC 8693 §3). */
+/** An alternative type of an access token that is a JWT (RFC 8693 §3). */
 export const JWT = `${TOKEN_TYPE}jwt`;
 
 /**
- * Options of one use of `token_exchange`.
+ * Options of `token_exchange`.
  *
- * Shape: `subjectTokenType` comes out as a URI, the short names `access_token`, `id_token` and `jwt` resolved.
+ * Shape: `subjectTokenType` is a URI; the short names `access_token`, `id_token` and `jwt` are resolved.
  * Source: vmcp spec §2 outgoingAuth `tokenExchange`.
  */
 export const tokenExchangeOptions = z
@@ -25,15 +25,19 @@ export const tokenExchangeOptions = z
         const message = tokenUrlProblem(url);
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       })
-      .describe('token endpoint; https, or http on this machine. Private addresses are served'),
-    audience: z.string().min(1).optional().describe('who the token is for, as the token endpoint calls the backend'),
-    clientId: z.string().min(1).optional().describe("the gateway's own id at the token endpoint"),
+      .describe('token endpoint; https, or http on this machine. Private addresses are allowed'),
+    audience: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('audience of the token: the name of the backend at the token endpoint'),
+    clientId: z.string().min(1).optional().describe("the gateway's client id at the token endpoint"),
     clientSecret: z.string().min(1).optional().describe('its secret; prefer clientSecretEnv'),
     clientSecretEnv: z
       .string()
       .min(1)
       .optional()
-      .describe('environment variable that holds the secret; read once at the start'),
+      .describe('environment variable with the secret; read once at the start'),
     headerName: headerName.default('authorization').describe('header that carries the token, as `Bearer TOKEN`'),
     scopes: z
       .array(z.string().regex(SCOPE, 'expected a scope (RFC 6749 §3.3): no spaces and quotes'))
@@ -63,10 +67,10 @@ export const tokenExchangeOptions = z
     { message: 'a client secret needs its clientId' },
   );
 
-/** Options that were read. */
+/** The parsed options. */
 export type TokenExchangeOptions = z.output<typeof tokenExchangeOptions>;
 
-/** An operator wrote the URL, so it may lead into a private network; secrets never travel in the clear beyond this machine. */
+/** Private addresses are allowed, because the operator configures the URL; plain http only on this machine. */
 function tokenUrlProblem(url: string): string | undefined {
   return remoteUrlProblem(url, { allowPrivateAddresses: true, allowHttp: isLoopback(url) });
 }

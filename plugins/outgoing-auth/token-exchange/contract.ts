@@ -4,7 +4,7 @@ import type { SectionReader } from '@toolmgr/core';
 export const contract: SectionReader = {
   warnings(options: { readonly clientSecret?: string }) {
     if (options.clientSecret === undefined) return [];
-    const message = 'a credential stands in the file; put it into a variable and name that with clientSecretEnv';
+    const message = 'a credential is in the file; put it into a variable and name it in clientSecretEnv';
     return [{ path: ['clientSecret'], message }];
   },
 };

@@ -5,11 +5,11 @@ import { createTokenExchange } from './strategy.ts';
 
 const ADDRESS = 'outgoing-auth/token-exchange';
 
-/** Strategy `token_exchange`: the caller's token is exchanged for one that the backend takes (RFC 8693). */
+/** Strategy `token_exchange`: exchanges the caller's token for one that the backend accepts (RFC 8693). */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',
-  summary: "exchanges the caller's token for one that the backend takes",
+  summary: "exchanges the caller's token for one that the backend accepts",
   contractKey: 'outgoingAuth.*.tokenExchange',
   config: z.strictObject({}),
   slotOptions: { token_exchange: tokenExchangeOptions },

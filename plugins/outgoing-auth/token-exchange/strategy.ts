@@ -10,26 +10,26 @@ import {
 } from '@toolmgr/core';
 import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
 import { tokenExchangeOptions } from './config.ts';
-import { createTokenCache, type KeptToken, type TokenCache, type Wanted } from './token-cache.ts';
+import { type CachedToken, createTokenCache, type TokenCache, type TokenSource } from './token-cache.ts';
 import { createTokenRequests, type TokenRequests } from './token-request.ts';
 
-/** What the strategy works with. */
+/** What {@link createTokenExchange} needs. */
 export interface TokenExchangeParts {
   readonly slots: SecretSlots;
   readonly log: Log;
   now(): number;
 }
 
-/** The strategy, and how to let go of its connections. */
+/** The strategy, with a method to close its connections. */
 export interface TokenExchange extends AuthStrategy {
   close(): Promise<void>;
 }
 
 /**
- * Makes the strategy `token_exchange`: each caller's token is exchanged for one that the backend takes (RFC 8693).
+ * Creates the strategy `token_exchange`: exchanges each caller's token for one that the backend accepts (RFC 8693).
  *
- * The gateway's own requests for a backend's lists go with a token of its own where there is a client secret (client
- * credentials), and without a credential otherwise.
+ * The gateway's own requests, e.g. for lists, use a token of its own with a client secret (client credentials), and no
+ * credential otherwise.
  */
 export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
   const opened: TokenRequests[] = [];
@@ -58,7 +58,7 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
 
 function createAuthorizer(requests: TokenRequests, cache: TokenCache, headerName: string, log: Log): Authorizer {
   const keyOf = createKeys();
-  const setHeader = (headers: Record<string, string>, { header }: KeptToken): void => {
+  const setHeader = (headers: Record<string, string>, { header }: CachedToken): void => {
     if (header !== undefined) headers[headerName] = header;
   };
   return {
@@ -82,7 +82,7 @@ function createAuthorizer(requests: TokenRequests, cache: TokenCache, headerName
   };
 }
 
-function exchanged(requests: TokenRequests, backend: string, { caller }: AuthContext): Wanted {
+function exchanged(requests: TokenRequests, backend: string, { caller }: AuthContext): TokenSource {
   const { exp } = caller.claims;
   return {
     make: () => requests.exchange(caller.token?.reveal() ?? '', backend),
@@ -90,12 +90,12 @@ function exchanged(requests: TokenRequests, backend: string, { caller }: AuthCon
   };
 }
 
-function ownToken(requests: TokenRequests, backend: string, log: Log): Wanted {
+function ownToken(requests: TokenRequests, backend: string, log: Log): TokenSource {
   return {
     async make() {
       const issued = await requests.own?.(backend);
       if (issued === undefined) {
-        log.warn('lists are read without a credential: the token endpoint has none for the gateway itself', {
+        log.warn('lists are read without a credential: the token endpoint issues none for the gateway itself', {
           backend,
         });
       }
@@ -105,7 +105,7 @@ function ownToken(requests: TokenRequests, backend: string, log: Log): Wanted {
   };
 }
 
-/** Keys of the cache: backend, and a hash over who asks and with which token. The hash is made once per caller object. */
+/** Keys of the cache: backend, and a hash of caller and token, which is computed once per caller object. */
 function createKeys(): (backend: string, caller: Caller) => string {
   const digests = new WeakMap<Caller, string>();
   const digestOf = (caller: Caller): string => {
@@ -123,6 +123,6 @@ function createKeys(): (backend: string, caller: Caller) => string {
 function withoutToken(backend: string): GatewayFault {
   return new GatewayFault(
     'AUTH_STRATEGY_REFUSED',
-    `backend "${backend}" is reached with the caller's token exchanged, and this caller came without one`,
+    `backend "${backend}" needs an exchanged token, but this caller has no token`,
   );
 }

@@ -4,37 +4,37 @@ import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { ACCESS_TOKEN, isLoopback, JWT, type TokenExchangeOptions } from './config.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1
-const TIMEOUT_MS = 10_000; // under the 30 s that a call has by default
+const TIMEOUT_MS = 10_000; // less than the default timeout of a call, 30 s
 const MAX_ANSWER_BYTES = 64 * 1024;
-const MAX_TOKEN_LENGTH = 16 * 1024; // what common servers take as one header
+const MAX_TOKEN_LENGTH = 16 * 1024; // the limit of common servers for one header
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/; // RFC 6750 §2.1
 
-/** A token as it was issued. */
+/** An issued token. */
 export interface IssuedToken {
   /** Value of the `Authorization` header. */
   readonly header: string;
-  /** Whole milliseconds; `undefined` when the endpoint does not say. */
+  /** Milliseconds; `undefined` when the response has none. */
   readonly lifetimeMs: number | undefined;
 }
 
-/** Speaks with one token endpoint as one client. */
+/** A client of one token endpoint. */
 export interface TokenRequests {
   /**
    * Exchanges a caller's token.
-   * @throws GatewayFault AUTH_STRATEGY_REFUSED when the endpoint does not take the caller's token, AUTH_STRATEGY_FAILED
-   * for everything else; neither holds a token, a secret or the endpoint's words
+   * @throws GatewayFault AUTH_STRATEGY_REFUSED when the endpoint refuses the caller's token, AUTH_STRATEGY_FAILED
+   * for other errors; neither contains a token, a secret or texts of the endpoint
    */
   exchange(subjectToken: string, backend: string): Promise<IssuedToken>;
   /**
-   * A token of the gateway's own (client credentials), `undefined` when the endpoint has none for it. The function is
-   * there when there is a client secret. @throws GatewayFault as `exchange`
+   * A token of the gateway itself (client credentials); `undefined` when the endpoint issues none. Absent without a client
+   * secret. @throws GatewayFault as `exchange`
    */
   readonly own: ((backend: string) => Promise<IssuedToken | undefined>) | undefined;
-  /** Requests under way fail. */
+  /** Closes connections; pending requests fail. */
   close(): Promise<void>;
 }
 
-/** Makes the requests of one use of the strategy. Opens nothing before the first. */
+/** Creates the client, which connects on the first request. */
 export function createTokenRequests(options: TokenExchangeOptions, clientSecret: string | undefined): TokenRequests {
   const { tokenUrl, audience, clientId, scopes, subjectTokenType } = options;
   const http = createRemoteHttp({
@@ -56,7 +56,7 @@ export function createTokenRequests(options: TokenExchangeOptions, clientSecret:
     try {
       return await requestToken(endpoint, grantType, { ...form, ...target });
     } catch (cause) {
-      throw fault('AUTH_STRATEGY_FAILED', backend, 'gave no usable answer', cause);
+      throw fault('AUTH_STRATEGY_FAILED', backend, 'returned an invalid response', cause);
     }
   };
   return {
@@ -76,15 +76,15 @@ export function createTokenRequests(options: TokenExchangeOptions, clientSecret:
         ? undefined
         : async (backend) => {
             const answer = await ask('client_credentials', {}, backend);
-            if (answer instanceof OauthRefusal && NONE_OF_ITS_OWN.has(answer.error)) return undefined;
+            if (answer instanceof OauthRefusal && NO_OWN_TOKEN_ERRORS.has(answer.error)) return undefined;
             return tokenFrom(granted(answer, backend), backend);
           },
     close: () => http.close(),
   };
 }
 
-/** The endpoint knows the gateway and has no token for it in its own name: lists are then each caller's. */
-const NONE_OF_ITS_OWN: ReadonlySet<string | undefined> = new Set([
+/** Errors of an endpoint that issues no token to the gateway itself; lists are then read per caller. */
+const NO_OWN_TOKEN_ERRORS: ReadonlySet<string | undefined> = new Set([
   'unauthorized_client',
   'unsupported_grant_type',
   'invalid_scope',
@@ -97,13 +97,13 @@ function granted(answer: JsonObject | OauthRefusal, backend: string): JsonObject
   const { status, error = '', problem } = answer;
   const known = OAUTH_ERRORS.get(error);
   if (known !== undefined) throw fault(known[0], backend, `${known[1]} (${error})`);
-  if (problem !== undefined) throw fault('AUTH_STRATEGY_FAILED', backend, `gave no usable answer: ${problem}`);
+  if (problem !== undefined) throw fault('AUTH_STRATEGY_FAILED', backend, `returned an invalid response: ${problem}`);
   throw fault('AUTH_STRATEGY_FAILED', backend, `answered with status ${status}`);
 }
 
 const SIGN_IN = "does not take the caller's token: the caller has to sign in again";
 
-/** Only known words of an endpoint are repeated. RFC 6749 §5.2, RFC 8693 §2.2.2: a bad subject token is `invalid_request`. */
+/** Only known error codes are logged. RFC 6749 §5.2, RFC 8693 §2.2.2: an invalid subject token is `invalid_request`. */
 const OAUTH_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map([
   ['invalid_grant', ['AUTH_STRATEGY_REFUSED', SIGN_IN]],
   ['invalid_request', ['AUTH_STRATEGY_REFUSED', SIGN_IN]],
@@ -118,15 +118,15 @@ const OAUTH_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map(
 function tokenFrom(issued: JsonObject, backend: string): IssuedToken {
   const { access_token: token, token_type: type, expires_in: seconds } = issued;
   if (type !== 'bearer') {
-    throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is no bearer token');
+    throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is not a bearer token');
   }
   if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(token)) {
-    throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that no header can carry');
+    throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is not a valid header value');
   }
   return { header: `Bearer ${token}`, lifetimeMs: lifetimeFrom(seconds) };
 }
 
-/** Whole milliseconds, for a number of seconds that the library has read. */
+/** Converts seconds to whole milliseconds. */
 function lifetimeFrom(seconds: JsonObject[string] | undefined): number | undefined {
   if (seconds === undefined) return undefined;
   const ms = Math.floor(Number(seconds) * 1000);

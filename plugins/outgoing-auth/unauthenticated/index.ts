@@ -5,17 +5,17 @@ const ADDRESS = 'outgoing-auth/unauthenticated';
 
 const options = z.strictObject({});
 
-const SENDS_NOTHING: Authorizer = { apply: () => {}, headerNames: [] };
+const NO_CREDENTIAL: Authorizer = { apply: () => {}, headerNames: [] };
 
 const unauthenticated: AuthStrategy = {
   async prepare(given, where) {
     const read = options.safeParse(given ?? {});
-    if (read.success) return SENDS_NOTHING;
+    if (read.success) return NO_CREDENTIAL;
     throw new GatewayFault('AUTH_STRATEGY_INVALID', explainIssues(where, options, read.error).join('\n'));
   },
 };
 
-/** Strategy `unauthenticated`: no credential is sent to the backend. */
+/** Strategy `unauthenticated`: sends no credential to the backend. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'stable',

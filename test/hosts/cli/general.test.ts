@@ -74,7 +74,7 @@ describe('a secret', () => {
     expect(planAsYaml(planFromConfig(byName))).toContain('THE_TOKEN');
     const open = await read(header({ headerName: 'Authorization', headerValue: 'Bearer hunter2' }));
     expect(open.warnings).toEqual([
-      expect.stringMatching(/outgoingAuth\.default\.headerInjection\.headerValue: a credential stands in the file/),
+      expect.stringMatching(/outgoingAuth\.default\.headerInjection\.headerValue: a credential is in the file/),
     ]);
     expect(open.warnings.join()).not.toContain('hunter2');
     expect(planAsYaml(planFromConfig(open))).not.toContain('hunter2');

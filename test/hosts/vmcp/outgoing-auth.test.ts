@@ -85,7 +85,7 @@ describe('outgoingAuth of a vmcp file', () => {
     const use = { type: 'token_exchange', tokenExchange: { ...rest, clientSecret: 'c1ient-s3cret' } };
     const read = await readConfig(file(inline(use)), 'gateway.yaml', catalogue);
     expect(read.warnings).toEqual([
-      expect.stringMatching(/tokenExchange\.clientSecret: a credential stands .*clientSecretEnv/),
+      expect.stringMatching(/tokenExchange\.clientSecret: a credential is .*clientSecretEnv/),
     ]);
     const printed = planAsYaml(planFromConfig(read));
     expect(printed).toContain('clientSecret: "[secret]"');

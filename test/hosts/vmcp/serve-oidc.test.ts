@@ -163,12 +163,12 @@ describe('a token that is rejected', () => {
       const asked = await cli(['tools', '--url', url, '--header', `Authorization: Bearer ${foreign}`]);
       expect([asked.code, asked.err]).toEqual([
         1,
-        expect.stringContaining('(HTTP 401: the token is meant for somebody else); pass credentials'),
+        expect.stringContaining('(HTTP 401: the token has another audience); pass credentials'),
       ]);
       const [line = ''] = await running.printed(/^.*a token was rejected.*$/m);
       expect(JSON.parse(line)).toMatchObject({
         status: 401,
-        reason: 'the token is meant for somebody else',
+        reason: 'the token has another audience',
         path: '/mcp',
         remoteAddress: expect.stringContaining('127.0.0.1'),
       });

@@ -13,7 +13,7 @@ const inbound = (headers: Record<string, string> = {}): Inbound => ({
 });
 
 describe('incoming-auth/anonymous', () => {
-  proves('ask.plugin.anonymous', 'lets every request in as the anonymous caller', async () => {
+  proves('ask.plugin.anonymous', 'accepts every request as the anonymous caller', async () => {
     const core = await bootPlugin(anonymous, {});
     expect(await core.hooks.authenticate.promise(inbound())).toEqual({
       issuer: '',
@@ -23,13 +23,13 @@ describe('incoming-auth/anonymous', () => {
     });
   });
 
-  it('believes nothing a client says about itself', async () => {
+  it('ignores what a client claims about itself', async () => {
     const core = await bootPlugin(anonymous, {});
     const caller = await core.hooks.authenticate.promise(inbound({ authorization: 'Bearer x', 'x-user': 'root' }));
     expect(caller).toMatchObject({ subject: 'anonymous', claims: {} });
   });
 
-  it('is asked last, so that another plugin may refuse or name the caller before', async () => {
+  it('runs last, so that another plugin can identify or refuse the caller first', async () => {
     const core = await bootPlugin(anonymous, {});
     const refusal = { refused: true, status: 401, reason: 'token expired' } as const;
     core.hooks.authenticate.tap('tokens', ({ headers }) => (headers.authorization ? refusal : undefined));
@@ -37,7 +37,7 @@ describe('incoming-auth/anonymous', () => {
     expect(await core.hooks.authenticate.promise(inbound())).toMatchObject({ subject: 'anonymous' });
   });
 
-  it('takes no configuration', () => {
+  it('has no configuration', () => {
     expect(anonymous.config.safeParse({ realm: 'x' }).success).toBe(false);
   });
 });

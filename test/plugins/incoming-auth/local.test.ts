@@ -14,7 +14,7 @@ const inbound = (remoteAddress: string | undefined): Inbound => ({
 });
 
 describe('incoming-auth/local', () => {
-  proves('vmcp.config-incoming.type-local', 'takes everybody on this machine for its user', async () => {
+  proves('vmcp.config-incoming.type-local', 'identifies callers on this machine as its user', async () => {
     const core = await bootPlugin(local, {});
     const { username } = userInfo();
     for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
@@ -28,21 +28,21 @@ describe('incoming-auth/local', () => {
     }
   });
 
-  proves('choice.local.loopback-only', 'refuses who comes from elsewhere, or from nobody knows where', async () => {
+  proves('choice.local.loopback-only', 'refuses other machines and unknown addresses', async () => {
     const core = await bootPlugin(local, {});
     for (const address of ['10.0.0.1', '192.168.1.7', '8.8.8.8', 'fe80::1', '::ffff:10.0.0.1', '', undefined]) {
       expect(await core.hooks.authenticate.promise(inbound(address))).toMatchObject({ refused: true, status: 403 });
     }
   });
 
-  it('leaves the caller to another plugin that knows it', async () => {
+  it('lets another plugin identify the caller', async () => {
     const core = await bootPlugin(local, {});
     const other = { issuer: 'keys', subject: 'ada', key: 'keys\0ada', claims: {} };
     core.hooks.authenticate.tap('keys', () => other);
     expect(await core.hooks.authenticate.promise(inbound('127.0.0.1'))).toBe(other);
   });
 
-  it('takes no configuration', () => {
+  it('has no configuration', () => {
     expect(local.config.safeParse({ user: 'root' }).success).toBe(false);
   });
 });

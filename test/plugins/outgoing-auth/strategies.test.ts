@@ -106,7 +106,7 @@ describe('outgoing-auth/header-injection', () => {
   ])('refuses the value of a variable that has %s', async (_what, value) => {
     const refused = prepare({ headerName: 'X-A', headerValueEnv: 'V' }, { V: value });
     await expect(refused).rejects.toMatchObject({ code: 'AUTH_STRATEGY_INVALID' });
-    await expect(refused).rejects.toThrow(/headerValueEnv: the value of V is nothing a header can carry/);
+    await expect(refused).rejects.toThrow(/headerValueEnv: the value of V is not a valid header value/);
   });
 
   it('never repeats a value in an error', async () => {

@@ -266,9 +266,9 @@ describe('credentials on their way', () => {
     const { url } = await gatewayWith({ endpoint, backends: { far: far.url }, tokenExchange: WITH_SECRET });
     const ada = await sdkClient(url, 'token-of-ada', '2026-07-28');
     for (const [location, sentence] of [
-      [elsewhere.url, 'answered HTTP 307'],
-      [elsewhere.url.replace('127.0.0.1', '127.0.0.1.'), 'answered HTTP 307'],
-      [far.url.replace('http://127.0.0.1', '//localhost'), 'answered HTTP 307'],
+      [elsewhere.url, 'responded with HTTP 307'],
+      [elsewhere.url.replace('127.0.0.1', '127.0.0.1.'), 'responded with HTTP 307'],
+      [far.url.replace('http://127.0.0.1', '//localhost'), 'responded with HTTP 307'],
     ] as const) {
       away = location;
       const result = await ada.callTool({ name: 'far_whoami', arguments: {} });

@@ -188,7 +188,7 @@ describe('exchanged tokens', () => {
     const release = endpoint.hold();
     const asked = Array.from({ length: 256 }, (_, at) => send(authContextOf(callerOf('ada', `unknown-${at}`))));
     const ended = Promise.allSettled(asked);
-    await expect(send(authContextOf(ADA))).rejects.toThrow('over 256 token exchanges are under way');
+    await expect(send(authContextOf(ADA))).rejects.toThrow('more than 256 token exchanges are in flight');
     release();
     await close();
     expect((await ended).every(({ status }) => status === 'rejected')).toBe(true);
@@ -262,7 +262,7 @@ describe('without a token of a caller', () => {
     for (const purpose of ['call', 'session'] as const) {
       await expect(send(authContextOf(callerOf('unknown'), purpose))).rejects.toMatchObject({
         code: 'AUTH_STRATEGY_REFUSED',
-        message: expect.stringContaining('this caller came without one'),
+        message: expect.stringContaining('this caller has no token'),
       });
     }
     expect(endpoint.requests).toHaveLength(0);
@@ -303,13 +303,13 @@ describe('a token endpoint that says no', () => {
   });
 
   it.each([
-    ['no object', '[]', /gave no usable answer/],
-    ['no JSON', '<html>token-of-ada</html>', /gave no usable answer/],
+    ['no object', '[]', /returned an invalid response/],
+    ['no JSON', '<html>token-of-ada</html>', /returned an invalid response/],
     ['no token', '{"token_type":"Bearer","issued_token_type":"URN"}', /its "access_token" property must be a string/],
     [
       'a token over several lines',
       '{"access_token":"a\\r\\nx-evil: 1","token_type":"Bearer","issued_token_type":"URN"}',
-      /no header/,
+      /not a valid header value/,
     ],
     [
       'a token of another kind',
@@ -324,7 +324,7 @@ describe('a token endpoint that says no', () => {
     [
       'a token of the kind dpop',
       '{"access_token":"a","token_type":"DPoP","issued_token_type":"URN"}',
-      /no bearer token/,
+      /not a bearer token/,
     ],
     [
       'another type than was asked for',
@@ -335,9 +335,9 @@ describe('a token endpoint that says no', () => {
     [
       'an endless token',
       `{"access_token":"${'a'.repeat(17_000)}","token_type":"Bearer","issued_token_type":"URN"}`,
-      /no header/,
+      /not a valid header value/,
     ],
-    ['an endless answer', `{"x":"${'a'.repeat(70_000)}"}`, /gave no usable answer/],
+    ['an endless answer', `{"x":"${'a'.repeat(70_000)}"}`, /returned an invalid response/],
   ])('is not believed when it grants %s', async (_what, body, sentence) => {
     await using endpoint = await tokenEndpoint();
     const { send } = await prepared(endpoint);
@@ -369,7 +369,7 @@ describe('a token endpoint that says no', () => {
       await expect(send(authContextOf(ADA))).rejects.toMatchObject({ code: 'AUTH_STRATEGY_FAILED' });
       await using again = await tokenEndpoint({ port: first.port });
       again.subjects.set('token-of-ada', 'ada');
-      await expect(send(authContextOf(ADA))).rejects.toThrow(/gave no usable answer/);
+      await expect(send(authContextOf(ADA))).rejects.toThrow(/returned an invalid response/);
       expect(again.requests).toHaveLength(0);
       clock.advance(2_001);
       expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');

@@ -166,7 +166,7 @@ describe('a provider that is away', () => {
     await using gateway = await oidcGateway(idp);
     const reply = await gateway.ask(`Bearer ${token}`);
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(reply.json.error?.message).toContain('the identity provider cannot be asked now');
+    expect(reply.json.error?.message).toContain('the identity provider is unavailable');
     await idp.resume();
     gateway.clock.aheadMs = 60_000;
     expect(await gateway.status(token)).toBe(200);

@@ -11,10 +11,11 @@ const KINDS = new Set(['RSA', 'EC', 'OKP']);
 export type FetchKeys = (signal: AbortSignal) => Promise<JSONWebKeySet>;
 
 /**
- * How to get the keys of a provider: from `jwksUrl`, or from where its discovery document says, which is asked again after a failure.
+ * Fetches the keys of a provider from `jwksUrl`, or from the URL in its discovery document, which is fetched again after a
+ * failure.
  *
- * Fails with REMOTE_REFUSED or REMOTE_UNAVAILABLE, saying what is missing where.
- * Source: OpenID Connect Discovery §4 (the issuer must be the very one that was asked for), RFC 8414 §3.1, RFC 7517.
+ * Fails with REMOTE_REFUSED or REMOTE_UNAVAILABLE.
+ * Source: OpenID Connect Discovery §4 (the issuer must match), RFC 8414 §3.1, RFC 7517.
  */
 export function createFetchKeys(config: Pick<OidcConfig, 'issuer' | 'jwksUrl'>, http: RemoteHttp): FetchKeys {
   let discovered: string | undefined;
@@ -30,27 +31,27 @@ export function createFetchKeys(config: Pick<OidcConfig, 'issuer' | 'jwksUrl'>, 
 async function discover(issuer: string, http: RemoteHttp, signal: AbortSignal): Promise<string> {
   let missing: GatewayFault | undefined;
   for (const kind of ['oidc', 'oauth2'] as const) {
-    const { place, answer } = await requestMetadata(http, issuer, kind, signal);
-    if (!(answer instanceof OauthRefusal)) return jwksUriOf(answer, place);
+    const { place: url, answer } = await requestMetadata(http, issuer, kind, signal);
+    if (!(answer instanceof OauthRefusal)) return jwksUriOf(answer, url);
     const { status, problem } = answer;
     const why = problem === undefined ? `answered with status ${status}, expected 200` : `${problem} (${issuer})`;
-    const fault = unusable(place, why);
+    const fault = unusable(url, why);
     if (status !== 404) throw fault;
     missing ??= fault;
   }
   throw missing;
 }
 
-function jwksUriOf(document: JsonObject, place: string): string {
+function jwksUriOf(document: JsonObject, url: string): string {
   if (typeof document.jwks_uri === 'string') return document.jwks_uri;
-  throw unusable(place, 'the document has no jwks_uri');
+  throw unusable(url, 'the document has no jwks_uri');
 }
 
-function unusable(place: string, why: string): GatewayFault {
-  return new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(place)}: ${why}`);
+function unusable(url: string, why: string): GatewayFault {
+  return new GatewayFault('REMOTE_UNAVAILABLE', `${plainUrl(url)}: ${why}`);
 }
 
-/** Public keys for signatures. A shared secret, or a private key that somebody published, proves nothing. */
+/** Public keys for signatures. Ignores shared secrets and published private keys. */
 function usableKeys(document: JsonObject, url: string): JSONWebKeySet {
   const keys = (Array.isArray(document.keys) ? document.keys : []).slice(0, MAX_KEYS).filter(isUsable);
   if (keys.length > 0) return { keys } as unknown as JSONWebKeySet;

@@ -1,47 +1,47 @@
 import { type BackOff, backOffMs, faultFrom, type GatewayFault, type Outage } from '@toolmgr/core';
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose';
-import type { FetchKeys } from './provider-keys.ts';
+import type { FetchKeys } from './fetch-keys.ts';
 
-/** The keys of one moment. */
+/** A set of keys. */
 export interface Keys {
   readonly ids: ReadonlySet<string>;
-  /** Picks the key of a token by its header. */
+  /** Selects the key of a token by its header. */
   readonly pick: JWTVerifyGetKey;
   readonly fetchedAtMs: number;
 }
 
-/** The provider's keys, fetched when needed: never twice at once, never more often than the pauses below allow. */
-export interface KeyRing {
-  /** The keys that are there now, if they count; old ones are renewed behind the scenes. */
+/** The provider's keys, fetched on demand, with one fetch at a time and minimum intervals. */
+export interface SigningKeys {
+  /** The cached keys, if they are valid; old ones are renewed in the background. */
   present(): Keys | undefined;
   /**
-   * The keys. Waits only while there are none; old ones are renewed behind the scenes.
+   * The keys. Waits only when none are cached; old ones are renewed in the background.
    * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE; at once during the pause after a failure
    */
   current(): Promise<Keys>;
-  /** Newer keys, for a token that names an unknown one; the same ones while the pause lasts. @throws as `current` */
+  /** Fetches keys again for an unknown key id, at most once per interval. @throws as `current` */
   renewed(): Promise<Keys>;
-  /** Renews old keys without anybody waiting for it. */
+  /** Renews old keys in the background. */
   freshen(): void;
   stop(): void;
 }
 
-/** What a ring is made of. */
-export interface KeyRingParts {
+/** What {@link createSigningKeys} needs. */
+export interface SigningKeysOptions {
   readonly fetch: FetchKeys;
   now(): number;
   readonly outage: Outage;
-  /** A key is no longer published: what it signed counts no more. */
+  /** Called when a key is no longer published, so that its tokens become invalid. */
   onWithdrawn(): void;
 }
 
 const RENEW_AFTER_MS = 5 * 60_000;
-const DROP_AFTER_MS = 24 * 3_600_000; // of a provider that is away; its tokens have expired by then
+const DROP_AFTER_MS = 24 * 3_600_000; // of an unavailable provider; its tokens have expired by then
 const UNKNOWN_KEY_PAUSE_MS = 10_000; // between two fetches because of tokens that name unknown keys
 const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
 
-/** Makes a ring. Fetches nothing before it is asked. */
-export function createKeyRing({ fetch, now, outage, onWithdrawn }: KeyRingParts): KeyRing {
+/** Creates the key cache, which fetches on first use. */
+export function createSigningKeys({ fetch, now, outage, onWithdrawn }: SigningKeysOptions): SigningKeys {
   const stopped = new AbortController();
   let keys: Keys | undefined;
   let fetching: Promise<Keys> | undefined;
@@ -67,7 +67,7 @@ export function createKeyRing({ fetch, now, outage, onWithdrawn }: KeyRingParts)
     } catch (cause) {
       failures++;
       retryAtMs = now() + backOffMs(failures, RETRY);
-      fault = faultFrom(cause, 'REMOTE_UNAVAILABLE', 'the keys of the identity provider cannot be used');
+      fault = faultFrom(cause, 'REMOTE_UNAVAILABLE', 'the keys of the identity provider are invalid');
       if (!stopped.signal.aborted) outage.failed(fault);
       throw fault;
     } finally {
@@ -81,25 +81,25 @@ export function createKeyRing({ fetch, now, outage, onWithdrawn }: KeyRingParts)
     return fetching;
   }
 
-  const ring: KeyRing = {
+  const signingKeys: SigningKeys = {
     present() {
       if (keys === undefined || now() - keys.fetchedAtMs > DROP_AFTER_MS) return undefined;
-      ring.freshen();
+      signingKeys.freshen();
       return keys;
     },
     async current() {
-      return ring.present() ?? loadOnce();
+      return signingKeys.present() ?? loadOnce();
     },
     async renewed() {
       const isPausing = fetching === undefined && now() - triedAtMs < UNKNOWN_KEY_PAUSE_MS;
-      // during the pause after a failure nobody knows what keys there are
+      // after a failure the keys are unknown until the next attempt
       return isPausing && failures === 0 && keys !== undefined ? keys : loadOnce();
     },
     freshen() {
       if (keys === undefined || now() - keys.fetchedAtMs < RENEW_AFTER_MS) return;
-      loadOnce().catch(() => {}); // told by the outage; the old keys stay
+      loadOnce().catch(() => {}); // logged by the outage log; the old keys stay
     },
     stop: () => stopped.abort(),
   };
-  return ring;
+  return signingKeys;
 }

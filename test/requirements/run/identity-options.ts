@@ -3,8 +3,32 @@ import type { Section } from '../section.ts';
 /** Options of the run command about identities, tokens and telemetry. */
 export const identityOptions = [
   {
+    source: 'run spec §4 remote server authentication',
+    deferred: 'comes with remote authentication',
+    says: {
+      'run.option.remote-auth':
+        '--remote-auth is a boolean, false by default, and turns on OAuth or OIDC to the remote server',
+      'run.option.remote-auth-issuer': '--remote-auth-issuer is the issuer URL',
+      'run.option.remote-auth-authorize-url': '--remote-auth-authorize-url replaces the issuer for OAuth without OIDC',
+      'run.option.remote-auth-token-url': '--remote-auth-token-url replaces the issuer',
+      'run.option.remote-auth-client-id': '--remote-auth-client-id is optional when dynamic registration is supported',
+      'run.option.remote-auth-client-secret':
+        '--remote-auth-client-secret is optional with dynamic registration or PKCE',
+      'run.option.remote-auth-client-secret-file': '--remote-auth-client-secret-file holds the client secret',
+      'run.option.remote-auth-callback-port': '--remote-auth-callback-port is an integer, 8666 by default',
+      'run.option.remote-auth-resource': '--remote-auth-resource is the RFC 8707 resource indicator',
+      'run.option.remote-auth-scope-param-name':
+        '--remote-auth-scope-param-name renames the scope parameter of the authorization URL',
+      'run.option.remote-auth-scopes': '--remote-auth-scopes is openid,profile,email by default for OIDC',
+      'run.option.remote-auth-skip-browser':
+        '--remote-auth-skip-browser is a boolean, false by default, and opens no browser',
+      'run.option.remote-auth-timeout': '--remote-auth-timeout is a duration, 30s by default',
+      'run.option.remote-forward-headers-secret':
+        '--remote-forward-headers-secret is repeatable and takes the value from the secrets provider by Name=secret-name',
+    },
+  },
+  {
     source: 'run spec §4 incoming authentication',
-    deferred: 'comes with the complete run command',
     says: {
       'run.option.oidc-issuer': '--oidc-issuer is the issuer URL',
       'run.option.oidc-audience': '--oidc-audience is the audience a token must have',
@@ -25,36 +49,15 @@ export const identityOptions = [
   },
   {
     source: 'run spec §4 remote server authentication',
-    deferred: 'comes with remote authentication',
     says: {
-      'run.option.remote-auth':
-        '--remote-auth is a boolean, false by default, and turns on OAuth or OIDC to the remote server',
-      'run.option.remote-auth-issuer': '--remote-auth-issuer is the issuer URL',
-      'run.option.remote-auth-authorize-url': '--remote-auth-authorize-url replaces the issuer for OAuth without OIDC',
-      'run.option.remote-auth-token-url': '--remote-auth-token-url replaces the issuer',
-      'run.option.remote-auth-client-id': '--remote-auth-client-id is optional when dynamic registration is supported',
-      'run.option.remote-auth-client-secret':
-        '--remote-auth-client-secret is optional with dynamic registration or PKCE',
-      'run.option.remote-auth-client-secret-file': '--remote-auth-client-secret-file holds the client secret',
       'run.option.remote-auth-bearer-token': '--remote-auth-bearer-token is sent instead of OAuth',
       'run.option.remote-auth-bearer-token-file': '--remote-auth-bearer-token-file holds the bearer token',
-      'run.option.remote-auth-callback-port': '--remote-auth-callback-port is an integer, 8666 by default',
-      'run.option.remote-auth-resource': '--remote-auth-resource is the RFC 8707 resource indicator',
-      'run.option.remote-auth-scope-param-name':
-        '--remote-auth-scope-param-name renames the scope parameter of the authorization URL',
-      'run.option.remote-auth-scopes': '--remote-auth-scopes is openid,profile,email by default for OIDC',
-      'run.option.remote-auth-skip-browser':
-        '--remote-auth-skip-browser is a boolean, false by default, and opens no browser',
-      'run.option.remote-auth-timeout': '--remote-auth-timeout is a duration, 30s by default',
       'run.option.remote-forward-headers':
         '--remote-forward-headers is repeatable and injects Name=Value into requests to the remote server',
-      'run.option.remote-forward-headers-secret':
-        '--remote-forward-headers-secret is repeatable and takes the value from the secrets provider by Name=secret-name',
     },
   },
   {
     source: 'run spec §4 token exchange',
-    deferred: 'comes with remote authentication',
     says: {
       'run.option.token-exchange-url': '--token-exchange-url is the endpoint, and giving it turns token exchange on',
       'run.option.token-exchange-audience': '--token-exchange-audience is the target audience',
@@ -70,7 +73,6 @@ export const identityOptions = [
   },
   {
     source: 'run spec §4 telemetry',
-    deferred: 'comes with the complete run command',
     says: {
       'run.option.otel-endpoint': '--otel-endpoint is the OTLP endpoint URL',
       'run.option.otel-headers': '--otel-headers is repeatable and takes key=value',
@@ -93,7 +95,6 @@ export const identityOptions = [
   },
   {
     source: 'run spec §5 authentication',
-    deferred: 'comes with the complete run command',
     says: {
       'run.authentication.three-kinds':
         'the command configures caller authentication, authentication to a remote server and token exchange',

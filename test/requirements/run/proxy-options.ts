@@ -37,16 +37,6 @@ export const proxyOptions = [
     },
   },
   {
-    source: 'run spec §4 audit and authorization',
-    deferred: 'comes with the complete run command',
-    says: {
-      'run.option.enable-audit':
-        '--enable-audit is a boolean, false by default, and audits with the default configuration',
-      'run.option.audit-config': '--audit-config is the path of an audit configuration file',
-      'run.option.authz-config': '--authz-config is the path of an authorization configuration file',
-    },
-  },
-  {
     source: 'run spec §4 proxy and transport',
     says: {
       'run.option.proxy-mode-default': '--proxy-mode is streamable-http by default',
@@ -64,6 +54,15 @@ export const proxyOptions = [
       'run.option.tools': '--tools takes comma-separated tool names to expose',
       'run.option.tools-override':
         '--tools-override is the path of a JSON file that overrides tool names and descriptions',
+    },
+  },
+  {
+    source: 'run spec §4 audit and authorization',
+    says: {
+      'run.option.enable-audit':
+        '--enable-audit is a boolean, false by default, and audits with the default configuration',
+      'run.option.audit-config': '--audit-config is the path of an audit configuration file',
+      'run.option.authz-config': '--authz-config is the path of an authorization configuration file',
     },
   },
 ] as const satisfies readonly Section[];

@@ -24,7 +24,7 @@ async function deadPort(): Promise<number> {
   return server.port;
 }
 
-describe('a backend that is away', () => {
+describe('an unavailable backend', () => {
   proves(
     ['ask.backend.away-cause', 'choice.backend.away-call'],
     'fails calls at once and names the cause',
@@ -41,7 +41,7 @@ describe('a backend that is away', () => {
 
   proves(
     ['ask.backend.away-list', 'choice.backend.away-list-kept', 'choice.backend.away-leaves'],
-    'keeps its lists for the grace time, then they leave with one event',
+    'keeps its lists for the grace period, then they are withdrawn with one event',
     async () => {
       const server = await httpServer(modernAnswers());
       const { manager, listed, changed } = await managerWith([httpBackend(server.url)], {
@@ -64,7 +64,7 @@ describe('a backend that is away', () => {
     },
   );
 
-  it('is found again by itself', async () => {
+  it('is reconnected automatically', async () => {
     const port = await deadPort();
     const { manager, listed } = await managerWith([httpBackend(`http://127.0.0.1:${port}/mcp`)]);
     expect(manager.states()[0]?.status).toBe('unavailable');
@@ -113,7 +113,7 @@ describe('a backend that is away', () => {
 });
 
 describe('the set of backends', () => {
-  it('leaves equal ones alone, replaces changed ones with their lists kept, and closes gone ones', async () => {
+  it('keeps equal ones, replaces changed ones and keeps their lists, and closes removed ones', async () => {
     const server = await httpServer(legacyAnswers());
     const { manager, listed, changed } = testManager();
     manager.replace([httpBackend(server.url)]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FairReader } from '../../../core/backend/transports/fair-reader.ts';
 
-it('a stream rests for one turn of the event loop after every 64 KiB', async () => {
+it('a stream is paused for one turn of the event loop after every 64 KiB', async () => {
   const did: string[] = [];
   const stream = { pause: () => did.push('pause'), resume: () => did.push('resume') };
   const pace = new FairReader();

@@ -25,7 +25,7 @@ describe('the first start of a program', () => {
     ['legacy', '2025-11-25'],
     ['modern', '2026-07-28'],
   ] as const) {
-    proves('choice.first-start.not-killed', `is not cut short after limits.helloMs: a ${kind} server`, async () => {
+    proves('choice.first-start.not-killed', `is not ended after limits.helloMs: a ${kind} server`, async () => {
       const runner = pausedRunner();
       const { manager } = await managerWith([backendOf(runner, 'slow', kind)], { limits: SHORT });
       expect(manager.states()[0]).toMatchObject({ status: 'unknown', startingSinceMs: expect.any(Number) });
@@ -52,7 +52,7 @@ describe('the first start of a program', () => {
     await until(() => runner.notes().filter((line) => line === 'start slow').length > 1, 20_000);
   });
 
-  proves('choice.first-start.calls', 'is told to calls at once, with the seconds', async () => {
+  proves('choice.first-start.calls', 'fails calls at once, with the seconds so far', async () => {
     const runner = pausedRunner();
     const { manager } = await managerWith([backendOf(runner, 'slow', 'legacy')], { limits: SHORT });
     const { call } = callOf({ backend: 'slow', original: 'ping', owner: testOwner('session:a').owner });
@@ -98,7 +98,7 @@ describe('the packages of a command', () => {
   const env = { HOME: '/home/ada' };
   const packagesOf = (file: string, ...args: string[]) => packageRunOf({ file, args }, env)?.packages;
 
-  it('are found behind every known runner, without versions and options', () => {
+  it('are parsed for every known runner, without versions and options', () => {
     expect(packagesOf('npx', '-y', '@scope/pkg@1.2', 'arg')).toEqual(['@scope/pkg']);
     expect(packagesOf('/usr/bin/npx', '--yes', '--package=b', '-p', 'a@latest', 'run-it')).toEqual(['a', 'b']);
     expect(packagesOf('npm', 'exec', '--registry', 'http://x', '--', 'pkg')).toEqual(['pkg']);

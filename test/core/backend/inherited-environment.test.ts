@@ -28,7 +28,7 @@ describe('what a program inherits', () => {
     },
   );
 
-  proves('choice.network.runner-speaks', 'leaves out that npm is silent, and nothing else that npm is told', () => {
+  proves('choice.network.runner-speaks', 'leaves out the silent log level of npm, and no other npm setting', () => {
     const silent = { npm_config_loglevel: 'silent', NPM_CONFIG_LOGLEVEL: 'silent' };
     expect(inheritedEnvironment({ ...silent, PATH: 'x' })).toEqual({ PATH: 'x' });
     expect(inheritedEnvironment({ npm_config_loglevel: 'verbose' })).toEqual({ npm_config_loglevel: 'verbose' });

@@ -28,7 +28,7 @@ async function holder(cache: string): Promise<ChildProcess> {
 }
 
 describe('the turn to install a package', () => {
-  it('is one at a time, and the next one comes when it ends', async () => {
+  it('is held by one process at a time, and the next one gets it when it ends', async () => {
     const { take, of, cache } = turns();
     const first = await take();
     expect(await take()).toBeUndefined();
@@ -41,13 +41,13 @@ describe('the turn to install a package', () => {
     expect(readdirSync(join(cache, '_toolmgr'))).toHaveLength(2); // one file per package, whatever happened
   });
 
-  it('is given to one of many that ask at once', async () => {
+  it('is given to one of many concurrent processes', async () => {
     const { take } = turns();
     const taken = await Promise.all(Array.from({ length: 20 }, () => take()));
     expect(taken.filter((end) => end !== undefined)).toHaveLength(1);
   });
 
-  proves('choice.first-start.one-install', 'holds between processes, and dies with the one that has it', async () => {
+  proves('choice.first-start.one-install', 'holds between processes, and ends when its process dies', async () => {
     const { take, cache } = turns();
     const child = await holder(cache);
     expect(await take()).toBeUndefined();
@@ -65,7 +65,7 @@ describe('the turn to install a package', () => {
     expect(await next).toBeTypeOf('function');
   });
 
-  it('is not waited for when the wait is called off', async () => {
+  it('is not waited for after an abort', async () => {
     const { of, take } = turns();
     await take();
     const stop = new AbortController();

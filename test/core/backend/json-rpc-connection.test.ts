@@ -37,8 +37,8 @@ function ask(talk: JsonRpcConnection): Promise<unknown> {
   return talk.request({ method: 'ping', params: [], ...who, ...times }).catch((cause: unknown) => cause);
 }
 
-describe('a conversation that has ended', () => {
-  it('answers later requests with what ended it, and they are safe to repeat', async () => {
+describe('an ended JSON-RPC connection', () => {
+  it('fails later requests with the cause of its end, and they are safe to repeat', async () => {
     const talk = talkTo('process.exit(3)');
     await until(() => !talk.alive);
     const cause = await ask(talk);
@@ -47,7 +47,7 @@ describe('a conversation that has ended', () => {
     expect(explainCause(cause)).toMatch(/session closed.* <- backend "far" /);
   });
 
-  it('says only that it is closed when the gateway itself has closed it', async () => {
+  it('reports only that it is closed when the gateway closed it', async () => {
     const talk = talkTo('process.stdin.resume()');
     await talk.close();
     expect(await ask(talk)).toMatchObject({ message: 'backend "far" has its session closed' });

@@ -80,7 +80,7 @@ describe('a legacy session over streamable HTTP', () => {
 
   proves(
     ['choice.session.backend-session-lost', 'ask.backend.remade'],
-    'is made again once after a 404 and the call repeated',
+    'is reopened once after a 404, and the call is repeated',
     async () => {
       let lost = false;
       const server = await httpServer(
@@ -100,7 +100,7 @@ describe('a legacy session over streamable HTTP', () => {
     },
   );
 
-  it('is made again once only', async () => {
+  it('is reopened once only', async () => {
     const server = await httpServer(
       legacyAnswers({
         before: (got) => {
@@ -137,7 +137,7 @@ describe('a legacy session over streamable HTTP', () => {
     },
   );
 
-  it('hears the server on its GET stream and reads the lists again', async () => {
+  it('receives messages on its GET stream and reads the lists again', async () => {
     let stream: Got['response'] | undefined;
     let tools = [{ name: 'one', inputSchema: {} }];
     const server = await httpServer((got) => {
@@ -296,7 +296,7 @@ describe('a legacy session over streamable HTTP', () => {
 describe('messages on the stream of a call', () => {
   proves(
     'choice.fidelity.ids-per-hop',
-    'reach the client of that call, with its own token and without reserved meta',
+    'are sent to the client of that call, with its own token and without reserved meta',
     async () => {
       const server = await httpServer(
         legacyAnswers({
@@ -327,7 +327,7 @@ describe('messages on the stream of a call', () => {
     },
   );
 
-  it('are questions to the client; the time of the call stands meanwhile and the answer goes back by POST', async () => {
+  it('are requests to the client; the timeout of the call is paused meanwhile and the response is sent by POST', async () => {
     let waiting: Got | undefined;
     const server = await httpServer(
       legacyAnswers({
@@ -376,7 +376,7 @@ describe('messages on the stream of a call', () => {
 
   proves(
     'choice.legacy.message-after-answer',
-    'that come after its answer are told to the session, not to another call',
+    'that follow its response are sent to the session, not to another call',
     async () => {
       const open: Got[] = [];
       const server = await httpServer(

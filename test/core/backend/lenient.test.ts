@@ -76,7 +76,7 @@ describe('a compressed answer', () => {
     expect(textOf(await send(manager, CALL))).toBe('early');
   });
 
-  it('is undone twice when it was done twice', async () => {
+  it('is decoded twice when it was encoded twice', async () => {
     const { manager } = await calling((got) => {
       const body = gzipSync(deflateSync(said(got, 'twice')));
       got.response

@@ -45,7 +45,7 @@ const BACKENDS = {
 } as const;
 
 describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, backendOf) => {
-  proves(['choice.probe.modern', 'ask.backend.either-revision'], 'is spoken to in the newer era', async () => {
+  proves(['choice.probe.modern', 'ask.backend.either-revision'], 'is used in the newer era', async () => {
     const { manager } = await managerWith([await backendOf()]);
     expect(manager.states()[0]).toMatchObject({ status: 'ready', era: '2026-07-28' });
     const result = await send(manager, { backend: 'far', original: 'echo', arguments: { text: 'hello ✓' } });
@@ -54,13 +54,13 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
     expect(manager.counts().links).toBe(1);
   });
 
-  it('is spoken to in the older era when the operator says so', async () => {
+  it('is used in the older era when it is configured', async () => {
     const { manager } = await managerWith([{ ...(await backendOf()), era: 'legacy' }]);
     expect(manager.eraOf('far')).toBe('2025-11-25');
     expect(textOf(await send(manager, { backend: 'far', original: 'echo', arguments: { text: 'old' } }))).toBe('old');
   });
 
-  proves('choice.capability.progress', 'tells progress and logs to the client', async () => {
+  proves('choice.capability.progress', 'sends progress and logs to the client', async () => {
     const { manager } = await managerWith([await backendOf()]);
     const client = { progressToken: Buffer.from('"p"'), logLevel: 'info' };
     const { call, told } = callOf({ backend: 'far', original: 'progress', client });
@@ -93,7 +93,7 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
     expect(textOf(second)).toBe('answer accept');
   });
 
-  it('hears that a call was given up', async () => {
+  it('is notified of a cancelled call', async () => {
     const { manager } = await managerWith([await backendOf()]);
     const before = aborted.count;
     const stop = new AbortController();
@@ -110,7 +110,7 @@ describe.each(Object.entries(BACKENDS))('a dual-era server over %s', (name, back
 });
 
 describe('changes of a modern server', () => {
-  it('are heard over subscriptions/listen', async () => {
+  it('are received over subscriptions/listen', async () => {
     const { handler, backend } = await dualHttp();
     const { manager } = await managerWith([backend]);
     const { owner, updated } = testOwner('caller:w');
@@ -255,7 +255,7 @@ describe('what goes to a modern server', () => {
     expect(server.of('tools/call')).toHaveLength(2);
   });
 
-  it('closes its stream when given up and sends no notification', async () => {
+  it('closes its stream on cancellation and sends no notification', async () => {
     let closed = false;
     const server = await httpServer((got) => {
       if (got.message?.method !== 'tools/call') return modernAnswers()(got);

@@ -53,7 +53,7 @@ describe('probing a stdio backend', () => {
     expect(notes()).toEqual(['start', 'probe', 'initialize']);
   });
 
-  it('gives up on a server that never says a word, and leaves no process', async () => {
+  it('fails for a server that never responds, and leaves no process', async () => {
     const { backend } = odd('silent');
     const { manager } = await managerWith([backend], { limits: { helloMs: 150, firstStartMs: 300 } });
     expect(manager.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'timeout' } });
@@ -70,7 +70,7 @@ describe('probing a stdio backend', () => {
 });
 
 describe('a stdio backend that misbehaves', () => {
-  it('is heard through lines that are not messages, with one warning', async () => {
+  it('is read although it prints lines that are not messages, with one warning', async () => {
     const { manager, lines } = await managerWith([odd('print').backend]);
     expect(textOf(await send(manager, call('garbage')))).toBe('after garbage');
     expect(lines.some(({ message }) => message.includes('not MCP messages'))).toBe(true);
@@ -148,7 +148,7 @@ describe('time and cancellation over stdio', () => {
     },
   );
 
-  proves('choice.capability.cancellation', 'passes on that the client gave up', async () => {
+  proves('choice.capability.cancellation', 'forwards the cancellation of the client', async () => {
     const { backend, notes } = odd();
     const { manager } = await managerWith([backend]);
     await send(manager, call('pid'));
@@ -202,7 +202,7 @@ describe('a stdio backend that dies', () => {
     expect(Date.now() - startedMs).toBeGreaterThan(700);
   });
 
-  it('leaves no helper behind, neither on its end nor on ours', async () => {
+  it('leaves no child process, when it ends and when the gateway ends it', async () => {
     const { manager } = await managerWith([odd().backend]);
     const helper = Number(textOf(await send(manager, call('helper'))));
     const alive = (pid: number) => processes().some((row) => row.pid === pid);
@@ -222,7 +222,7 @@ describe('a stdio backend that dies', () => {
     expect(manager.counts().processes).toBe(0);
   });
 
-  it('logs its last words without the values of its environment', async () => {
+  it('logs the end of its stderr without the values of its environment', async () => {
     const { backend } = odd();
     const command = { file: process.execPath, args: backend.command?.args ?? [], env: { PASSWORD: 'open sesame' } };
     const { manager, lines } = await managerWith([{ ...backend, command }]);
@@ -271,7 +271,7 @@ describe('bounds of stdio backends', () => {
 
   proves(
     ['choice.backend.concurrency', 'ask.limit.in-flight'],
-    'lets calls wait in line and refuses those beyond it',
+    'queues calls and refuses those beyond the queue',
     async () => {
       const limits = { inFlightPerBackend: 1, queuePerBackend: 1 };
       const { manager } = await managerWith([odd().backend], { limits });

@@ -76,7 +76,7 @@ describe('message parts', () => {
 describe('Gate', () => {
   const never = new Cancel();
 
-  it('passes the place on in order', async () => {
+  it('passes the slot on in order', async () => {
     const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 2, linePerCaller: 2 });
     const ada = gate.shareOf('ada');
     expect(gate.enter(ada, 1_000, never)).toBeUndefined();
@@ -105,7 +105,7 @@ describe('Gate', () => {
     expect(gate.inside).toBe(0);
   });
 
-  proves('choice.share.in-flight', 'keeps places for others, however many calls one caller makes', async () => {
+  proves('choice.share.in-flight', 'keeps slots for other callers, however many calls one caller makes', async () => {
     expect([DEFAULT_LIMITS.inFlightPerCaller, DEFAULT_LIMITS.inFlightPerBackend]).toEqual([256, 512]);
     const gate = new ConcurrencyLimit('b', { places: 3, placesPerCaller: 2, line: 10, linePerCaller: 10 });
     const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [
@@ -141,7 +141,7 @@ describe('Gate', () => {
     expect(gate.inside).toBe(0);
   });
 
-  proves('choice.share.queue', 'has room in line for others when one caller fills it', async () => {
+  proves('choice.share.queue', 'has room in the queue for other callers when one caller fills it', async () => {
     expect([DEFAULT_LIMITS.queuePerCaller, DEFAULT_LIMITS.queuePerBackend]).toEqual([768, 1024]);
     const gate = new ConcurrencyLimit('b', { places: 1, placesPerCaller: 1, line: 3, linePerCaller: 2 });
     const [eve, ada, bob] = ['eve', 'ada', 'bob'].map((key) => gate.shareOf(key)) as [
@@ -170,7 +170,7 @@ describe('Gate', () => {
 describe('createDirectory', () => {
   const backend = (name: string, url = 'http://x/'): Backend => ({ name, transport: 'streamable-http', url });
 
-  it('merges sources, drops equal snapshots and lets the first source win with one warning', () => {
+  it('merges sources, ignores equal snapshots and prefers the first source with one warning', () => {
     const sets: string[] = [];
     const warnings: (JsonObject | undefined)[] = [];
     const log = {

@@ -65,7 +65,7 @@ describe('a probe', () => {
     },
   );
 
-  proves('choice.health.no-false-alarm', 'takes every answer in words for life, whatever they say', async () => {
+  proves('choice.health.no-false-alarm', 'counts every response as a sign that the backend works', async () => {
     const status = (code: number) => (got: Got) => void got.response.writeHead(code).end();
     const alive: Record<string, (got: Got) => void> = {
       'no such method': (got) => refuse(got, -32601, 'ping is unknown'),
@@ -97,7 +97,7 @@ describe('a probe', () => {
     expect(asked.filter((method) => method.endsWith('/list'))).toEqual([]);
   });
 
-  it('tells an outage, a refusal of credentials, silence and garbage from life', async () => {
+  it('distinguishes an outage, refused credentials, silence and garbage from a working backend', async () => {
     const cases: [(got: Got) => void, object][] = [
       [(got) => json(got.response, '', 503), { is: 'failed', category: 'backend_unavailable' }],
       [(got) => json(got.response, '', 401), { is: 'unauthenticated', category: 'authentication_failed' }],
@@ -168,7 +168,7 @@ describe('a probe', () => {
 describe('a backend that a monitor calls unhealthy', () => {
   proves(
     'choice.health.set-aside',
-    'gets no call, keeps its lists for the grace time, and has them back with its health',
+    'gets no call, keeps its lists for the grace period, and gets them back with its health',
     async () => {
       const server = await httpServer(legacyAnswers());
       const { manager, listed } = await managerWith([httpBackend(server.url)], { limits: { listGraceMs: 60 } });

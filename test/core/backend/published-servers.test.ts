@@ -97,7 +97,7 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
     expect(listed).toContain(`every/${owner.capabilityClass}`);
   });
 
-  proves('ask.legacy.elicitation', 'puts its question to the client of the call and gets the answer', async () => {
+  proves('ask.legacy.elicitation', 'sends its request to the client of the call and gets the response', async () => {
     const { manager } = await managerWith([await backend()]);
     const asked: string[] = [];
     const { owner } = testOwner('session:full', FULL, async () => ({ result: Buffer.from('{"roots":[]}') }));
@@ -129,7 +129,7 @@ describe('published stdio servers', () => {
     expect(textOf(result)).toBe('hello from a file');
   });
 
-  it('keep a memory', async () => {
+  it('keep their state', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'backend-memory-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };

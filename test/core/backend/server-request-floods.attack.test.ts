@@ -60,31 +60,27 @@ describe('a backend that floods its callers with requests and takes no answers',
     },
   );
 
-  proves(
-    'choice.backend.question-floods',
-    'has one question of an id put to a client, whatever it calls the others',
-    async () => {
-      const { server, held } = await floodingServer(() => ({
-        id: 'q',
-        method: 'elicitation/create',
-        params: { message: 'x', requestedSchema: { type: 'object', properties: {} } },
-      }));
-      await using _ = server;
-      await using kit = await testGateway({
-        backends: { far: { transport: 'streamable-http', url: server.url, era: 'legacy' } },
-      });
-      let asked = 0;
-      const client = await kit.client({
-        era: '2025-11-25',
-        capabilities: { elicitation: {} },
-        answer: () => {
-          asked++;
-          return { action: 'decline' };
-        },
-      });
-      await client.callTool('ask');
-      expect(asked).toBe(1);
-      expect(held.length).toBeLessThanOrEqual(MOST + 1);
-    },
-  );
+  proves('choice.backend.question-floods', 'forwards only one of several requests with the same id', async () => {
+    const { server, held } = await floodingServer(() => ({
+      id: 'q',
+      method: 'elicitation/create',
+      params: { message: 'x', requestedSchema: { type: 'object', properties: {} } },
+    }));
+    await using _ = server;
+    await using kit = await testGateway({
+      backends: { far: { transport: 'streamable-http', url: server.url, era: 'legacy' } },
+    });
+    let asked = 0;
+    const client = await kit.client({
+      era: '2025-11-25',
+      capabilities: { elicitation: {} },
+      answer: () => {
+        asked++;
+        return { action: 'decline' };
+      },
+    });
+    await client.callTool('ask');
+    expect(asked).toBe(1);
+    expect(held.length).toBeLessThanOrEqual(MOST + 1);
+  });
 });

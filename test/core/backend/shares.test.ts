@@ -27,7 +27,7 @@ const ownerOf = (name: string, session: string): SessionOwner => ({
 });
 
 describe('the processes of a stdio backend', () => {
-  proves('choice.share.backend-sessions', 'are never all of one caller, not even watched ones', async () => {
+  proves('choice.share.backend-sessions', 'are never all used by one caller, not even with subscriptions', async () => {
     const { processesPerBackend, processesPerCaller, linksPerBackend, linksPerCaller } = DEFAULT_LIMITS;
     expect([processesPerBackend, processesPerCaller, linksPerBackend, linksPerCaller]).toEqual([32, 16, 6000, 3000]);
     const { backend, notes } = program();

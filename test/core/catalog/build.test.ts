@@ -36,7 +36,7 @@ describe('the catalogue without plugins', () => {
     expect(catalog.warnings).toEqual(errors);
   });
 
-  it('lets no backend stand in for a virtual tool', () => {
+  it('lets no backend replace a virtual tool', () => {
     const shape = (draft: CatalogDraft) => ({ ...draft, tools: [...draft.tools, virtualTool('t')] });
     const { catalog } = built(listingsOf({ a: { tools: ['t'] } }), { shape });
     expect(catalog.find('tool', 't')?.backend).toBe('zz/virtual');
@@ -85,7 +85,7 @@ describe('the catalogue without plugins', () => {
     expect(catalog.findTemplate('x://2')).toBeUndefined();
   });
 
-  describe('lets no backend take a URI', () => {
+  describe('lets no backend take over a URI', () => {
     proves('choice.aggregation.uri-claims', 'by listing what the template of another makes', () => {
       const { catalog, errors } = built(
         listingsOf({ a: { resources: ['db://users', 'db2://own'] }, b: { templates: ['db://{table}'] } }),

@@ -10,7 +10,7 @@ import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 
 describe('the catalogues of a gateway', () => {
-  it('build a class when it is first asked for, and keep it', () => {
+  it('build a class on first use, and keep it', () => {
     const world = createWorld({ a: { tools: ['t'] } });
     expect(world.catalogs.classes()).toEqual([]);
     const first = world.catalogs.of('roots');
@@ -28,7 +28,7 @@ describe('the catalogues of a gateway', () => {
     expect(keysOf(world.catalogs.of('sampling'), 'tool')).toEqual(['more', 't']);
   });
 
-  it('tell many changes as one, with the kinds that differ', async () => {
+  it('report many changes as one, with the kinds that differ', async () => {
     const world = createWorld({ a: { tools: ['t'], prompts: ['p'] }, b: {} });
     world.catalogs.of('');
     world.offer({ a: { tools: ['t'], prompts: ['q'] }, b: { templates: ['x://{a}'] } });
@@ -43,22 +43,26 @@ describe('the catalogues of a gateway', () => {
     ]);
   });
 
-  proves('ask.aggregation.one-notification', 'tell once when a backend is added, gone, changed or back', async () => {
-    const world = createWorld({ a: { tools: ['t'] } });
-    world.catalogs.of('');
-    const steps: Record<string, Offer>[] = [
-      { a: { tools: ['t'] }, b: { tools: ['u'] } },
-      { b: { tools: ['u'] } },
-      { b: { tools: ['u', 'v'] } },
-      { a: { tools: ['t'] }, b: { tools: ['u', 'v'] } },
-    ];
-    for (const [index, offers] of steps.entries()) {
-      world.offer(offers);
-      for (const backend of ['a', 'b', 'a', 'b']) world.catalogs.changed(backend, '');
-      await vi.waitFor(() => expect(world.changes).toHaveLength(index + 1));
-    }
-    expect(new Set(world.changes.map(({ kinds }) => kinds.join()))).toEqual(new Set(['tools']));
-  });
+  proves(
+    'ask.aggregation.one-notification',
+    'notify once when a backend is added, removed, changed or back',
+    async () => {
+      const world = createWorld({ a: { tools: ['t'] } });
+      world.catalogs.of('');
+      const steps: Record<string, Offer>[] = [
+        { a: { tools: ['t'] }, b: { tools: ['u'] } },
+        { b: { tools: ['u'] } },
+        { b: { tools: ['u', 'v'] } },
+        { a: { tools: ['t'] }, b: { tools: ['u', 'v'] } },
+      ];
+      for (const [index, offers] of steps.entries()) {
+        world.offer(offers);
+        for (const backend of ['a', 'b', 'a', 'b']) world.catalogs.changed(backend, '');
+        await vi.waitFor(() => expect(world.changes).toHaveLength(index + 1));
+      }
+      expect(new Set(world.changes.map(({ kinds }) => kinds.join()))).toEqual(new Set(['tools']));
+    },
+  );
 
   it('stay silent when a rebuild gives the same lists', async () => {
     const world = createWorld({ a: { tools: ['t'] } });
@@ -83,7 +87,7 @@ describe('the catalogues of a gateway', () => {
     expect(world.changes.slice(1).map(({ capabilityClass }) => capabilityClass)).toEqual(['', 'sampling']);
   });
 
-  it('keep the old catalogue when a plugin fails, say why, and go on with the next change', async () => {
+  it('keep the old catalogue when a plugin fails, log why, and rebuild at the next change', async () => {
     const world = createWorld({ a: { tools: ['t'] } });
     const first = world.catalogs.of('');
     world.shaping.fault = new Error('boom');
@@ -174,7 +178,7 @@ describe('the catalogues of a gateway', () => {
     }
   });
 
-  it('do not let one restless backend keep changes back', () => {
+  it('do not delay changes because of one backend that changes all the time', () => {
     vi.useFakeTimers();
     try {
       const world = createWorld({ a: { tools: ['t'] } }, 150);

@@ -62,7 +62,7 @@ describe('a guarded hook', () => {
     expect(hook.tapped()).toBe(true);
   });
 
-  proves('ask.core.guard-told', 'contains a failing listener: it is reported and the next one still hears', () => {
+  proves('ask.core.guard-told', 'contains a failing listener: it is reported and the next one is still called', () => {
     const reported: string[] = [];
     const heard: string[] = [];
     const hook = guard('callSettled', new SyncHook<[string]>(['record']), 'tap', (fault) =>

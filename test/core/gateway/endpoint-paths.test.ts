@@ -48,7 +48,7 @@ const at = (kit: TestGateway, path: string) =>
   testClient((request) => kit.gateway.fetch(request), `http://localhost${path}`, { era: '2025-11-25' });
 
 describe('the two paths of an endpoint', () => {
-  it('show what is served at each, and call nothing else by its name', async () => {
+  it('list their own entries, and call no others', async () => {
     const far = fakeServer().tool('echo').tool('add');
     await using kit = await testGateway({ plugins: [directPath()], backends: { far } });
     const front = await at(kit, '/mcp');
@@ -61,7 +61,7 @@ describe('the two paths of an endpoint', () => {
     expect(far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('share sessions, and tell both of changed lists', async () => {
+  it('share sessions and notifications of changed lists', async () => {
     const far = fakeServer().tool('echo');
     const rebuilt: string[][] = [];
     const listening = directPath((core) =>
@@ -90,7 +90,7 @@ describe('the two paths of an endpoint', () => {
     expect(far.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('let a way in pass arguments and results on by their bytes', async () => {
+  it('let a dispatcher forward arguments and results unchanged', async () => {
     const far = fakeServer().tool('echo');
     const seen: (string | undefined)[] = [];
     const passing = directPath((core) => {
@@ -129,7 +129,7 @@ describe('the two paths of an endpoint', () => {
     expect(reply.status).toBe(404);
   });
 
-  it('can be held to one revision: clients of the other hear which one is spoken', async () => {
+  it('can be limited to one revision: clients of the other one get the supported revision', async () => {
     const legacyOnly = definePlugin({
       address: 'legacy-only',
       config: z.strictObject({}),
@@ -142,7 +142,7 @@ describe('the two paths of an endpoint', () => {
     expect(await (await kit.client({ era: '2025-11-25' })).toolNames()).toEqual(['echo']);
   });
 
-  it('are opened anew by a successor that speaks otherwise', async () => {
+  it('are reopened after a reload with other revisions', async () => {
     const far = () => fakeServer().tool('echo');
     await using before = await testGateway({ backends: { far: far() } });
     await using kit = await testGateway({

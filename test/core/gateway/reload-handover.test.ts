@@ -74,7 +74,7 @@ async function listen(at: TestGateway, id: string) {
   return { seen: () => seen, hasEnded: () => hasEnded };
 }
 
-describe('a gateway that takes the place of another', () => {
+describe('a gateway that replaces another', () => {
   proves(
     ['choice.reload.session-moves', 'choice.reload.backend-stays'],
     'continues the sessions of clients and of unchanged backends',
@@ -145,7 +145,7 @@ describe('a gateway that takes the place of another', () => {
     await second.gateway.stop();
   });
 
-  proves('choice.reload.keeps-call', 'lets a call end with the plugins it began with', async () => {
+  proves('choice.reload.keeps-call', 'finishes a call with the plugins with which it started', async () => {
     settled = [];
     let finish = (): void => {};
     const server = where().tool('slow', () => new Promise((resolve) => (finish = () => resolve(text('late')))));
@@ -356,7 +356,7 @@ describe('a gateway that takes the place of another', () => {
 });
 
 describe('a session that moved', () => {
-  proves('choice.reload.owner', 'belongs to its caller still', async () => {
+  proves('choice.reload.owner', 'still belongs to its caller', async () => {
     const server = where();
     const first = await generation({ one: server });
     const opened = await legacy(first, undefined, INITIALIZE, { 'x-caller': 'ada' });

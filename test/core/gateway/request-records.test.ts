@@ -114,7 +114,7 @@ async function listening(...more: Plugin[]): Promise<Listening> {
 }
 
 describe('a request', () => {
-  proves('choice.told.every-request', 'is told once when it is answered, in both eras, MCP or not', async () => {
+  proves('choice.told.every-request', 'is reported once when it is answered, in both eras, MCP or not', async () => {
     await using here = await listening();
     const session = await openSession(here.url);
     await session.request('tools/list');
@@ -212,7 +212,7 @@ describe('a request', () => {
     expect(here.settled[3]).toMatchObject({ method: 'subscriptions/listen', isStream: true, isGone: false });
   });
 
-  proves('choice.told.every-request', 'is told when its client leaves before there is an answer', async () => {
+  proves('choice.told.every-request', 'is reported when its client disconnects before the response', async () => {
     await using here = await listening();
     const socket = connect(Number(new URL(here.url).port), '127.0.0.1');
     socket.write('POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n');

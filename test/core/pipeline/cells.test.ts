@@ -302,7 +302,7 @@ describe('a modern client of a legacy backend', () => {
     },
   );
 
-  proves('choice.bridge.modern-to-legacy-url-elicitation', 'hears "open this URL" as a question', async () => {
+  proves('choice.bridge.modern-to-legacy-url-elicitation', 'gets "open this URL" as a request', async () => {
     let visited = false;
     const server = fakeServer(['2025-11-25']).tool('pay', () => {
       if (visited) return text('paid');
@@ -357,7 +357,7 @@ describe('a legacy client of a modern backend', () => {
 
   proves(
     'choice.bridge.legacy-to-modern-cannot-ask',
-    'that cannot be asked gets a tool failure that says why',
+    'that cannot receive requests gets a tool failure with the reason',
     async () => {
       await using at = await cell('2025-11-25', greeter(fakeServer(['2026-07-28'])));
       const result = await at.near.callTool('greet');

@@ -43,7 +43,7 @@ const far = () => {
   return server.on('completion/complete', () => ({ completion: { values: [] } }));
 };
 
-describe('a name that is not in the lists of a caller', () => {
+describe('an unlisted name', () => {
   for (const [says, mayUse] of Object.entries(POLICIES)) {
     proves('choice.order.calls-tell-no-more-than-lists', `is answered alike, there or not, with ${says}`, async () => {
       const policy = plugin('policy', ({ hooks }) =>

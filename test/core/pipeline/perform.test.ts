@@ -224,7 +224,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('is told with what it answered', async () => {
+  it('is reported with its result', async () => {
     const { freeze, settled } = contextOf(echo);
     await perform(freeze(), callOf());
     expect(settled[0]?.result?.value).toMatchObject({ called: 'echo' });

@@ -199,7 +199,7 @@ describe('a resumed stream', () => {
     expect((await session.get({ 'last-event-id': '0-0' })).response.status).toBe(200);
   });
 
-  it('never brings what was on another stream', async () => {
+  it('never sends events of another stream', async () => {
     await using open = await openEndpoint();
     const held = heldTool(open);
     const session = await openSession(open.url);
@@ -328,7 +328,7 @@ describe('a question to a legacy client', () => {
 });
 
 describe('a long legacy call', () => {
-  it('becomes a stream that can be resumed, with signs of life', async () => {
+  it('becomes a resumable stream with keep-alive comments', async () => {
     await using open = await openEndpoint({ limits: { keepAliveMs: 100 } });
     const held = heldTool(open);
     const session = await openSession(open.url);

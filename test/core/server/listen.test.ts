@@ -153,7 +153,7 @@ describe('subscriptions/listen', () => {
     expect(open.endpoint.counts().streams).toBe(0);
   });
 
-  proves('choice.http.keep-alive', 'shows signs of life', async () => {
+  proves('choice.http.keep-alive', 'sends keep-alive comments', async () => {
     await using open = await openEndpoint({ limits: { keepAliveMs: 100 } });
     const stream = await listen(open, {});
     await stream.next();

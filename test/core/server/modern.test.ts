@@ -230,7 +230,7 @@ describe('a modern answer', () => {
     expect(all.map(({ message }) => message.params?.progress ?? message.result?.a)).toEqual([1, 'b']);
   });
 
-  proves('choice.http.keep-alive', 'that takes long becomes a stream with signs of life', async () => {
+  proves('choice.http.keep-alive', 'that takes long becomes a stream with keep-alive comments', async () => {
     await using open = await openEndpoint({ limits: { keepAliveMs: 100 } });
     let finish = (): void => {};
     open.service.tools.set(

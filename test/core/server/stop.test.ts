@@ -44,7 +44,7 @@ describe('an endpoint that stops', () => {
     await open[Symbol.asyncDispose]();
   });
 
-  it('hears nothing of the gateway any more', async () => {
+  it('gets no more events of the gateway', async () => {
     const open = await openEndpoint();
     const session = await openSession(open.url);
     await open.endpoint.stop();

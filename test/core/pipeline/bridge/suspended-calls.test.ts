@@ -40,7 +40,7 @@ async function askInTurn(from: ClientContext, times: number): Promise<CallResult
   return resultFromValue({ heard });
 }
 
-describe('a parked call', () => {
+describe('a suspended call', () => {
   it('waits between two requests and ends with the answers', async () => {
     const suspendedCalls = createSuspendedCalls(LIMITS, () => 0);
     const first = await suspendedCalls.run(asking(), (from) => askInTurn(from, 2));
@@ -149,7 +149,7 @@ describe('a parked call', () => {
     suspendedCalls.stop();
   });
 
-  proves('choice.share.parked', 'takes the place of the oldest of its caller, and leaves others theirs', async () => {
+  proves('choice.share.parked', 'replaces the oldest call of its caller, and no call of others', async () => {
     expect([DEFAULT_LIMITS.parkedPerCaller, DEFAULT_LIMITS.parkedCalls]).toEqual([64, 256]);
     const suspendedCalls = createSuspendedCalls({ ...LIMITS, parkedCalls: 4, parkedPerCaller: 3 }, () => 0);
     const heard: string[] = [];
@@ -178,7 +178,7 @@ describe('a parked call', () => {
     suspendedCalls.stop();
   });
 
-  it('is never asked for what its client did not declare', async () => {
+  it('gets no request whose capability its client did not declare', async () => {
     const suspendedCalls = createSuspendedCalls(LIMITS, () => 0);
     const end = await suspendedCalls.run(asking(), async (from) => {
       const answer = (await from.request?.('sampling/createMessage', Buffer.from('{}'), never())) as ClientResponse;

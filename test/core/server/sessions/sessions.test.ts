@@ -154,7 +154,7 @@ describe('the table of sessions', () => {
     expect(table.sessions.use(session.id, ANONYMOUS)).toBe(session);
   });
 
-  it('tells of each end once', () => {
+  it('reports each end once', () => {
     const table = openTable();
     const session = open(table);
     const cancelled: string[] = [];

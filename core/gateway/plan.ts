@@ -54,11 +54,11 @@ export const planSchema = z.strictObject({
         .optional()
         .describe('allowed Host header names; default: loopback names when bound to loopback, any otherwise'),
       allowedOrigins: z.array(z.string()).default([]).describe('allowed Origin values, exact, besides loopback ones'),
-      loopbackOrigins: z.boolean().default(true).describe('Origin values of this machine are allowed too'),
+      loopbackOrigins: z.boolean().optional().describe('Origin values of this machine are allowed too; default: true'),
       postOnly: z
         .boolean()
-        .default(false)
-        .describe('GET and DELETE get 405: for a server without sessions, which needs no streams of its own'),
+        .optional()
+        .describe('GET and DELETE get 405, for a server without sessions; default: false'),
       loopback: z.boolean().default(true).describe('bound to loopback: Host must be a loopback name'),
       strictProtocolVersion: z
         .boolean()

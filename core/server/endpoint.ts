@@ -44,10 +44,10 @@ export interface EndpointOptions {
   /** Allowed Origin values, exact, besides loopback ones. */
   readonly allowedOrigins?: readonly string[];
   /** Loopback origins are allowed too (default). */
-  readonly loopbackOrigins?: boolean;
+  readonly loopbackOrigins?: boolean | undefined;
   readonly loopback: boolean;
   /** Only POST is answered: no event streams of their own, and sessions are not ended by clients. */
-  readonly postOnly?: boolean;
+  readonly postOnly?: boolean | undefined;
   /** See `ProtocolServerParts`. */
   readonly strictProtocolVersion?: boolean;
   /** Routes beside the endpoint; they are checked before it. */

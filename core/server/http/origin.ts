@@ -5,7 +5,7 @@ export interface GuardOptions {
   /** Allowed Origin values, exact, besides loopback ones. */
   readonly allowedOrigins: readonly string[];
   /** Loopback origins are allowed too (default). */
-  readonly loopbackOrigins?: boolean;
+  readonly loopbackOrigins?: boolean | undefined;
   /** Bound to loopback: the Host must be a loopback name. */
   readonly loopback: boolean;
 }

@@ -15,7 +15,7 @@ export interface TokenVerifierParts {
   challenge(inbound: Inbound): string;
   /**
    * Claims or the objection. `network`: where the token came from. `isLookup`: the answer may change before the token expires.
-   * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE, NoPlace when nobody can tell
+   * @throws GatewayFault REMOTE_REFUSED, REMOTE_UNAVAILABLE, NoFreeSlot when the token cannot be verified now
    */
   judge(
     token: string,

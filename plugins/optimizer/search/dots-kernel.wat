@@ -4,9 +4,9 @@
 ;; process answered no other request.
 ;;
 ;; `npm run wasm` makes one module for each number of vectors from 1 to 9 from this text:
-;; - what stands between "for each vector" and "end" is repeated with $sum1, $sum2 and so on for $sum0;
+;; - the text between "for each vector" and "end" is repeated with $sum1, $sum2 and so on for $sum0;
 ;; - an offset grows with each repetition by the number beside it;
-;; - a constant beside which "times the vectors" stands is multiplied by their number.
+;; - a constant with "times the vectors" beside it is multiplied by their number.
 ;; Each row is read once for all vectors, because memory is slower than arithmetic. The vectors lie side by side: eight
 ;; numbers of each in turn.
 (module

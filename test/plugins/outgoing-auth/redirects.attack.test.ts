@@ -27,7 +27,7 @@ async function gatewayTo(url: string, transport: 'sse' | 'streamable-http') {
   return gateway;
 }
 
-describe('a backend that redirects elsewhere', () => {
+describe('a backend that redirects to another host', () => {
   for (const status of [301, 302, 303, 307, 308]) {
     proves('choice.outgoing.redirects-stay', `by ${status} gets no request, and no credential, there`, async () => {
       const elsewhere = await httpServer(modernAnswers());

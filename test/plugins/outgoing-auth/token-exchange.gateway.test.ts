@@ -197,7 +197,7 @@ describe('callers of a gateway that exchanges their tokens', () => {
 
   proves(
     ['choice.token-exchange.errors', 'choice.token-exchange.recovers'],
-    'hear whether they have to sign in or the token endpoint is away, and are served when it is back',
+    'get an error that tells a needed sign-in from an unavailable token endpoint, and are served when it is back',
     async () => {
       const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
       const far = await guardedBackend(endpoint, '2026-07-28');
@@ -251,7 +251,7 @@ describe('callers of a gateway that exchanges their tokens', () => {
   });
 });
 
-describe('credentials on their way', () => {
+describe('outgoing credentials', () => {
   proves('choice.outgoing.redirects-stay', 'do not follow a redirect to another origin', async () => {
     const endpoint = await endpointWith({ gateway: 'c1ient-s3cret' });
     const elsewhere = await guardedBackend(endpoint, '2026-07-28');

@@ -75,7 +75,7 @@ describe('a token exchange', () => {
     },
   );
 
-  it('says only its name when it has no secret, and nothing without a name', async () => {
+  it('sends only the client id when it has no secret, and no credentials without a client id', async () => {
     await using endpoint = await tokenEndpoint();
     const named = await prepared(endpoint, { clientId: 'public' });
     await named.send(authContextOf(ADA));
@@ -89,7 +89,7 @@ describe('a token exchange', () => {
 
   proves(
     'vmcp.token-exchange.subject-token-type',
-    'calls the token an access token unless it is told otherwise',
+    'sends the token as an access token unless configured otherwise',
     async () => {
       await using endpoint = await tokenEndpoint();
       for (const type of [undefined, 'jwt', 'id_token', 'urn:example:custom']) {
@@ -145,14 +145,14 @@ describe('exchanged tokens', () => {
     expect(endpoint.requests).toHaveLength(2);
   });
 
-  it('are taken from an answer whose other members are odd', async () => {
+  it('are used although other members of the response are malformed', async () => {
     await using endpoint = await tokenEndpoint();
     endpoint.answer = { id_token: 'no JWT', scope: ['a', 'b'], refresh_token: 7, expires_in: null };
     const { send } = await prepared(endpoint);
     expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');
   });
 
-  it('end with the token they were made from', async () => {
+  it('expire with the caller token they were exchanged for', async () => {
     await using endpoint = await tokenEndpoint();
     const { send, clock } = await prepared(endpoint);
     const ending = callerOf('ada', 'token-of-ada', { exp: clock.now() / 1000 + 60 });
@@ -182,7 +182,7 @@ describe('exchanged tokens', () => {
     expect(endpoint.requests).toHaveLength(2);
   });
 
-  it('are waited for by a bounded number of callers', async () => {
+  it('have a bounded number of waiting callers', async () => {
     await using endpoint = await tokenEndpoint();
     const { send, close } = await prepared(endpoint);
     const release = endpoint.hold();
@@ -237,7 +237,7 @@ describe('without a token of a caller', () => {
     },
   );
 
-  it('lists go bare when the endpoint has no token for the gateway itself, and the log says so', async () => {
+  it('lists are sent without credentials when the endpoint issues no token for the gateway itself, with a log line', async () => {
     await using endpoint = await tokenEndpoint();
     endpoint.before = ({ form }, response) => {
       if (form.grant_type !== 'client_credentials') return false;
@@ -256,7 +256,7 @@ describe('without a token of a caller', () => {
     expect(await send(authContextOf(GATEWAY, 'discovery'))).toBe('Bearer issued.gateway.2');
   });
 
-  it('a call is refused, since there is nothing to exchange', async () => {
+  it('a call is refused, because there is no token to exchange', async () => {
     await using endpoint = await tokenEndpoint();
     const { send } = await prepared(endpoint, { clientId: 'gateway', clientSecret: 's' });
     for (const purpose of ['call', 'session'] as const) {
@@ -269,7 +269,7 @@ describe('without a token of a caller', () => {
   });
 });
 
-describe('a token endpoint that says no', () => {
+describe('a token endpoint that refuses', () => {
   const says = (endpoint: TokenEndpoint, status: number, body: string): void => {
     endpoint.before = (_request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -347,7 +347,7 @@ describe('a token endpoint that says no', () => {
     expect(everything(failure)).not.toContain('token-of-ada');
   });
 
-  it('is not followed elsewhere', async () => {
+  it('is not followed when it redirects', async () => {
     await using elsewhere = await tokenEndpoint();
     await using endpoint = await tokenEndpoint();
     const { send } = await prepared(endpoint, { clientId: 'gateway', clientSecret: 's' });
@@ -361,7 +361,7 @@ describe('a token endpoint that says no', () => {
 
   proves(
     'choice.token-exchange.recovers',
-    'or is away fails its callers with one request for a while, and is asked again after it',
+    'or is unavailable causes one request, then errors without a request for two seconds, then a new request',
     async () => {
       const first = await tokenEndpoint();
       const { send, clock } = await prepared(first);
@@ -376,7 +376,7 @@ describe('a token endpoint that says no', () => {
     },
   );
 
-  it('or never answers is given up when the gateway stops', async () => {
+  it('that never responds: the request is aborted when the gateway stops', async () => {
     await using endpoint = await tokenEndpoint();
     const { send, close } = await prepared(endpoint);
     endpoint.hold();
@@ -391,7 +391,7 @@ describe('the options of token_exchange', () => {
   const strategy = createTokenExchange(pluginCore({}));
   const tokenUrl = 'https://idp.example.com/token';
 
-  it('come with the plugin', async () => {
+  it('are declared by the plugin', async () => {
     const core = await bootPlugin(tokenExchange, {});
     const authorizer = await core.slots.authStrategies.get('token_exchange').prepare({ tokenUrl }, 'here');
     expect(authorizer).toMatchObject({ headerNames: ['authorization'], perCaller: true });
@@ -428,7 +428,7 @@ describe('the options of token_exchange', () => {
     });
   });
 
-  it('take https to private addresses, and http on this machine', async () => {
+  it('accept https to private addresses, and http to the loopback address', async () => {
     for (const url of ['https://10.0.0.1/token', 'http://localhost:8080/token', 'http://[::1]/token']) {
       await expect(strategy.prepare({ tokenUrl: url }, 'here')).resolves.toBeDefined();
     }

@@ -67,7 +67,7 @@ describe('the configuration of incoming-auth/oidc', () => {
     expect(problems({ jwksUrl: 'https://10.1.2.3/jwks', jwksAllowPrivateIp: true })).toEqual([]);
   });
 
-  it('refuses what would do nothing or could not work', () => {
+  it('refuses settings that have no effect or cannot work', () => {
     expect(problems({ clientSecretEnv: 'X' })[0]).toContain('clientSecretEnv: is only sent to introspectionUrl');
     expect(problems({ resource: 'my-api' })[0]).toContain('resource: expected an http or https URL');
     expect(problems({ resource: 'https://gw.example/mcp#x' })).toHaveLength(1);

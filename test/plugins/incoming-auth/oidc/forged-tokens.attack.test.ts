@@ -40,7 +40,7 @@ const tokenWith = (idp: IdentityProvider, header: object, claims: object, signat
   `${base64url({ typ: 'JWT', ...header })}.${base64url({ iss: idp.issuer, exp: Date.now() / 1000 + 60, ...claims })}.${signature}`;
 
 describe('a forged token', () => {
-  it('with another signature, or other claims under a good one, is refused', async () => {
+  it('with another signature, or other claims with a valid signature, is refused', async () => {
     await using pair = await both();
     const { idp, gateway } = pair;
     const { kid } = keyOf(idp, 'ES256');
@@ -96,7 +96,7 @@ describe('a forged token', () => {
 
   proves(
     'choice.oidc.algorithms',
-    'that brings its own key, or says where it is, is refused and nobody goes there',
+    'that contains its own key, or the URL of a key, is refused without a request to that URL',
     async () => {
       await using pair = await both();
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -160,7 +160,7 @@ describe('a forged token', () => {
   });
 });
 
-describe('a good signature is not enough', () => {
+describe('a valid signature is not enough', () => {
   it('for a token of another issuer, audience, time or kind', async () => {
     await using pair = await both();
     const { idp, gateway } = pair;
@@ -244,7 +244,7 @@ describe('an Authorization header that is no bearer token', () => {
     await refused(pair.gateway, 'a'.repeat(500_000), 'too long');
   });
 
-  it('is refused, and a token elsewhere than in the header is none', async () => {
+  it('is refused, and a token outside the header is ignored', async () => {
     await using pair = await both();
     const token = pair.idp.sign(CLAIMS);
     for (const odd of [

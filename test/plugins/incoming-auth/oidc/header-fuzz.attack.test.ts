@@ -14,7 +14,7 @@ const inbound = (authorization: string) => ({
 });
 
 describe('any Authorization header', () => {
-  it('that is not a token of the provider is refused with 401, and never breaks anything', async () => {
+  it('that is not a token of the provider is refused with 401, and never causes an error', async () => {
     await using idp = await identityProvider();
     const core = await bootPlugin(oidc, {
       issuer: idp.issuer,

@@ -14,7 +14,7 @@ afterEach(() => {
   delete process.env.TOOLMGR_TEST_OIDC_SECRET;
 });
 
-describe('a provider whose URLs lead inside', () => {
+describe('a provider whose URLs point to internal addresses', () => {
   proves(
     ['vmcp.config-incoming.oidc-jwks-allow-private-ip', 'choice.remote.addresses'],
     'is not reached by name, for discovery and for keys, unless the setting allows it',
@@ -64,7 +64,7 @@ describe('a provider whose URLs lead inside', () => {
     },
   );
 
-  it('cannot send it there by a document either', async () => {
+  it('cannot do so through its metadata document either', async () => {
     await using inside = await loopbackServer((_request, response) => response.end('{"keys":[]}'));
     await using outside = await loopbackServer((_request, response) => {
       response.end(JSON.stringify({ issuer: outside.url, jwks_uri: 'file:///etc/passwd' }));
@@ -76,8 +76,8 @@ describe('a provider whose URLs lead inside', () => {
   });
 });
 
-describe('a provider that answers badly', () => {
-  it('with endless keys, a torn document, no keys or secret ones lets nobody in', async () => {
+describe('a provider with invalid responses', () => {
+  it('with endless keys, a truncated document, no keys or secret keys: every token is refused', async () => {
     const oct = { kty: 'oct', k: Buffer.from('shared').toString('base64url'), kid: 'a', alg: 'HS256', use: 'sig' };
     const leaked = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const secret = { ...leaked.privateKey.export({ format: 'jwk' }), kid: 'b', alg: 'ES256' };
@@ -102,7 +102,7 @@ describe('a provider that answers badly', () => {
     }
   });
 
-  it('keeps its good keys when it publishes nonsense among them', async () => {
+  it('has its valid keys used when it publishes invalid ones too', async () => {
     await using idp = await identityProvider();
     const [good] = idp.publicKeys();
     const jwk = { ...good?.key.export({ format: 'jwk' }), kid: good?.kid, alg: 'ES256' };
@@ -113,7 +113,7 @@ describe('a provider that answers badly', () => {
     expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE }))).toBe(200);
   });
 
-  it('is waited for five seconds by whoever asks, and once by all together', async () => {
+  it('is waited for five seconds, with one request for all callers', async () => {
     await using silent = await loopbackServer(() => {});
     await using gateway = await oidcGateway({ issuer: silent.url });
     const startedMs = performance.now();
@@ -135,7 +135,7 @@ const CLOSE_BY = {
   jwksAllowPrivateIp: true,
 } as const;
 
-describe('introspection that answers oddly', () => {
+describe('introspection with unexpected responses', () => {
   const ask = async (answer: object | string, status = 200) => {
     await using server = await loopbackServer((_request, response) => {
       response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
@@ -149,7 +149,7 @@ describe('introspection that answers oddly', () => {
   };
   const good = { active: true, sub: 'ada', aud: AUDIENCE, exp: Date.now() / 1000 + 60 };
 
-  it('lets nobody in who is not active, meant for this gateway and named', async () => {
+  it('admits only tokens that are active, have this gateway as audience and a subject', async () => {
     expect((await ask(good))[0]).toBe(200);
     expect((await ask({ ...good, aud: ['x', AUDIENCE], iss: 'https://issuer.example/' }))[0]).toBe(200);
     const cases: readonly [object, string][] = [
@@ -237,7 +237,7 @@ describe('introspection that answers oddly', () => {
     await core.hooks.stopping.promise();
   });
 
-  it('holds up no JWT of a known key either while others name keys that it publishes slowly', async () => {
+  it('delays no JWT of a known key while others name keys that it publishes slowly', async () => {
     await using idp = await identityProvider();
     let isSlow = false;
     const waiting: (() => void)[] = [];
@@ -267,7 +267,7 @@ describe('introspection that answers oddly', () => {
 
   proves(
     'choice.oidc.introspection-400',
-    'says with status 400 that the token is bad, unless it does not know who asks',
+    'refuses the token with status 400, except when it rejects the credentials of the gateway',
     async () => {
       const rejected = [401, 'the identity provider does not take the token'];
       for (const body of ['', 'no', '[]', { error: 'invalid_request' }, { error: 'invalid_token' }, { ...good }]) {
@@ -279,7 +279,7 @@ describe('introspection that answers oddly', () => {
     },
   );
 
-  it('is no answer at all when it is torn, too large, a redirect or an error', async () => {
+  it('is ignored when it is truncated, too large, a redirect or an error', async () => {
     for (const [answer, status] of [
       ['{"active":tr', 200],
       ['[true]', 200],

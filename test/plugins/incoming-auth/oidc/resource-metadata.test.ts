@@ -54,7 +54,7 @@ describe('the metadata of the protected resource', () => {
     },
   );
 
-  it('goes by the address that the client used when the audience is no URL', async () => {
+  it('uses the address that the client used when the audience is not a URL', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp, { audience: 'tools-api' });
     const { origin } = new URL(gateway.url);
@@ -121,7 +121,7 @@ describe('a challenge', () => {
     expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([403, stepUp]);
   });
 
-  it('says nothing that a client smuggled into its Host', async () => {
+  it('contains nothing that a client put into its Host header', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp, { audience: 'tools-api' });
     for (const host of ['evil", error="x', 'a/../b', 'evil.example']) {

@@ -92,7 +92,7 @@ describe('an SDK client of the second generation', () => {
     },
   );
 
-  it('is turned away without a token', async () => {
+  it('is refused without a token', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp);
     const transport = new StreamableHTTPClientTransport(new URL(gateway.url));

@@ -43,7 +43,7 @@ describe('a session', () => {
     expect((await post(gateway.url, LIST, renewed)).status).toBe(200);
   });
 
-  it('is no token: its id alone, or with a bad token, opens nothing and ends nothing', async () => {
+  it('is not a token: its id alone, or with an invalid token, gives no access and ends no session', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp);
     const mine = await openSession(gateway.url, { headers: bearer(await idp.userToken('ada', AUDIENCE)) });
@@ -54,7 +54,7 @@ describe('a session', () => {
     expect((await mine.request('tools/list')).status).toBe(200);
   });
 
-  it('cannot be fixed beforehand: the id is the gateway’s choice, never the client’s', async () => {
+  it('cannot be fixated: the gateway chooses the id, never the client', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp);
     const chosen = 'chosen-by-an-attacker';

@@ -47,7 +47,7 @@ describe('a JWT of the provider', () => {
     }
   });
 
-  it('counts whether its issuer, or the configured one, ends with a slash', async () => {
+  it('is accepted whether or not its issuer, or the configured one, ends with a slash', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway({ issuer: `${idp.issuer}/` }, { jwksUrl: `${idp.issuer}/jwks` });
     for (const iss of [idp.issuer, `${idp.issuer}/`]) {
@@ -57,7 +57,7 @@ describe('a JWT of the provider', () => {
     expect(gateway.calls.map(({ caller }) => caller.key)).toEqual([`${idp.issuer}\0ada`, `${idp.issuer}\0ada`]);
   });
 
-  it('is taken with its scheme in any case', async () => {
+  it('is accepted with its scheme in upper or lower case', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway(idp);
     const token = await idp.userToken('ada', AUDIENCE);
@@ -158,7 +158,7 @@ describe('the keys of the provider', () => {
   });
 });
 
-describe('a provider that is away', () => {
+describe('an unavailable provider', () => {
   proves('choice.oidc.away', 'at the start delays nobody, and is asked again', async () => {
     await using idp = await identityProvider();
     const token = await idp.userToken('ada', AUDIENCE);
@@ -185,7 +185,7 @@ describe('a provider that is away', () => {
     expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE }))).toBe(503);
   });
 
-  it('is told of once, not with every request', async () => {
+  it('is logged once, not with every request', async () => {
     await using idp = await identityProvider();
     await idp.pause();
     await using gateway = await oidcGateway(idp);
@@ -236,7 +236,7 @@ describe('an opaque token', () => {
     expect((await gateway.ask(`Bearer ${token}`)).json.error?.message).toBe('the token is not active');
   });
 
-  it('gets 503 while introspection fails, and its credentials are named as the reason', async () => {
+  it('gets 503 while introspection fails, with the client credentials as the reason', async () => {
     process.env.TOOLMGR_TEST_OIDC_SECRET = 'wrong-secret';
     await using idp = await identityProvider({ opaqueAudiences: [OPAQUE] });
     await using gateway = await oidcGateway(idp, config(idp.issuer));
@@ -246,14 +246,14 @@ describe('an opaque token', () => {
     expect(logged).not.toContain('wrong-secret');
   });
 
-  it('is refused where nobody can be asked about it', async () => {
+  it('is refused without an introspection endpoint', async () => {
     await using idp = await identityProvider({ opaqueAudiences: [OPAQUE] });
     await using gateway = await oidcGateway(idp, { audience: OPAQUE });
     const reply = await gateway.ask(`Bearer ${await idp.userToken('bob', OPAQUE)}`);
     expect([reply.status, reply.json.error?.message]).toEqual([401, 'the token is not a signed JWT']);
   });
 
-  it('needs the secret at the start', async () => {
+  it('needs the client secret when the gateway starts', async () => {
     await using idp = await identityProvider();
     const opening = oidcGateway(idp, config(idp.issuer));
     await expect(opening).rejects.toMatchObject({

@@ -1,11 +1,11 @@
-/** A clock that stands still until it is moved. */
+/** A clock that changes only when it is moved. */
 export interface FakeClock {
-  /** Epoch milliseconds; hand it over as `now`. */
+  /** Epoch milliseconds; pass it as `now`. */
   readonly now: () => number;
   advance(ms: number): void;
 }
 
-/** Makes a clock at a fixed, memorable moment. */
+/** Makes a clock at a fixed time. */
 export function fakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClock {
   let nowMs = startMs;
   return {

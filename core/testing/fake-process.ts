@@ -5,12 +5,12 @@ import { PassThrough } from 'node:stream';
 import type { Spawn } from '../backend/create-manager.ts';
 import type { FakeServer } from './fake-server.ts';
 
-/** Prefix of the program name that {@link fakeSpawn} answers to. */
+/** Prefix of program names that {@link fakeSpawn} handles. */
 export const FAKE_PROGRAM = 'fake-server:';
 
 /**
- * Starts fake servers where a stdio backend would start a program: streams in this process, nothing else.
- * A program that is not fake is a real one that the test described: it starts as anywhere.
+ * Starts fake servers in place of the programs of stdio backends: streams in this process. Programs without the prefix
+ * are started as real ones.
  */
 export function fakeSpawn(servers: ReadonlyMap<string, FakeServer>): Spawn {
   return (file, args, options) => {

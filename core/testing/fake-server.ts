@@ -3,37 +3,37 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { isObject } from '../json/raw-json.ts';
 import { META } from '../mcp/meta.ts';
 
-/** What a fake tool or prompt gets to see and do. */
+/** What the handler of a fake tool or prompt gets. */
 export interface FakeContext {
   readonly arguments: JsonObject;
-  /** `_meta` as it arrived, envelope and progress token included. */
+  /** `_meta` as received, including envelope and progress token. */
   readonly meta: JsonObject;
   /** The whole params object. */
   readonly params: JsonObject;
   readonly era: Era;
-  /** What the gateway declared on the client's behalf. */
+  /** Capabilities that the gateway declared for the client. */
   readonly capabilities: JsonObject;
   /** Aborts when the call is cancelled. */
   readonly signal: AbortSignal;
   progress(progress: number, total?: number): void;
   log(level: string, data: JsonValue): void;
-  /** Asks the client in the legacy way: a request in the middle of the call. */
+  /** Sends a legacy server request during the call. */
   ask(method: string, params: JsonObject): Promise<JsonObject>;
 }
 
-/** A result: decoded, or JSON text that must arrive byte-equal. */
+/** A result: decoded, or JSON text that must arrive unchanged. */
 export type FakeResult = JsonObject | { readonly raw: string };
-/** Answers a call; a thrown `{ code, message, data? }` becomes the JSON-RPC error, `{ raw }` one as it is written. */
+/** Answers a call; a thrown `{ code, message, data? }` becomes the JSON-RPC error, `{ raw }` an unchanged one. */
 export type FakeAnswer = (context: FakeContext) => FakeResult | Promise<FakeResult>;
 
-/** An MCP server in this process: no socket, no child. Build it up, hand it to `testGateway`. */
+/** An MCP server in this process, without sockets and child processes. Configure it and pass it to `testGateway`. */
 export class FakeServer {
   readonly eras: readonly Era[];
   readonly capabilities: Record<string, JsonValue> = {};
   instructions: string | undefined;
-  /** Every request it got, in order. */
+  /** Every received request, in order. */
   readonly received: { readonly method: string; readonly params: JsonObject }[] = [];
-  /** Conversations opened so far: one per backend session. */
+  /** Number of connections so far: one per backend session. */
   opened = 0;
   readonly #tools = new Map<string, { readonly definition: JsonObject; readonly answer: FakeAnswer }>();
   readonly #prompts = new Map<string, { readonly definition: JsonObject; readonly answer: FakeAnswer }>();
@@ -88,18 +88,18 @@ export class FakeServer {
     return this;
   }
 
-  /** Answers any method in its own way, before the built-in answers. */
+  /** Answers any method, before the built-in handlers. */
   on(method: string, answer: FakeAnswer): this {
     this.#methods.set(method, answer);
     return this;
   }
 
-  /** Sends a notification on every open conversation. */
+  /** Sends a notification on every open connection. */
   notify(method: string, params: JsonObject = {}): void {
     for (const tell of this.#connections) tell(method, params);
   }
 
-  /** Opens one conversation. `write` takes lines of JSON; the result takes them, and `end` closes it. */
+  /** Opens one connection. `write` gets lines of JSON; the result accepts lines, and `end` closes it. */
   converse(write: (line: string) => void): { hear(line: string): void; end(): void } {
     this.opened++;
     const connection = new JsonRpcConnection(this, write);
@@ -114,7 +114,7 @@ export class FakeServer {
     };
   }
 
-  /** Used by the conversation: what answers a request, `undefined` when nothing does. */
+  /** Used by the connection: the handler of a request, `undefined` without one. */
   answerFor(method: string, params: JsonObject): FakeAnswer | undefined {
     const own = this.#methods.get(method);
     if (own !== undefined) return own;
@@ -133,7 +133,7 @@ export class FakeServer {
   }
 }
 
-/** Makes an empty fake server of both eras, or of those given. */
+/** Makes an empty fake server of both eras, or of the given ones. */
 export function fakeServer(eras?: readonly Era[]): FakeServer {
   return new FakeServer(eras);
 }
@@ -162,7 +162,7 @@ class JsonRpcConnection {
     this.#write = write;
   }
 
-  /** A notification outside any call: plain for a legacy client, on every open listen for a modern one. */
+  /** A notification outside calls: directly for a legacy client, on every open listen for a modern one. */
   tell(method: string, params: JsonObject): void {
     if (this.#listens.size === 0) this.send({ jsonrpc: '2.0', method, params });
     for (const id of this.#listens)
@@ -280,7 +280,7 @@ class JsonRpcConnection {
         if (isObject(answer.result)) resolve(answer.result);
         else reject(answer.error);
       });
-      this.send({ jsonrpc: '2.0', id, method, params }); // last: the answer may come before this returns
+      this.send({ jsonrpc: '2.0', id, method, params }); // last: the response may arrive before this returns
     });
   }
 }

@@ -1,4 +1,4 @@
-// The test kit that plugin authors and our own tests share; named exports only.
+// The test kit for plugin authors and our own tests; named exports only.
 export { type FakeClock, fakeClock } from './fake-clock.ts';
 export { type FakeAnswer, type FakeContext, type FakeResult, FakeServer, fakeServer, text } from './fake-server.ts';
 export { type PushSource, pushSource } from './push-source.ts';

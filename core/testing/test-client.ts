@@ -4,25 +4,25 @@ import { isObject } from '../json/raw-json.ts';
 import { encodeHeaderValue } from '../mcp/headers.ts';
 import { META } from '../mcp/meta.ts';
 
-/** How a test client presents itself. */
+/** Settings of a test client. */
 export interface TestClientOptions {
   /** Default: modern. */
   readonly era?: Era;
   readonly capabilities?: JsonObject;
   /** Extra request headers, e.g. `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Answers what backends ask; without it questions are declined with -32601. A thrown `{ code, message }` declines too. */
+  /** Answers server requests; without it they are declined with -32601. A thrown `{ code, message }` declines too. */
   readonly answer?: (method: string, params: JsonObject) => JsonObject | Promise<JsonObject>;
 }
 
-/** A JSON-RPC answer with the HTTP status it came with. */
+/** A JSON-RPC response with its HTTP status. */
 export interface TestReply {
   readonly status: number;
   readonly result: JsonObject | undefined;
   readonly error: { readonly code: number; readonly message: string; readonly data?: JsonValue } | undefined;
-  /** Notifications that came before the answer. */
+  /** Notifications before the response. */
   readonly told: readonly JsonObject[];
-  /** The answer as it came. */
+  /** The response unchanged. */
   readonly text: string;
 }
 
@@ -32,9 +32,9 @@ export interface TestClient {
   request(method: string, params?: JsonObject, signal?: AbortSignal): Promise<TestReply>;
   /** Resolves with the HTTP status. */
   notify(method: string, params?: JsonObject): Promise<number>;
-  /** The result of a tool; rejects on a JSON-RPC error. Answers questions on the way. */
+  /** The result of a tool; rejects on a JSON-RPC error. Answers server requests meanwhile. */
   callTool(name: string, given?: JsonObject, meta?: JsonObject): Promise<JsonObject>;
-  /** Names in the order they are listed, all pages. */
+  /** Names in the order of the lists, all pages. */
   toolNames(): Promise<string[]>;
   /** Ends a legacy session. */
   close(): Promise<void>;
@@ -175,7 +175,7 @@ class Client implements TestClient {
     return { status, result: undefined, error: undefined, told, text: '' };
   }
 
-  /** Answers a request that came in the middle of a call. */
+  /** Answers a server request during a call. */
   async #reply(question: JsonObject): Promise<void> {
     const { id } = question;
     const answered = await this.#answered(question);

@@ -11,30 +11,30 @@ import type { FakeServer } from './fake-server.ts';
 import { pushSource } from './push-source.ts';
 import { type TestClient, type TestClientOptions, testClient } from './test-client.ts';
 
-/** A gateway in memory, and how to talk to it. Dispose of it: `await using gateway = await testGateway(…)`. */
+/** A gateway in memory. Dispose of it: `await using gateway = await testGateway(…)`. */
 export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   /** A client over `gateway.fetch`: no sockets. */
   client(options?: TestClientOptions): Promise<TestClient>;
-  /** Replaces the backends as a backend source would. */
+  /** Replaces the backends like a backend source. */
   setBackends(backends: TestBackends): void;
-  /** Warnings and errors that were logged. */
+  /** Logged warnings and errors. */
   readonly logged: readonly string[];
 }
 
 /** Backends by name: fake servers, or descriptions of real ones. */
 export type TestBackends = Readonly<Record<string, FakeServer | Omit<Backend, 'name'>>>;
 
-/** What a test gateway is made of; everything has a default. */
+/** Settings of a test gateway; all have defaults. */
 export interface TestGatewayOptions extends Omit<GatewayOptions, 'spawn' | 'log'> {
   readonly backends?: TestBackends;
   readonly plan?: Partial<PlanInput>;
 }
 
 /**
- * Assembles a gateway with an anonymous caller and no outgoing credentials around the given plugins and backends.
+ * Makes a gateway with an anonymous caller and no outgoing credentials, with the given plugins and backends.
  *
- * Those two stand back: when a plugin of the plan authenticates or brings the strategy, only that one does.
+ * The two defaults are not used when a plugin of the plan authenticates callers or provides the strategy.
  * Boots in well under 150 ms: nothing listens and no process starts unless a backend describes a real one.
  */
 export async function testGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -46,7 +46,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   const gateway = await createGateway(
     {
       ...plan,
-      // the stand-ins last: what they leave to others has been said by then
+      // the defaults last, when it is known what the other plugins provide
       plugins: [{ use: source.plugin.address }, ...used, { use: noCredentials.address }, { use: everybody.address }],
     },
     {
@@ -66,7 +66,7 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
   };
 }
 
-/** Everybody is the same caller, unless a plugin of the plan says who callers are. */
+/** All callers are the same one, unless a plugin of the plan authenticates callers. */
 const everybody: Plugin = definePlugin({
   address: 'testing/everybody',
   config: z.strictObject({}),
@@ -76,7 +76,7 @@ const everybody: Plugin = definePlugin({
   },
 });
 
-/** The strategy that adds nothing, unless a plugin brought its own. */
+/** The strategy without credentials, unless a plugin provides its own. */
 const noCredentials: Plugin = definePlugin({
   address: 'testing/no-credentials',
   config: z.strictObject({}),

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../contract/json.ts';
 
-/** An identity provider in miniature: real ES256 keys, real JWTs (RFC 7519), and its metadata over HTTP when asked. */
+/** A small identity provider: real ES256 keys, real JWTs (RFC 7519), and its metadata over HTTP on request. */
 export interface TokenIssuer extends AsyncDisposable {
   /** The `iss` of its tokens; an http URL once it listens. */
   readonly issuer: string;

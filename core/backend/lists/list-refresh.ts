@@ -28,7 +28,7 @@ interface Relist {
   holder: SessionHolder;
   kinds: Set<ListKind>;
   /** Which session announced which change and when, until it was read. */
-  told: Map<SessionHolder, Announcement>;
+  announced: Map<SessionHolder, Announcement>;
   /** When a reading last found a changed list; all sessions of the class are notified within `coalesceMs`. */
   changedAt: number;
   tries: number;
@@ -55,13 +55,13 @@ export class ListRefresh {
     this.#options = options;
   }
 
-  /** Lists of the holder's class have changed, as `teller` announced; by default the holder itself. */
-  add(holder: SessionHolder, kinds: readonly ListKind[], teller = holder): void {
+  /** Lists of the holder's class have changed, as `announcer` announced; by default the holder itself. */
+  add(holder: SessionHolder, kinds: readonly ListKind[], announcer = holder): void {
     const known = this.#relists.get(holder.capabilityClass);
     const relist = known ?? {
       holder,
       kinds: new Set(),
-      told: new Map(),
+      announced: new Map(),
       changedAt: Number.NEGATIVE_INFINITY,
       tries: 0,
       isRunning: false,
@@ -71,12 +71,12 @@ export class ListRefresh {
     this.#relists.set(holder.capabilityClass, relist);
     relist.holder = holder;
     relist.tries = 0;
-    const told = relist.told.get(teller) ?? { kinds: new Set(), at: 0 };
-    relist.told.set(teller, told);
-    told.at = performance.now();
+    const announced = relist.announced.get(announcer) ?? { kinds: new Set(), at: 0 };
+    relist.announced.set(announcer, announced);
+    announced.at = performance.now();
     for (const kind of kinds) {
       relist.kinds.add(kind);
-      told.kinds.add(kind);
+      announced.kinds.add(kind);
     }
     this.#schedule(relist, this.#pauseMs(relist));
   }
@@ -103,21 +103,21 @@ export class ListRefresh {
 
   async #run(relist: Relist): Promise<void> {
     // Without an open session nothing can be read; the lists are read when one is opened.
-    if (relist.holder.link === undefined) return relist.told.clear();
-    const { kinds, told } = relist;
+    if (relist.holder.link === undefined) return relist.announced.clear();
+    const { kinds, announced } = relist;
     relist.kinds = new Set();
-    relist.told = new Map();
+    relist.announced = new Map();
     relist.isRunning = true;
     relist.readAt = performance.now();
     try {
       const isOther = await this.#options.read(relist.holder, kinds);
       relist.tries = 0;
       if (isOther) relist.changedAt = performance.now();
-      else this.#tellUnchanged(relist, told);
+      else this.#notifyUnchanged(relist, announced);
     } catch (cause) {
       if (!this.#isStopped) this.#options.failed(cause);
       for (const kind of kinds) relist.kinds.add(kind);
-      for (const [holder, one] of told) if (!relist.told.has(holder)) relist.told.set(holder, one);
+      for (const [holder, one] of announced) if (!relist.announced.has(holder)) relist.announced.set(holder, one);
       relist.tries++;
     }
     relist.isRunning = false;
@@ -130,9 +130,9 @@ export class ListRefresh {
    * A session may show another list to its own client, so its announcement is passed on, unless the class was just
    * notified.
    */
-  #tellUnchanged(relist: Relist, told: ReadonlyMap<SessionHolder, Announcement>): void {
+  #notifyUnchanged(relist: Relist, announced: ReadonlyMap<SessionHolder, Announcement>): void {
     if (this.#isStopped) return;
-    for (const [holder, { kinds, at }] of told) {
+    for (const [holder, { kinds, at }] of announced) {
       if (at - relist.changedAt >= this.#options.coalesceMs) this.#options.unchanged(holder, [...kinds]);
     }
   }

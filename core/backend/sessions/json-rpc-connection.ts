@@ -276,9 +276,9 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     const changed = CHANGED_LIST.get(method);
     if (changed !== undefined) return this.#options.events.listChanged(changed);
     if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
-    const hearer = this.#concerned(via)?.asked.listener;
-    if (hearer === undefined) return this.#options.events.notified(method, withoutHopMeta(params));
-    hearer.notify(method, withoutHopMeta(params));
+    const listener = this.#concerned(via)?.asked.listener;
+    if (listener === undefined) return this.#options.events.notified(method, withoutHopMeta(params));
+    listener.notify(method, withoutHopMeta(params));
   }
 
   #progressed(params: RawObject, via: PendingRequest | undefined): void {
@@ -286,9 +286,9 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     const exchange = this.#under(token);
     if (exchange === undefined || (via !== undefined && via !== exchange)) return;
     exchange.restartTimeout();
-    const hearer = exchange.asked.listener;
-    if (hearer?.progressToken === undefined) return;
-    hearer.notify('notifications/progress', withoutHopMeta(params.with('progressToken', hearer.progressToken)));
+    const listener = exchange.asked.listener;
+    if (listener?.progressToken === undefined) return;
+    listener.notify('notifications/progress', withoutHopMeta(params.with('progressToken', listener.progressToken)));
   }
 
   #cancelled(params: RawObject): void {
@@ -297,10 +297,10 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
   }
 
   #logged(params: RawObject, via: PendingRequest | undefined): void {
-    const hearer = this.#concerned(via)?.asked.listener;
+    const listener = this.#concerned(via)?.asked.listener;
     const plain = withoutHopMeta(params);
-    if (hearer === undefined) return this.#options.events.logged(plain);
-    hearer.notify('notifications/message', plain);
+    if (listener === undefined) return this.#options.events.logged(plain);
+    listener.notify('notifications/message', plain);
   }
 
   #listenOf(params: RawObject, via: PendingRequest | undefined): PendingRequest | undefined {

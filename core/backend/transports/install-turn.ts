@@ -33,13 +33,13 @@ export async function takeInstallTurn(run: PackageRun, options: TurnOptions): Pr
   const key = createHash('sha256').update(run.packages.join('\n')).digest('hex').slice(0, 32);
   const watched: Watched = { path: '', modifiedMs: 0, sinceMs: 0 };
   const deadlineMs = performance.now() + waitMs;
-  let told = false;
+  let isReported = false;
   for (;;) {
     signal.throwIfAborted();
     const taken = await tryTake(folder, key, watched).catch(cannotWrite);
     if (taken !== undefined) return taken;
-    if (!told) onWait?.();
-    told = true;
+    if (!isReported) onWait?.();
+    isReported = true;
     if (performance.now() >= deadlineMs) return undefined;
     await delay(POLL_MS, undefined, { signal }).catch(() => {});
   }

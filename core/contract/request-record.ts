@@ -19,7 +19,7 @@ export interface RequestRecord {
   /** Address of the socket, read while it was open. */
   readonly remoteAddress: string | undefined;
   /** What served it: the MCP endpoint or a mounted route; `undefined` when neither did. */
-  readonly face: 'mcp' | 'route' | undefined;
+  readonly servedBy: 'mcp' | 'route' | undefined;
   /** `undefined` when no caller was identified. */
   readonly caller: Caller | undefined;
   readonly era: Era | undefined;

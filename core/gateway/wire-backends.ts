@@ -65,12 +65,12 @@ export function wireBackends(parts: WiringParts, expected: () => readonly Expect
     httpClient,
     events: {
       listed(backend, capabilityClass) {
-        faces.stale();
+        serverDescriber.stale();
         gaps.stale();
         catalogs.changed(backend, capabilityClass);
       },
       changed(event) {
-        faces.stale();
+        serverDescriber.stale();
         gaps.stale();
         hooks.backendChanged.call(event);
       },
@@ -87,9 +87,9 @@ export function wireBackends(parts: WiringParts, expected: () => readonly Expect
     log,
     onRebuilt: (rebuilt) => hooks.catalogRebuilt.call(rebuilt),
   });
-  const faces = createServerDescriber(serverInfo, manager, limits.instructionsBytes, endpointSettings.eras);
+  const serverDescriber = createServerDescriber(serverInfo, manager, limits.instructionsBytes, endpointSettings.eras);
   const gaps = createGaps({ manager, expected, now });
-  return { manager, catalogs, faces, gaps, serverInfo, isAdopted: (name: string) => adopted.has(name) };
+  return { manager, catalogs, serverDescriber, gaps, serverInfo, isAdopted: (name: string) => adopted.has(name) };
 }
 
 /** See {@link wireBackends}. */

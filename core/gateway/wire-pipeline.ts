@@ -17,7 +17,7 @@ import type { WiredBackends, WiringParts } from './wire-backends.ts';
  */
 export function wirePipeline(
   { plan, hooks, log, now, authorizers, endpointSettings }: WiringParts,
-  { manager, catalogs, faces, gaps, serverInfo }: WiredBackends,
+  { manager, catalogs, serverDescriber, gaps, serverInfo }: WiredBackends,
   before: HandoverState | undefined,
 ) {
   const { limits } = plan;
@@ -42,7 +42,7 @@ export function wirePipeline(
   const service = createGatewayService({
     ...context,
     manager,
-    faces,
+    serverDescriber,
     gaps,
     seal,
     serverInfo,

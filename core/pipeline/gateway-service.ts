@@ -29,7 +29,7 @@ export interface GatewayService {
    */
   answer(request: McpRequest): Promise<Answer>;
   /** The server info for one client. */
-  face(client: ClientContext): ServerDescription;
+  describeServer(client: ClientContext): ServerDescription;
   /** Decides `resources/subscribe` and listen filters: the entry of a URI, or a refusal or error. */
   mayWatch(
     request: McpRequest,
@@ -70,7 +70,7 @@ export interface ListsChanged {
 /** What the service is made with. */
 export interface GatewayServiceParts extends PipelineContext, Omit<ListParts, 'pipeline'>, ResolveParts {
   readonly manager: BackendManager;
-  readonly faces: ServerDescriber;
+  readonly serverDescriber: ServerDescriber;
   readonly firstLists: FirstLists;
   /** See {@link GatewayService}. */
   readonly listClass?: NonNullable<GatewayService['listClass']>;
@@ -86,7 +86,7 @@ export interface FirstLists {
 
 /** Answers requests of the protocol servers from the pipeline, the catalogues and the backends. */
 export function createGatewayService(parts: GatewayServiceParts): GatewayService {
-  const { pipeline, manager, catalogs, faces, log, firstLists } = parts;
+  const { pipeline, manager, catalogs, serverDescriber, log, firstLists } = parts;
   const preparations = createPreparations(manager, log);
   const ready = ({ owner }: ClientContext): Promise<unknown> | undefined => {
     const prepared = listClassOf(owner) === '' ? undefined : preparations.of(owner);
@@ -107,7 +107,7 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
       const waiting = readyFor(request);
       return waiting === undefined ? answer(parts, request) : waiting.then(() => answer(parts, request));
     },
-    face: faces.face,
+    describeServer: serverDescriber.describeServer,
     async mayWatch({ caller, client, inbound, cancel }, uri) {
       await ready(client);
       const params = RawObject.empty().with('uri', Buffer.from(JSON.stringify(uri)));

@@ -17,7 +17,7 @@ export interface ServerDescription {
 
 /** Builds the server description from those of the backends; cached until `stale` is called. */
 export interface ServerDescriber {
-  face(client: ClientContext): ServerDescription;
+  describeServer(client: ClientContext): ServerDescription;
   stale(): void;
 }
 
@@ -33,7 +33,7 @@ export function createServerDescriber(
 ): ServerDescriber {
   let kept: ServerDescription | undefined;
   return {
-    face() {
+    describeServer() {
       kept ??= { ...compose(serverInfo, manager, maxInstructions), eras };
       return kept;
     },

@@ -37,13 +37,13 @@ export function createProtocolRouter({
     log.error('keep-alive failed', { cause: explainCause(cause) }),
   );
   const parts: ProtocolServerParts = { service, limits, log, heartbeat, now, strictProtocolVersion };
-  const face = once(() => service.face(GATEWAY_CLIENT));
-  const serverInfo = once(() => encode(face().serverInfo));
+  const describeServer = once(() => service.describeServer(GATEWAY_CLIENT));
+  const serverInfo = once(() => encode(describeServer().serverInfo));
   const supported = once(() => servers.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));
   const legacy = createLegacyServer({ ...parts, sharedSessions, onSessionEnded });
   const modern = createModernServer({ ...parts, supported, serverInfo });
   const servers: readonly ProtocolServer[] = [modern, legacy];
-  const isServed = (server: ProtocolServer): boolean => face().eras.includes(server.era);
+  const isServed = (server: ProtocolServer): boolean => describeServer().eras.includes(server.era);
   const byEra = new Map<Era, ProtocolServer>(servers.map((server) => [server.era, server]));
 
   return {

@@ -63,7 +63,7 @@ export class ReloadableService implements GatewayService {
 
   identify = (inbound: Inbound) => this.#service.identify(inbound);
   answer = (request: McpRequest) => this.#service.answer(request);
-  face = (client: ClientContext): ServerDescription => this.#service.face(client);
+  describeServer = (client: ClientContext): ServerDescription => this.#service.describeServer(client);
   mayWatch = (request: McpRequest, uri: string) => this.#service.mayWatch(request, uri);
   objection = async (request: McpRequest) => this.#service.objection?.(request);
   mirrored = (name: string, client: ClientContext) => this.#service.mirrored?.(name, client);

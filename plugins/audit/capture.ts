@@ -41,8 +41,8 @@ export function createCapture({
 const nothing = (): undefined => undefined;
 const OMITTED: Captured = { bytes: undefined, isCut: true };
 
-function requestOf({ face, message, inbound }: RequestRecord, maxBytes: number): Captured | undefined {
-  if (face !== 'mcp' || message === undefined) return undefined;
+function requestOf({ servedBy, message, inbound }: RequestRecord, maxBytes: number): Captured | undefined {
+  if (servedBy !== 'mcp' || message === undefined) return undefined;
   if (message.params !== undefined) return wholeMembers(message.params.without(...PER_HOP), maxBytes);
   if (message.given === undefined) return undefined; // the client's answer to an elicitation may contain secrets
   const declared = Number(inbound.headers['content-length'] ?? Number.POSITIVE_INFINITY);
@@ -52,8 +52,8 @@ function requestOf({ face, message, inbound }: RequestRecord, maxBytes: number):
   return bytes.length > maxBytes ? OMITTED : { bytes, isCut: false };
 }
 
-function responseOf({ face, body }: RequestRecord, maxBytes: number): Captured | undefined {
-  if (face !== 'mcp' || body === undefined || body.length === 0) return undefined;
+function responseOf({ servedBy, body }: RequestRecord, maxBytes: number): Captured | undefined {
+  if (servedBy !== 'mcp' || body === undefined || body.length === 0) return undefined;
   if (typeof body === 'string') return firstBytes(Buffer.from(body.slice(0, maxBytes + 1)), maxBytes);
   return Buffer.isBuffer(body) ? firstBytes(body, maxBytes) : firstBytesOfParts(body, maxBytes);
 }

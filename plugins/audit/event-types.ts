@@ -57,8 +57,8 @@ export function typeOfMethod(method: string): EventType {
  * A request that was refused before authentication is `mcp_request`, so that a client cannot choose the type of a failed
  * login with a header.
  */
-export function typeOfRequest({ face, caller, inbound, message }: RequestRecord): EventType {
-  if (face !== 'mcp') return 'http_request';
+export function typeOfRequest({ servedBy, caller, inbound, message }: RequestRecord): EventType {
+  if (servedBy !== 'mcp') return 'http_request';
   if (caller === undefined) return 'mcp_request';
   if (inbound.method === 'GET') return 'sse_connection';
   return message?.method === undefined ? 'mcp_request' : typeOfMethod(message.method);

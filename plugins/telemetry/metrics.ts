@@ -87,7 +87,7 @@ export function createMetrics(
 
   return {
     requestEnded({ record, durationMs, errorType }) {
-      if (record.face !== 'mcp') return;
+      if (record.servedBy !== 'mcp') return;
       const { inbound, message, call } = record;
       const method = message?.method === undefined ? undefined : methodName(message.method);
       const mcp_resource_id = call === undefined ? '' : nameLabel(call.target.key);

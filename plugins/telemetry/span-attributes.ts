@@ -25,7 +25,7 @@ export function requestAttributes({ record, durationMs, errorType }: RequestOutc
     transport: 'tcp',
     method: message?.method === undefined ? undefined : methodName(message.method),
     ...(message === undefined ? {} : RPC),
-    mcpTransport: record.face === 'mcp' ? 'streamable-http' : undefined,
+    mcpTransport: record.servedBy === 'mcp' ? 'streamable-http' : undefined,
     requestId: message?.kind === 'request' && message.key !== undefined ? String(message.key) : undefined,
     rpcStatus: record.error === undefined ? undefined : String(record.error.code),
     session: session?.id,

@@ -133,7 +133,7 @@ export function createTracing({ tracer, naming, commonAttributes, now }: Tracing
 /** The MCP method, else the HTTP method, with the path of a known route. */
 function requestName({ method, path }: Inbound, record: RequestRecord | undefined): string {
   if (record?.message?.method !== undefined) return methodName(record.message.method);
-  return record?.face === undefined ? method : `${method} ${path}`;
+  return record?.servedBy === undefined ? method : `${method} ${path}`;
 }
 
 /** Whether a request has ended; a call may outlive it when the client disconnects. */

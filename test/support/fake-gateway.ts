@@ -76,7 +76,7 @@ export function createFakeGatewayService(): FakeGatewayService {
       service.seen.push(request);
       return answer(service, request);
     },
-    face: () => ({ ...SERVER_INFO, eras: service.eras }),
+    describeServer: () => ({ ...SERVER_INFO, eras: service.eras }),
     mayWatch: async (_request, uri) => {
       if (uri.startsWith('denied:')) {
         return { refusal: { refused: true, status: 403, reason: 'read denied by authorization policy' } };

@@ -20,15 +20,15 @@ const ANYTHING = z.looseObject({});
 export async function sdkGateway(backendUrl: string, era: Era): Promise<SdkGateway> {
   const first = await clientOf(backendUrl, era, {});
   const capabilities = first.getServerCapabilities() ?? {};
-  const face = era === '2026-07-28' ? stateless(first, capabilities) : sessions(first, capabilities, backendUrl);
+  const handler = era === '2026-07-28' ? stateless(first, capabilities) : sessions(first, capabilities, backendUrl);
   const http = createServer((request, response) => {
-    face.handle(request, response).catch(() => response.destroy());
+    handler.handle(request, response).catch(() => response.destroy());
   });
   await once(http.listen(0, '127.0.0.1'), 'listening');
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     async [Symbol.asyncDispose]() {
-      await face.close();
+      await handler.close();
       await first.close();
       http.closeAllConnections();
       await new Promise((done) => http.close(done));

@@ -21,14 +21,14 @@ export interface TracedServer extends AsyncDisposable {
 export async function tracedServer(): Promise<TracedServer> {
   const calls: TracedCall[] = [];
   const handler = createMcpHandler(toolServer);
-  const face = toNodeHandler(handler);
+  const nodeHandler = toNodeHandler(handler);
   const http = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
     const body = text === '' ? undefined : (JSON.parse(text) as Body);
     if (body?.method === 'tools/call') calls.push({ headers: request.headers, meta: body.params?._meta ?? {} });
-    await face(request, response, body);
+    await nodeHandler(request, response, body);
   });
   await once(http.listen(0, '127.0.0.1'), 'listening');
   return {

@@ -144,7 +144,7 @@ async function initialize(context: ServerContext, exchange: HttpExchange, messag
   exchange.inbound.record?.belongsTo(session);
   const client = sessionClient(session);
   context.service.prepareOwner(client);
-  const result = encode(initializeResult(context.service.face(client), session.protocolVersion));
+  const result = encode(initializeResult(context.service.describeServer(client), session.protocolVersion));
   const headers = { ...ANSWER_HEADERS, 'mcp-session-id': session.id };
   exchange.responder.send(200, headers, resultParts(message.id, [result]));
 }

@@ -50,7 +50,8 @@ export async function openListen(
     listen.unwatchAll();
     return refuse(CODE.internalError, 'the gateway is stopping', 503);
   }
-  for (const kind of deliverable(filter.kinds, service.face(request.client).capabilities)) listen.kinds.add(kind);
+  for (const kind of deliverable(filter.kinds, service.describeServer(request.client).capabilities))
+    listen.kinds.add(kind);
   listen.start(new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes));
 }
 

@@ -112,7 +112,7 @@ type Serve = (
 ) => void | Promise<void>;
 
 const discover: Serve = (context, { responder }, message, request) => {
-  const { capabilities, instructions } = context.service.face(request.client);
+  const { capabilities, instructions } = context.service.describeServer(request.client);
   const result = RawObject.empty()
     .with('supportedVersions', encode(context.supported()))
     .with('capabilities', encode(capabilities))

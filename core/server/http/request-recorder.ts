@@ -24,7 +24,7 @@ export class RequestRecorder implements RequestRecord, Responder {
   readonly inbound: Inbound;
   readonly remoteAddress: string | undefined;
   readonly startedMs: number;
-  face: RequestRecord['face'];
+  servedBy: RequestRecord['servedBy'];
   traceId: string | undefined;
   caller: Caller | undefined;
   era: Era | undefined;
@@ -69,8 +69,8 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.refusal = reason;
   }
 
-  enters(face: 'mcp' | 'route'): void {
-    this.face = face;
+  enters(servedBy: 'mcp' | 'route'): void {
+    this.servedBy = servedBy;
   }
 
   isOf(caller: Caller): void {

@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 /** What a listener keeps of a record: the record itself is only good while it is told. */
 type Kept = Pick<
   RequestRecord,
-  'id' | 'face' | 'status' | 'refusal' | 'error' | 'era' | 'isStream' | 'isGone' | 'remoteAddress' | 'responseBytes'
+  'id' | 'servedBy' | 'status' | 'refusal' | 'error' | 'era' | 'isStream' | 'isGone' | 'remoteAddress' | 'responseBytes'
 > & {
   readonly method: string | undefined;
   readonly caller: string | undefined;
@@ -24,9 +24,9 @@ type Kept = Pick<
 };
 
 function kept(record: RequestRecord): Kept {
-  const { id, face, status, refusal, error, era, isStream, isGone, remoteAddress, responseBytes } = record;
+  const { id, servedBy, status, refusal, error, era, isStream, isGone, remoteAddress, responseBytes } = record;
   return {
-    ...{ id, face, status, refusal, error, era, isStream, isGone, remoteAddress, responseBytes },
+    ...{ id, servedBy, status, refusal, error, era, isStream, isGone, remoteAddress, responseBytes },
     method: record.message?.method,
     caller: record.caller?.subject,
     session: record.session?.id,
@@ -123,13 +123,13 @@ describe('a request', () => {
     await fetch(new URL('/about', here.url));
     await fetch(new URL('/nowhere', here.url));
     expect(here.settled).toMatchObject([
-      { method: 'initialize', era: '2025-11-25', status: 200, session: session.id, client: 'test', face: 'mcp' },
+      { method: 'initialize', era: '2025-11-25', status: 200, session: session.id, client: 'test', servedBy: 'mcp' },
       { method: 'notifications/initialized', status: 202, session: session.id },
       { method: 'tools/list', era: '2025-11-25', status: 200, session: session.id, client: 'test', call: undefined },
       { method: 'ping', status: 200, error: undefined },
       { method: 'tools/list', era: '2026-07-28', status: 200, session: undefined, client: 'test', caller: 'anonymous' },
-      { face: 'route', status: 200, method: undefined, caller: undefined, responseBytes: 5 },
-      { face: undefined, status: 404 },
+      { servedBy: 'route', status: 200, method: undefined, caller: undefined, responseBytes: 5 },
+      { servedBy: undefined, status: 404 },
     ]);
     expect(new Set(here.settled.map(({ remoteAddress }) => remoteAddress))).toEqual(new Set(['127.0.0.1']));
     expect(here.settled.every(({ responseBytes, status }) => responseBytes > 0 || status === 202)).toBe(true);
@@ -146,9 +146,9 @@ describe('a request', () => {
     await post(here.url, 'torn', { authorization: 'Bearer good' });
     await fetch(here.url, { method: 'PUT' });
     expect(here.settled).toMatchObject([
-      { status: 403, refusal: 'this Host is not served here', face: undefined },
+      { status: 403, refusal: 'this Host is not served here', servedBy: undefined },
       { status: 403, refusal: 'this Origin is not allowed' },
-      { status: 401, refusal: 'authentication is required', error: { code: 401 }, caller: undefined, face: 'mcp' },
+      { status: 401, refusal: 'authentication is required', error: { code: 401 }, caller: undefined, servedBy: 'mcp' },
       { status: 401, refusal: 'unknown token', caller: undefined },
       { status: 400, refusal: undefined, caller: 'ada', error: { code: -32700, message: 'the body is not JSON' } },
       { status: 405, error: { code: -32600 } },

@@ -45,7 +45,7 @@ model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, mo
 one_at_a_time = Lock()
 
 
-class Face(BaseHTTPRequestHandler):
+class EmbeddingHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
@@ -102,6 +102,6 @@ class Face(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", asked.port), Face)
+    server = ThreadingHTTPServer(("127.0.0.1", asked.port), EmbeddingHandler)
     print(f"listening http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()

@@ -99,6 +99,7 @@ const REFUSED: readonly Refused[] = [
   ['parking', 'suspended calls'],
   ['(?:shelf|shelves)', 'index cache'],
   ['(?:ladders?|rungs?)', 'checks'],
+  ['faces?', 'server description, public exports or response'],
   ['sought', 'searched or requested'],
   ['stands? twice', 'is a duplicate', 'phrase'],
   ['(?:cannot|to|can) be had', 'is unavailable or is available', 'phrase'],
@@ -122,9 +123,4 @@ const ALLOWED: readonly Allowed[] = [
     why: 'descriptions of tools in searches, such as "book a room"',
   },
   { path: /^test\/support\/container-engine\.ts$/, word: /^nobody$/, why: 'the Unix user of that name' },
-  {
-    path: /^(?:test\/)?plugins\/(?:incoming-auth|outgoing-auth)\/|^test\/hosts\/vmcp\/serve-oidc/,
-    word: /./,
-    why: 'not rewritten yet',
-  },
 ];

@@ -195,16 +195,16 @@ describe('a valid signature is not enough', () => {
   proves('choice.oidc.client-subject', 'to be the user whose name a client has', async () => {
     await using pair = await both();
     const { idp, gateway } = pair;
-    const nobody = { ...CLAIMS, sub: undefined };
-    expect(await gateway.status(idp.sign({ ...nobody, sub: 'ada' }))).toBe(200);
-    expect(await gateway.status(idp.sign({ ...nobody, client_id: 'ada' }))).toBe(200);
+    const unnamed = { ...CLAIMS, sub: undefined };
+    expect(await gateway.status(idp.sign({ ...unnamed, sub: 'ada' }))).toBe(200);
+    expect(await gateway.status(idp.sign({ ...unnamed, client_id: 'ada' }))).toBe(200);
     const [user, client] = gateway.calls.slice(-2).map(({ caller }) => caller);
     expect([user?.subject, client?.subject]).toEqual(['ada', 'client_id:ada']);
     expect(client?.key).not.toBe(user?.key);
-    await refused(gateway, idp.sign({ ...nobody, sub: 'client_id:ada' }), 'claim');
-    await refused(gateway, idp.sign({ ...nobody, sub: null, client_id: 'ada' }), 'claim');
+    await refused(gateway, idp.sign({ ...unnamed, sub: 'client_id:ada' }), 'claim');
+    await refused(gateway, idp.sign({ ...unnamed, sub: null, client_id: 'ada' }), 'claim');
     for (const client_id of ['', 7, 'a\0b', 'a'.repeat(2000)]) {
-      await refused(gateway, idp.sign({ ...nobody, client_id }), 'claim');
+      await refused(gateway, idp.sign({ ...unnamed, client_id }), 'claim');
     }
   });
 
@@ -230,7 +230,7 @@ describe('a valid signature is not enough', () => {
     const bad = Array.from({ length: 300 }, (_, index) => pair.idp.sign({ ...CLAIMS, aud: `other-${index}` }));
     await Promise.all(bad.map((token) => pair.gateway.status(token)));
     await pair.idp.pause();
-    pair.gateway.clock.aheadMs = 25 * 3_600_000; // all keys are too old to be used, and nobody gives new ones
+    pair.gateway.clock.aheadMs = 25 * 3_600_000; // all keys are too old, and the provider gives no new ones
     expect(await pair.gateway.status(pair.idp.sign({ ...CLAIMS, exp: Date.now() / 1000 + 1e6 }))).toBe(503);
     pair.gateway.clock.aheadMs = 0;
     expect(await pair.gateway.status(good)).toBe(200);
@@ -238,7 +238,7 @@ describe('a valid signature is not enough', () => {
 });
 
 describe('an Authorization header that is no bearer token', () => {
-  proves('choice.oidc.size', 'because it is huge is refused before anybody reads it', async () => {
+  proves('choice.oidc.size', 'that is too large is refused before it is decoded', async () => {
     await using pair = await both();
     await refused(pair.gateway, pair.idp.sign({ ...CLAIMS, ballast: 'x'.repeat(13_000) }), 'too long');
     await refused(pair.gateway, 'a'.repeat(500_000), 'too long');

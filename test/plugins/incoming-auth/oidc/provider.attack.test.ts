@@ -123,7 +123,7 @@ describe('a provider with invalid responses', () => {
     expect(silent.seen).toHaveLength(1);
     const againMs = performance.now();
     expect(await gateway.status(signedAs(silent.url))).toBe(503);
-    expect(performance.now() - againMs).toBeLessThan(4_000); // refused at once: nobody waits again so soon
+    expect(performance.now() - againMs).toBeLessThan(4_000); // refused immediately, without another wait
   }, 30_000);
 });
 

@@ -111,7 +111,7 @@ describe('the keys of the provider', () => {
     expect(await gateway.status(old)).toBe(200);
     idp.rotate(false);
     gateway.clock.aheadMs = 5 * 60_000 + 1;
-    // nobody brings a new token: the use of a known one is what renews the keys
+    // there is no new token: the use of a known one renews the keys
     await until(async () => (await gateway.status(old)) === 401);
     expect(await gateway.status(await idp.userToken('ada', AUDIENCE))).toBe(200);
   });
@@ -159,7 +159,7 @@ describe('the keys of the provider', () => {
 });
 
 describe('an unavailable provider', () => {
-  proves('choice.oidc.away', 'at the start delays nobody, and is asked again', async () => {
+  proves('choice.oidc.away', 'at the start delays no request, and is requested again', async () => {
     await using idp = await identityProvider();
     const token = await idp.userToken('ada', AUDIENCE);
     await idp.pause();
@@ -180,7 +180,7 @@ describe('an unavailable provider', () => {
     await idp.pause();
     gateway.clock.aheadMs = 6 * 60_000;
     expect([await gateway.status(first), await gateway.status(second)]).toEqual([200, 200]);
-    // a key that nobody here knows may be a new one: that is no reason to call the token bad
+    // an unknown key may be a new one, so the token is not invalid
     idp.rotate();
     expect(await gateway.status(idp.sign({ sub: 'ada', aud: AUDIENCE }))).toBe(503);
   });

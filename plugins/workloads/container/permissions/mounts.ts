@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, posix, resolve } from 'node:path';
+import type { ContainerMount } from '@toolmgr/core';
+
+/** Mounts and what a person should know about them, or why they are refused. */
+export type MountsRead =
+  | { readonly mounts: readonly ContainerMount[]; readonly warnings: readonly string[] }
+  | { readonly reason: string };
+
+type MountRead = ContainerMount | { readonly reason: string };
+
+const UNSAFE = /[$&;|`\0]/;
+
+/**
+ * Reads `--volume HOST:CONTAINER[:ro]` options and the mounts of a permission profile (`path` or `host:container`).
+ *
+ * A relative path is meant from `cwd`. A path that is to be read and written is written. A container path that is named
+ * twice keeps its first mount, with a warning. A host path that does not exist is refused: the engine would create it.
+ * Source: run spec §1; reference run-command §4.7.
+ */
+export function readMounts(
+  volumes: readonly string[],
+  profile: { readonly read: readonly string[]; readonly write: readonly string[] },
+  cwd: string,
+): MountsRead {
+  const read = [
+    ...volumes.map((text) => volumeFrom(text, cwd)),
+    ...profile.write.map((text) => profileMount(text, false, cwd)),
+    ...profile.read.map((text) => profileMount(text, true, cwd)),
+  ];
+  const mounts = new Map<string, ContainerMount>();
+  const warnings: string[] = [];
+  for (const mount of read) {
+    if ('reason' in mount) return mount;
+    const before = mounts.get(mount.target);
+    if (before === undefined) mounts.set(mount.target, mount);
+    else if (before.source !== mount.source) {
+      warnings.push(`${mount.target} is mounted twice; ${before.source} is used and ${mount.source} is not`);
+    }
+  }
+  return { mounts: [...mounts.values()], warnings };
+}
+
+function volumeFrom(text: string, cwd: string): MountRead {
+  const parts = partsOf(text);
+  const [source, target, mode, ...more] = parts;
+  if (source === undefined || target === undefined || more.length > 0) {
+    return { reason: `--volume ${text}: expected HOST:CONTAINER or HOST:CONTAINER:ro` };
+  }
+  if (mode !== undefined && mode !== 'ro' && mode !== 'rw') {
+    return { reason: `--volume ${text}: expected ro after the second colon` };
+  }
+  return mountOf(text, source, target, mode === 'ro', cwd);
+}
+
+function profileMount(text: string, readOnly: boolean, cwd: string): MountRead {
+  if (/^[a-z]+:\/\//i.test(text)) {
+    return { reason: `mount ${text} of the permission profile: named volumes are not supported, use a path` };
+  }
+  const [source, target, ...more] = partsOf(text);
+  if (source === undefined || more.length > 0) {
+    return { reason: `mount ${text} of the permission profile: expected PATH or HOST:CONTAINER` };
+  }
+  return mountOf(text, source, target ?? resolve(cwd, source), readOnly, cwd);
+}
+
+function mountOf(text: string, from: string, target: string, readOnly: boolean, cwd: string): MountRead {
+  if (UNSAFE.test(text)) return { reason: `mount ${text}: a path must not contain $, &, ;, |, a backtick or NUL` };
+  if (from === '' || target === '') return { reason: `mount ${text}: a path is empty` };
+  if (!posix.isAbsolute(target)) return { reason: `mount ${text}: the container path must be absolute` };
+  const normal = posix.normalize(target).replace(/(?<=.)\/$/, '');
+  if (normal === '/') return { reason: `mount ${text}: the root of the container cannot be replaced` };
+  const source = isAbsolute(from) ? resolve(from) : resolve(cwd, from);
+  if (!existsSync(source)) return { reason: `mount ${text}: ${source} does not exist on this machine` };
+  return { source, target: normal, readOnly };
+}
+
+/** Parts between colons; the colon of a Windows drive (`C:\dir`) is none. */
+function partsOf(text: string): readonly string[] {
+  const drive = /^[A-Za-z]:[\\/]/.test(text) ? text.slice(0, 2) : '';
+  const [first = '', ...rest] = text.slice(drive.length).split(':');
+  return [drive + first, ...rest];
+}

@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readMounts } from '../../../../../plugins/workloads/container/permissions/mounts.ts';
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'toolmgr-mounts-'));
+  await mkdir(join(cwd, 'data'));
+  await mkdir(join(cwd, 'other'));
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+const NONE = { read: [], write: [] };
+const volumes = (...texts: string[]) => readMounts(texts, NONE, cwd);
+
+describe('mounts', () => {
+  it('reads a volume, and a relative path from the working directory', () => {
+    expect(volumes('data:/in', `${cwd}/other:/out:ro`)).toEqual({
+      mounts: [
+        { source: join(cwd, 'data'), target: '/in', readOnly: false },
+        { source: join(cwd, 'other'), target: '/out', readOnly: true },
+      ],
+      warnings: [],
+    });
+  });
+
+  it('keeps the first mount of a container path, and warns', () => {
+    const read = volumes('data:/in', 'other:/in/');
+    expect(read).toMatchObject({
+      mounts: [{ source: join(cwd, 'data') }],
+      warnings: [expect.stringContaining('mounted twice')],
+    });
+  });
+
+  it('writes a path that a profile names for both', () => {
+    const both = { read: ['data'], write: ['data'] };
+    expect(readMounts([], both, cwd)).toEqual({
+      mounts: [{ source: join(cwd, 'data'), target: join(cwd, 'data'), readOnly: false }],
+      warnings: [],
+    });
+  });
+
+  it.each([
+    ['data', /expected HOST:CONTAINER/],
+    ['data:in', /must be absolute/],
+    ['data:/', /root of the container/],
+    ['data:/a/../..', /root of the container/],
+    ['data:/in:rx', /expected ro/],
+    ['data:/in:ro:z', /expected HOST:CONTAINER/],
+    ['absent:/in', /does not exist on this machine/],
+    ['data:/in$(id)', /must not contain/],
+    ['da`ta:/in', /must not contain/],
+    [':/in', /a path is empty/],
+  ])('refuses %s', (text, reason) => {
+    expect(volumes(text)).toEqual({ reason: expect.stringMatching(reason) });
+  });
+
+  it('refuses a named volume in a profile by name', () => {
+    expect(readMounts([], { read: ['volume://data:/in'], write: [] }, cwd)).toEqual({
+      reason: expect.stringContaining('named volumes are not supported'),
+    });
+  });
+});

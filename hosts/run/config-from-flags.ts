@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { RUN_CONFIG_VERSION, type RunConfig, workloadName } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../shared/usage-error.ts';
 import { type Collected, collectSecrets } from './collect-secrets.ts';
+import { containerFromFlags } from './container-from-flags.ts';
 import { findContradiction } from './contradictions.ts';
 import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
 import { readSecretFile } from './option-file.ts';
@@ -27,7 +28,7 @@ export async function configFromFlags(
   cwd: string,
   nowMs: number,
 ): Promise<NewWorkload> {
-  const read = await readTarget(target, [], cwd);
+  const read = await readTarget(target, [], cwd, flags.runtime);
   if (read.kind === 'refused') throw new UsageError(read.reason);
   const transport = flags.transport ?? defaultTransport(read);
   const problem = findContradiction(read.kind, transport, args, flags);
@@ -40,9 +41,18 @@ export async function configFromFlags(
     name,
     group: checkedName('--group', flags.group),
     transport,
-    ...(read.kind === 'url' ? { remote_url: read.url } : { process: programOf(target, read, flags, cwd) }),
+    ...(read.kind === 'url' ? { remote_url: read.url } : {}),
+    ...(read.kind === 'command' ? { process: programOf(target, read, flags, cwd) } : {}),
+    ...(read.kind === 'image' ? await containerFromFlags(read.image, flags, cwd, warnings) : {}),
     cmd_args: [...args],
-    env_vars: read.kind === 'url' ? {} : { ...read.env, ...(await variablesOf(flags, cwd, warnings)), ...flags.env },
+    env_vars:
+      read.kind === 'url'
+        ? {}
+        : {
+            ...(read.kind === 'command' ? read.env : {}),
+            ...(await variablesOf(flags, cwd, warnings)),
+            ...flags.env,
+          },
     ...(flags.envFileDir === undefined ? {} : { env_file_dir: resolve(cwd, flags.envFileDir) }),
     isolate_network: false,
     debug: flags.debug === true,
@@ -107,6 +117,7 @@ async function bearerToken(
 
 function defaultTransport(read: Exclude<Target, { kind: 'refused' }>): RunConfig['transport'] {
   if (read.kind === 'command') return 'stdio';
+  if (read.kind === 'image') return 'streamable-http';
   return /\/sse\/?$/.test(new URL(read.url).pathname) ? 'sse' : 'streamable-http';
 }
 

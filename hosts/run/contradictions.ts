@@ -1,7 +1,7 @@
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import type { RunFlags } from './options.ts';
 
-type Kind = 'url' | 'command';
+type Kind = 'url' | 'command' | 'image';
 
 /** A flag that would have no effect in a situation, and why. */
 interface Rule {
@@ -11,8 +11,10 @@ interface Rule {
 }
 
 const isUrl: Rule['when'] = (kind) => kind === 'url';
-const isProgram: Rule['when'] = (kind) => kind === 'command';
-const isStdio: Rule['when'] = (kind, transport) => kind === 'command' && transport === 'stdio';
+const isLocal: Rule['when'] = (kind) => kind !== 'url';
+const isImage: Rule['when'] = (kind) => kind === 'image';
+const isNoImage: Rule['when'] = (kind) => kind !== 'image';
+const isStdio: Rule['when'] = (kind, transport) => kind !== 'url' && transport === 'stdio';
 
 /** A setting that would have no effect is refused instead of ignored. The first rule that applies is reported. */
 const RULES: readonly Rule[] = [
@@ -20,6 +22,18 @@ const RULES: readonly Rule[] = [
   { flags: ['runtime'], when: isUrl, because: 'is for programs: nothing is started for a URL' },
   { flags: ['targetPort'], when: isUrl, because: 'is for programs: a URL has its own port' },
   { flags: ['targetHost'], when: isUrl, because: 'is for programs: a URL has its own host' },
+  {
+    flags: ['label', 'network', 'publish', 'volume', 'permissionProfile'],
+    when: isNoImage,
+    because: 'is for container images',
+  },
+  {
+    flags: ['isolateNetwork'],
+    when: (kind, _transport, { isolateNetwork }) => kind !== 'image' && isolateNetwork === true,
+    because: 'is for container images: a program or URL cannot be isolated',
+  },
+  { flags: ['targetHost'], when: isImage, because: 'is for programs: a container is reached at 127.0.0.1' },
+  { flags: ['startTimeout'], when: isImage, because: 'is for programs' },
   { flags: ['startTimeout'], when: isUrl, because: 'is for programs: nothing is started for a URL' },
   {
     flags: ['targetPort'],
@@ -38,8 +52,8 @@ const RULES: readonly Rule[] = [
   },
   {
     flags: ['remoteForwardHeaders', 'remoteAuthBearerToken', 'remoteAuthBearerTokenFile'],
-    when: isProgram,
-    because: 'is for URLs: requests to a program carry no such header',
+    when: isLocal,
+    because: 'is for URLs: requests to a program or container carry no such header',
   },
   {
     flags: ['tokenExchangeUrl'],

@@ -31,7 +31,8 @@ export function listedFrom({ name, config, status, alive }: WorkloadRecord): Lis
   };
 }
 
-function shownTarget({ remote_url: url, process: program }: RunConfig): string {
+function shownTarget({ remote_url: url, process: program, image }: RunConfig): string {
+  if (image !== undefined) return image;
   if (url === undefined || !URL.canParse(url)) return program?.target ?? '';
   const { origin, pathname } = new URL(url);
   return origin + pathname;

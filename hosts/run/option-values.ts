@@ -73,3 +73,16 @@ export function readRate(text: string): string {
   if (/^(0|1|0?\.\d+|0\.\d*|1\.0*)$/.test(text)) return text;
   throw new InvalidArgumentError('expected a number from 0.0 to 1.0');
 }
+
+/** A repeated option: all its values, in order. */
+export function readRepeated(text: string, before: unknown): string[] {
+  return [...((before as string[] | undefined) ?? []), text];
+}
+
+/** `hostPort:containerPort` or `containerPort`, repeated. */
+export function readPublish(text: string, before: unknown): string[] {
+  const ports = text.split(':').map(Number);
+  const areGood = /^\d{1,5}(:\d{1,5})?$/.test(text) && ports.every((port) => port >= 1 && port <= 65_535);
+  if (!areGood) throw new InvalidArgumentError('expected hostPort:containerPort or containerPort, from 1 to 65535');
+  return readRepeated(text, before);
+}

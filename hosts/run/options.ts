@@ -1,6 +1,16 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { startTimeoutFrom } from '../shared/start-timeout.ts';
-import { readDuration, readList, readOrigins, readPair, readPort, readProxyMode } from './option-values.ts';
+import {
+  readBoolean,
+  readDuration,
+  readList,
+  readOrigins,
+  readPair,
+  readPort,
+  readProxyMode,
+  readPublish,
+  readRepeated,
+} from './option-values.ts';
 import { POLICY_OPTIONS, type PolicyFlags } from './policy-options.ts';
 import type { RunOption } from './run-option.ts';
 
@@ -8,7 +18,13 @@ import type { RunOption } from './run-option.ts';
 export interface RunFlags extends PolicyFlags {
   readonly name?: string;
   readonly group: string;
-  readonly runtime?: 'process';
+  readonly runtime?: 'process' | 'container';
+  readonly label?: Readonly<Record<string, string>>;
+  readonly network?: string;
+  readonly isolateNetwork?: boolean;
+  readonly publish?: readonly string[];
+  readonly volume?: readonly string[];
+  readonly permissionProfile?: string;
   readonly foreground?: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly transport?: 'stdio' | 'sse' | 'streamable-http';
@@ -57,8 +73,8 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--debug', description: 'write debug lines to the log of the proxy' },
     {
       flags: '--runtime <KIND>',
-      description: 'process: no isolation, the program has your rights (the only kind so far)',
-      read: readRuntime,
+      description: 'process (no isolation, the program has your rights) or container (default for images)',
+      choices: ['process', 'container'],
     },
     {
       flags: '--start-timeout <DURATION>',
@@ -69,6 +85,32 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       flags: '-f, --foreground',
       description:
         'run in the foreground until the program ends or Ctrl-C, then remove the workload; exits with its exit code',
+    },
+  ],
+  'Containers:': [
+    { flags: '-l, --label <KEY=VALUE>', description: 'label of the container; may be repeated', read: readPair },
+    {
+      flags: '--network <MODE>',
+      description: 'network of the container: bridge, host, none or the name of one (default: bridge)',
+    },
+    {
+      flags: '--isolate-network [BOOLEAN]',
+      description: 'isolate the container from the network; not available yet, so images need =false',
+      read: readBoolean,
+    },
+    {
+      flags: '-p, --publish <PORTS>',
+      description: 'publish hostPort:containerPort, or a container port at a free port; may be repeated',
+      read: readPublish,
+    },
+    {
+      flags: '-v, --volume <MOUNT>',
+      description: 'mount host-path:container-path[:ro]; may be repeated',
+      read: readRepeated,
+    },
+    {
+      flags: '--permission-profile <PROFILE>',
+      description: 'none, network or a JSON file: mounts, network mode and rights of the container (default: network)',
     },
   ],
   'Proxy and transport:': [
@@ -131,8 +173,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--remote-auth-bearer-token-file <FILE>', description: 'file with the bearer token, read at each start' },
   ],
   ...later('container workloads', [
-    ...['-l, --label', '--network', '--isolate-network'],
-    ...['--allow-docker-gateway', '-p, --publish', '-v, --volume', '--permission-profile', '--secret'],
+    ...['--allow-docker-gateway', '--secret'],
     ...['--image-verification', '--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
     ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
@@ -171,12 +212,4 @@ function commanderOption(group: string, row: RunOption): Option {
 /** Options with an optional value: they are refused before the value is read. */
 function later(availableWith: string, names: readonly string[]): Record<string, RunOption[]> {
   return { [availableWith]: names.map((name) => ({ flags: `${name} [value]`, availableWith })) };
-}
-
-/** An option of this implementation: the contract has containers only, which are not available yet. */
-function readRuntime(text: string): string {
-  if (text === 'process') return text;
-  if (text === 'container')
-    throw new InvalidArgumentError('it is not available yet: it comes with container workloads');
-  throw new InvalidArgumentError('expected process');
 }

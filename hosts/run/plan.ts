@@ -1,6 +1,6 @@
-import type { PlanInput } from '@toolmgr/core';
+import type { PlanInput, PluginUse } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readMounts } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../http/listen.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
@@ -31,9 +31,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       { use: 'secrets/environment' },
       callerPlugin(config),
       ...outgoing.plugins,
-      isRemote
-        ? { use: 'workloads/remote-url' }
-        : { use: 'workloads/process', with: processSettings(config, start.restartsProgram ?? true) },
+      runtimePlugin(config, start.restartsProgram ?? true),
       { use: 'backend-sources/workloads', with: { workloads: [workloadFrom(config, start)] } },
       ...policyPlugins(config, start.secrets ?? {}),
     ],
@@ -56,9 +54,25 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
   };
 }
 
+function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {
+  if (config.image !== undefined) return { use: 'workloads/container' };
+  if (config.remote_url !== undefined) return { use: 'workloads/remote-url' };
+  return { use: 'workloads/process', with: processSettings(config, restartsProgram) };
+}
+
 function workloadFrom(config: RunConfig, { runId, logFile }: RunStart) {
   const { name, group, transport, remote_url: url, process: program, cmd_args, env_vars } = config;
   const shared = { name, group, transport, ...(config.stateless ? { sessions: 'shared' } : {}) };
+  if (config.image !== undefined) {
+    return {
+      runtime: 'container',
+      ...shared,
+      container: containerOf(config, config.image),
+      env: { ...env_vars, [RUN_ID_VARIABLE]: runId },
+      logFile,
+      ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
+    };
+  }
   if (program === undefined) return { runtime: 'remote-url', ...shared, url };
   return {
     runtime: 'process',
@@ -68,6 +82,28 @@ function workloadFrom(config: RunConfig, { runId, logFile }: RunStart) {
     ...(config.target_host === undefined ? {} : { targetHost: config.target_host }),
     ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
   };
+}
+
+function containerOf(
+  { cmd_args, container_labels, volumes, publish, permission_profile: profile }: RunConfig,
+  image: string,
+) {
+  // the mounts were checked when the workload was made; a folder that has gone is the engine's error
+  const read = readMounts(volumes ?? [], { read: [], write: [] }, '/', () => true);
+  return {
+    image,
+    args: cmd_args,
+    labels: container_labels ?? {},
+    ...(profile?.network?.mode === undefined ? {} : { network: profile.network.mode }),
+    mounts: 'reason' in read ? [] : read.mounts,
+    publish: (publish ?? []).map(portsOf),
+    privileged: profile?.privileged === true,
+  };
+}
+
+function portsOf(text: string): { readonly hostPort?: number; readonly containerPort: number } {
+  const [first = 0, second] = text.split(':').map(Number);
+  return second === undefined ? { containerPort: first } : { hostPort: first, containerPort: second };
 }
 
 function processSettings(config: RunConfig, restartsProgram: boolean) {

@@ -48,9 +48,11 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
 function printNextSteps(config: RunConfig, url: string): void {
   const { name, transport } = config;
   const behind =
-    config.remote_url === undefined
-      ? `a program over ${transport}, not isolated: it has your rights`
-      : 'a remote server';
+    config.image !== undefined
+      ? `the image ${config.image} over ${transport}`
+      : config.remote_url === undefined
+        ? `a program over ${transport}, not isolated: it has your rights`
+        : 'a remote server';
   stdout.line(`${stdout.bold(name)} runs at ${stdout.green(url)}`);
   stdout.line(`behind it: ${behind}`);
   stdout.line();

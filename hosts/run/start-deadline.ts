@@ -3,10 +3,13 @@ import { durationMs } from '@toolmgr/plugins';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 
 /** Time limit until a workload answers. A program may have to install its package first; a remote server does not. */
-export function startDeadlineMs({ process: program }: Pick<RunConfig, 'process'>): number {
+export function startDeadlineMs({ process: program, image }: Pick<RunConfig, 'process' | 'image'>): number {
+  if (image !== undefined) return CONTAINER_MS;
   if (program === undefined) return REMOTE_MS;
   const { start_timeout: given } = program;
   return (given === undefined ? undefined : durationMs(given)) ?? DEFAULT_LIMITS.firstStartMs;
 }
 
 const REMOTE_MS = 60_000;
+/** Pulling an image, then the first start of its server. */
+const CONTAINER_MS = 900_000;

@@ -12,14 +12,23 @@ export type Target =
       /** The package must be downloaded first, which takes time. */
       readonly fetched: boolean;
     }
+  | { readonly kind: 'image'; readonly image: string; readonly name: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Parses TARGET: a URL, `npx://PACKAGE`, or a program (a path or a name on PATH).
- * Refuses targets that need a container engine or the registry; the reason names the forms that work.
+ * Parses TARGET: a URL, `npx://PACKAGE`, a program (a path or a name on PATH), or a container image.
+ *
+ * A word that is no program is an image only with `runtime` container; with `/`, `:` or `@` it is one without.
+ * Refuses targets that need the registry or a build; the reason names the forms that work.
  */
-export async function readTarget(target: string, args: readonly string[], cwd: string): Promise<Target> {
+export async function readTarget(
+  target: string,
+  args: readonly string[],
+  cwd: string,
+  runtime?: 'process' | 'container',
+): Promise<Target> {
   if (/^https?:/i.test(target)) return readUrl(target, args);
+  if (runtime === 'container') return readImage(target);
   const scheme = await commandFromScheme(target, args, { cwd });
   if (scheme?.kind === 'refused') return scheme;
   if (scheme !== undefined) {
@@ -41,12 +50,32 @@ export async function readTarget(target: string, args: readonly string[], cwd: s
     const reason = `${target} is not executable: chmod +x it, or name its interpreter (toolmgr run node -- ${target})`;
     return { kind: 'refused', reason };
   }
+  if (runtime === undefined && isImageLike(target)) return readImage(target);
   return {
     kind: 'refused',
     reason:
-      `there is no program ${target} here or on PATH. If it is a container image or a name of the registry: ` +
-      `these come with container workloads. ${SUPPORTED_TARGETS}`,
+      `there is no program ${target} here or on PATH. For a container image of this name add --runtime container; ` +
+      `names of the registry are not available yet. ${SUPPORTED_TARGETS}`,
   };
+}
+
+/** Host, path, tag and digest as the OCI distribution specification writes references. */
+const IMAGE =
+  /^[a-z0-9]+([._:-][a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/;
+
+function isImageLike(target: string): boolean {
+  return /[/:@]/.test(target) && IMAGE.test(target);
+}
+
+function readImage(target: string): Target {
+  if (!IMAGE.test(target)) {
+    return {
+      kind: 'refused',
+      reason: `${target} is not a reference of a container image, such as ghcr.io/org/server:1.2`,
+    };
+  }
+  const path = target.replace(/@.*$/, '').replace(/:[^/]*$/, '');
+  return { kind: 'image', image: target, name: nameFrom(path.split('/').slice(-2).join('-')) };
 }
 
 function readUrl(target: string, args: readonly string[]): Target {

@@ -1,4 +1,7 @@
 // Records of workloads on disk: status, configuration and logs. Read by plugins, written by hosts.
+
+export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.ts';
+export { type PermissionProfile, readProfile } from '../permissions/profile.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { changeStatus, createRecord, removeRecord, type StatusChange } from './records.ts';

@@ -1,8 +1,7 @@
 /** Fields of an exported run configuration that are not available yet, with the feature that they come with. */
 export const AVAILABLE_WITH: ReadonlyMap<string, string> = new Map([
   ...fields('container workloads', [
-    ...['allow_docker_gateway', 'base_name', 'container_labels', 'container_name', 'ignore_config', 'image'],
-    ...['permission_profile', 'permission_profile_name_or_path', 'publish', 'runtime_config', 'volumes', 'secrets'],
+    ...['allow_docker_gateway', 'base_name', 'container_name', 'ignore_config', 'runtime_config', 'secrets'],
   ]),
   ...fields('the registry', ['registry_api_url', 'registry_server_name', 'registry_url']),
   ...fields('webhooks', ['mutating_webhooks', 'validating_webhooks']),

@@ -1,5 +1,6 @@
 import { explainIssues, isObject } from '@toolmgr/core';
 import { z } from 'zod';
+import { permissionProfile } from '../permissions/profile.ts';
 import { fromFirstFormat } from './first-run-format.ts';
 import { AVAILABLE_WITH } from './later-run-fields.ts';
 import { workloadName } from './workload-name.ts';
@@ -100,8 +101,19 @@ export const runConfig = z.strictObject({
   name: workloadName,
   group: workloadName.default('default'),
   transport: z.enum(['stdio', 'sse', 'streamable-http']),
-  /** URL of a remote server; a program has `process` instead. */
+  /** URL of a remote server. */
   remote_url: z.string().optional(),
+  /** Reference of a container image. */
+  image: text.optional(),
+  container_labels: textMap.optional(),
+  /** `HOST:CONTAINER[:ro]`, with absolute paths. */
+  volumes: texts.optional(),
+  /** `hostPort:containerPort`, or a container port alone. */
+  publish: texts.optional(),
+  /** As it was given. */
+  permission_profile_name_or_path: text.optional(),
+  /** What it contained; `network.mode` is that of `--network`. */
+  permission_profile: permissionProfile.optional(),
   /** The program of the runtime `process`, where the contract has only images. */
   process: z
     .strictObject({
@@ -119,8 +131,7 @@ export const runConfig = z.strictObject({
   cmd_args: texts.default([]),
   env_vars: textMap.default({}),
   env_file_dir: text.optional(),
-  /** A program without a container is never isolated. */
-  isolate_network: z.literal(false, { error: 'network isolation comes with container workloads' }).default(false),
+  isolate_network: z.literal(false, { error: 'network isolation is not available yet' }).default(false),
   debug: z.boolean().default(false),
   host: z.string().default('127.0.0.1'),
   /** 0 or absent: any free port, kept over restarts. */
@@ -166,9 +177,9 @@ export function readRunConfig(value: unknown): ReadRunConfig {
   if (later.length > 0) return { problems: later };
   const read = runConfig.safeParse(current);
   if (!read.success) return { problems: explainIssues('', runConfig, read.error) };
-  const { process, remote_url: url, cmd_args: args } = read.data;
-  if ((process === undefined) === (url === undefined))
-    return { problems: ['expected one of process and remote_url, which say what is run'] };
+  const { process, remote_url: url, image, cmd_args: args } = read.data;
+  if ([process, url, image].filter((form) => form !== undefined).length !== 1)
+    return { problems: ['expected one of process, image and remote_url, which say what is run'] };
   if (url !== undefined && args.length > 0) return { problems: ['cmd_args: a remote server takes no arguments'] };
   return { config: read.data };
 }

@@ -20,11 +20,16 @@ export interface Running {
 }
 
 /** Starts `toolmgr …` as a process with the given state folder. */
-export function startToolmgr(state: string, args: readonly string[], cwd = '/'): Running {
+export function startToolmgr(
+  state: string,
+  args: readonly string[],
+  cwd = '/',
+  env: Readonly<Record<string, string>> = {},
+): Running {
   const child = spawn(process.execPath, ['--conditions=development', CLI, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TOOLMGR_STATE_DIR: state, NO_COLOR: '1' },
+    env: { ...process.env, TOOLMGR_STATE_DIR: state, NO_COLOR: '1', ...env },
   });
   let out = '';
   let err = '';

@@ -11,14 +11,6 @@ export const forms = [
     },
   },
   {
-    source: 'run spec §1 what the command does',
-    deferred: 'comes with container workloads',
-    says: {
-      'run.command.container-transport-and-profile':
-        'a container is started with the chosen transport and permission profile',
-    },
-  },
-  {
     source: 'run spec §2 resources and their fields',
     deferred: 'comes with container workloads',
     says: {
@@ -47,15 +39,10 @@ export const forms = [
     says: {
       'run.form.registry-name':
         'run <server-name> looks the name up in the registry and uses its transport, permissions and environment variables',
-      'run.form.container-image': 'run <container-image> runs the image directly with the given arguments',
       'run.form.generates-container': 'a protocol scheme generates a container that runs the package',
       'run.form.uvx': 'run uvx://<package> runs the package with the Python runner',
       'run.form.go': 'run go://<package> runs the package with the go runner',
       'run.form.go-local-path': 'go:// with a path that starts with ./ or ../ builds and runs the local project',
-      'run.form.network-host': '--network host joins the host network',
-      'run.form.network-custom': '--network takes the name of a custom network',
-      'run.form.network-default-bridge': 'without --network the default bridge is used',
-      'run.form.network-any-mode': 'any network mode that the container runtime accepts is accepted',
     },
   },
   {
@@ -80,6 +67,18 @@ export const forms = [
       'run.form.from-config': 'run --from-config <path> runs from a previously exported configuration file',
       'run.form.url-tool-filter-import-export':
         'a URL workload supports tool filtering, import and export like a local one',
+    },
+  },
+  {
+    source: 'run spec §1 and §4 container images',
+    says: {
+      'run.command.container-transport-and-profile':
+        'a container is started with the chosen transport and permission profile',
+      'run.form.container-image': 'run <container-image> runs the image directly with the given arguments',
+      'run.form.network-host': '--network host joins the host network',
+      'run.form.network-custom': '--network takes the name of a custom network',
+      'run.form.network-default-bridge': 'without --network the default bridge is used',
+      'run.form.network-any-mode': 'any network mode that the container runtime accepts is accepted',
     },
   },
 ] as const satisfies readonly Section[];

@@ -18,12 +18,7 @@ export const workloadOptions = [
     source: 'run spec §4 workload and runtime',
     deferred: 'comes with container workloads',
     says: {
-      'run.option.label': '--label, short -l, is repeatable and sets a container label key=value',
-      'run.option.network': '--network is a string, bridge by default',
-      'run.option.network-drops-isolation':
-        'host and none networks cannot enforce isolation, so isolation is dropped for them',
       'run.option.isolate-network': '--isolate-network is a boolean, true by default',
-      'run.option.isolate-network-opt-out': '--isolate-network=false opts out of network isolation',
       'run.option.allow-docker-gateway': '--allow-docker-gateway is a boolean, false by default',
       'run.option.allow-docker-gateway-hosts':
         '--allow-docker-gateway opens the gateway names of the container host and 172.17.0.1',
@@ -31,10 +26,6 @@ export const workloadOptions = [
       'run.option.allow-docker-gateway-blocked':
         'gateway access is blocked by default even when the profile allows all outbound',
       'run.option.allow-docker-gateway-ports': 'gateway access ignores the allowed ports of the profile',
-      'run.option.publish': '--publish, short -p, is repeatable and takes hostPort:containerPort',
-      'run.option.volume': '--volume, short -v, is repeatable and takes host-path:container-path[:ro]',
-      'run.option.permission-profile': '--permission-profile takes none, network or a path to a JSON file',
-      'run.option.permission-profile-default': 'the permission profile is that of the registry, else network',
       'run.option.secret': '--secret is repeatable and takes NAME,target=TARGET',
       'run.option.secret-into-env': '--secret puts a secret of the secrets provider into an environment variable',
       'run.option.image-verification': '--image-verification takes warn, enabled or disabled',
@@ -59,6 +50,20 @@ export const workloadOptions = [
       'run.option.env-file-dir': '--env-file-dir is a string and loads variables from all files of a directory',
       'run.option.from-config': '--from-config is a string and loads an exported file',
       'run.option.debug': '--debug is an inherited boolean that turns debug mode on',
+    },
+  },
+  {
+    source: 'run spec §4 workload and runtime, containers',
+    says: {
+      'run.option.label': '--label, short -l, is repeatable and sets a container label key=value',
+      'run.option.network': '--network is a string, bridge by default',
+      'run.option.network-drops-isolation':
+        'host and none networks cannot enforce isolation, so isolation is dropped for them',
+      'run.option.isolate-network-opt-out': '--isolate-network=false opts out of network isolation',
+      'run.option.publish': '--publish, short -p, is repeatable and takes hostPort:containerPort',
+      'run.option.volume': '--volume, short -v, is repeatable and takes host-path:container-path[:ro]',
+      'run.option.permission-profile': '--permission-profile takes none, network or a path to a JSON file',
+      'run.option.permission-profile-default': 'the permission profile is that of the registry, else network',
     },
   },
 ] as const satisfies readonly Section[];

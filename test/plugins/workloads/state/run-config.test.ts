@@ -107,6 +107,22 @@ const REMOTE: RunConfig = {
   },
 };
 
+const IMAGE: RunConfig = {
+  ...runConfig.parse({ schema_version: 'v0.1.0', name: 'boxed', transport: 'streamable-http' }),
+  image: 'ghcr.io/org/server:1.2',
+  container_labels: { team: 'a' },
+  volumes: ['/data:/data:ro'],
+  publish: ['8080:80', '9'],
+  permission_profile_name_or_path: 'network',
+  permission_profile: {
+    name: 'network',
+    read: [],
+    write: [],
+    network: { mode: 'bridge', outbound: { insecure_allow_all: true, allow_host: ['a.example'], allow_port: [443] } },
+    privileged: false,
+  },
+};
+
 const problemsOf = (value: unknown): string => {
   const read = readRunConfig(value);
   return 'problems' in read ? read.problems.join('\n') : '';
@@ -114,8 +130,8 @@ const problemsOf = (value: unknown): string => {
 
 describe('a run configuration', () => {
   it('is the same after it was written and read, with every field', () => {
-    expect(Object.keys({ ...PROGRAM, ...REMOTE }).sort()).toEqual(Object.keys(runConfig.shape).sort());
-    for (const config of [PROGRAM, REMOTE]) {
+    expect(Object.keys({ ...PROGRAM, ...REMOTE, ...IMAGE }).sort()).toEqual(Object.keys(runConfig.shape).sort());
+    for (const config of [PROGRAM, REMOTE, IMAGE]) {
       expect(readRunConfig(JSON.parse(JSON.stringify(config)))).toEqual({ config });
     }
   });
@@ -136,17 +152,18 @@ describe('a run configuration', () => {
   proves('choice.general.unknown-key-refused', 'refuses an unknown field with the nearest name, at any depth', () => {
     expect(problemsOf({ ...PROGRAM, sesion_ttl: '1h' })).toBe('unknown key "sesion_ttl", did you mean "session_ttl"?');
     expect(problemsOf({ ...PROGRAM, oidc_config: { isuer: 'x' } })).toContain('oidc_config: unknown key "isuer"');
-    expect(problemsOf({ ...PROGRAM, image: 'x:1' })).toBe(
-      'image is not available yet: it comes with container workloads',
+    expect(problemsOf({ ...PROGRAM, runtime_config: {} })).toBe(
+      'runtime_config is not available yet: it comes with container workloads',
     );
     expect(problemsOf({ ...PROGRAM, validating_webhooks: [] })).toContain('comes with webhooks');
   });
 
   it('refuses what it cannot mean', () => {
-    expect(problemsOf({ ...PROGRAM, process: undefined })).toContain('expected one of process and remote_url');
+    expect(problemsOf({ ...PROGRAM, process: undefined })).toContain('expected one of process, image and remote_url');
     expect(problemsOf({ ...PROGRAM, remote_url: 'https://x.example' })).toContain('expected one of');
     expect(problemsOf({ ...REMOTE, cmd_args: ['a'] })).toContain('a remote server takes no arguments');
-    expect(problemsOf({ ...PROGRAM, isolate_network: true })).toContain('comes with container workloads');
+    expect(problemsOf({ ...PROGRAM, isolate_network: true })).toContain('network isolation is not available yet');
+    expect(problemsOf({ ...PROGRAM, image: 'x:1' })).toContain('expected one of');
     expect(problemsOf({ ...PROGRAM, authz_config: { version: '1.0', type: 'httpv1' } })).toContain('expected cedarv1');
     expect(problemsOf(undefined)).not.toBe('');
   });

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compileEgressRules } from '../../../../../plugins/workloads/container/permissions/egress-rules.ts';
-import {
-  BUILT_IN_PROFILES,
-  permissionProfile,
-} from '../../../../../plugins/workloads/container/permissions/profile.ts';
+import { compileEgressRules } from '../../../../plugins/workloads/permissions/egress-rules.ts';
+import { BUILT_IN_PROFILES, permissionProfile } from '../../../../plugins/workloads/permissions/profile.ts';
 
 const GATEWAY = '172.17.0.1';
 const rules = (outbound: object | undefined, allowGateway = false) => {

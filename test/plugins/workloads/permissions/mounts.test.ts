@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readMounts } from '../../../../../plugins/workloads/container/permissions/mounts.ts';
+import { readMounts } from '../../../../plugins/workloads/permissions/mounts.ts';
 
 let cwd: string;
 beforeAll(async () => {

@@ -16,17 +16,19 @@ const UNSAFE = /[$&;|`\0]/;
  *
  * A relative path is meant from `cwd`. A path that is to be read and written is written. A container path that is named
  * twice keeps its first mount, with a warning. A host path that does not exist is refused: the engine would create it.
+ * `exists`: the file system's answer; a caller that checked before passes `() => true`.
  * Source: run spec §1; reference run-command §4.7.
  */
 export function readMounts(
   volumes: readonly string[],
   profile: { readonly read: readonly string[]; readonly write: readonly string[] },
   cwd: string,
+  exists: (path: string) => boolean = existsSync,
 ): MountsRead {
   const read = [
-    ...volumes.map((text) => volumeFrom(text, cwd)),
-    ...profile.write.map((text) => profileMount(text, false, cwd)),
-    ...profile.read.map((text) => profileMount(text, true, cwd)),
+    ...volumes.map((text) => volumeFrom(text, { cwd, exists })),
+    ...profile.write.map((text) => profileMount(text, false, { cwd, exists })),
+    ...profile.read.map((text) => profileMount(text, true, { cwd, exists })),
   ];
   const mounts = new Map<string, ContainerMount>();
   const warnings: string[] = [];
@@ -41,7 +43,13 @@ export function readMounts(
   return { mounts: [...mounts.values()], warnings };
 }
 
-function volumeFrom(text: string, cwd: string): MountRead {
+/** Where relative paths begin, and which paths there are. */
+interface Paths {
+  readonly cwd: string;
+  exists(path: string): boolean;
+}
+
+function volumeFrom(text: string, paths: Paths): MountRead {
   const parts = partsOf(text);
   const [source, target, mode, ...more] = parts;
   if (source === undefined || target === undefined || more.length > 0) {
@@ -50,10 +58,10 @@ function volumeFrom(text: string, cwd: string): MountRead {
   if (mode !== undefined && mode !== 'ro' && mode !== 'rw') {
     return { reason: `--volume ${text}: expected ro after the second colon` };
   }
-  return mountOf(text, source, target, mode === 'ro', cwd);
+  return mountOf(text, source, target, mode === 'ro', paths);
 }
 
-function profileMount(text: string, readOnly: boolean, cwd: string): MountRead {
+function profileMount(text: string, readOnly: boolean, paths: Paths): MountRead {
   if (/^[a-z]+:\/\//i.test(text)) {
     return { reason: `mount ${text} of the permission profile: named volumes are not supported, use a path` };
   }
@@ -61,17 +69,17 @@ function profileMount(text: string, readOnly: boolean, cwd: string): MountRead {
   if (source === undefined || more.length > 0) {
     return { reason: `mount ${text} of the permission profile: expected PATH or HOST:CONTAINER` };
   }
-  return mountOf(text, source, target ?? resolve(cwd, source), readOnly, cwd);
+  return mountOf(text, source, target ?? resolve(paths.cwd, source), readOnly, paths);
 }
 
-function mountOf(text: string, from: string, target: string, readOnly: boolean, cwd: string): MountRead {
+function mountOf(text: string, from: string, target: string, readOnly: boolean, { cwd, exists }: Paths): MountRead {
   if (UNSAFE.test(text)) return { reason: `mount ${text}: a path must not contain $, &, ;, |, a backtick or NUL` };
   if (from === '' || target === '') return { reason: `mount ${text}: a path is empty` };
   if (!posix.isAbsolute(target)) return { reason: `mount ${text}: the container path must be absolute` };
   const normal = posix.normalize(target).replace(/(?<=.)\/$/, '');
   if (normal === '/') return { reason: `mount ${text}: the root of the container cannot be replaced` };
   const source = isAbsolute(from) ? resolve(from) : resolve(cwd, from);
-  if (!existsSync(source)) return { reason: `mount ${text}: ${source} does not exist on this machine` };
+  if (!exists(source)) return { reason: `mount ${text}: ${source} does not exist on this machine` };
   return { source, target: normal, readOnly };
 }
 
@@ -80,4 +88,9 @@ function partsOf(text: string): readonly string[] {
   const drive = /^[A-Za-z]:[\\/]/.test(text) ? text.slice(0, 2) : '';
   const [first = '', ...rest] = text.slice(drive.length).split(':');
   return [drive + first, ...rest];
+}
+
+/** A mount as `--volume` writes it. */
+export function volumeText({ source, target, readOnly }: ContainerMount): string {
+  return `${source}:${target}${readOnly ? ':ro' : ''}`;
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readProfile } from '../../../../../plugins/workloads/container/permissions/profile.ts';
+import { readProfile } from '../../../../plugins/workloads/permissions/profile.ts';
 
 let folder: string;
 beforeAll(async () => {

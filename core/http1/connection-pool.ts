@@ -1,5 +1,13 @@
 import { Connection, type ConnectionOwner } from './connection.ts';
-import type { HttpClient, HttpClientOptions, HttpClientStats, OutgoingRequest, ResponseReader } from './http-client.ts';
+import {
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpClientStats,
+  NOT_SENT,
+  type OutgoingRequest,
+  type RequestControl,
+  type ResponseReader,
+} from './http-client.ts';
 import type { Origin } from './origin.ts';
 import { type ProxyTarget, requestHead } from './request-head.ts';
 
@@ -38,15 +46,15 @@ export class ConnectionPool implements HttpClient, ConnectionOwner {
   }
 
   /** Sends one request. All errors are reported to the reader. */
-  send(request: OutgoingRequest, reader: ResponseReader): void {
-    if (this.#closed) return reader.failed(new Error('the connections to this origin are closed'));
+  send(request: OutgoingRequest, reader: ResponseReader): RequestControl {
+    if (this.#closed) return refused(reader, new Error('the connections to this origin are closed'));
     let head: string;
     try {
       head = requestHead(request, this.origin.host, this.#forProxy);
     } catch (cause) {
-      return reader.failed(cause as TypeError);
+      return refused(reader, cause as TypeError);
     }
-    this.#take().send(head, request.body, reader);
+    return this.#take().send(head, request.body, reader);
   }
 
   stats(): HttpClientStats {
@@ -124,4 +132,9 @@ export class ConnectionPool implements HttpClient, ConnectionOwner {
     this.#idle.fill(undefined, kept, this.#idleCount);
     this.#idleCount = kept;
   }
+}
+
+function refused(reader: ResponseReader, error: Error): RequestControl {
+  reader.failed(error, false);
+  return NOT_SENT;
 }

@@ -69,10 +69,11 @@ export class Connection {
   }
 
   /** Sends a request with an encoded head; the connection must be free. */
-  send(head: string, body: Buffer | undefined, reader: ResponseReader): void {
+  send(head: string, body: Buffer | undefined, reader: ResponseReader): RequestControl {
     const flow = new ActiveRequest(this, head, body, reader);
     this.#current = flow;
     if (this.#ready) this.#write(flow);
+    return flow;
   }
 
   /** Closes it at once; an active request fails. */
@@ -112,8 +113,7 @@ export class Connection {
   }
 
   #write(flow: ActiveRequest): void {
-    flow.reader.started(flow);
-    if (this.#current !== flow) return; // aborted
+    flow.isSent = true;
     const { head, body } = flow;
     const socket = this.#socket;
     if (body === undefined) socket.write(head, 'latin1');
@@ -221,7 +221,7 @@ export class Connection {
     const flow = this.#current;
     if (flow === undefined) return;
     this.#forget();
-    flow.reader.failed(error);
+    flow.reader.failed(error, flow.isSent);
   }
 
   #closed(): void {
@@ -242,6 +242,8 @@ class ActiveRequest implements RequestControl {
   readonly head: string;
   readonly body: Buffer | undefined;
   reader: ResponseReader;
+  /** A part of it may have been sent. */
+  isSent = false;
   readonly #connection: Connection;
 
   constructor(connection: Connection, head: string, body: Buffer | undefined, reader: ResponseReader) {

@@ -75,10 +75,6 @@ class DecodedBody implements ResponseReader, RequestControl {
     this.#make = make;
   }
 
-  started(flow: RequestControl): void {
-    this.#reader.started(flow);
-  }
-
   answered(flow: RequestControl, head: ResponseHead): void {
     this.#flow = flow;
     this.#most = mostBytes(head);
@@ -99,16 +95,16 @@ class DecodedBody implements ResponseReader, RequestControl {
     else this.#decoder.end();
   }
 
-  failed(error: Error): void {
+  failed(error: Error, isSent: boolean): void {
     if (this.#over) return;
     this.#over = true;
     this.#decoder?.destroy();
-    this.#reader.failed(error);
+    this.#reader.failed(error, isSent);
   }
 
   abort(reason: Error): void {
     if (this.#over) return;
-    if (this.#whole) this.failed(reason);
+    if (this.#whole) this.failed(reason, true);
     else this.#flow?.abort(reason);
   }
 

@@ -2,8 +2,8 @@ import type { Origin } from './origin.ts';
 
 /** The connections to one origin. */
 export interface HttpClient {
-  /** Sends one request. Every failure reaches the reader; nothing is thrown. */
-  send(request: OutgoingRequest, reader: ResponseReader): void;
+  /** Sends one request. Every failure reaches the reader, some before this returns; nothing is thrown. */
+  send(request: OutgoingRequest, reader: ResponseReader): RequestControl;
   stats(): HttpClientStats;
   /** Takes no more requests; resolves when those under way have ended. */
   close(): Promise<void>;
@@ -31,9 +31,12 @@ export interface HttpClientStats {
   readonly idle: number;
 }
 
-/** One request on its way: who reads the response steers it with this. */
+/** Controls one request. Without effect once the request is over. */
 export interface RequestControl {
-  /** Ends it: the connection is cut, and the reader gets `failed` with the reason. Without effect once it is over. */
+  /**
+   * Ends the request: the reader gets `failed` with the reason, and the connection is cut if the request was sent. Without
+   * a connection yet, the request is never sent.
+   */
   abort(reason: Error): void;
   /** No more bytes are read until `resume`. What was read already is still delivered. */
   pause(): void;
@@ -42,17 +45,18 @@ export interface RequestControl {
 
 /** Reads the response to one request. Ends with exactly one of `ended` and `failed`. */
 export interface ResponseReader {
-  /** There is a connection, and the request is written next, unless it is aborted here. */
-  started(flow: RequestControl): void;
   /** Status and headers are there. */
   answered(flow: RequestControl, head: ResponseHead): void;
   /** A part of the body, without its transfer and content codings. The bytes belong to the reader, which may keep them. */
   received(flow: RequestControl, bytes: Buffer): void;
   /** The body is complete. */
   ended(): void;
-  /** Without a call of `started` before it, no byte of the request was sent. */
-  failed(error: Error): void;
+  /** When `isSent` is false, no byte of the request was sent. */
+  failed(error: Error, isSent: boolean): void;
 }
+
+/** Controls a request that failed before there was a connection for it. */
+export const NOT_SENT: RequestControl = { abort() {}, pause() {}, resume() {} };
 
 /** Status and headers of a response. */
 export interface ResponseHead {

@@ -1,14 +1,15 @@
 import { isIP } from 'node:net';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { decodingReader } from './decoded-body.ts';
-import type {
-  HttpClient,
-  HttpClientOptions,
-  HttpClientStats,
-  OutgoingRequest,
-  RequestControl,
-  ResponseHead,
-  ResponseReader,
+import {
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpClientStats,
+  NOT_SENT,
+  type OutgoingRequest,
+  type RequestControl,
+  type ResponseHead,
+  type ResponseReader,
 } from './http-client.ts';
 import type { Origin } from './origin.ts';
 import { checkRequest } from './request-head.ts';
@@ -41,8 +42,11 @@ class UndiciClient implements HttpClient {
     this.#dispatcher = this.#dispatcherFor(origin, options);
   }
 
-  send(request: OutgoingRequest, reader: ResponseReader): void {
-    if (this.#closed) return reader.failed(closed());
+  send(request: OutgoingRequest, reader: ResponseReader): RequestControl {
+    if (this.#closed) {
+      reader.failed(closed(), false);
+      return NOT_SENT;
+    }
     const exchange = new Exchange(reader, this.#keptHeaders, this.#origin.proxy?.label);
     try {
       checkRequest(request);
@@ -54,6 +58,7 @@ class UndiciClient implements HttpClient {
     } catch (cause) {
       exchange.fail(cause as Error);
     }
+    return exchange;
   }
 
   stats(): HttpClientStats {
@@ -140,8 +145,8 @@ class Exchange implements Dispatcher.DispatchHandler, RequestControl {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isOver) return controller.abort(new Error('aborted before it was sent'));
     this.#controller = controller;
-    this.#reader.started(this);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
@@ -175,7 +180,7 @@ class Exchange implements Dispatcher.DispatchHandler, RequestControl {
   fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#reader.failed(error);
+    this.#reader.failed(error, this.#controller !== undefined);
   }
 
   /** A reader that throws ends its request. */

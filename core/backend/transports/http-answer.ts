@@ -1,5 +1,5 @@
 import type { Era } from '../../contract/era.ts';
-import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import { ByteCollector, joined } from '../../json/byte-pieces.ts';
 import { rawElements } from '../../json/raw-json.ts';
 import { sameId } from '../../mcp/backend-message.ts';
@@ -11,7 +11,7 @@ import type { Exchange } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { errorIn, framesFor, JSON_TYPE, notMcp, pushFrames, STREAM_TYPE, tooLarge, WITHDRAWN } from './http-body.ts';
 import { Resumption } from './http-resumption.ts';
-import { MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';
+import { type BackendReader, MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
 
 /** Maximum number of messages in an array response. */
@@ -20,12 +20,12 @@ const MAX_BATCH = 1_000;
 const LINGER_MS = 2_000;
 
 /** Reads the response to one request: JSON, an event stream, or an error. */
-export class HttpResponseReader implements ResponseReader {
+export class HttpResponseReader implements BackendReader {
   readonly #wire: HttpTransport;
   readonly #exchange: Exchange;
   readonly #body: Buffer;
   readonly #era: Era;
-  #flow: RequestControl | undefined;
+  flow: RequestControl | undefined;
   #status = 0;
   #kind: 'json' | 'stream' | 'refusal' = 'refusal';
   #location: string | undefined;
@@ -44,12 +44,11 @@ export class HttpResponseReader implements ResponseReader {
     this.#exchange = exchange;
     this.#body = body;
     this.#era = era;
-    exchange.abandon = () => this.#flow?.abort(WITHDRAWN);
+    exchange.abandon = () => this.flow?.abort(WITHDRAWN);
   }
 
-  started(flow: RequestControl): void {
-    this.#flow = flow;
-    if (this.#exchange.settled) flow.abort(WITHDRAWN);
+  get isWithdrawn(): boolean {
+    return this.#exchange.settled;
   }
 
   answered(_: RequestControl, head: ResponseHead): void {
@@ -91,11 +90,11 @@ export class HttpResponseReader implements ResponseReader {
     this.#refused();
   }
 
-  failed(error: Error): void {
+  failed(error: Error, isSent: boolean): void {
     clearTimeout(this.#linger);
     if (this.#exchange.settled) return;
     if (this.#frames !== undefined) return this.#broken(error);
-    this.#exchange.fail(socketFailure(this.#wire.backend, error, this.#flow !== undefined));
+    this.#exchange.fail(socketFailure(this.#wire.backend, error, isSent));
   }
 
   #read(frames: SseFrames, flow: RequestControl, chunk: Buffer): void {

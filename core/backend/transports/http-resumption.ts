@@ -1,11 +1,11 @@
-import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
-import { NEVER } from './http-target.ts';
+import { type BackendReader, NEVER } from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
 
 /** Maximum number of reconnects for one broken response stream; the time limit of the request applies too. */
@@ -13,12 +13,12 @@ const MAX_RESUMES = 100;
 export const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
 
 /** Resumes a broken response stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
-export class Resumption implements ResponseReader {
+export class Resumption implements BackendReader {
   readonly #pace = new FairReader();
   readonly #wire: HttpTransport;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
-  #flow: RequestControl | undefined;
+  flow: RequestControl | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #attempts = 0;
@@ -29,7 +29,7 @@ export class Resumption implements ResponseReader {
     this.#frames = frames;
     exchange.abandon = () => {
       clearTimeout(this.#timer);
-      this.#flow?.abort(WITHDRAWN);
+      this.flow?.abort(WITHDRAWN);
     };
   }
 
@@ -49,9 +49,8 @@ export class Resumption implements ResponseReader {
     this.#wire.target.send(request, this, (cause) => this.#exchange.fail(cause));
   }
 
-  started(flow: RequestControl): void {
-    this.#flow = flow;
-    if (this.#exchange.settled) flow.abort(WITHDRAWN);
+  get isWithdrawn(): boolean {
+    return this.#exchange.settled;
   }
 
   answered(_: RequestControl, { status }: ResponseHead): void {

@@ -3,7 +3,13 @@ import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { readCaBundle } from '../../http1/ca-bundle.ts';
 import { ownClient } from '../../http1/choose-client.ts';
-import type { HttpClient, HttpClientFactory, HttpClientOptions, ResponseReader } from '../../http1/http-client.ts';
+import type {
+  HttpClient,
+  HttpClientFactory,
+  HttpClientOptions,
+  RequestControl,
+  ResponseReader,
+} from '../../http1/http-client.ts';
 import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import type { BackendCredentials } from '../authorizers.ts';
@@ -39,6 +45,14 @@ export interface HttpRequest {
   readonly path?: string;
 }
 
+/** Reads the response of a backend. */
+export interface BackendReader extends ResponseReader {
+  /** Its request; set as soon as the request is authorized. */
+  flow: RequestControl | undefined;
+  /** The response is no longer needed, so a request that still waits for its authorization is not sent. */
+  readonly isWithdrawn: boolean;
+}
+
 /**
  * The HTTP side of one backend: one long-lived client that all its links share.
  * Timeouts of answers belong to the requests, so the client has none.
@@ -71,7 +85,7 @@ export class HttpTarget {
    * Authorizes and sends one request. Errors of the authorizer are passed to `refused`, all later ones to the reader.
    * Synchronous if the authorizer is.
    */
-  send(request: HttpRequest, reader: ResponseReader, refused: (cause: GatewayFault) => void): void {
+  send(request: HttpRequest, reader: BackendReader, refused: (cause: GatewayFault) => void): void {
     let waited: void | Promise<void>;
     try {
       waited = this.#credentials.authorizer.apply(
@@ -126,13 +140,14 @@ export class HttpTarget {
     before.close().then(forget, forget);
   }
 
-  #dispatch(request: HttpRequest, reader: ResponseReader): void {
+  #dispatch(request: HttpRequest, reader: BackendReader): void {
+    if (reader.isWithdrawn) return;
     const { method, headers, body, extra } = request;
     for (const name in extra) {
       const value = extra[name];
       if (value !== undefined && headers[name] === undefined) headers[name] = value;
     }
-    this.#client.send({ path: request.path ?? this.#path, method, headers, body }, reader);
+    reader.flow = this.#client.send({ path: request.path ?? this.#path, method, headers, body }, reader);
   }
 
   #unauthorized(cause: unknown): GatewayFault {

@@ -1,4 +1,4 @@
-import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import { ByteCollector, joined } from '../../json/byte-pieces.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
@@ -7,16 +7,16 @@ import type { SessionFor } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { framesFor, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { RETRY } from './http-resumption.ts';
-import { MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
+import { type BackendReader, MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
 
 /** The stream for messages outside requests of a legacy server: GET, kept open, resumed after a break. */
-export class ServerChannel implements ResponseReader {
+export class ServerChannel implements BackendReader {
   readonly #wire: HttpTransport;
   readonly #holder: SessionFor;
   readonly #pace = new FairReader();
   readonly #frames: SseFrames;
-  #flow: RequestControl | undefined;
+  flow: RequestControl | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #type = '';
@@ -43,12 +43,11 @@ export class ServerChannel implements ResponseReader {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#flow?.abort(WITHDRAWN);
+    this.flow?.abort(WITHDRAWN);
   }
 
-  started(flow: RequestControl): void {
-    this.#flow = flow;
-    if (this.#wire.closed) flow.abort(WITHDRAWN);
+  get isWithdrawn(): boolean {
+    return this.#wire.closed;
   }
 
   answered(_: RequestControl, head: ResponseHead): void {

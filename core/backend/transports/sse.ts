@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
-import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
@@ -9,7 +9,7 @@ import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { STREAM_TYPE } from './http-body.ts';
-import { type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+import { type BackendReader, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
 
 const WITHDRAWN = new Error('withdrawn by the gateway');
 
@@ -122,13 +122,13 @@ interface StreamEvents {
 }
 
 /** The GET stream. */
-class Stream implements ResponseReader {
+class Stream implements BackendReader {
   readonly #pace = new FairReader();
   readonly #backend: string;
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
   readonly #frames: SseFrames;
-  #flow: RequestControl | undefined;
+  flow: RequestControl | undefined;
   #refused = 0;
   #stopped = false;
 
@@ -141,12 +141,11 @@ class Stream implements ResponseReader {
 
   stop(): void {
     this.#stopped = true;
-    this.#flow?.abort(WITHDRAWN);
+    this.flow?.abort(WITHDRAWN);
   }
 
-  started(flow: RequestControl): void {
-    this.#flow = flow;
-    if (this.#stopped) flow.abort(WITHDRAWN);
+  get isWithdrawn(): boolean {
+    return this.#stopped;
   }
 
   answered(_: RequestControl, head: ResponseHead): void {
@@ -170,8 +169,8 @@ class Stream implements ResponseReader {
     this.#end(socketFailure(this.#backend, new Error('stream ended'), true, true));
   }
 
-  failed(error: Error): void {
-    this.#end(socketFailure(this.#backend, error, this.#flow !== undefined, true));
+  failed(error: Error, isSent: boolean): void {
+    this.#end(socketFailure(this.#backend, error, isSent, true));
   }
 
   #end(cause: LinkFailure): void {
@@ -191,24 +190,21 @@ class Stream implements ResponseReader {
 }
 
 /** The response to one POST: only its status is used, the message arrives on the stream. */
-class PostStatusReader implements ResponseReader {
+class PostStatusReader implements BackendReader {
+  readonly isWithdrawn = false;
   readonly #backend: string;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
-  #flow: RequestControl | undefined;
+  flow: RequestControl | undefined;
   #status = 0;
 
   constructor(backend: string, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
     this.#backend = backend;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#flow?.abort(WITHDRAWN), timeoutMs);
+    this.#timer = setTimeout(() => this.flow?.abort(WITHDRAWN), timeoutMs);
     this.#timer.unref();
-  }
-
-  started(flow: RequestControl): void {
-    this.#flow = flow;
   }
 
   answered(_: RequestControl, { status }: ResponseHead): void {
@@ -227,8 +223,8 @@ class PostStatusReader implements ResponseReader {
     this.#reject(statusFailure(this.#backend, this.#status));
   }
 
-  failed(error: Error): void {
+  failed(error: Error, isSent: boolean): void {
     clearTimeout(this.#timer);
-    this.#reject(socketFailure(this.#backend, error, this.#flow !== undefined));
+    this.#reject(socketFailure(this.#backend, error, isSent));
   }
 }

@@ -1,13 +1,20 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { RequestControl, ResponseHead, ResponseReader } from '../../http1/http-client.ts';
+import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { LinkFailure, socketFailure } from '../failure.ts';
 import type { Exchange, OutgoingRequest, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { HttpResponseReader } from './http-answer.ts';
 import { errorIn, JSON_TYPE, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
-import { type HttpRequest, type HttpTarget, NEVER, SESSION_HEADER, statusFailure } from './http-target.ts';
+import {
+  type BackendReader,
+  type HttpRequest,
+  type HttpTarget,
+  NEVER,
+  SESSION_HEADER,
+  statusFailure,
+} from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
 import { ServerChannel } from './server-channel.ts';
 
@@ -158,12 +165,12 @@ export class StreamableHttpWire implements Transport, HttpTransport {
 const SESSION_CODES: ReadonlySet<number> = new Set([-32000, -32001]);
 
 /** The response to a notification, a response or DELETE: only its status is used. */
-class StatusReader implements ResponseReader {
+class StatusReader implements BackendReader {
   readonly #wire: StreamableHttpWire;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
-  #flow: RequestControl | undefined;
+  flow: RequestControl | undefined;
   #status = 0;
   #expired = false;
 
@@ -175,9 +182,8 @@ class StatusReader implements ResponseReader {
     this.#timer.unref();
   }
 
-  started(flow: RequestControl): void {
-    this.#flow = flow;
-    if (this.#expired) flow.abort(WITHDRAWN);
+  get isWithdrawn(): boolean {
+    return this.#expired;
   }
 
   answered(flow: RequestControl, head: ResponseHead): void {
@@ -195,16 +201,16 @@ class StatusReader implements ResponseReader {
     this.#reject(statusFailure(this.#wire.backend, this.#status));
   }
 
-  failed(error: Error): void {
+  failed(error: Error, isSent: boolean): void {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
-    this.#reject(socketFailure(this.#wire.backend, error, this.#flow !== undefined));
+    this.#reject(socketFailure(this.#wire.backend, error, isSent));
   }
 
   #expire(): void {
     this.#expired = true;
     const facts = { category: 'timeout' } as const;
     this.#reject(new LinkFailure('BACKEND_TIMEOUT', this.#wire.backend, 'did not accept a message in time', facts));
-    this.#flow?.abort(WITHDRAWN);
+    this.flow?.abort(WITHDRAWN);
   }
 }

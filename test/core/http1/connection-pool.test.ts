@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RequestControl } from '../../../core/http1/http-client.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { CLIENTS, clientsOf, collect, plainAnswer, post, scriptedServer } from './scripted-server.ts';
@@ -140,21 +141,21 @@ describe.each(Object.entries(CLIENTS))('connections of the client %s to an origi
       else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe', () => socket.destroy());
     });
     const pool = poolTo(server);
-    expect(await post(pool)).toMatchObject({ isStarted: true, error: { code: 'ECONNRESET' } });
+    expect(await post(pool)).toMatchObject({ isSent: true, error: { code: 'ECONNRESET' } });
     expect(await post(pool)).toMatchObject({ body: 'he', error: { code: 'ECONNRESET' } });
     const tlsServer = await scriptedServer(() => {});
     const refused = poolTo({ url: new URL('http://127.0.0.1:1'), ca: tlsServer.ca });
-    expect(await post(refused)).toMatchObject({ isStarted: false, error: { code: 'ECONNREFUSED' } });
+    expect(await post(refused)).toMatchObject({ isSent: false, error: { code: 'ECONNREFUSED' } });
   });
 
   it('give up connecting in time', async () => {
     // 192.0.2.0/24 is for documentation (RFC 5737): connections time out or fail immediately
     const pool = poolTo({ url: new URL('http://192.0.2.1:81'), ca: undefined }, { connectTimeoutMs: 100 });
-    const { error, isStarted } = await post(pool);
+    const { error, isSent } = await post(pool);
     expect(['ETIMEDOUT', 'ENETUNREACH', 'EHOSTUNREACH', 'ECONNREFUSED']).toContain(
       (error as NodeJS.ErrnoException).code,
     );
-    expect(isStarted).toBe(false);
+    expect(isSent).toBe(false);
   });
 
   it('are cut when a request is aborted, before it is written, while it waits and in the middle of its answer', async () => {
@@ -163,16 +164,16 @@ describe.each(Object.entries(CLIENTS))('connections of the client %s to an origi
       if (number === 2) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf');
     });
     const pool = poolTo(server);
-    const early = await post(pool, '{}', {}, { started: (flow) => flow.abort(reason) });
-    expect(early.error).toBe(reason);
+    const early = await post(pool, '{}', {}, { sending: (flow) => flow.abort(reason) });
+    expect(early).toMatchObject({ isSent: false, error: reason });
     expect(server.heard).toHaveLength(0);
     const waiting = post(
       pool,
       '{}',
       {},
-      { started: (flow) => void until(() => server.heard.length === 1).then(() => flow.abort(reason)) },
+      { sending: (flow) => void until(() => server.heard.length === 1).then(() => flow.abort(reason)) },
     );
-    expect((await waiting).error).toBe(reason);
+    expect(await waiting).toMatchObject({ isSent: true, error: reason });
     const half = await post(pool, '{}', {}, { received: (flow) => flow.abort(reason) });
     expect(half).toMatchObject({ body: 'half', error: reason });
     await until(() => server.sockets.every(({ closed }) => closed));
@@ -183,13 +184,13 @@ describe.each(Object.entries(CLIENTS))('connections of the client %s to an origi
       if (number === 1) socket.write(plainAnswer('first'));
     });
     const pool = poolTo(server);
-    let first: Parameters<NonNullable<Parameters<typeof post>[3]>['started'] & object>[0] | undefined;
+    let first: RequestControl | undefined;
     await post(
       pool,
       '{}',
       {},
       {
-        started: (flow) => {
+        sending: (flow) => {
           first = flow;
         },
       },
@@ -239,7 +240,7 @@ describe.each(Object.entries(CLIENTS))('connections of the client %s to an origi
     for (let n = 0; n < 2; n++) expect((await post(pool)).body).toBe('secret');
     expect(server.sockets).toHaveLength(1);
     const stranger = await post(poolTo({ url: server.url, ca: undefined }));
-    expect(stranger.isStarted).toBe(false);
+    expect(stranger.isSent).toBe(false);
     expect((stranger.error as NodeJS.ErrnoException).code).toMatch(/CERT|SIGNATURE/);
   });
 
@@ -257,7 +258,7 @@ describe.each(Object.entries(CLIENTS))('connections of the client %s to an origi
     const closed = patient.close();
     expect((await second).body).toBe('late');
     await closed;
-    expect((await post(patient)).isStarted).toBe(false);
+    expect((await post(patient)).isSent).toBe(false);
     await until(() => server.sockets.every((socket) => socket.closed || socket.readableEnded));
   });
 

@@ -36,7 +36,7 @@ describe.each(Object.entries(CLIENTS))('a backend that breaks HTTP, with the cli
       it(`with ${what} keeps its request waiting: ${difference.why}`, async () => {
         let flow: RequestControl | undefined;
         const react = {
-          started(given: RequestControl) {
+          sending(given: RequestControl) {
             flow = given;
           },
         };
@@ -65,6 +65,48 @@ const SOUND: readonly (readonly [what: string, bytes: string])[] = [
 ];
 
 describe('both clients', () => {
+  it('do not send a request that is aborted before there is a connection, and say that it was not sent', async () => {
+    const reason = new Error('not needed');
+    const all = await withEach(async (create) => {
+      const server = await scriptedServer(({ socket }) => void socket.write(plainAnswer('next')));
+      const client = clientsOf(create)(server);
+      const aborted = await post(client, '{}', {}, { sending: (flow) => flow.abort(reason) });
+      expect(aborted.error).toBe(reason);
+      expect((await post(client)).body).toBe('next');
+      await client.close();
+      expect(server.heard).toHaveLength(1);
+      return aborted;
+    });
+    expect(summary(all.own)).toMatchObject({ status: undefined, body: '', isSent: false });
+    expect(summary(all.undici)).toEqual(summary(all.own));
+  });
+
+  it('say that a request was sent when it is aborted later or its connection is closed', async () => {
+    for (const isAborted of [true, false]) {
+      const all = await withEach(async (create) => {
+        const server = await scriptedServer(({ socket }) => void (isAborted || socket.destroy()));
+        const abortLater = (flow: RequestControl) =>
+          void until(() => server.heard.length === 1).then(() => flow.abort(new Error('not needed')));
+        return post(clientsOf(create)(server), '{}', {}, isAborted ? { sending: abortLater } : {});
+      });
+      expect(all.own.isSent).toBe(true);
+      expect(summary(all.undici)).toEqual(summary(all.own));
+    }
+  });
+
+  it('say that a request was not sent when they are closed or the server is away', async () => {
+    const closed = await withEach(async (create) => {
+      const client = clientsOf(create)(await scriptedServer(() => {}));
+      await client.close();
+      return post(client);
+    });
+    const refused = await withEach((create) => post(clientsOf(create)({ url: AWAY, ca: undefined })));
+    for (const all of [closed, refused]) {
+      expect(all.own).toMatchObject({ isSent: false, error: expect.any(Error) });
+      expect(summary(all.undici)).toEqual(summary(all.own));
+    }
+  });
+
   for (const [what, bytes] of SOUND) {
     it(`read a response with ${what} alike, wherever it is cut`, async () => {
       for (const cut of cutsOf(bytes)) {
@@ -95,15 +137,18 @@ describe('both clients', () => {
   }
 });
 
+/** Port 1 of the loopback refuses connections. */
+const AWAY = new URL('http://127.0.0.1:1');
+
 /** Every place in a short text; in a long one those near its ends. */
 function cutsOf({ length }: string): readonly number[] {
   const all = Array.from({ length: length - 1 }, (_, n) => n + 1);
   return all.filter((at) => at < 40 || length - at < 40);
 }
 
-function summary({ head, body, error, isStarted }: Outcome) {
+function summary({ head, body, error, isSent }: Outcome) {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return { status: head?.status, contentType: head?.contentType, body, code, isStarted };
+  return { status: head?.status, contentType: head?.contentType, body, code, isSent };
 }
 
 async function withEach(run: (create: HttpClientFactory) => Promise<Outcome>) {

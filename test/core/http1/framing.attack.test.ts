@@ -148,7 +148,7 @@ describe('a header of a request', () => {
       const pool = poolTo(server);
       await post(pool);
       const refused = await post(pool, '{}', headers as unknown as Record<string, string>);
-      expect(refused).toMatchObject({ isStarted: false, error: { name: 'TypeError' } });
+      expect(refused).toMatchObject({ isSent: false, error: { name: 'TypeError' } });
       expect((await post(pool)).body).toBe('x');
       expect(server.heard.some(({ text }) => text.includes('forged'))).toBe(false);
       expect(server.sockets).toHaveLength(1);

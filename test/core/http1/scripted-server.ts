@@ -102,7 +102,13 @@ export interface Outcome {
   readonly head: ResponseHead | undefined;
   readonly body: string;
   readonly error: Error | undefined;
-  readonly isStarted: boolean;
+  readonly isSent: boolean;
+}
+
+/** What a test does during a request. */
+export interface Reactions extends Partial<ResponseReader> {
+  /** `send` has returned. */
+  sending?(flow: RequestControl): void;
 }
 
 /** Collects one answer; `react` steers it on the way. */
@@ -113,18 +119,13 @@ export function collect(react: Partial<ResponseReader> = {}): {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
   const chunks: Buffer[] = [];
   let head: ResponseHead | undefined;
-  let isStarted = false;
   let isOver = false;
-  const over = (error: Error | undefined): void => {
+  const over = (error: Error | undefined, isSent: boolean): void => {
     if (isOver) return reject(new Error('the reader got two ends'));
     isOver = true;
-    resolve({ head, body: Buffer.concat(chunks).toString('latin1'), error, isStarted });
+    resolve({ head, body: Buffer.concat(chunks).toString('latin1'), error, isSent });
   };
   const reader: ResponseReader = {
-    started(flow: RequestControl) {
-      isStarted = true;
-      react.started?.(flow);
-    },
     answered(flow, given) {
       head = given;
       react.answered?.(flow, given);
@@ -134,12 +135,12 @@ export function collect(react: Partial<ResponseReader> = {}): {
       react.received?.(flow, bytes);
     },
     ended() {
-      over(undefined);
+      over(undefined, true);
       react.ended?.();
     },
-    failed(error) {
-      over(error);
-      react.failed?.(error);
+    failed(error, isSent) {
+      over(error, isSent);
+      react.failed?.(error, isSent);
     },
   };
   return { reader, done: promise };
@@ -150,10 +151,11 @@ export async function post(
   pool: HttpClient,
   body = '{}',
   headers: Readonly<Record<string, string>> = {},
-  react: Partial<ResponseReader> = {},
+  react: Reactions = {},
 ): Promise<Outcome> {
   const { reader, done } = collect(react);
-  pool.send({ method: 'POST', path: '/mcp', headers, body: Buffer.from(body, 'latin1') }, reader);
+  const flow = pool.send({ method: 'POST', path: '/mcp', headers, body: Buffer.from(body, 'latin1') }, reader);
+  react.sending?.(flow);
   const outcome = await done;
   if (frees.has(pool)) await new Promise((resolve) => setImmediate(resolve));
   return outcome;

@@ -125,7 +125,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
       if (given?.aborted === true) return reject(given.reason);
       const era = asked.era ?? this.#era;
       const number = this.#nextId++;
-      const id = asked.listener === undefined ? number : `listen-${number}`;
+      const id = asked.onNotification === undefined ? number : `listen-${number}`;
       const exchange = new PendingRequest(this, id, asked, resolve, reject);
       this.#pending.set(id, exchange);
       this.usedAtMs = exchange.startedMs;

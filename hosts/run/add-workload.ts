@@ -21,9 +21,9 @@ export async function addWorkload(
   );
 }
 
-/** Warnings about an endpoint that other machines reach, and about settings that are deprecated. */
+/** Warnings about an endpoint that other machines can reach. */
 export function exposureWarnings(
-  config: Pick<RunConfig, 'host' | 'allowed_origins' | 'oidc_config' | 'proxy_mode'>,
+  config: Pick<RunConfig, 'host' | 'allowed_origins' | 'oidc_config'>,
 ): readonly string[] {
   const { host } = config;
   const isOpen = !isLoopbackHost(host);
@@ -38,6 +38,5 @@ export function exposureWarnings(
           `${host} is not a loopback address and --allowed-origins is not given: only pages of this machine are accepted`,
         ]
       : []),
-    ...(config.proxy_mode === 'sse' ? ['--proxy-mode sse is deprecated: clients should use streamable HTTP'] : []),
   ];
 }

@@ -61,9 +61,8 @@ export async function configFromFlags(
     proxy_mode: flags.proxyMode,
     ...(flags.targetHost === undefined ? {} : { target_host: flags.targetHost }),
     ...(flags.targetPort === undefined ? {} : { target_port: flags.targetPort }),
-    ...(flags.endpointPrefix === undefined ? {} : { endpoint_prefix: flags.endpointPrefix }),
     ...(flags.allowedOrigins === undefined ? {} : { allowed_origins: [...flags.allowedOrigins] }),
-    trust_proxy_headers: flags.trustProxyHeaders === true,
+    trust_proxy_headers: false,
     session_ttl: flags.sessionTtl,
     stateless: flags.stateless === true,
     strict_protocol_validation: flags.strictProtocolValidation === true,
@@ -76,7 +75,15 @@ export async function configFromFlags(
     ...(await bearerToken(flags, cwd, secrets)),
     created_at: new Date(nowMs).toISOString(),
   };
+  warnings.push(...headerWarnings(flags));
   return { config, warnings, secrets: secrets.secrets };
+}
+
+/** Values of these headers are in `run.json` and in exports as they are. */
+function headerWarnings({ remoteForwardHeaders = {} }: RunFlags): string[] {
+  return Object.keys(remoteForwardHeaders)
+    .filter((name) => /authorization|cookie|key|token|secret|password/i.test(name))
+    .map((name) => `--remote-forward-headers ${name}: its value is stored in run.json and exported`);
 }
 
 function programOf(

@@ -61,11 +61,6 @@ const RULES: readonly Rule[] = [
     because: 'needs a server with an HTTP transport: a stdio program takes no headers',
   },
   {
-    flags: ['endpointPrefix', 'trustProxyHeaders'],
-    when: (_kind, _transport, { proxyMode }) => proxyMode !== 'sse',
-    because: 'needs --proxy-mode sse: without it no URL is named to clients',
-  },
-  {
     flags: ['auditConfig'],
     when: (_kind, _transport, { enableAudit }) => enableAudit === true,
     because: 'has its own settings: leave out --enable-audit',

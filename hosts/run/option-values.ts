@@ -55,12 +55,6 @@ export function readDuration(text: string): string {
   throw new InvalidArgumentError('expected a Go duration such as 2h or 30m; 0 means the default');
 }
 
-/** A path prefix such as `/team`. */
-export function readPrefix(text: string): string {
-  if (/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(text)) return text.replace(/\/$/, '');
-  throw new InvalidArgumentError('expected a path that starts with /');
-}
-
 /** An origin exactly as browsers send it. */
 export function readOrigins(text: string, before: unknown): string[] {
   const origins = readList(text, before);

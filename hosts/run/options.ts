@@ -38,11 +38,9 @@ export interface RunFlags extends PolicyFlags {
   readonly envFileDir?: string;
   readonly debug?: boolean;
   readonly fromConfig?: string;
-  readonly proxyMode: 'streamable-http' | 'sse';
+  readonly proxyMode: 'streamable-http';
   readonly targetHost?: string;
-  readonly endpointPrefix?: string;
   readonly allowedOrigins?: readonly string[];
-  readonly trustProxyHeaders?: boolean;
   /** Go duration. */
   readonly sessionTtl: string;
   readonly stateless?: boolean;

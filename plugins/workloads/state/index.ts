@@ -4,8 +4,9 @@ export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.t
 export { type PermissionProfile, readProfile } from '../permissions/profile.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
+export { type ReadRunConfig, readRunConfig } from './read-run-config.ts';
 export { changeStatus, createRecord, removeRecord, type StatusChange } from './records.ts';
-export { type ReadRunConfig, RUN_CONFIG_VERSION, type RunConfig, readRunConfig, runConfig } from './run-config.ts';
+export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
 export { workloadName } from './workload-name.ts';
 export {
   readWorkload,

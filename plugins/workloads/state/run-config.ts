@@ -1,8 +1,6 @@
-import { explainIssues, isObject } from '@toolmgr/core';
 import { z } from 'zod';
+import { durationMs } from '../../shared/go-duration.ts';
 import { permissionProfile } from '../permissions/profile.ts';
-import { fromFirstFormat } from './first-run-format.ts';
-import { AVAILABLE_WITH } from './later-run-fields.ts';
 import { workloadName } from './workload-name.ts';
 
 /** The version of the document that is written. */
@@ -11,6 +9,9 @@ export const RUN_CONFIG_VERSION = 'v0.1.0';
 const text = z.string().min(1);
 const texts = z.array(z.string());
 const textMap = z.record(z.string(), z.string());
+const duration = z
+  .string()
+  .refine((given) => durationMs(given) !== undefined, { error: 'expected a Go duration such as 2h or 30m' });
 const port = z.int().min(1).max(65_535);
 
 /** A value that may be secret: the reference `NAME,target=FIELD`, and never the value itself. */
@@ -124,7 +125,7 @@ export const runConfig = z.strictObject({
       args: texts.default([]),
       cwd: z.string(),
       /** Time for its first start; 5 minutes when absent. */
-      start_timeout: z.string().optional(),
+      start_timeout: duration.optional(),
     })
     .optional(),
   /** Arguments after `--`. */
@@ -136,13 +137,14 @@ export const runConfig = z.strictObject({
   host: z.string().default('127.0.0.1'),
   /** 0 or absent: any free port, kept over restarts. */
   port: z.int().min(0).max(65_535).optional(),
-  proxy_mode: z.enum(['streamable-http', 'sse']).default('streamable-http'),
+  proxy_mode: z
+    .literal('streamable-http', { error: 'expected streamable-http: the deprecated sse is not served' })
+    .default('streamable-http'),
   target_host: text.optional(),
   target_port: port.optional(),
-  endpoint_prefix: z.string().startsWith('/').optional(),
   allowed_origins: texts.optional(),
-  trust_proxy_headers: z.boolean().default(false),
-  session_ttl: z.string().default('2h'),
+  trust_proxy_headers: z.literal(false, { error: 'is not available yet' }).default(false),
+  session_ttl: duration.default('2h'),
   stateless: z.boolean().default(false),
   strict_protocol_validation: z.boolean().default(false),
   tools_filter: z.array(text).optional(),
@@ -166,29 +168,3 @@ export const runConfig = z.strictObject({
 
 /** A workload as it was asked for. */
 export type RunConfig = z.output<typeof runConfig>;
-
-/** The outcome of reading: the configuration, or one sentence per fault. Values are not repeated. */
-export type ReadRunConfig = { readonly config: RunConfig } | { readonly problems: readonly string[] };
-
-/** Reads a run configuration of this version or of the first one. Unknown fields are faults with the nearest name. */
-export function readRunConfig(value: unknown): ReadRunConfig {
-  const current = fromFirstFormat(value);
-  const later = laterFields(current);
-  if (later.length > 0) return { problems: later };
-  const read = runConfig.safeParse(current);
-  if (!read.success) return { problems: explainIssues('', runConfig, read.error) };
-  const { process, remote_url: url, image, cmd_args: args } = read.data;
-  if ([process, url, image].filter((form) => form !== undefined).length !== 1)
-    return { problems: ['expected one of process, image and remote_url, which say what is run'] };
-  if (url !== undefined && args.length > 0) return { problems: ['cmd_args: a remote server takes no arguments'] };
-  return { config: read.data };
-}
-
-/** Fields of the contract that no feature reads yet. */
-function laterFields(value: unknown): string[] {
-  if (!isObject(value)) return [];
-  return Object.keys(value).flatMap((field) => {
-    const feature = AVAILABLE_WITH.get(field);
-    return feature === undefined ? [] : [`${field} is not available yet: it comes with ${feature}`];
-  });
-}

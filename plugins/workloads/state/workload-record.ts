@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
 import { isRunning } from './process-identity.ts';
-import { type RunConfig, readRunConfig } from './run-config.ts';
+import { readRunConfig } from './read-run-config.ts';
+import type { RunConfig } from './run-config.ts';
 import { workloadName } from './workload-name.ts';
 
 /** Status of a workload, written by its proxy: `status.json`. */

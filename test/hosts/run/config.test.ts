@@ -101,7 +101,7 @@ describe('the configuration of a workload', () => {
   });
 
   it('warns about an endpoint that other machines can reach', () => {
-    const warningsAt = (host: string, more = {}) => exposureWarnings({ host, proxy_mode: 'streamable-http', ...more });
+    const warningsAt = (host: string, more = {}) => exposureWarnings({ host, ...more });
     expect(warningsAt('127.0.0.1')).toEqual([]);
     expect(warningsAt('localhost')).toEqual([]);
     expect(warningsAt('0.0.0.0').join()).toContain('everyone who can reach it');

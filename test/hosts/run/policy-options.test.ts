@@ -363,6 +363,9 @@ describe('requests to a remote server', () => {
         await expect(planned(['--remote-forward-headers', `${name}=s3cret`, far.url]), name).rejects.toThrow(
           /--remote-forward-headers\.headers/,
         );
+      expect((await planned(['--remote-forward-headers', 'X-Api-Key=a', far.url])).warnings.join()).toContain(
+        'stored in run.json',
+      );
       await expect(planned(['--remote-forward-headers', 'X-Team=a', 'node'])).rejects.toThrow(/is for URLs/);
     },
   );

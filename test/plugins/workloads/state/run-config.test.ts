@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type RunConfig, readRunConfig, runConfig } from '../../../../plugins/workloads/state/run-config.ts';
+import { readRunConfig } from '../../../../plugins/workloads/state/read-run-config.ts';
+import { type RunConfig, runConfig } from '../../../../plugins/workloads/state/run-config.ts';
 import { proves } from '../../../support/proves.ts';
 
 /** Every field of a program, each with a value that is not its default. */
@@ -16,12 +17,11 @@ const PROGRAM: RunConfig = {
   debug: true,
   host: '0.0.0.0',
   port: 4000,
-  proxy_mode: 'sse',
+  proxy_mode: 'streamable-http',
   target_host: '127.0.0.2',
   target_port: 3000,
-  endpoint_prefix: '/team',
   allowed_origins: ['https://a.example'],
-  trust_proxy_headers: true,
+  trust_proxy_headers: false,
   session_ttl: '10m',
   stateless: true,
   strict_protocol_validation: true,
@@ -136,19 +136,6 @@ describe('a run configuration', () => {
     }
   });
 
-  it('keeps each field by itself', () => {
-    const least = {
-      schema_version: 'v0.1.0',
-      name: 'one',
-      transport: 'stdio',
-      process: { target: '', file: 'x', cwd: '/' },
-    };
-    for (const [field, value] of Object.entries(PROGRAM)) {
-      const read = readRunConfig({ ...least, [field]: value });
-      expect('config' in read && read.config, field).toMatchObject({ [field]: value });
-    }
-  });
-
   proves('choice.general.unknown-key-refused', 'refuses an unknown field with the nearest name, at any depth', () => {
     expect(problemsOf({ ...PROGRAM, sesion_ttl: '1h' })).toBe('unknown key "sesion_ttl", did you mean "session_ttl"?');
     expect(problemsOf({ ...PROGRAM, oidc_config: { isuer: 'x' } })).toContain('oidc_config: unknown key "isuer"');
@@ -165,7 +152,25 @@ describe('a run configuration', () => {
     expect(problemsOf({ ...PROGRAM, isolate_network: true })).toContain('network isolation is not available yet');
     expect(problemsOf({ ...PROGRAM, image: 'x:1' })).toContain('expected one of');
     expect(problemsOf({ ...PROGRAM, authz_config: { version: '1.0', type: 'httpv1' } })).toContain('expected cedarv1');
+    expect(problemsOf({ ...PROGRAM, proxy_mode: 'sse' })).toContain('the deprecated sse is not served');
+    expect(problemsOf({ ...PROGRAM, trust_proxy_headers: true })).toContain('is not available yet');
+    expect(problemsOf({ ...PROGRAM, session_ttl: 'soon' })).toContain('session_ttl: expected a Go duration');
     expect(problemsOf(undefined)).not.toBe('');
+  });
+
+  it('refuses a field that would have no effect beside the others', () => {
+    const cases: readonly [object, string][] = [
+      [{ ...REMOTE, env_vars: { A: '1' } }, 'env_vars: a remote server has no environment'],
+      [{ ...REMOTE, target_port: 1 }, 'target_port: is for programs with an HTTP transport'],
+      [{ ...REMOTE, stateless: true }, 'stateless: needs the transport streamable-http'],
+      [{ ...REMOTE, transport: 'stdio' }, 'transport: a remote server has no transport stdio'],
+      [{ ...PROGRAM, header_forward: { add_plaintext_headers: { a: 'b' } } }, 'header_forward: is for remote servers'],
+      [{ ...PROGRAM, oidc_config: undefined }, 'token_exchange_config: needs oidc_config'],
+      [{ ...PROGRAM, audit_config: undefined }, 'audit_config_path: needs audit_config'],
+      [{ ...PROGRAM, authz_config: undefined }, 'authz_config_path: needs authz_config'],
+      [{ ...REMOTE, tool_ca_bundle: '/x' }, 'tool_ca_bundle: needs oidc_config'],
+    ];
+    for (const [config, sentence] of cases) expect(problemsOf(config)).toContain(sentence);
   });
 
   it('holds no secret: only a reference is taken, and an error does not repeat the value', () => {
@@ -194,7 +199,9 @@ describe('a run configuration', () => {
         created_at: '1970-01-01T00:00:00.000Z',
       },
     });
-    expect(readRunConfig({ ...first, ...more, url: 'https://x.example' })).toMatchObject({
+    expect(
+      readRunConfig({ ...first, ...more, env: {}, targetPort: undefined, url: 'https://x.example' }),
+    ).toMatchObject({
       config: { remote_url: 'https://x.example', session_ttl: '30m' },
     });
   });

@@ -1,0 +1,65 @@
+import type { RunConfig } from './run-config.ts';
+
+/** A field that would have no effect beside the others, and why. */
+interface Rule {
+  readonly fields: readonly (keyof RunConfig)[];
+  readonly when: (config: RunConfig) => boolean;
+  readonly because: string;
+}
+
+const isRemote: Rule['when'] = (config) => config.remote_url !== undefined;
+
+const RULES: readonly Rule[] = [
+  { fields: ['cmd_args'], when: isRemote, because: 'a remote server takes no arguments' },
+  { fields: ['env_vars', 'env_file_dir'], when: isRemote, because: 'a remote server has no environment' },
+  {
+    fields: ['container_labels', 'volumes', 'publish', 'permission_profile_name_or_path', 'permission_profile'],
+    when: (config) => config.image === undefined,
+    because: 'is for container images',
+  },
+  {
+    fields: ['target_host', 'target_port'],
+    when: (config) => isRemote(config) || config.transport === 'stdio',
+    because: 'is for programs with an HTTP transport',
+  },
+  {
+    fields: ['stateless'],
+    when: ({ transport }) => transport !== 'streamable-http',
+    because: 'needs the transport streamable-http',
+  },
+  {
+    fields: ['header_forward', 'remote_auth_config'],
+    when: (config) => !isRemote(config),
+    because: 'is for remote servers',
+  },
+  {
+    fields: ['token_exchange_config'],
+    when: (config) => config.oidc_config === undefined || config.transport === 'stdio',
+    because: 'needs oidc_config, and a server with an HTTP transport',
+  },
+  {
+    fields: ['jwks_auth_token_file', 'tool_ca_bundle'],
+    when: (config) => config.oidc_config === undefined,
+    because: 'needs oidc_config',
+  },
+  { fields: ['audit_config_path'], when: (config) => config.audit_config === undefined, because: 'needs audit_config' },
+  { fields: ['authz_config_path'], when: (config) => config.authz_config === undefined, because: 'needs authz_config' },
+];
+
+/** Why the fields cannot be meant together; `undefined` when they can. */
+export function findConflict(config: RunConfig): string | undefined {
+  const forms = [config.process, config.image, config.remote_url].filter((form) => form !== undefined);
+  if (forms.length !== 1) return 'expected one of process, image and remote_url, which say what is run';
+  if (isRemote(config) && config.transport === 'stdio') return 'transport: a remote server has no transport stdio';
+  for (const { fields, when, because } of RULES) {
+    const given = fields.find((field) => isGiven(config[field]));
+    if (given !== undefined && when(config)) return `${given}: ${because}`;
+  }
+  return undefined;
+}
+
+/** Whether a value differs from a default that says nothing: no entries, or `false`. */
+function isGiven(value: RunConfig[keyof RunConfig]): boolean {
+  if (value === undefined || value === false) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}

@@ -149,7 +149,8 @@ export { type Plan, type PlanInput, planSchema, readPlan } from './gateway/plan.
 export { readCaBundle } from './http1/ca-bundle.ts';
 export { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';
 export { foldCase, hasRepeatedMembers } from './json/ambiguous-names.ts';
-export { decode, decodeObject, encode, isObject, RawObject } from './json/raw-json.ts';
+export { decode, decodeObject, encode, isObject } from './json/json-value.ts';
+export { RawObject } from './json/raw-json.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
 export { MISSING_BACKENDS } from './mcp/meta.ts';

@@ -1,6 +1,6 @@
 import type { BackendHello } from '../contract/backend.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { decode, isObject } from '../json/raw-json.ts';
+import { decode, isObject } from '../json/json-value.ts';
 import { BackendError } from '../mcp/errors.ts';
 import { META } from '../mcp/meta.ts';
 import { LATE, within } from '../timing/within.ts';

@@ -1,5 +1,5 @@
 import type { EntryKind } from '../contract/catalog-entry.ts';
-import { isObject } from '../json/raw-json.ts';
+import { isObject } from '../json/json-value.ts';
 
 /** Where a page starts: after `skip` entries whose keys start with `after`, or after the key `after`. */
 export interface Position {

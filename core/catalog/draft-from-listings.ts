@@ -4,7 +4,8 @@ import type { CatalogEntry } from '../contract/call.ts';
 import type { CatalogDraft } from '../contract/catalog-draft.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { RawJson } from '../contract/json.ts';
-import { decodeObject, RawJsonError } from '../json/raw-json.ts';
+import { RawJsonError } from '../json/json-errors.ts';
+import { decodeObject } from '../json/json-value.ts';
 
 /**
  * Everything that backends listed, under the original names: backends sorted, items in the order of the backend.

@@ -1,7 +1,8 @@
 import type { CatalogEntry } from '../contract/call.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import { decode, encode, isObject, RawObject } from '../json/raw-json.ts';
+import { decode, encode, isObject } from '../json/json-value.ts';
+import { RawObject } from '../json/raw-json.ts';
 
 /**
  * A copy of a tool or prompt with another key; only `name` of its definition changes, all other bytes are kept.

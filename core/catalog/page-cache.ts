@@ -2,7 +2,7 @@ import type { CatalogEntry } from '../contract/call.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import { encode } from '../json/raw-json.ts';
+import { encode } from '../json/json-value.ts';
 import type { Limits } from '../limits.ts';
 import { META } from '../mcp/meta.ts';
 import { cursorAfter, startOf } from './cursor.ts';

@@ -1,6 +1,6 @@
 import type { BackendListing } from '../backend/backend-manager.ts';
 import type { CatalogEntry } from '../contract/call.ts';
-import { encode, isObject } from '../json/raw-json.ts';
+import { encode, isObject } from '../json/json-value.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import { compileUriTemplate, MAX_MATCHED_URI, type UriMatcher } from './uri-template.ts';
 

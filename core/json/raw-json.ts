@@ -5,12 +5,6 @@ import { readString } from './json-string.ts';
 import { decode } from './json-value.ts';
 import { FEW_KEYS, RawMembers, readMembers } from './raw-members.ts';
 
-export { checkStructure } from './check-structure.ts';
-export { RawJsonError, TooManyElements, TooManyMembers } from './json-errors.ts';
-export { MAX_JSON_DEPTH } from './json-scan.ts';
-export { decode, decodeObject, encode, isObject } from './json-value.ts';
-export { rawElements } from './raw-elements.ts';
-
 /**
  * A JSON object stored as the byte ranges of its members: keys are decoded, values are not, and the buffer of a value
  * is created on first read.

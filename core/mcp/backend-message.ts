@@ -1,7 +1,8 @@
 import type { ClientResponse } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import { joinParts, type Part } from '../json/byte-pieces.ts';
-import { decode, type RawObject } from '../json/raw-json.ts';
+import { decode } from '../json/json-value.ts';
+import type { RawObject } from '../json/raw-json.ts';
 import { errorObject, otherErrorMembers } from './error-object.ts';
 import { endToEndMeta } from './meta.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SessionOwner } from '../contract/client-context.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { isObject } from '../json/raw-json.ts';
+import { isObject } from '../json/json-value.ts';
 
 /**
  * The capabilities of a client that are declared to backends: `elicitation`, `sampling`, `roots` and transparent

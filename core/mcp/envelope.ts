@@ -1,7 +1,7 @@
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { encode } from '../json/raw-json.ts';
+import { encode } from '../json/json-value.ts';
 import { errorObject } from './error-object.ts';
 import { CODE, wireError } from './errors.ts';
 

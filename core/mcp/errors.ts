@@ -1,6 +1,6 @@
 import type { JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { encode } from '../json/raw-json.ts';
+import { encode } from '../json/json-value.ts';
 
 /**
  * JSON-RPC 2.0 §5.1 and the codes of MCP 2026-07-28; -32002 is accepted from legacy backends, never sent to modern

@@ -9,7 +9,10 @@ import {
   hasRepeatedMembers,
   undeclaredAmbiguousName,
 } from '../json/ambiguous-names.ts';
-import { checkStructure, decode, isObject, RawJsonError, RawObject, TooManyMembers } from '../json/raw-json.ts';
+import { checkStructure } from '../json/check-structure.ts';
+import { RawJsonError, TooManyMembers } from '../json/json-errors.ts';
+import { decode, isObject } from '../json/json-value.ts';
+import { RawObject } from '../json/raw-json.ts';
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
 import { otherErrorMembers } from './error-object.ts';
 import { CODE, wireError } from './errors.ts';

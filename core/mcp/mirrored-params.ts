@@ -1,6 +1,8 @@
 import type { MirroredParam } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import { decodeObject, isObject, RawObject, rawElements } from '../json/raw-json.ts';
+import { decodeObject, isObject } from '../json/json-value.ts';
+import { rawElements } from '../json/raw-elements.ts';
+import { RawObject } from '../json/raw-json.ts';
 import { FIELD_NAME } from './header-fields.ts';
 import { encodeHeaderValue } from './headers.ts';
 

@@ -1,7 +1,8 @@
 import type { CallResult } from '../contract/call.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import { decodeObject, encode, RawObject } from '../json/raw-json.ts';
+import { decodeObject, encode } from '../json/json-value.ts';
+import { RawObject } from '../json/raw-json.ts';
 
 const IS_ERROR = Buffer.from('true');
 

@@ -1,5 +1,5 @@
 import type { JsonObject, RawJson } from '../contract/json.ts';
-import { decodeObject, isObject } from '../json/raw-json.ts';
+import { decodeObject, isObject } from '../json/json-value.ts';
 
 /** The requests that a server may send to a client (MCP: elicitation, sampling, roots). */
 export const SERVER_REQUEST_METHODS = ['elicitation/create', 'sampling/createMessage', 'roots/list'] as const;

@@ -4,7 +4,7 @@ import type { Cancellation } from '../contract/cancellation.ts';
 import type { ClientContext } from '../contract/client-context.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { JsonObject, RawJson, RawMembers } from '../contract/json.ts';
-import { decodeObject, encode } from '../json/raw-json.ts';
+import { decodeObject, encode } from '../json/json-value.ts';
 import { cancellationOf } from '../timing/cancel.ts';
 
 /** The fields of a call; `params` and `arguments` are derived from `members`. */

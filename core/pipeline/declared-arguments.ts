@@ -2,7 +2,7 @@ import type { Call, CatalogEntry } from '../contract/call.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { ambiguousNameIn, type DeclaredNames, declaredNames } from '../json/ambiguous-names.ts';
-import { decodeObject, isObject } from '../json/raw-json.ts';
+import { decodeObject, isObject } from '../json/json-value.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 
 /**

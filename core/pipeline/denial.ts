@@ -1,7 +1,7 @@
 import type { Call, CatalogEntry, Reply } from '../contract/call.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { Refusal } from '../contract/refusal.ts';
-import { encode } from '../json/raw-json.ts';
+import { encode } from '../json/json-value.ts';
 import { callWith } from './call-value.ts';
 import type { Pipeline } from './pipeline.ts';
 import { notFound } from './wire-faults.ts';

@@ -2,7 +2,7 @@ import type { BackendManager } from '../backend/backend-manager.ts';
 import type { ClientContext } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { isObject } from '../json/raw-json.ts';
+import { isObject } from '../json/json-value.ts';
 import { transparentExtensions } from '../mcp/capabilities.ts';
 
 /** What `initialize` and `server/discover` say about the gateway. */

@@ -2,7 +2,8 @@ import type { Call, CallRecord, CallResult } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { FAULTS, GatewayFault } from '../errors.ts';
-import { decodeObject, RawJsonError } from '../json/raw-json.ts';
+import { RawJsonError } from '../json/json-errors.ts';
+import { decodeObject } from '../json/json-value.ts';
 import { BackendError, CODE, wireError } from '../mcp/errors.ts';
 import { toolFailure } from '../mcp/result.ts';
 

@@ -5,7 +5,7 @@ import type { JsonValue } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
 import { ANONYMOUS } from '../extension/anonymous.ts';
-import { encode, isObject } from '../json/raw-json.ts';
+import { encode, isObject } from '../json/json-value.ts';
 import type { Message } from '../mcp/message.ts';
 import { META } from '../mcp/meta.ts';
 import { silentClient } from '../pipeline/silent-client.ts';

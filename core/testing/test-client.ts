@@ -1,6 +1,6 @@
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { isObject } from '../json/raw-json.ts';
+import { isObject } from '../json/json-value.ts';
 import { encodeHeaderValue } from '../mcp/headers.ts';
 import { META } from '../mcp/meta.ts';
 

@@ -4,7 +4,7 @@ import type { Catalog } from '../../core/catalog/catalog.ts';
 import type { EntryKind } from '../../core/contract/catalog-entry.ts';
 import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
-import { decodeObject } from '../../core/json/raw-json.ts';
+import { decodeObject } from '../../core/json/json-value.ts';
 
 /** Builds a catalogue of the base class like the gateway, without plugins unless `shape` is given. */
 export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): BuiltCatalog {

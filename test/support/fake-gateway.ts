@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
 import type { Refusal } from '../../core/contract/refusal.ts';
 import { GatewayFault } from '../../core/errors.ts';
 import { ANONYMOUS } from '../../core/extension/anonymous.ts';
-import { encode } from '../../core/json/raw-json.ts';
+import { encode } from '../../core/json/json-value.ts';
 import { CODE, wireError } from '../../core/mcp/errors.ts';
 import { META } from '../../core/mcp/meta.ts';
 import { BytesResult, resultFromValue } from '../../core/mcp/result.ts';

@@ -1,7 +1,7 @@
 import type { BackendListing, ListedItem } from '../../core/backend/backend-manager.ts';
 import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
-import { encode } from '../../core/json/raw-json.ts';
+import { encode } from '../../core/json/json-value.ts';
 
 /** One listed item: only its key, or its whole definition. */
 export type Listed = string | JsonObject;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/contract/json.ts';
 import type { Plugin } from '../../core/extension/plugin.ts';
-import { isObject } from '../../core/json/raw-json.ts';
+import { isObject } from '../../core/json/json-value.ts';
 import { type TestBackends, type TestClient, type TestGateway, testGateway } from '../../core/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 

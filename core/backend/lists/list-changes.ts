@@ -1,6 +1,6 @@
 import type { Backend } from '../../contract/backend.ts';
 import type { Log } from '../../extension/plugin.ts';
-import { isObject } from '../../json/raw-json.ts';
+import { isObject } from '../../json/json-value.ts';
 import type { Limits } from '../../limits.ts';
 import { CHANGED_LIST, LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';

@@ -1,7 +1,7 @@
 import type { Era } from '../../contract/era.ts';
 import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import { ByteCollector, joined } from '../../json/byte-pieces.ts';
-import { rawElements } from '../../json/raw-json.ts';
+import { rawElements } from '../../json/raw-elements.ts';
 import { sameId } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { mediaType } from '../../mcp/headers.ts';

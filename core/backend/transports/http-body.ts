@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { RawJsonError, RawObject } from '../../json/raw-json.ts';
+import { RawJsonError } from '../../json/json-errors.ts';
+import { RawObject } from '../../json/raw-json.ts';
 import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LinkFailure } from '../failure.ts';

@@ -2,7 +2,7 @@ import type { BackendManager } from '../../backend/backend-manager.ts';
 import type { Call, CallResult, Dispatch } from '../../contract/call.ts';
 import type { ClientContext } from '../../contract/client-context.ts';
 import type { JsonValue } from '../../contract/json.ts';
-import { decode, encode, isObject } from '../../json/raw-json.ts';
+import { decode, encode, isObject } from '../../json/json-value.ts';
 import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
 import { toolFailure } from '../../mcp/result.ts';
 import { canAnswer, type ServerRequest } from '../../mcp/server-requests.ts';

@@ -1,6 +1,7 @@
 import type { ClientResponse } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
-import { encode, RawObject } from '../../json/raw-json.ts';
+import { encode } from '../../json/json-value.ts';
+import { RawObject } from '../../json/raw-json.ts';
 import { isUrlMode, type ServerRequest } from '../../mcp/server-requests.ts';
 
 /** The requests of an `input_required` result, by key. @throws RawJsonError when it is malformed */

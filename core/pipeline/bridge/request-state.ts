@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Caller } from '../../contract/caller.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { isObject } from '../../json/raw-json.ts';
+import { isObject } from '../../json/json-value.ts';
 
 /** Content of a sealed `requestState`. */
 export interface RoundState {

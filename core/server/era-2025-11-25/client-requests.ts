@@ -1,6 +1,7 @@
 import type { ClientContext, ClientResponse, SessionListener } from '../../contract/client-context.ts';
 import type { RawJson } from '../../contract/json.ts';
-import { encode, RawObject } from '../../json/raw-json.ts';
+import { encode } from '../../json/json-value.ts';
+import { RawObject } from '../../json/raw-json.ts';
 import { notificationParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLogWanted } from '../../mcp/log-threshold.ts';

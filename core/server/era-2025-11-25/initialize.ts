@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts';
-import { isObject } from '../../json/raw-json.ts';
+import { isObject } from '../../json/json-value.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import type { ServerDescription } from '../../pipeline/server-info.ts';
 import type { InitializeParams } from './sessions/session.ts';

@@ -3,7 +3,7 @@ import type { SessionEnded } from '../../contract/event.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
 import { throttledLine } from '../../extension/log-throttle.ts';
-import { encode } from '../../json/raw-json.ts';
+import { encode } from '../../json/json-value.ts';
 import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.ts';
 import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';

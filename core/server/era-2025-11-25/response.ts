@@ -4,7 +4,7 @@ import type { Responder } from '../../contract/inbound.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Refusal } from '../../contract/refusal.ts';
 import type { WireError } from '../../contract/wire-error.ts';
-import { decodeObject } from '../../json/raw-json.ts';
+import { decodeObject } from '../../json/json-value.ts';
 import { errorBytes, notificationParts, resultParts, retryData } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';

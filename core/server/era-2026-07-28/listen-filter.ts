@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { isObject } from '../../json/raw-json.ts';
+import { isObject } from '../../json/json-value.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 
 /** The filter of a `subscriptions/listen`. */

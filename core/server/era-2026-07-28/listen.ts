@@ -1,7 +1,8 @@
 import type { CatalogEntry } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
-import { encode, RawObject } from '../../json/raw-json.ts';
+import { encode } from '../../json/json-value.ts';
+import { RawObject } from '../../json/raw-json.ts';
 import { notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';

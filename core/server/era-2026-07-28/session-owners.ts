@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../../contract/caller.ts';
 import type { SessionListener, SessionOwner } from '../../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
-import { encode } from '../../json/raw-json.ts';
+import { encode } from '../../json/json-value.ts';
 import { capabilityClass, normalizedCapabilities, relayableCapabilities } from '../../mcp/capabilities.ts';
 import type { GatewayService } from '../../pipeline/gateway-service.ts';
 

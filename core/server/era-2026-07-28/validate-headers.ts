@@ -1,7 +1,8 @@
 import type { MirroredParam } from '../../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue, RawJson } from '../../contract/json.ts';
 import type { WireError } from '../../contract/wire-error.ts';
-import { isObject, type RawObject } from '../../json/raw-json.ts';
+import { isObject } from '../../json/json-value.ts';
+import type { RawObject } from '../../json/raw-json.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { decodeHeaderValue } from '../../mcp/headers.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';

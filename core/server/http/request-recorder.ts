@@ -6,7 +6,7 @@ import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.
 import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
-import { isObject } from '../../json/raw-json.ts';
+import { isObject } from '../../json/json-value.ts';
 import { META } from '../../mcp/meta.ts';
 
 /** The record of the request of a call; `undefined` for calls of code, and without listeners. */

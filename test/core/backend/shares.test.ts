@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { SessionOwner } from '../../../core/contract/client-context.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { encode } from '../../../core/json/raw-json.ts';
+import { encode } from '../../../core/json/json-value.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { networkOf, shareOf } from '../../../core/mcp/shares.ts';
 import { createSessionOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';

@@ -4,7 +4,7 @@ import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import type { CallRecord, CatalogEntry } from '../../../core/index.ts';
 import { type Core, definePlugin, type Plugin, resultFromValue, tapDecision } from '../../../core/index.ts';
-import { encode } from '../../../core/json/raw-json.ts';
+import { encode } from '../../../core/json/json-value.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { modernListen } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';

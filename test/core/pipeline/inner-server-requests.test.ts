@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { definePlugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/raw-json.ts';
+import { encode } from '../../../core/json/json-value.ts';
 import { toolFailure } from '../../../core/mcp/result.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';

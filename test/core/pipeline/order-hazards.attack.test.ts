@@ -7,7 +7,7 @@ import type { Era } from '../../../core/contract/era.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { tapDecision } from '../../../core/extension/decision.ts';
 import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/raw-json.ts';
+import { encode } from '../../../core/json/json-value.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';
 import { callWith } from '../../../core/pipeline/call-value.ts';
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
-import { RawObject, TooManyMembers } from '../../../core/json/raw-json.ts';
+import { TooManyMembers } from '../../../core/json/json-errors.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
 import { fakeServer, type TestReply, testGateway } from '../../../core/testing/index.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ToolEntry } from '../../../core/contract/call.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { encode } from '../../../core/json/raw-json.ts';
+import { encode } from '../../../core/json/json-value.ts';
 import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config.ts';
 import { declarationsOf } from '../../../plugins/code-mode/execute-script/declarations.ts';
 import { scopeOf } from '../../../plugins/code-mode/execute-script/scope.ts';

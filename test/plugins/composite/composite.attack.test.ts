@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/raw-json.ts';
+import { encode } from '../../../core/json/json-value.ts';
 import { resultFromValue, toolFailure } from '../../../core/mcp/result.ts';
 import { text } from '../../../core/testing/index.ts';
 import { compositeConfig } from '../../../plugins/composite/engine/config.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { CatalogEntry } from '../../../core/contract/call.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/raw-json.ts';
+import { encode } from '../../../core/json/json-value.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';
 import { fakeServer } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';

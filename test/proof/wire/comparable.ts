@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { RawObject, rawElements } from '../../../core/json/raw-json.ts';
+import { rawElements } from '../../../core/json/raw-elements.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
 import { endToEndMeta } from '../../../core/mcp/meta.ts';
 import { LISTS, type Survey, sorted } from './survey.ts';
 import type { WireAnswer } from './wire-peer.ts';

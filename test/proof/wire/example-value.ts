@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
-import { isObject } from '../../../core/json/raw-json.ts';
+import { isObject } from '../../../core/json/json-value.ts';
 
 /** Valid arguments for a tool's `inputSchema`, with every property and the schema's examples and defaults. */
 export function exampleArguments(inputSchema: JsonObject): JsonObject {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
-import { RawObject, rawElements } from '../../../core/json/raw-json.ts';
+import { rawElements } from '../../../core/json/raw-elements.ts';
+import { RawObject } from '../../../core/json/raw-json.ts';
 import { exampleArguments } from './example-value.ts';
 import type { WireAnswer, WirePeer } from './wire-peer.ts';
 

@@ -1,6 +1,6 @@
 import type { ClientResponse } from '../../../contract/client-context.ts';
 import type { RawJson } from '../../../contract/json.ts';
-import { encode } from '../../../json/raw-json.ts';
+import { encode } from '../../../json/json-value.ts';
 import { notificationParts, requestParts } from '../../../mcp/envelope.ts';
 import { CODE, wireError } from '../../../mcp/errors.ts';
 import { MUST } from '../../http/event-writer.ts';

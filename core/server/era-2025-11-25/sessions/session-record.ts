@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../../../contract/json.ts';
-import { isObject } from '../../../json/raw-json.ts';
+import { isObject } from '../../../json/json-value.ts';
 import { LEGACY_VERSIONS } from '../../../mcp/versions.ts';
 import type { Session } from './session.ts';
 

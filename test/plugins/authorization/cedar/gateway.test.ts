@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Era } from '../../../../core/contract/era.ts';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { type Core, definePlugin, type Plugin, resultFromValue } from '../../../../core/index.ts';
-import { encode } from '../../../../core/json/raw-json.ts';
+import { encode } from '../../../../core/json/json-value.ts';
 import { fakeServer, type TestGateway, testGateway } from '../../../../core/testing/index.ts';
 import { modernListen } from '../../../support/gateway-streams.ts';
 import { proves } from '../../../support/proves.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { JsonObject } from '../../../../core/contract/json.ts';
-import { encode } from '../../../../core/json/raw-json.ts';
+import { encode } from '../../../../core/json/json-value.ts';
 import type { RequirementId } from '../../../requirements.ts';
 import { proves } from '../../../support/proves.ts';
 import { judge, type TestRequest } from './support.ts';

@@ -8,21 +8,16 @@ import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
-import { BackendError } from '../mcp/errors.ts';
-import { LIST_KINDS } from '../mcp/methods.ts';
 import type { BackendCredentials } from './authorizers.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
-import { LinkFailure } from './failure.ts';
-import { ListCache } from './lists/list-cache.ts';
-import { ListChanges } from './lists/list-changes.ts';
-import { ListReader, type ReadLists } from './lists/list-reader.ts';
-import { OwnerLists } from './lists/owner-lists.ts';
+import type { LinkFailure } from './failure.ts';
+import { BackendLists } from './lists/backend-lists.ts';
 import { Connector } from './sessions/connect.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
-import { waitForFirstStart } from './sessions/first-start.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
+import { type OpenForOwnerOptions, openForOwner } from './sessions/open-for-owner.ts';
 import { type SessionHolder, stopped } from './sessions/reopen-session.ts';
 import { SessionPool } from './sessions/session-pool.ts';
 import { ModernWatches } from './subscriptions/modern-subscriptions.ts';
@@ -54,10 +49,8 @@ export class BackendController {
   readonly #connector: Connector;
   readonly #pool: SessionPool;
   readonly #availability: Availability;
-  readonly #lists: ListCache;
-  readonly #reader: ListReader;
-  readonly #owners: OwnerLists;
-  readonly #changes: ListChanges;
+  readonly #lists: BackendLists;
+  readonly #opening: OpenForOwnerOptions;
   readonly #watches: ModernWatches;
   readonly #ownSessions: ExclusiveSessions;
   readonly #stopping = new AbortController();
@@ -80,13 +73,6 @@ export class BackendController {
       linePerCaller: limits.queuePerCaller,
     });
     this.#connector = new Connector(options);
-    this.#lists = new ListCache({
-      limits,
-      inherited,
-      now,
-      changed: (listClass) => events.listed(name, listClass),
-      keepsCallers: () => this.#availability.status === 'unauthenticated',
-    });
     this.#pool = new SessionPool({
       backend,
       connector: this.#connector,
@@ -94,35 +80,45 @@ export class BackendController {
       limits,
       log,
       now,
-      listChanged: (holder, kind) => this.#reader.changed(holder, [kind]),
+      listChanged: (holder, kind) => this.#lists.changed(holder, [kind]),
       lost: (holder, cause) => this.#lost(holder, cause),
       unclear: () => {
         this.#isUnclear = true;
       },
     });
-    const { base } = this.#pool;
-    this.#reader = new ListReader({
-      backend,
-      pool: this.#pool,
-      lists: this.#lists,
-      limits,
-      log,
+    this.#availability = new Availability({
+      backend: name,
+      connector: this.#connector,
+      base: this.#pool.base,
+      isProgram: backend.transport === 'stdio',
       signal,
-      credentialsRefused: (caller) => this.credentialsRefused(caller),
-      looking: () => this.#availability.attempt,
-      unchanged({ owner }, kinds) {
-        // Lists that depend on the caller were read for this caller, so they are the same for its clients.
-        if (!perCaller) owner?.sink?.listsChanged?.(name, kinds);
+      now,
+      look: () => this.#lists.look(),
+      finding: ({ era }) => {
+        this.#pool.forgetModernOnly();
+        this.#lists.outdate(era);
       },
+      found: ({ listing }) => {
+        this.#lists.found(listing);
+        this.#watches.restore((cause) => note('subscription not restored', cause));
+      },
+      returned: () => this.#lists.returned(),
+      left: () => this.#lists.startGrace(),
+      deaf: () => this.#lists.stopListening(),
+      changed: () => events.changed({ name, change: 'status', state: this.state }),
       note,
     });
-    this.#changes = new ListChanges({
+    const shared = { pool: this.#pool, availability: this.#availability, limits, log, signal, now };
+    this.#lists = new BackendLists({
+      ...shared,
       backend,
-      base,
-      limits,
-      log,
-      changed: (kinds) => this.#reader.changed(base, kinds),
+      perCaller,
+      inherited,
+      changed: (listClass) => events.listed(name, listClass),
+      credentialsRefused: (caller) => this.credentialsRefused(caller),
+      note,
     });
+    this.#opening = { ...shared, backend: name };
     this.#isUnclear = backend.transport !== 'streamable-http';
     this.#ownSessions = new ExclusiveSessions({
       backend: name,
@@ -135,34 +131,6 @@ export class BackendController {
       waiting: () => log.info('calls of one caller wait: each needs a session of its own', { backend: name }),
     });
     this.#watches = new ModernWatches({ backend: name, limits, log, link: (owner) => this.linkFor(owner) });
-    this.#availability = new Availability({
-      backend: name,
-      connector: this.#connector,
-      base,
-      isProgram: backend.transport === 'stdio',
-      signal,
-      now,
-      look: () => this.#look(),
-      finding: ({ era }) => {
-        this.#pool.forgetModernOnly();
-        this.#lists.outdate(era);
-      },
-      found: ({ listing }) => this.#found(listing),
-      returned: () => this.#returned(),
-      left: () => this.#lists.startGrace(),
-      deaf: () => this.#changes.stop(),
-      changed: () => events.changed({ name, change: 'status', state: this.state }),
-      note,
-    });
-    this.#owners = new OwnerLists({
-      perCaller,
-      pool: this.#pool,
-      availability: this.#availability,
-      lists: this.#lists,
-      reader: this.#reader,
-      signal,
-      note,
-    });
   }
 
   /** Starts; resolves after the first attempt, successful or not. */
@@ -201,13 +169,7 @@ export class BackendController {
     const link = this.#pool.find(owner, number)?.ready;
     if (link !== undefined) return link;
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
-    const { hopeful, attempt, startingSinceMs } = this.#availability;
-    if (attempt !== undefined && startingSinceMs !== undefined) {
-      const { discoveryMs: waitMs, firstStartMs } = this.#options.limits;
-      const times = { startedMs: startingSinceMs, nowMs: this.#options.now(), waitMs, firstStartMs };
-      return waitForFirstStart(attempt, this.backend.name, times).then(() => this.#openFor(owner, number));
-    }
-    return hopeful === undefined ? this.#openFor(owner, number) : hopeful.then(() => this.#openFor(owner, number));
+    return openForOwner(this.#opening, owner, number);
   }
 
   /**
@@ -258,19 +220,18 @@ export class BackendController {
   }
 
   /** Reads the base lists again and resolves when done. @throws GatewayFault · BackendError */
-  async relistNow(): Promise<void> {
-    const { listing } = await this.#reader.readBase();
-    this.#lists.store('', listing);
+  relistNow(): Promise<void> {
+    return this.#lists.relistNow();
   }
 
   /** Makes sure that an owner's capability class has its own lists where they may differ. Never rejects. */
   async prepareOwner(owner: SessionOwner): Promise<void> {
-    await this.#owners.prepareOwner(owner);
+    await this.#lists.prepareOwner(owner);
   }
 
   /** State of the lists that this backend gives to one caller only. */
   callerLists(owner: SessionOwner): CallerLists {
-    return this.#owners.known(owner);
+    return this.#lists.known(owner);
   }
 
   /** @throws GatewayFault · BackendError */
@@ -305,66 +266,10 @@ export class BackendController {
     this.#stopping.abort(stopped(this.backend.name));
     this.#availability.stop();
     this.#lists.stop();
-    this.#reader.stop();
-    this.#changes.stop();
     this.#watches.stop();
     await this.#pool.close();
     await this.#availability.attempt;
     await this.#connector.close();
-  }
-
-  #openFor(owner: SessionOwner, number: number): JsonRpcConnection | Promise<JsonRpcConnection> {
-    const { status } = this.#availability;
-    if (status === 'unavailable' || status === 'unknown') throw this.#availability.away();
-    const holder = this.#pool.holderFor(owner, number);
-    return holder.era === undefined ? holder.take() : this.#openBeside(holder, owner, number);
-  }
-
-  /**
-   * A session of the client's own era, or the gateway's own one when the backend does not support that era or has no free
-   * place.
-   */
-  async #openBeside(holder: SessionHolder, owner: SessionOwner, number: number): Promise<JsonRpcConnection> {
-    try {
-      return await holder.take();
-    } catch (cause) {
-      if (this.#stopping.signal.aborted) throw cause;
-      // Another client may have detected it meanwhile and ended this attempt.
-      if (this.#pool.isModernOnly) return this.#openFor(owner, number);
-      if (!refusesEra(cause) || !this.#pool.noteModernOnly()) throw cause;
-      this.#options.log.info('backend serves 2026-07-28 only; its legacy clients are bridged', {
-        backend: this.backend.name,
-        cause: explainCause(cause),
-      });
-      return this.#openFor(owner, number);
-    }
-  }
-
-  #look(): Promise<ReadLists> {
-    const opened = (link: JsonRpcConnection) => {
-      // Before the lists are read, so that no change in between is missed.
-      if (link.era !== '2026-07-28') return;
-      this.#changes
-        .listenTo(link)
-        .catch((cause: unknown) => this.#note('change notifications are not received', cause));
-    };
-    return this.#reader.look(opened);
-  }
-
-  #found(listing: BackendListing): void {
-    // The monitor may change its decision after it is notified.
-    if (this.#availability.isAside) this.#lists.startGrace();
-    else this.#lists.endGrace();
-    this.#lists.store('', listing);
-    this.#reader.refreshStale();
-    this.#watches.restore((cause) => this.#note('subscription not restored', cause));
-  }
-
-  #returned(): void {
-    this.#lists.endGrace();
-    // A running attempt reads them anyway.
-    const areThere = this.listings.has('') || this.#availability.attempt !== undefined;
-    if (!areThere) this.#reader.changed(this.#pool.base, LIST_KINDS);
   }
 
   #lost(holder: SessionHolder, cause: LinkFailure): void {
@@ -380,13 +285,3 @@ export class BackendController {
     this.#options.log[level](what, { backend: this.backend.name, cause: explainCause(cause) });
   }
 }
-
-/** Whether a failed `initialize` means that the server has no such sessions, and not that it is down. */
-function refusesEra(cause: unknown): boolean {
-  if (cause instanceof BackendError) return true;
-  if (!(cause instanceof LinkFailure)) return false;
-  return REFUSALS.has(cause.category) && (cause.httpStatus === undefined || cause.httpStatus < 500);
-}
-
-/** Failure categories with which servers without `initialize` end the connection. */
-const REFUSALS: ReadonlySet<string> = new Set(['http', 'protocol', 'exit', 'timeout', 'session']);

@@ -1,0 +1,90 @@
+import type { SessionOwner } from '../../contract/client-context.ts';
+import { explainCause } from '../../errors.ts';
+import type { Log } from '../../extension/plugin.ts';
+import type { Limits } from '../../limits.ts';
+import { BackendError } from '../../mcp/errors.ts';
+import type { Availability } from '../availability.ts';
+import { LinkFailure } from '../failure.ts';
+import { waitForFirstStart } from './first-start.ts';
+import type { JsonRpcConnection } from './json-rpc-connection.ts';
+import type { SessionHolder } from './reopen-session.ts';
+import type { SessionPool } from './session-pool.ts';
+
+/** What opening the sessions of one backend needs. */
+export interface OpenForOwnerOptions {
+  readonly backend: string;
+  readonly pool: SessionPool;
+  readonly availability: Availability;
+  readonly limits: Limits;
+  readonly log: Log;
+  /** Aborts when the backend is removed. */
+  readonly signal: AbortSignal;
+  now(): number;
+}
+
+/**
+ * Opens the session for an owner's requests, after a running connection attempt that is worth waiting for.
+ * @throws GatewayFault at once when the backend is unavailable; rejects when it has been starting for a while
+ */
+export function openForOwner(
+  options: OpenForOwnerOptions,
+  owner: SessionOwner,
+  number: number,
+): JsonRpcConnection | Promise<JsonRpcConnection> {
+  const { backend, availability, limits } = options;
+  const { hopeful, attempt, startingSinceMs } = availability;
+  if (attempt !== undefined && startingSinceMs !== undefined) {
+    const { discoveryMs: waitMs, firstStartMs } = limits;
+    const times = { startedMs: startingSinceMs, nowMs: options.now(), waitMs, firstStartMs };
+    return waitForFirstStart(attempt, backend, times).then(() => openNow(options, owner, number));
+  }
+  return hopeful === undefined ? openNow(options, owner, number) : hopeful.then(() => openNow(options, owner, number));
+}
+
+function openNow(
+  options: OpenForOwnerOptions,
+  owner: SessionOwner,
+  number: number,
+): JsonRpcConnection | Promise<JsonRpcConnection> {
+  const { availability, pool } = options;
+  const { status } = availability;
+  if (status === 'unavailable' || status === 'unknown') throw availability.away();
+  const holder = pool.holderFor(owner, number);
+  return holder.era === undefined ? holder.take() : openBeside(options, holder, owner, number);
+}
+
+/**
+ * A session of the client's own era, or the gateway's own one when the backend does not support that era or has no free
+ * place.
+ */
+async function openBeside(
+  options: OpenForOwnerOptions,
+  holder: SessionHolder,
+  owner: SessionOwner,
+  number: number,
+): Promise<JsonRpcConnection> {
+  const { backend, pool, log, signal } = options;
+  try {
+    return await holder.take();
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    // Another client may have detected it meanwhile and ended this attempt.
+    if (pool.isModernOnly) return openNow(options, owner, number);
+    if (!refusesEra(cause) || !pool.noteModernOnly()) throw cause;
+    log.info('backend serves 2026-07-28 only; its legacy clients are bridged', {
+      backend,
+      cause: explainCause(cause),
+    });
+    return openNow(options, owner, number);
+  }
+}
+
+/** Whether a failed `initialize` means that the server has no such sessions, and not that it is down. */
+function refusesEra(cause: unknown): boolean {
+  if (cause instanceof BackendError) return true;
+  if (!(cause instanceof LinkFailure)) return false;
+  return REFUSALS.has(cause.category) && (cause.httpStatus === undefined || cause.httpStatus < 500);
+}
+
+/** Failure categories with which servers without `initialize` end the connection. */
+const REFUSALS: ReadonlySet<string> = new Set(['http', 'protocol', 'exit', 'timeout', 'session']);

@@ -11,7 +11,7 @@ import type { SessionView } from './session.ts';
  * Listeners copy what they keep: the record holds the request and the bytes of its response.
  */
 export interface RequestRecord {
-  /** Correlation id. The call of this request has it as `Call.id`. Created on first use. */
+  /** Correlation id. The call of this request has it as `Call.id`. */
   readonly id: string;
   readonly inbound: Inbound;
   /** W3C trace id, set by the tracing plugin. */

@@ -21,6 +21,7 @@ export interface RecordedInbound extends Inbound {
 
 /** Records one HTTP request for the listeners; wraps its responder to see the response. */
 export class RequestRecorder implements RequestRecord, Responder {
+  readonly id = randomUUID();
   readonly inbound: Inbound;
   readonly remoteAddress: string | undefined;
   readonly startedMs: number;
@@ -41,7 +42,6 @@ export class RequestRecorder implements RequestRecord, Responder {
   durationMs = 0;
   readonly #responder: Responder;
   readonly #listener: RequestListener;
-  #id: string | undefined;
   #isSettled = false;
 
   constructor(inbound: Inbound, responder: Responder, listener: RequestListener) {
@@ -50,11 +50,6 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.startedMs = listener.now();
     this.#responder = responder;
     this.#listener = listener;
-  }
-
-  get id(): string {
-    this.#id ??= randomUUID();
-    return this.#id;
   }
 
   get clientInfo(): JsonObject | undefined {

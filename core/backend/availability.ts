@@ -2,7 +2,7 @@ import type { BackendHealth, BackendHello, BackendState, BackendStatus } from '.
 import type { Era } from '../contract/era.ts';
 import { type BackOff, backOffMs } from '../timing/back-off.ts';
 import { LATE, within } from '../timing/within.ts';
-import { categoryOf, LinkFailure } from './failure.ts';
+import { ConnectionFailure, categoryOf } from './failure.ts';
 import { isAlive } from './health/ping.ts';
 import type { ReadLists } from './lists/list-reader.ts';
 import type { Connector } from './sessions/connect.ts';
@@ -12,7 +12,7 @@ const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** A link that ended after this time is reopened at once; one that ended sooner may be part of a crash loop. */
 const STABLE_MS = 10_000;
 /** A suspicion this soon after a successful connection is ignored. */
-const TRUST_MS = 1_000;
+const SUSPECT_IGNORED_MS = 1_000;
 
 /** Callbacks and settings of the availability check. */
 export interface AvailabilityOptions {
@@ -26,17 +26,17 @@ export interface AvailabilityOptions {
   readonly signal: AbortSignal;
   now(): number;
   /** One attempt: opens the gateway's own session and reads its lists. @throws whatever prevented that */
-  look(): Promise<ReadLists>;
+  connectAndReadLists(): Promise<ReadLists>;
   /** Called before the status becomes ready: what was known about the backend is outdated. */
-  finding(link: ReadLists['link']): void;
+  beforeReady(connection: ReadLists['connection']): void;
   /** The backend is ready. */
-  found(lists: ReadLists): void;
+  becameReady(lists: ReadLists): void;
   /** Calls can be sent again. */
-  returned(): void;
+  callsResumed(): void;
   /** No calls can be sent any more. */
-  left(): void;
+  callsStopped(): void;
   /** Notifications on the gateway's own session are not received any more. */
-  deaf(): void;
+  notificationsLost(): void;
   /** The status or the failure category changed. */
   changed(): void;
   note(what: string, cause: unknown): void;
@@ -52,13 +52,13 @@ export class Availability {
   #era: Era | undefined;
   #health: BackendHealth | undefined;
   /** Set by a monitor: no calls are sent, and the lists are withdrawn after the grace period. */
-  #isAside = false;
-  #isDoubted = false;
+  #isExcluded = false;
+  #hasFailedProbe = false;
   #attempt: Promise<void> | undefined;
   #attemptSinceMs = 0;
-  #hasBeenFound = false;
+  #hasBeenReady = false;
   #failures = 0;
-  #quickDeaths = 0;
+  #shortConnections = 0;
   #readyAtMs = 0;
   #retry: NodeJS.Timeout | undefined;
 
@@ -75,8 +75,8 @@ export class Availability {
     return this.#era ?? this.#options.connector.era;
   }
 
-  get isAside(): boolean {
-    return this.#isAside;
+  get isExcluded(): boolean {
+    return this.#isExcluded;
   }
 
   /** The running attempt, if any. Never rejects. */
@@ -85,13 +85,13 @@ export class Availability {
   }
 
   /** The running attempt, unless it repeats a failed one: worth waiting for. */
-  get hopeful(): Promise<void> | undefined {
+  get firstAttempt(): Promise<void> | undefined {
     return this.#failures === 0 ? this.#attempt : undefined;
   }
 
   /** Since when a program that has never answered is being started. */
   get startingSinceMs(): number | undefined {
-    const isFirst = this.#options.isProgram && !this.#hasBeenFound && this.#attempt !== undefined;
+    const isFirst = this.#options.isProgram && !this.#hasBeenReady && this.#attempt !== undefined;
     return isFirst ? this.#attemptSinceMs : undefined;
   }
 
@@ -110,11 +110,11 @@ export class Availability {
   }
 
   /** The fault of calls to an unavailable backend. */
-  away(): LinkFailure {
-    const category = this.#cause instanceof LinkFailure ? this.#cause.category : 'closed';
+  unavailableError(): ConnectionFailure {
+    const category = this.#cause instanceof ConnectionFailure ? this.#cause.category : 'closed';
     const facts = { category, cause: this.#cause } as const;
     const why = this.#cause === undefined ? (this.#health?.errorCategory ?? category) : category;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.#options.backend, `is unavailable (${why})`, facts);
+    return new ConnectionFailure('BACKEND_UNREACHABLE', this.#options.backend, `is unavailable (${why})`, facts);
   }
 
   /** One attempt to connect; concurrent callers share it. Never rejects. */
@@ -123,7 +123,7 @@ export class Availability {
     if (this.#attempt !== undefined) return this.#attempt;
     this.#attemptSinceMs = this.#options.now();
     this.#attempt = this.#options
-      .look()
+      .connectAndReadLists()
       .then((lists) => this.#ready(lists))
       .catch((cause: unknown) => this.#failed(cause))
       .finally(() => {
@@ -135,7 +135,7 @@ export class Availability {
   /** Connects again with a new session, unless an attempt is running. Never rejects. */
   renew(): Promise<void> {
     if (this.#attempt !== undefined) return this.#attempt;
-    this.#options.deaf();
+    this.#options.notificationsLost();
     this.#options.base.renew();
     return this.discover();
   }
@@ -143,7 +143,7 @@ export class Availability {
   /** A failed request suggests that the backend is down: connects again, unless an attempt is running. */
   suspect(): void {
     if (this.#status !== 'ready' || this.#attempt !== undefined) return;
-    if (this.#options.now() - this.#readyAtMs < TRUST_MS) return;
+    if (this.#options.now() - this.#readyAtMs < SUSPECT_IGNORED_MS) return;
     void this.renew();
   }
 
@@ -155,44 +155,44 @@ export class Availability {
   /**
    * Checks that the backend responds: over the gateway's own session if it is open, otherwise by connecting. After a
    * failed probe the next one connects too, because only the session may be broken, or the program may hang.
-   * @throws LinkFailure · AUTH_STRATEGY_FAILED; an error response that shows that the backend works is a success
+   * @throws ConnectionFailure · AUTH_STRATEGY_FAILED; an error response that shows that the backend works is a success
    */
   async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    const { link } = this.#options.base;
-    const isDoubted = this.#isDoubted;
-    this.#isDoubted = true;
+    const { connection } = this.#options.base;
+    const hasFailedProbe = this.#hasFailedProbe;
+    this.#hasFailedProbe = true;
     try {
-      if (this.#status === 'ready' && link !== undefined && this.#attempt === undefined) {
-        if (!isDoubted && (await isAlive(link, timeoutMs, signal))) {
-          this.#isDoubted = false;
+      if (this.#status === 'ready' && connection !== undefined && this.#attempt === undefined) {
+        if (!hasFailedProbe && (await isAlive(connection, timeoutMs, signal))) {
+          this.#hasFailedProbe = false;
           return;
         }
         void this.renew();
       }
-      await this.#looked(timeoutMs, signal);
-      this.#isDoubted = false;
+      await this.#waitUntilReady(timeoutMs, signal);
+      this.#hasFailedProbe = false;
     } catch (cause) {
       throw this.#options.signal.aborted ? stopped(this.#options.backend) : cause;
     }
   }
 
   /** Applies the health that a monitor reports. */
-  judge(health: BackendHealth): void {
-    const wasAside = this.#isAside;
+  applyHealth(health: BackendHealth): void {
+    const wasExcluded = this.#isExcluded;
     this.#health = health;
-    this.#isAside = health.status === 'unhealthy';
-    if (this.#isAside === wasAside || this.#status !== 'ready') return;
-    if (wasAside) this.#options.returned();
-    else this.#options.left();
+    this.#isExcluded = health.status === 'unhealthy';
+    if (this.#isExcluded === wasExcluded || this.#status !== 'ready') return;
+    if (wasExcluded) this.#options.callsResumed();
+    else this.#options.callsStopped();
   }
 
   /** The gateway's own session ended. */
-  lost(cause: LinkFailure): void {
+  lost(cause: ConnectionFailure): void {
     if (this.#status !== 'ready') return;
     const livedMs = this.#options.now() - this.#readyAtMs;
-    this.#quickDeaths = livedMs < STABLE_MS ? this.#quickDeaths + 1 : 0;
-    this.#options.deaf();
-    if (this.#quickDeaths > 1) return this.#goAway(cause, this.#quickDeaths - 1);
+    this.#shortConnections = livedMs < STABLE_MS ? this.#shortConnections + 1 : 0;
+    this.#options.notificationsLost();
+    if (this.#shortConnections > 1) return this.#becomeUnavailable(cause, this.#shortConnections - 1);
     this.#options.note('backend lost; reconnecting', cause);
     void this.discover();
   }
@@ -201,47 +201,47 @@ export class Availability {
     clearTimeout(this.#retry);
   }
 
-  async #looked(timeoutMs: number, signal: AbortSignal): Promise<void> {
+  async #waitUntilReady(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { backend } = this.#options;
     const late = () =>
       this.startingSinceMs === undefined
-        ? new LinkFailure('BACKEND_TIMEOUT', backend, `did not become available within ${timeoutMs} ms`, {
+        ? new ConnectionFailure('BACKEND_TIMEOUT', backend, `did not become available within ${timeoutMs} ms`, {
             category: 'timeout',
           })
-        : new LinkFailure('BACKEND_STARTING', backend, 'is still starting', { category: 'starting' });
+        : new ConnectionFailure('BACKEND_STARTING', backend, 'is still starting', { category: 'starting' });
     if ((await within(timeoutMs, signal, this.discover())) === LATE) throw late();
     this.#options.signal.throwIfAborted();
-    if (this.#status !== 'ready') throw this.#cause ?? this.away();
+    if (this.#status !== 'ready') throw this.#cause ?? this.unavailableError();
   }
 
   #ready(lists: ReadLists): void {
-    const { link } = lists;
+    const { connection } = lists;
     this.#failures = 0;
-    this.#hasBeenFound = true;
-    this.#isDoubted = false;
+    this.#hasBeenReady = true;
+    this.#hasFailedProbe = false;
     this.#readyAtMs = this.#options.now();
-    this.#hello = link.hello;
-    this.#era = link.era;
-    this.#options.finding(link);
+    this.#hello = connection.hello;
+    this.#era = connection.era;
+    this.#options.beforeReady(connection);
     this.#enter('ready', undefined);
-    this.#options.found(lists);
+    this.#options.becameReady(lists);
   }
 
   #failed(cause: unknown): void {
     if (this.#options.signal.aborted) return;
     this.#failures++;
-    this.#goAway(cause, this.#failures);
+    this.#becomeUnavailable(cause, this.#failures);
   }
 
-  #goAway(cause: unknown, attempt: number): void {
-    const { base, connector, deaf, left, note } = this.#options;
-    deaf();
+  #becomeUnavailable(cause: unknown, attempt: number): void {
+    const { base, connector, notificationsLost, callsStopped, note } = this.#options;
+    notificationsLost();
     base.renew();
     const unauthenticated = categoryOf(cause) === 'unauthenticated';
     if (this.#status === 'ready' || this.#status === 'unknown') note('backend is unavailable', cause);
-    const wasThere = this.#status === 'ready' || (this.#status === 'unauthenticated' && !unauthenticated);
-    if (wasThere && !this.#isAside) left();
-    if (wasThere) connector.letGo();
+    const wasAvailable = this.#status === 'ready' || (this.#status === 'unauthenticated' && !unauthenticated);
+    if (wasAvailable && !this.#isExcluded) callsStopped();
+    if (wasAvailable) connector.closePooledConnections();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => void this.discover(), backOffMs(attempt, RETRY));

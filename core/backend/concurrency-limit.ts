@@ -1,6 +1,6 @@
 import type { Cancellation } from '../contract/cancellation.ts';
 import { Shares } from '../mcp/shares.ts';
-import { LinkFailure } from './failure.ts';
+import { ConnectionFailure } from './failure.ts';
 
 /** Limits of the calls of one backend. */
 export interface CallLimits {
@@ -58,7 +58,7 @@ export class ConcurrencyLimit {
 
   /**
    * Takes a slot: `undefined` when one is free, else a promise of one. Every `enter` needs one `leave`.
-   * @throws LinkFailure BACKEND_BUSY when the queue is full; the promise also after `waitMs`, or with the signal's
+   * @throws ConnectionFailure BACKEND_BUSY when the queue is full; the promise also after `waitMs`, or with the signal's
    * reason
    */
   enter(share: CallerCalls, waitMs: number, cancel: Cancellation): undefined | Promise<void> {
@@ -147,8 +147,8 @@ export class ConcurrencyLimit {
     return next;
   }
 
-  #busy(sentence: string): LinkFailure {
-    return new LinkFailure('BACKEND_BUSY', this.#backend, sentence, { category: 'busy', notRun: true });
+  #busy(sentence: string): ConnectionFailure {
+    return new ConnectionFailure('BACKEND_BUSY', this.#backend, sentence, { category: 'busy', notRun: true });
   }
 }
 

@@ -12,7 +12,7 @@ import type { BackendCredentials } from './authorizers.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { LinkFailure } from './failure.ts';
+import type { ConnectionFailure } from './failure.ts';
 import { BackendLists } from './lists/backend-lists.ts';
 import { Connector } from './sessions/connect.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
@@ -35,7 +35,7 @@ export interface BackendControllerOptions {
   /** An entry of the slot `stdioLaunchers`. */
   readonly launcher: ((name: string) => StdioLauncher) | undefined;
   readonly httpClient: HttpClientFactory | undefined;
-  readonly tally: { processes: number };
+  readonly processCount: { processes: number };
   /** Lists of the previous description; served until the backend has sent its own. */
   readonly inherited?: ReadonlyMap<string, BackendListing>;
   now(): number;
@@ -54,9 +54,9 @@ export class BackendController {
   readonly #watches: ModernWatches;
   readonly #ownSessions: ExclusiveSessions;
   readonly #stopping = new AbortController();
-  #doubtedVerdict = false;
+  #doubtedEra = false;
   /** A message of this backend could not be assigned to one of several calls. */
-  #isUnclear: boolean;
+  #hasAmbiguousMessages: boolean;
 
   constructor(options: BackendControllerOptions) {
     const { backend, credentials, limits, log, now, events, inherited } = options;
@@ -82,8 +82,8 @@ export class BackendController {
       now,
       listChanged: (holder, kind) => this.#lists.changed(holder, [kind]),
       lost: (holder, cause) => this.#lost(holder, cause),
-      unclear: () => {
-        this.#isUnclear = true;
+      ambiguousMessage: () => {
+        this.#hasAmbiguousMessages = true;
       },
     });
     this.#availability = new Availability({
@@ -93,18 +93,18 @@ export class BackendController {
       isProgram: backend.transport === 'stdio',
       signal,
       now,
-      look: () => this.#lists.look(),
-      finding: ({ era }) => {
+      connectAndReadLists: () => this.#lists.connectAndReadLists(),
+      beforeReady: ({ era }) => {
         this.#pool.forgetModernOnly();
         this.#lists.outdate(era);
       },
-      found: ({ listing }) => {
-        this.#lists.found(listing);
+      becameReady: ({ listing }) => {
+        this.#lists.becameReady(listing);
         this.#watches.restore((cause) => note('subscription not restored', cause));
       },
-      returned: () => this.#lists.returned(),
-      left: () => this.#lists.startGrace(),
-      deaf: () => this.#lists.stopListening(),
+      callsResumed: () => this.#lists.callsResumed(),
+      callsStopped: () => this.#lists.startGrace(),
+      notificationsLost: () => this.#lists.stopListening(),
       changed: () => events.changed({ name, change: 'status', state: this.state }),
       note,
     });
@@ -119,18 +119,18 @@ export class BackendController {
       note,
     });
     this.#opening = { ...shared, backend: name };
-    this.#isUnclear = backend.transport !== 'streamable-http';
+    this.#hasAmbiguousMessages = backend.transport !== 'streamable-http';
     this.#ownSessions = new ExclusiveSessions({
       backend: name,
       perCaller: limits.sessionsPerAskedCaller,
       isIdle: (owner, number) => {
-        const link = this.#pool.find(owner, number)?.link;
-        return link === undefined ? number === 0 : link.inFlight === 0;
+        const connection = this.#pool.find(owner, number)?.connection;
+        return connection === undefined ? number === 0 : connection.inFlight === 0;
       },
-      link: (owner, number) => this.linkFor(owner, number),
+      connection: (owner, number) => this.connectionFor(owner, number),
       waiting: () => log.info('calls of one caller wait: each needs a session of its own', { backend: name }),
     });
-    this.#watches = new ModernWatches({ backend: name, limits, log, link: (owner) => this.linkFor(owner) });
+    this.#watches = new ModernWatches({ backend: name, limits, log, connection: (owner) => this.connectionFor(owner) });
   }
 
   /** Starts; resolves after the first attempt, successful or not. */
@@ -156,18 +156,18 @@ export class BackendController {
     return this.#lists.of(listClass);
   }
 
-  countLinks(): number {
-    return this.#pool.countLinks();
+  countConnections(): number {
+    return this.#pool.countConnections();
   }
 
   /**
    * The session for an owner's requests; a promise while it is being opened.
    * @throws GatewayFault at once when the backend is unavailable or has been starting for a while
    */
-  linkFor(owner: SessionOwner, number = 0): JsonRpcConnection | Promise<JsonRpcConnection> {
-    if (this.#availability.isAside) throw this.#availability.away();
-    const link = this.#pool.find(owner, number)?.ready;
-    if (link !== undefined) return link;
+  connectionFor(owner: SessionOwner, number = 0): JsonRpcConnection | Promise<JsonRpcConnection> {
+    if (this.#availability.isExcluded) throw this.#availability.unavailableError();
+    const connection = this.#pool.find(owner, number)?.ready;
+    if (connection !== undefined) return connection;
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
     return openForOwner(this.#opening, owner, number);
   }
@@ -180,7 +180,7 @@ export class BackendController {
    * requests in the response of one call, so it must be known which call.
    */
   ownSessionsFor({ era, owner, logLevel }: ClientContext): ExclusiveSessions | undefined {
-    if (!this.#isUnclear || era !== '2026-07-28' || !this.#pool.isOwn(owner)) return undefined;
+    if (!this.#hasAmbiguousMessages || era !== '2026-07-28' || !this.#pool.isOwn(owner)) return undefined;
     const mayBeTold = owner.capabilityClass !== '' || logLevel !== undefined;
     return mayBeTold || this.#ownSessions.isSharedHeld(owner) ? this.#ownSessions : undefined;
   }
@@ -195,26 +195,26 @@ export class BackendController {
     this.#availability.suspect();
   }
 
-  /** Checks that the backend responds; see `Availability`. @throws LinkFailure · AUTH_STRATEGY_FAILED */
+  /** Checks that the backend responds; see `Availability`. @throws ConnectionFailure · AUTH_STRATEGY_FAILED */
   async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {
     await this.#availability.probe(timeoutMs, signal);
   }
 
   /** Applies the health that a monitor reports. */
-  judge(health: BackendHealth): void {
-    this.#availability.judge(health);
+  applyHealth(health: BackendHealth): void {
+    this.#availability.applyHealth(health);
   }
 
   /** The backend contradicts its era: detects it again and resolves when done. */
   async doubtEra(): Promise<void> {
-    this.#connector.forget();
+    this.#connector.forgetEra();
     await this.#availability.renew();
   }
 
   /** A modern backend answered in a legacy way. Checked once, because some servers only omit a member. */
   noteSloppyResult(): void {
-    if (this.#doubtedVerdict) return;
-    this.#doubtedVerdict = true;
+    if (this.#doubtedEra) return;
+    this.#doubtedEra = true;
     this.#options.log.warn('modern backend answered without resultType', { backend: this.backend.name });
     void this.doubtEra();
   }
@@ -236,8 +236,8 @@ export class BackendController {
 
   /** @throws GatewayFault · BackendError */
   async watch(uri: string, owner: SessionOwner): Promise<void> {
-    const link = await this.linkFor(owner);
-    if (link.era !== '2026-07-28') return this.#pool.holderFor(owner).watch(uri, owner);
+    const connection = await this.connectionFor(owner);
+    if (connection.era !== '2026-07-28') return this.#pool.holderFor(owner).watch(uri, owner);
     await this.#watches.add(uri, owner);
   }
 
@@ -272,7 +272,7 @@ export class BackendController {
     await this.#connector.close();
   }
 
-  #lost(holder: SessionHolder, cause: LinkFailure): void {
+  #lost(holder: SessionHolder, cause: ConnectionFailure): void {
     if (this.#stopping.signal.aborted || this.#availability.attempt !== undefined) return;
     if (holder === this.#pool.base) this.#availability.lost(cause);
     // A server that lost one session has probably lost all.

@@ -175,7 +175,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     },
     setHealth(backend, health) {
       const controller = controllers.get(backend);
-      if (controller !== undefined && isHeldBy(controller, options)) controller.judge(health);
+      if (controller !== undefined && isHeldBy(controller, options)) controller.applyHealth(health);
     },
     lease: (name) => (isStopped ? undefined : controllers.get(name)),
     async watch(backend, uri, owner) {
@@ -198,7 +198,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       let callsInFlight = 0;
       let processes = 0;
       for (const controller of controllers.values()) {
-        links += controller.countLinks();
+        links += controller.countConnections();
         processes += programsOf(controller);
         callsInFlight += controller.concurrencyLimit.inside;
       }

@@ -24,17 +24,17 @@ export interface FailureFacts {
   /** The backend certainly did not start the request, so repeating it is safe. */
   readonly notRun?: boolean;
   /** The session of the request is broken. */
-  readonly linkLost?: boolean;
+  readonly connectionLost?: boolean;
   /** HTTP status, if there was a response. */
   readonly status?: number;
   readonly cause?: unknown;
 }
 
 /** A failure of a backend session, with the facts that decide whether a request may be repeated. */
-export class LinkFailure extends GatewayFault {
+export class ConnectionFailure extends GatewayFault {
   readonly category: FailureCategory;
   readonly notRun: boolean;
-  readonly linkLost: boolean;
+  readonly connectionLost: boolean;
   readonly httpStatus: number | undefined;
   /** The message without the name of the backend. */
   readonly sentence: string;
@@ -44,27 +44,27 @@ export class LinkFailure extends GatewayFault {
     this.sentence = sentence;
     this.category = facts.category;
     this.notRun = facts.notRun === true;
-    this.linkLost = facts.linkLost === true;
+    this.connectionLost = facts.connectionLost === true;
     this.httpStatus = facts.status;
   }
 }
 
 /** The category of any error, for status pages. Missing credentials count as refused ones. */
 export function categoryOf(error: unknown): string {
-  if (error instanceof LinkFailure) return error.category;
+  if (error instanceof ConnectionFailure) return error.category;
   return error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED' ? 'unauthenticated' : 'internal';
 }
 
 /**
  * The failure for a socket error. The sentence contains no address: the cause in the log has it.
  */
-export function socketFailure(backend: string, error: Error, sent: boolean, linkLost = false): LinkFailure {
+export function socketFailure(backend: string, error: Error, sent: boolean, connectionLost = false): ConnectionFailure {
   const code = errorCode(error);
   const [category, sentence] = SOCKET_ERRORS[code] ?? (isTls(code) ? TLS : CLOSED);
-  return new LinkFailure('BACKEND_UNREACHABLE', backend, sentence, {
+  return new ConnectionFailure('BACKEND_UNREACHABLE', backend, sentence, {
     category,
     notRun: !sent,
-    linkLost,
+    connectionLost,
     cause: error,
   });
 }

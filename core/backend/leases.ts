@@ -13,7 +13,7 @@ export interface ControllerHolder {
 interface Lease {
   readonly controller: BackendController;
   readonly holders: ControllerHolder[];
-  readonly tally: { readonly processes: number };
+  readonly processCount: { readonly processes: number };
   readonly credentials: BackendCredentials;
 }
 
@@ -21,11 +21,11 @@ const shares = new WeakMap<LeasedController, Lease>();
 
 /** Makes a controller that another gateway may take over: then its events and authorization use the new one. */
 export function createLease(
-  options: Omit<BackendControllerOptions, 'events' | 'credentials' | 'tally'>,
+  options: Omit<BackendControllerOptions, 'events' | 'credentials' | 'processCount'>,
   holder: ControllerHolder,
 ): BackendController {
   const credentials = { authorizer: holder.authorizer(options.backend.name) };
-  const tally = { processes: 0 };
+  const processCount = { processes: 0 };
   const holders = [holder];
   let latest = holder.events; // not the first holder, which may be closed
   const present = (): BackendManagerEvents => {
@@ -34,14 +34,14 @@ export function createLease(
   };
   const controller: BackendController = new BackendController({
     ...options,
-    tally,
+    processCount,
     credentials,
     events: {
       listed: (backend, capabilityClass) => present().listed(backend, capabilityClass),
       changed: (event) => present().changed(event),
     },
   });
-  shares.set(controller, { controller, holders, tally, credentials });
+  shares.set(controller, { controller, holders, processCount, credentials });
   return controller;
 }
 
@@ -72,5 +72,5 @@ export function isHeldBy(controller: BackendController, holder: ControllerHolder
 
 /** Number of running programs of a stdio backend. */
 export function programsOf(controller: BackendController): number {
-  return shares.get(controller)?.tally.processes ?? 0;
+  return shares.get(controller)?.processCount.processes ?? 0;
 }

@@ -4,7 +4,7 @@ import { decode, isObject } from '../json/json-value.ts';
 import { BackendError } from '../mcp/errors.ts';
 import { META } from '../mcp/meta.ts';
 import { LATE, within } from '../timing/within.ts';
-import { LinkFailure } from './failure.ts';
+import { ConnectionFailure } from './failure.ts';
 import type { OutgoingRequest } from './sessions/backend-session.ts';
 import { type JsonRpcConnection, resultValue } from './sessions/json-rpc-connection.ts';
 
@@ -28,21 +28,21 @@ const MODERN = '2026-07-28';
  *
  * Shape: modern only when `supportedVersions` contains 2026-07-28, or for an error code of that revision; 407, 408,
  * 429, 5xx and timeouts never decide.
- * Fails: LinkFailure when the backend is unreachable or refuses the credentials.
+ * Fails: ConnectionFailure when the backend is unreachable or refuses the credentials.
  * Source: MCP 2026-07-28 lifecycle, version negotiation by clients of both eras.
  */
 export async function probe(
-  talk: JsonRpcConnection,
+  connection: JsonRpcConnection,
   asked: Omit<OutgoingRequest, 'method' | 'params' | 'era'>,
 ): Promise<EraAnswer> {
   try {
-    const result = await talk.request({ ...asked, method: 'server/discover', params: [], era: MODERN });
+    const result = await connection.request({ ...asked, method: 'server/discover', params: [], era: MODERN });
     const found = resultValue(result);
     const versions = found.supportedVersions;
     const modern = Array.isArray(versions) && versions.includes(MODERN);
     return modern ? { is: 'modern', hello: helloFrom(found) } : { is: 'legacy' };
   } catch (cause) {
-    return verdictFrom(cause);
+    return eraAnswerFrom(cause);
   }
 }
 
@@ -51,18 +51,18 @@ export async function probe(
  * @throws as it does
  */
 export async function probePatiently(
-  talk: JsonRpcConnection,
+  connection: JsonRpcConnection,
   asked: Omit<OutgoingRequest, 'method' | 'params' | 'era'>,
   silentMs: number,
 ): Promise<EraAnswer> {
-  const late = probe(talk, asked);
-  const verdict = await within(silentMs, undefined, late);
-  return verdict === LATE ? { is: 'silent', late } : verdict;
+  const late = probe(connection, asked);
+  const answer = await within(silentMs, undefined, late);
+  return answer === LATE ? { is: 'silent', late } : answer;
 }
 
-function verdictFrom(cause: unknown): EraAnswer {
+function eraAnswerFrom(cause: unknown): EraAnswer {
   if (cause instanceof BackendError) return isModernError(cause) ? { is: 'modern', hello: UNKNOWN } : { is: 'legacy' };
-  if (!(cause instanceof LinkFailure)) throw cause;
+  if (!(cause instanceof ConnectionFailure)) throw cause;
   if (cause.code === 'BACKEND_TIMEOUT') return { is: 'silent' };
   if (cause.category === 'exit' || cause.category === 'protocol') return { is: 'legacy' };
   if (cause.category !== 'http') throw cause;

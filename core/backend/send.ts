@@ -8,7 +8,7 @@ import { shareOfCall } from '../mcp/shares.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';
-import { LinkFailure } from './failure.ts';
+import { ConnectionFailure } from './failure.ts';
 import type { ExclusiveSession } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { outgoingRequest } from './sessions/outgoing-request.ts';
@@ -46,7 +46,7 @@ interface Sending {
 async function sendOnce(sending: Sending, mirrored: readonly MirroredParam[] | undefined): Promise<CallResult> {
   const { call, controller, timeoutMs, limits } = sending;
   const { owner } = call.client;
-  const found = controller.linkFor(owner);
+  const found = controller.connectionFor(owner);
   const shared = isPromise(found) ? await opened(sending, found) : found;
   const { era } = shared;
   const isMixed = era === '2025-11-25' && call.client.era === '2026-07-28';
@@ -54,11 +54,11 @@ async function sendOnce(sending: Sending, mirrored: readonly MirroredParam[] | u
     ? await controller.ownSessionsFor(call.client)?.take(owner, shareOfCall(call), timeoutMs, call.cancel)
     : undefined;
   try {
-    const link = isMixed ? await withLogLevel(sending, own?.link ?? shared, own) : shared;
+    const connection = isMixed ? await withLogLevel(sending, own?.connection ?? shared, own) : shared;
     const mirrors = era === '2026-07-28' && controller.backend.transport !== 'stdio';
     const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
-    const members = await link.request(outgoingRequest(call, facts));
-    return resultFrom(members, link, controller);
+    const members = await connection.request(outgoingRequest(call, facts));
+    return resultFrom(members, connection, controller);
   } finally {
     own?.release();
   }
@@ -70,14 +70,14 @@ async function sendOnce(sending: Sending, mirrored: readonly MirroredParam[] | u
  */
 async function withLogLevel(
   sending: Sending,
-  link: JsonRpcConnection,
+  connection: JsonRpcConnection,
   own?: ExclusiveSession,
 ): Promise<JsonRpcConnection> {
   const { logLevel } = sending.call.client;
   const { owner, number } = own ?? { owner: sending.call.client.owner, number: 0 };
-  if (logLevel === undefined) return link;
+  if (logLevel === undefined) return connection;
   sending.controller.setLogLevel(owner, logLevel, true, number);
-  const found = sending.controller.linkFor(owner, number);
+  const found = sending.controller.connectionFor(owner, number);
   return isPromise(found) ? opened(sending, found) : found;
 }
 
@@ -85,16 +85,16 @@ async function opened(
   { call, timeoutMs, controller }: Sending,
   found: Promise<JsonRpcConnection>,
 ): Promise<JsonRpcConnection> {
-  const link = await within(timeoutMs, call.signal, found);
-  if (link !== LATE) return link;
+  const connection = await within(timeoutMs, call.signal, found);
+  if (connection !== LATE) return connection;
   const facts = { category: 'timeout', notRun: true } as const;
   const sentence = `could not be opened within ${timeoutMs} ms`;
-  throw new LinkFailure('BACKEND_TIMEOUT', controller.backend.name, sentence, facts);
+  throw new ConnectionFailure('BACKEND_TIMEOUT', controller.backend.name, sentence, facts);
 }
 
-function resultFrom(members: RawObject, link: JsonRpcConnection, controller: BackendController): CallResult {
-  const result = new BytesResult(members.toBytes(), members, link.era);
-  if (link.era === '2026-07-28' && !result.members.has('resultType')) controller.noteSloppyResult();
+function resultFrom(members: RawObject, connection: JsonRpcConnection, controller: BackendController): CallResult {
+  const result = new BytesResult(members.toBytes(), members, connection.era);
+  if (connection.era === '2026-07-28' && !result.members.has('resultType')) controller.noteSloppyResult();
   return result;
 }
 
@@ -104,7 +104,7 @@ async function beforeRepeat(
   cause: unknown,
 ): Promise<{ readonly mirrored: readonly MirroredParam[] | undefined }> {
   if (cause instanceof BackendError) return refusedByRevision(call, controller, cause);
-  if (!(cause instanceof LinkFailure) || call.cancel.aborted) throw cause;
+  if (!(cause instanceof ConnectionFailure) || call.cancel.aborted) throw cause;
   // A refused call did not run, and the credentials that caused the refusal are renewed.
   if (cause.httpStatus === 401 && controller.credentialsRefused(call.caller)) return { mirrored: undefined };
   if (GONE.has(cause.category)) controller.suspect();
@@ -141,6 +141,6 @@ async function sendLastTime(sending: Sending, mirrored: readonly MirroredParam[]
     // The error is about the gateway's own request; clients cannot act on it.
     const facts = { category: 'protocol', cause } as const;
     const sentence = `refuses the request of this gateway (${cause.code})`;
-    throw new LinkFailure('BACKEND_PROTOCOL', sending.controller.backend.name, sentence, facts);
+    throw new ConnectionFailure('BACKEND_PROTOCOL', sending.controller.backend.name, sentence, facts);
   }
 }

@@ -1,7 +1,7 @@
 import type { BackendSignal, BackendState } from '../../contract/backend.ts';
 import { GatewayFault } from '../../errors.ts';
 import { BackendError } from '../../mcp/errors.ts';
-import { type FailureCategory, LinkFailure } from '../failure.ts';
+import { ConnectionFailure, type FailureCategory } from '../failure.ts';
 
 /**
  * What an error of a call or a probe says about the state of the backend.
@@ -11,7 +11,7 @@ import { type FailureCategory, LinkFailure } from '../failure.ts';
  */
 export function classifySignal(error: unknown): BackendSignal {
   if (error instanceof BackendError) return ALIVE;
-  if (error instanceof LinkFailure) return signOfFailure(error);
+  if (error instanceof ConnectionFailure) return signOfFailure(error);
   const isRefused = error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED';
   return isRefused ? { is: 'unauthenticated', category: 'authentication_failed' } : NOTHING;
 }
@@ -26,7 +26,7 @@ export function classifyState({ status, cause }: BackendState): BackendSignal {
   return sign.is === 'failed' ? sign : SIGNS.http;
 }
 
-function signOfFailure({ category, httpStatus }: LinkFailure): BackendSignal {
+function signOfFailure({ category, httpStatus }: ConnectionFailure): BackendSignal {
   // A refusal of one request, because of its rate or its form, is a response.
   if (category === 'http' && httpStatus !== undefined && !isOutage(httpStatus)) return ALIVE;
   return SIGNS[category];

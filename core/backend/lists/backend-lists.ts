@@ -92,15 +92,15 @@ export class BackendLists {
   }
 
   /** Opens the gateway's own session and reads the base lists through it. @throws GatewayFault · BackendError */
-  look(): Promise<ReadLists> {
-    const opened = (link: JsonRpcConnection) => {
+  connectAndReadLists(): Promise<ReadLists> {
+    const opened = (connection: JsonRpcConnection) => {
       // Before the lists are read, so that no change in between is missed.
-      if (link.era !== '2026-07-28') return;
+      if (connection.era !== '2026-07-28') return;
       this.#changes
-        .listenTo(link)
+        .listenTo(connection)
         .catch((cause: unknown) => this.#options.note('change notifications are not received', cause));
     };
-    return this.#reader.look(opened);
+    return this.#reader.connectAndReadLists(opened);
   }
 
   /** Reads the base lists again and resolves when done. @throws GatewayFault · BackendError */
@@ -115,16 +115,16 @@ export class BackendLists {
   }
 
   /** The backend is ready, and these are its base lists. */
-  found(listing: BackendListing): void {
+  becameReady(listing: BackendListing): void {
     // The monitor may change its decision after it is notified.
-    if (this.#options.availability.isAside) this.#cache.startGrace();
+    if (this.#options.availability.isExcluded) this.#cache.startGrace();
     else this.#cache.endGrace();
     this.#cache.store('', listing);
     this.#reader.refreshStale();
   }
 
   /** Calls can be sent again. */
-  returned(): void {
+  callsResumed(): void {
     this.#cache.endGrace();
     // A running attempt reads them anyway.
     const areThere = this.byClass.has('') || this.#options.availability.attempt !== undefined;

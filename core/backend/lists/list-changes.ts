@@ -31,23 +31,23 @@ export class ListChanges {
       purpose: 'discovery',
       limits,
       log,
-      link: () => base.take(),
-      heard: (method) => {
+      connection: () => base.connect(),
+      onNotification: (method) => {
         const kind = CHANGED_LIST.get(method);
         if (kind !== undefined) changed([kind]);
       },
-      resumed: () => changed(LIST_KINDS),
+      onReconnected: () => changed(LIST_KINDS),
     });
   }
 
   /** Subscribes to the changes that the backend announces. Rejects when it refuses the subscription. */
-  async listenTo(link: JsonRpcConnection): Promise<void> {
+  async listenTo(connection: JsonRpcConnection): Promise<void> {
     const filter: Record<string, true> = {};
     for (const kind of LIST_KINDS) {
-      const capability = link.hello.capabilities[kind];
+      const capability = connection.hello.capabilities[kind];
       if (isObject(capability) && capability.listChanged === true) filter[`${kind}ListChanged`] = true;
     }
-    if (Object.keys(filter).length > 0) await this.#listening.want(filter);
+    if (Object.keys(filter).length > 0) await this.#listening.subscribe(filter);
   }
 
   stop(): void {

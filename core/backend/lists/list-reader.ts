@@ -5,7 +5,7 @@ import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { BackendListing } from '../backend-manager.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import type { SessionHolder } from '../sessions/reopen-session.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
@@ -33,7 +33,7 @@ export interface ListReaderOptions {
 
 /** A session, and the lists read through it. */
 export interface ReadLists {
-  readonly link: JsonRpcConnection;
+  readonly connection: JsonRpcConnection;
   readonly listing: BackendListing;
 }
 
@@ -56,25 +56,25 @@ export class ListReader {
   }
 
   /** The base lists, with renewed credentials if they have expired. @throws GatewayFault · BackendError */
-  look(opened: Opened): Promise<ReadLists> {
+  connectAndReadLists(opened: Opened): Promise<ReadLists> {
     return this.#authorized(this.#options.pool.base, () => this.readBase(opened));
   }
 
   /** The base lists; `opened` gets the session before they are read. @throws GatewayFault · BackendError */
   async readBase(opened?: Opened): Promise<ReadLists> {
     const { base } = this.#options.pool;
-    const link = await base.take();
-    opened?.(link);
-    return { link, listing: await readListing(link, this.#authContext(base)) };
+    const connection = await base.connect();
+    opened?.(connection);
+    return { connection, listing: await readListing(connection, this.#authContext(base)) };
   }
 
   /** The lists of an owner's session; `opened` as above. @throws GatewayFault · BackendError */
   async readFor(owner: SessionOwner, opened: Opened): Promise<ReadLists> {
     const holder = this.#options.pool.holderFor(owner);
     return this.#authorized(holder, async () => {
-      const link = await holder.take();
-      opened(link);
-      return { link, listing: await readListing(link, this.#authContext(holder)) };
+      const connection = await holder.connect();
+      opened(connection);
+      return { connection, listing: await readListing(connection, this.#authContext(holder)) };
     });
   }
 
@@ -108,7 +108,7 @@ export class ListReader {
     const { capabilityClass } = holder;
     const wanted = lists.byClass.has(capabilityClass) ? kinds : new Set(LIST_KINDS);
     const read = await this.#authorized(holder, async () =>
-      readListing(await holder.take(), this.#authContext(holder), wanted),
+      readListing(await holder.connect(), this.#authContext(holder), wanted),
     );
     // Other lists may have been read meanwhile, so only the requested ones are replaced.
     const before = lists.byClass.get(capabilityClass);
@@ -120,7 +120,7 @@ export class ListReader {
     try {
       return await run();
     } catch (cause) {
-      const isRefused = cause instanceof LinkFailure && cause.httpStatus === 401;
+      const isRefused = cause instanceof ConnectionFailure && cause.httpStatus === 401;
       if (!isRefused || !this.#options.credentialsRefused(holder.caller)) throw cause;
       holder.renew();
       return run();
@@ -135,4 +135,4 @@ export class ListReader {
 }
 
 /** Gets the session before anything is read through it. */
-type Opened = (link: JsonRpcConnection) => void;
+type Opened = (connection: JsonRpcConnection) => void;

@@ -103,7 +103,7 @@ export class ListRefresh {
 
   async #run(relist: Relist): Promise<void> {
     // Without an open session nothing can be read; the lists are read when one is opened.
-    if (relist.holder.link === undefined) return relist.announced.clear();
+    if (relist.holder.connection === undefined) return relist.announced.clear();
     const { kinds, announced } = relist;
     relist.kinds = new Set();
     relist.announced = new Map();

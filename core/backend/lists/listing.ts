@@ -11,7 +11,7 @@ import { BackendError, CODE } from '../../mcp/errors.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import { readAnnotations, stripAnnotations } from '../../mcp/mirrored-params.ts';
 import type { BackendListing, ListedItem } from '../backend-manager.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { BackendSession } from '../sessions/backend-session.ts';
 
 /** Caller and limits of a listing. */
@@ -29,20 +29,20 @@ export interface ListingAuthContext {
  * Reads the lists of a backend: those in its capabilities, or only `kinds` of them; the others are empty.
  *
  * Shape: unchanged items in the order of the backend; of a duplicate name the first item is used.
- * @throws BackendError · LinkFailure, also for too many pages or a repeated cursor
+ * @throws BackendError · ConnectionFailure, also for too many pages or a repeated cursor
  */
 export async function readListing(
-  link: BackendSession,
+  connection: BackendSession,
   authContext: ListingAuthContext,
   kinds: ReadonlySet<ListKind> = ALL_KINDS,
 ): Promise<BackendListing> {
-  const { hello, era } = link;
+  const { hello, era } = connection;
   const wants = (kind: ListKind) => kinds.has(kind) && hello.capabilities[kind] !== undefined;
   const [tools, prompts, resources, templates] = await Promise.all([
-    wants('tools') ? readTools(link, authContext) : [],
-    wants('prompts') ? walk(link, authContext, PROMPTS) : [],
-    wants('resources') ? walk(link, authContext, RESOURCES) : [],
-    wants('resources') ? walk(link, authContext, TEMPLATES) : [],
+    wants('tools') ? readTools(connection, authContext) : [],
+    wants('prompts') ? walk(connection, authContext, PROMPTS) : [],
+    wants('resources') ? walk(connection, authContext, RESOURCES) : [],
+    wants('resources') ? walk(connection, authContext, TEMPLATES) : [],
   ]);
   return { backend: authContext.backend.name, era, hello, tools, prompts, resources, templates };
 }
@@ -84,9 +84,9 @@ const PROMPTS: ListShape = { method: 'prompts/list', member: 'prompts', key: 'na
 const RESOURCES: ListShape = { method: 'resources/list', member: 'resources', key: 'uri' };
 const TEMPLATES: ListShape = { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate' };
 
-async function readTools(link: BackendSession, authContext: ListingAuthContext): Promise<readonly ListedItem[]> {
-  const items = await walk(link, authContext, TOOLS);
-  const httpModern = link.era === '2026-07-28' && authContext.backend.transport !== 'stdio';
+async function readTools(connection: BackendSession, authContext: ListingAuthContext): Promise<readonly ListedItem[]> {
+  const items = await walk(connection, authContext, TOOLS);
+  const httpModern = connection.era === '2026-07-28' && authContext.backend.transport !== 'stdio';
   return items.flatMap((item) => annotated(item, httpModern, authContext));
 }
 
@@ -108,7 +108,7 @@ function annotated(item: ListedItem, httpModern: boolean, { backend, log }: List
 }
 
 async function walk(
-  link: BackendSession,
+  connection: BackendSession,
   authContext: ListingAuthContext,
   shape: ListShape,
 ): Promise<readonly ListedItem[]> {
@@ -118,7 +118,7 @@ async function walk(
   let cursor: string | undefined;
   let bytes = 0;
   for (let page = 0; page < limits.pageWalk; page++) {
-    const result = await readPage(link, authContext, shape, cursor);
+    const result = await readPage(connection, authContext, shape, cursor);
     if (result === undefined) return [];
     // Items reference the memory of their page.
     bytes += result.toBytes().length;
@@ -135,14 +135,14 @@ async function walk(
 
 /** One page; `undefined` when the backend does not know the method. */
 async function readPage(
-  link: BackendSession,
+  connection: BackendSession,
   authContext: ListingAuthContext,
   shape: ListShape,
   cursor: string | undefined,
 ): Promise<RawObject | undefined> {
   const { caller, purpose, capabilities, limits, signal } = authContext;
   try {
-    return await link.request({
+    return await connection.request({
       method: shape.method,
       params: cursor === undefined ? [] : partsFromValue({ cursor }),
       caller,
@@ -193,9 +193,9 @@ function elementsOf(list: RawJson | undefined, authContext: ListingAuthContext, 
   }
 }
 
-function tooMuch({ backend }: ListingAuthContext, shape: ListShape, sentence: string): LinkFailure {
+function tooMuch({ backend }: ListingAuthContext, shape: ListShape, sentence: string): ConnectionFailure {
   const facts = { category: 'protocol' } as const;
-  return new LinkFailure(
+  return new ConnectionFailure(
     'BACKEND_PROTOCOL',
     backend.name,
     `answered ${shape.method} with an invalid list: it ${sentence}`,

@@ -31,9 +31,9 @@ export class OwnerLists {
   /** Makes sure that an owner's class has its own lists where they may differ. Never rejects. */
   async prepareOwner(owner: SessionOwner): Promise<void> {
     const { availability, lists, signal } = this.#options;
-    const { hopeful } = availability;
-    if (hopeful !== undefined) await hopeful;
-    if (signal.aborted || availability.isAside || !this.#mayDiffer(owner)) return;
+    const { firstAttempt } = availability;
+    if (firstAttempt !== undefined) await firstAttempt;
+    if (signal.aborted || availability.isExcluded || !this.#mayDiffer(owner)) return;
     const listClass = this.#classOf(owner);
     if (lists.isFresh(listClass) && this.known(owner) === 'known') return;
     let running = this.#preparations.get(listClass);
@@ -47,7 +47,7 @@ export class OwnerLists {
   /** State of the lists that the backend gives to one caller only. */
   known(owner: SessionOwner): CallerLists {
     const { perCaller, availability, lists } = this.#options;
-    if (!perCaller || availability.isAside || !this.#mayDiffer(owner)) return 'known';
+    if (!perCaller || availability.isExcluded || !this.#mayDiffer(owner)) return 'known';
     // Changes in lists of a single caller are announced only on a session of that caller.
     return lists.knownOf(listClassOf(owner), availability.era === '2026-07-28');
   }

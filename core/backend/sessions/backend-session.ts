@@ -7,7 +7,7 @@ import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Part } from '../../json/byte-pieces.ts';
 import type { RawObject } from '../../json/raw-json.ts';
 import type { ListKind } from '../../mcp/methods.ts';
-import type { LinkFailure } from '../failure.ts';
+import type { ConnectionFailure } from '../failure.ts';
 
 /** The owner of a session. Read each time, because the caller's token may have been renewed. */
 export interface SessionFor {
@@ -28,10 +28,10 @@ export interface BackendSession {
   readonly usedAtMs: number;
   /**
    * Sends one request and resolves with its raw result object.
-   * @throws BackendError · LinkFailure · the reason of `asked.signal` when it aborts
+   * @throws BackendError · ConnectionFailure · the reason of `asked.signal` when it aborts
    */
   request(asked: OutgoingRequest): Promise<RawObject>;
-  /** Sends one notification. @throws LinkFailure */
+  /** Sends one notification. @throws ConnectionFailure */
   notify(method: string, params?: JsonObject): Promise<void>;
   /** Closes it; requests in flight fail. */
   close(): Promise<void>;
@@ -83,11 +83,11 @@ export interface SessionEvents {
   /** Any other notification outside requests. */
   notified(method: string, params: RawJson): void;
   /** A message arrived while several calls were in flight, without saying which one it belongs to. */
-  unclear(): void;
+  ambiguousMessage(): void;
   /** Absent when no client can receive requests. */
   readonly request?: ClientRequester;
   /** The connection ended by itself. Called once, and not after `close`. */
-  lost(cause: LinkFailure): void;
+  lost(cause: ConnectionFailure): void;
 }
 
 /** One pending request, as its transport sees it. */
@@ -107,7 +107,7 @@ export interface Transport {
   readonly stateful: boolean;
   /** Sends a request. Messages are passed to the sink; an error fails the exchange. */
   send(body: Buffer, exchange: Exchange, era: Era): void;
-  /** Sends a notification or a response. @throws LinkFailure */
+  /** Sends a notification or a response. @throws ConnectionFailure */
   post(body: Buffer, method: string, caller: Caller | undefined): Promise<void>;
   /** The era is negotiated: all later messages carry its headers. */
   agreed(era: Era, protocolVersion: string): void;
@@ -122,7 +122,7 @@ export interface TransportSink {
    */
   hear(message: Buffer, via: Exchange | undefined): void;
   /** Fails every request in flight; the connection stays open. */
-  failAll(cause: LinkFailure): void;
+  failAll(cause: ConnectionFailure): void;
   /** The transport ended by itself. */
-  lost(cause: LinkFailure): void;
+  lost(cause: ConnectionFailure): void;
 }

@@ -10,13 +10,13 @@ import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import type { BackendCredentials } from '../authorizers.ts';
-import { categoryOf, LinkFailure } from '../failure.ts';
+import { ConnectionFailure, categoryOf } from '../failure.ts';
 import { type EraAnswer, probe, probePatiently } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';
 import type { Spawn } from '../transports/process-group.ts';
-import { SseWire } from '../transports/sse.ts';
-import { StdioWire } from '../transports/stdio.ts';
-import { StreamableHttpWire } from '../transports/streamable-http.ts';
+import { SseTransport } from '../transports/sse.ts';
+import { StdioTransport } from '../transports/stdio.ts';
+import { StreamableHttpTransport } from '../transports/streamable-http.ts';
 import type { OutgoingRequest, SessionEvents, SessionFor, Transport, TransportSink } from './backend-session.ts';
 import { installTurnOf } from './first-start.ts';
 import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
@@ -24,12 +24,12 @@ import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
 /** Supported revisions that start with `initialize`; the first one is requested. */
 
 /** A program that answered before and is slow now gets this many times `limits.helloMs`. */
-const MAX_PATIENCE = 6;
+const MAX_TIMEOUT_FACTOR = 6;
 
 /**
  * A legacy era is detected again after a day, because nothing fails when the server starts to support the newer one.
  */
-const VERDICT_MS = 86_400_000;
+const ERA_VALID_MS = 86_400_000;
 
 /** What connections to one backend are made with. */
 export interface ConnectorOptions {
@@ -42,7 +42,7 @@ export interface ConnectorOptions {
   /** An entry of the slot `stdioLaunchers`. */
   readonly launcher: ((name: string) => StdioLauncher) | undefined;
   readonly httpClient: HttpClientFactory | undefined;
-  readonly tally: { processes: number };
+  readonly processCount: { processes: number };
   now(): number;
 }
 
@@ -60,28 +60,28 @@ export interface ConnectFor extends SessionFor {
 /** Opens connections to one backend and remembers its era. */
 export class Connector {
   readonly #options: ConnectorOptions;
-  #verdict: Era | undefined;
-  #verdictAtMs = 0;
+  #era: Era | undefined;
+  #eraKnownAtMs = 0;
   #target: HttpTarget | undefined;
   #skipProbe = false;
-  #patience = 1;
+  #timeoutFactor = 1;
   /** The first start of a program may install it. */
   #hasAnswered = false;
   #startedMs = 0;
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
-    this.#verdict = settledEra(options.backend);
+    this.#era = eraWithoutProbe(options.backend);
   }
 
   /** The configured or detected era; `undefined` until the backend has answered. */
   get era(): Era | undefined {
-    return this.#verdict;
+    return this.#era;
   }
 
   /** Something contradicts the detected era: the next connection detects it again. */
-  forget(): void {
-    this.#verdict = settledEra(this.#options.backend);
+  forgetEra(): void {
+    this.#era = eraWithoutProbe(this.#options.backend);
   }
 
   /**
@@ -92,17 +92,17 @@ export class Connector {
     const { backend, limits, log } = this.#options;
     const endTurn = this.#isFirstStart ? await installTurnOf(backend, limits.firstStartMs, log, who.signal) : undefined;
     try {
-      const talk = await this.#open(who);
+      const connection = await this.#open(who);
       this.#hasAnswered = true;
-      return talk;
+      return connection;
     } finally {
       await endTurn?.();
     }
   }
 
   /** The backend is down: its pooled connections are dropped. */
-  letGo(): void {
-    this.#target?.letGo();
+  closePooledConnections(): void {
+    this.#target?.closePooledConnections();
   }
 
   async close(): Promise<void> {
@@ -118,98 +118,102 @@ export class Connector {
     this.#startedMs = performance.now();
     const started = await this.#start(who);
     try {
-      const verdict = await this.#ask(started.talk, who);
-      if (verdict.is === 'modern') return this.#openModern(started, verdict.hello);
-      return await this.#openLegacy(started, verdict, who);
+      const answer = await this.#ask(started.connection, who);
+      if (answer.is === 'modern') return this.#openModern(started, answer.hello);
+      return await this.#openLegacy(started, answer, who);
     } catch (cause) {
       // A started program or stream must not outlive a failed negotiation.
-      await started.talk.close().catch(() => undefined);
+      await started.connection.close().catch(() => undefined);
       throw cause;
     }
   }
 
-  #openModern({ talk, open }: Started, hello: BackendHello): JsonRpcConnection {
-    this.#remember('2026-07-28');
-    talk.agree('2026-07-28', hello);
+  #openModern({ connection, open }: Started, hello: BackendHello): JsonRpcConnection {
+    this.#rememberEra('2026-07-28');
+    connection.agree('2026-07-28', hello);
     open();
-    return talk;
+    return connection;
   }
 
-  #remember(era: Era): void {
-    this.#verdict = era;
-    this.#verdictAtMs = this.#options.now();
+  #rememberEra(era: Era): void {
+    this.#era = era;
+    this.#eraKnownAtMs = this.#options.now();
   }
 
-  async #ask(talk: JsonRpcConnection, who: ConnectFor): Promise<EraAnswer> {
+  async #ask(connection: JsonRpcConnection, who: ConnectFor): Promise<EraAnswer> {
     const { backend } = this.#options;
     if (who.era === '2025-11-25') return { is: 'legacy' };
     const mayChange = backend.transport === 'streamable-http' && backend.era !== 'legacy';
-    const isOld = mayChange && this.#options.now() - this.#verdictAtMs > VERDICT_MS;
-    if ((this.#verdict === '2025-11-25' && !isOld) || this.#skipProbe) return { is: 'legacy' };
+    const isOld = mayChange && this.#options.now() - this.#eraKnownAtMs > ERA_VALID_MS;
+    if ((this.#era === '2025-11-25' && !isOld) || this.#skipProbe) return { is: 'legacy' };
     const { helloMs, firstStartMs } = this.#options.limits;
     const silentMs = Math.min(helloMs, firstStartMs / 2);
-    let verdict = await (this.#isFirstStart
-      ? probePatiently(talk, this.#hello(who), silentMs)
-      : probe(talk, this.#hello(who)));
-    if (backend.era === 'modern' && verdict.is === 'silent' && verdict.late !== undefined) verdict = await verdict.late;
-    if (backend.era === 'modern' && verdict.is !== 'modern') {
+    let answer = await (this.#isFirstStart
+      ? probePatiently(connection, this.#hello(who), silentMs)
+      : probe(connection, this.#hello(who)));
+    if (backend.era === 'modern' && answer.is === 'silent' && answer.late !== undefined) answer = await answer.late;
+    if (backend.era === 'modern' && answer.is !== 'modern') {
       const facts = { category: 'protocol' } as const;
-      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'has `era: modern` and does not support it', facts);
+      throw new ConnectionFailure('BACKEND_PROTOCOL', backend.name, 'has `era: modern` and does not support it', facts);
     }
-    return verdict;
+    return answer;
   }
 
-  async #openLegacy(first: Started, verdict: EraAnswer, who: ConnectFor): Promise<JsonRpcConnection> {
-    const started = first.talk.alive ? first : await this.#start(who);
-    const { talk, wire } = started;
+  async #openLegacy(first: Started, answer: EraAnswer, who: ConnectFor): Promise<JsonRpcConnection> {
+    const started = first.connection.alive ? first : await this.#start(who);
+    const { connection, transport } = started;
     try {
-      const late = verdict.is === 'silent' && started === first ? verdict.late : undefined;
-      const shown = await this.#initializeOr(late, talk, who);
-      if (shown.is === 'modern') return this.#openModern(started, shown.hello);
-      talk.agree('2025-11-25', shown.hello);
-      await talk.notify('notifications/initialized');
+      const late = answer.is === 'silent' && started === first ? answer.late : undefined;
+      const negotiated = await this.#initializeUnlessModern(late, connection, who);
+      if (negotiated.is === 'modern') return this.#openModern(started, negotiated.hello);
+      connection.agree('2025-11-25', negotiated.hello);
+      await connection.notify('notifications/initialized');
     } catch (cause) {
       if (who.era !== undefined) {
-        await talk.close().catch(() => undefined);
+        await connection.close().catch(() => undefined);
         throw cause;
       }
-      const silent = cause instanceof LinkFailure && cause.code === 'BACKEND_TIMEOUT';
+      const silent = cause instanceof ConnectionFailure && cause.code === 'BACKEND_TIMEOUT';
       // It may have been legacy before: a refused initialize contradicts that.
-      if (cause instanceof BackendError || categoryOf(cause) === 'http') this.forget();
-      if (silent) this.#patience = Math.min(this.#patience + 1, MAX_PATIENCE);
+      if (cause instanceof BackendError || categoryOf(cause) === 'http') this.forgetEra();
+      if (silent) this.#timeoutFactor = Math.min(this.#timeoutFactor + 1, MAX_TIMEOUT_FACTOR);
       // No response for the second time: the probe may have broken it. The next connection starts with initialize.
-      this.#skipProbe = silent && verdict.is === 'silent';
-      await talk.close().catch(() => undefined);
+      this.#skipProbe = silent && answer.is === 'silent';
+      await connection.close().catch(() => undefined);
       throw cause;
     }
-    this.#patience = 1;
-    if (who.era === undefined) this.#learn(verdict);
+    this.#timeoutFactor = 1;
+    if (who.era === undefined) this.#rememberIfProven(answer);
     started.open();
-    if (wire instanceof StreamableHttpWire) wire.openChannel();
-    return talk;
+    if (transport instanceof StreamableHttpTransport) transport.openChannel();
+    return connection;
   }
 
-  #learn(verdict: EraAnswer): void {
+  #rememberIfProven(answer: EraAnswer): void {
     this.#skipProbe = false;
-    const proven = verdict.is === 'legacy' || (verdict.is === 'silent' && this.#options.backend.transport === 'stdio');
-    if (proven) this.#remember('2025-11-25');
+    const proven = answer.is === 'legacy' || (answer.is === 'silent' && this.#options.backend.transport === 'stdio');
+    if (proven) this.#rememberEra('2025-11-25');
   }
 
   /** Initializes, unless the pending probe is answered in the modern way first. */
-  async #initializeOr(late: Promise<EraAnswer> | undefined, talk: JsonRpcConnection, who: ConnectFor): Promise<Shown> {
-    if (late === undefined) return { is: 'legacy', hello: await this.#initialize(talk, who) };
+  async #initializeUnlessModern(
+    late: Promise<EraAnswer> | undefined,
+    connection: JsonRpcConnection,
+    who: ConnectFor,
+  ): Promise<Negotiated> {
+    if (late === undefined) return { is: 'legacy', hello: await this.#initialize(connection, who) };
     const over = new AbortController();
     const signal = AbortSignal.any([who.signal, over.signal]);
-    const legacy = this.#initialize(talk, { ...who, caller: who.caller, signal }).then(
-      (hello): Shown => ({ is: 'legacy', hello }),
-      async (cause: unknown): Promise<Shown> => {
+    const legacy = this.#initialize(connection, { ...who, caller: who.caller, signal }).then(
+      (hello): Negotiated => ({ is: 'legacy', hello }),
+      async (cause: unknown): Promise<Negotiated> => {
         // A modern server refuses to initialize; its response to the probe has arrived or arrives now.
-        const verdict = cause instanceof BackendError ? await late : undefined;
-        if (verdict?.is === 'modern') return verdict;
+        const answer = cause instanceof BackendError ? await late : undefined;
+        if (answer?.is === 'modern') return answer;
         throw cause;
       },
     );
-    const modern = late.then((verdict) => (verdict.is === 'modern' ? verdict : legacy));
+    const modern = late.then((answer) => (answer.is === 'modern' ? answer : legacy));
     try {
       return await Promise.race([legacy, modern]);
     } finally {
@@ -218,15 +222,15 @@ export class Connector {
     }
   }
 
-  async #initialize(talk: JsonRpcConnection, who: ConnectFor): Promise<BackendHello> {
+  async #initialize(connection: JsonRpcConnection, who: ConnectFor): Promise<BackendHello> {
     const { backend, clientInfo } = this.#options;
     const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: who.capabilities, clientInfo };
     const asked = { ...this.#hello(who), method: 'initialize', params: partsFromValue(params) };
-    const result = resultValue(await talk.request({ ...asked, era: '2025-11-25' }));
+    const result = resultValue(await connection.request({ ...asked, era: '2025-11-25' }));
     const version = result.protocolVersion;
     if (!isLegacyVersion(version)) {
       const facts = { category: 'protocol' } as const;
-      throw new LinkFailure('BACKEND_PROTOCOL', backend.name, 'supports no MCP revision of this gateway', facts);
+      throw new ConnectionFailure('BACKEND_PROTOCOL', backend.name, 'supports no MCP revision of this gateway', facts);
     }
     return {
       info: isObject(result.serverInfo) ? result.serverInfo : {},
@@ -240,7 +244,7 @@ export class Connector {
     const { limits, backend } = this.#options;
     const isProgram = backend.transport === 'stdio';
     const leftMs = Math.max(1, Math.ceil(this.#startedMs + limits.firstStartMs - performance.now()));
-    const timeoutMs = this.#isFirstStart ? leftMs : limits.helloMs * (isProgram ? this.#patience : 1);
+    const timeoutMs = this.#isFirstStart ? leftMs : limits.helloMs * (isProgram ? this.#timeoutFactor : 1);
     return {
       caller: who.caller,
       purpose: who.purpose,
@@ -256,58 +260,58 @@ export class Connector {
     let opened = false;
     const events: SessionEvents = Object.create(who.events, {
       // A connection that ends during negotiation is a failed attempt, not a lost connection.
-      lost: { value: (cause: LinkFailure) => (opened ? who.events.lost(cause) : undefined) },
+      lost: { value: (cause: ConnectionFailure) => (opened ? who.events.lost(cause) : undefined) },
     });
-    let wire: Transport | undefined;
+    let transport: Transport | undefined;
     const about = { backend: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
-    const talk = new JsonRpcConnection(about, (sink) => {
-      wire = this.#wire(sink, who);
-      return wire;
+    const connection = new JsonRpcConnection(about, (sink) => {
+      transport = this.#transport(sink, who);
+      return transport;
     });
-    if (wire instanceof SseWire) await opening(wire, talk, who.signal);
+    if (transport instanceof SseTransport) await openStream(transport, connection, who.signal);
     const open = () => {
       opened = true;
     };
-    return { talk, wire, open };
+    return { connection, transport, open };
   }
 
-  #wire(sink: TransportSink, who: SessionFor): Transport {
-    const { backend, limits, log, spawn, tally, credentials, httpClient } = this.#options;
+  #transport(sink: TransportSink, who: SessionFor): Transport {
+    const { backend, limits, log, spawn, processCount, credentials, httpClient } = this.#options;
     if (backend.transport === 'stdio') {
       const name = backend.command?.launcher;
       const launcher = name === undefined ? undefined : this.#options.launcher?.(name);
-      return new StdioWire({ backend, limits, log, tally, spawn, launcher }, sink);
+      return new StdioTransport({ backend, limits, log, processCount, spawn, launcher }, sink);
     }
     this.#target ??= new HttpTarget(backend, credentials, httpClient);
-    if (backend.transport === 'sse') return new SseWire(this.#target, sink, limits, who, log);
-    return new StreamableHttpWire(this.#target, sink, limits, who);
+    if (backend.transport === 'sse') return new SseTransport(this.#target, sink, limits, who, log);
+    return new StreamableHttpTransport(this.#target, sink, limits, who);
   }
 }
 
 /** Result of the negotiation. */
-interface Shown {
+interface Negotiated {
   readonly is: 'legacy' | 'modern';
   readonly hello: BackendHello;
 }
 
 interface Started {
-  readonly talk: JsonRpcConnection;
-  readonly wire: Transport | undefined;
+  readonly connection: JsonRpcConnection;
+  readonly transport: Transport | undefined;
   /** From now on the end of the connection is reported. */
   open(): void;
 }
 
-async function opening(wire: SseWire, talk: JsonRpcConnection, signal: AbortSignal): Promise<void> {
+async function openStream(transport: SseTransport, connection: JsonRpcConnection, signal: AbortSignal): Promise<void> {
   try {
-    await wire.open(signal);
+    await transport.open(signal);
   } catch (cause) {
-    await talk.close();
+    await connection.close();
     throw cause;
   }
 }
 
 /** The era that needs no probe: configured, or implied by the transport. */
-function settledEra(backend: Backend): Era | undefined {
+function eraWithoutProbe(backend: Backend): Era | undefined {
   if (backend.transport === 'sse' || backend.era === 'legacy') return '2025-11-25';
   return undefined;
 }

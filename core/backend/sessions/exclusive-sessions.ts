@@ -1,10 +1,10 @@
 import type { Cancellation } from '../../contract/cancellation.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 
 /** A call waits this long for the previous one before it starts another program. */
-const PATIENCE_MS = 100;
+const REUSE_WAIT_MS = 100;
 
 /** What exclusive sessions need. */
 export interface ExclusiveSessionsOptions {
@@ -14,7 +14,7 @@ export interface ExclusiveSessionsOptions {
   /** Whether the owner's session of this number is open and idle. */
   isIdle(owner: SessionOwner, number: number): boolean;
   /** The owner's session of this number. @throws GatewayFault */
-  link(owner: SessionOwner, number: number): JsonRpcConnection | Promise<JsonRpcConnection>;
+  connection(owner: SessionOwner, number: number): JsonRpcConnection | Promise<JsonRpcConnection>;
   /** Calls of a caller have to wait, because it has reached its limit of sessions. */
   waiting(owner: SessionOwner): void;
 }
@@ -25,7 +25,7 @@ export interface ExclusiveSession {
   readonly owner: SessionOwner;
   /** Its number among the sessions of the owner; 0 is the shared one. */
   readonly number: number;
-  readonly link: JsonRpcConnection;
+  readonly connection: JsonRpcConnection;
   /** Releases it for the next call; call once. */
   release(): void;
 }
@@ -33,11 +33,11 @@ export interface ExclusiveSession {
 /** The sessions that calls of one caller use, and its waiting calls, in order. */
 interface ShareSessions {
   /** Owner of the shared session. */
-  readonly shared: SessionOwner;
+  readonly sharedOwner: SessionOwner;
   /** Owner of the other sessions. */
-  readonly own: SessionOwner;
-  readonly held: Set<number>;
-  readonly line: Set<(number: number) => void>;
+  readonly privateOwner: SessionOwner;
+  readonly numbersInUse: Set<number>;
+  readonly queue: Set<(number: number) => void>;
   /** Number of calls that use or wait for a session; at 0 the entry is deleted. */
   calls: number;
 }
@@ -69,69 +69,80 @@ export class ExclusiveSessions {
    * @throws GatewayFault, BACKEND_BUSY when none was free within `waitMs` · the reason of `cancel`
    */
   async take(owner: SessionOwner, share: string, waitMs: number, cancel: Cancellation): Promise<ExclusiveSession> {
-    const own = ownerOfShare(owner, share);
-    const holding = this.#holdings.get(own.key) ?? { shared: owner, own, held: new Set(), line: new Set(), calls: 0 };
-    this.#holdings.set(own.key, holding);
+    const privateOwner = ownerOfShare(owner, share);
+    const holding = this.#holdings.get(privateOwner.key) ?? {
+      sharedOwner: owner,
+      privateOwner,
+      numbersInUse: new Set(),
+      queue: new Set(),
+      calls: 0,
+    };
+    this.#holdings.set(privateOwner.key, holding);
     holding.calls++;
     let number: number | undefined;
     try {
       number = this.#free(holding) ?? (await this.#wait(holding, waitMs, cancel));
-      const by = number === 0 ? owner : own;
-      return this.#session(holding, by, number, await this.#options.link(by, number));
+      const sessionOwner = number === 0 ? owner : privateOwner;
+      return this.#session(holding, sessionOwner, number, await this.#options.connection(sessionOwner, number));
     } catch (cause) {
       this.#leave(holding, number);
       throw cause;
     }
   }
 
-  #session(holding: ShareSessions, owner: SessionOwner, number: number, link: JsonRpcConnection): ExclusiveSession {
-    return { owner, number, link, release: () => this.#leave(holding, number) };
+  #session(
+    holding: ShareSessions,
+    owner: SessionOwner,
+    number: number,
+    connection: JsonRpcConnection,
+  ): ExclusiveSession {
+    return { owner, number, connection, release: () => this.#leave(holding, number) };
   }
 
   /** The first session that is open and free; the shared one need not be open. */
   #free(holding: ShareSessions): number | undefined {
-    const { shared, own, held } = holding;
+    const { sharedOwner, privateOwner, numbersInUse } = holding;
     const { perCaller, isIdle } = this.#options;
-    if (held.size >= perCaller) return undefined;
-    if (!this.#sharedHeld.has(shared.key) && isIdle(shared, 0)) return this.#hold(holding, 0);
+    if (numbersInUse.size >= perCaller) return undefined;
+    if (!this.#sharedHeld.has(sharedOwner.key) && isIdle(sharedOwner, 0)) return this.#hold(holding, 0);
     for (let number = 1; number <= perCaller; number++) {
-      if (!held.has(number) && isIdle(own, number)) return this.#hold(holding, number);
+      if (!numbersInUse.has(number) && isIdle(privateOwner, number)) return this.#hold(holding, number);
     }
     return undefined;
   }
 
-  #hold({ shared, held }: ShareSessions, number: number): number {
-    held.add(number);
-    if (number === 0) this.#sharedHeld.add(shared.key);
+  #hold({ sharedOwner, numbersInUse }: ShareSessions, number: number): number {
+    numbersInUse.add(number);
+    if (number === 0) this.#sharedHeld.add(sharedOwner.key);
     return number;
   }
 
   /** Waits shortly for a free session, then opens a new one, or waits on at the limit. */
   async #wait(holding: ShareSessions, waitMs: number, cancel: Cancellation): Promise<number> {
-    const soon = await this.#inLine(holding, Math.min(PATIENCE_MS, waitMs), cancel);
+    const soon = await this.#waitInQueue(holding, Math.min(REUSE_WAIT_MS, waitMs), cancel);
     if (soon !== undefined) return soon;
     const { perCaller, backend, waiting } = this.#options;
-    const { held, own } = holding;
+    const { numbersInUse, privateOwner } = holding;
     // not the shared one: when it is not in exclusive use, other calls run in it
-    for (let number = 1; number <= perCaller && held.size < perCaller; number++) {
-      if (!held.has(number)) return this.#hold(holding, number);
+    for (let number = 1; number <= perCaller && numbersInUse.size < perCaller; number++) {
+      if (!numbersInUse.has(number)) return this.#hold(holding, number);
     }
-    waiting(own);
-    const later = await this.#inLine(holding, waitMs, cancel);
+    waiting(privateOwner);
+    const later = await this.#waitInQueue(holding, waitMs, cancel);
     if (later !== undefined) return later;
     const sentence = `had none of its ${perCaller} sessions for this caller free within ${waitMs} ms`;
-    throw new LinkFailure('BACKEND_BUSY', backend, sentence, { category: 'busy', notRun: true });
+    throw new ConnectionFailure('BACKEND_BUSY', backend, sentence, { category: 'busy', notRun: true });
   }
 
   /** The next released session; `undefined` after the time. @throws the reason of `cancel` */
-  #inLine({ line }: ShareSessions, ms: number, cancel: Cancellation): Promise<number | undefined> {
+  #waitInQueue({ queue }: ShareSessions, ms: number, cancel: Cancellation): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        line.delete(go);
+        queue.delete(assign);
         clearTimeout(timer);
         cancel.remove(listener);
       };
-      const go = (number: number) => {
+      const assign = (number: number) => {
         leave();
         resolve(number);
       };
@@ -145,21 +156,21 @@ export class ExclusiveSessions {
         leave();
         resolve(undefined);
       }, ms);
-      line.add(go);
+      queue.add(assign);
       cancel.add(listener);
     });
   }
 
   #leave(holding: ShareSessions, number: number | undefined): void {
     if (number !== undefined) this.#passOn(holding, number);
-    if (--holding.calls === 0) this.#holdings.delete(holding.own.key);
+    if (--holding.calls === 0) this.#holdings.delete(holding.privateOwner.key);
   }
 
   /** Passes it to the first waiting call at once, so that no later call is served before. */
-  #passOn({ shared, held, line }: ShareSessions, number: number): void {
-    for (const go of line) return go(number);
-    held.delete(number);
-    if (number === 0) this.#sharedHeld.delete(shared.key);
+  #passOn({ sharedOwner, numbersInUse, queue }: ShareSessions, number: number): void {
+    for (const assign of queue) return assign(number);
+    numbersInUse.delete(number);
+    if (number === 0) this.#sharedHeld.delete(sharedOwner.key);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Backend } from '../../contract/backend.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { LATE, within } from '../../timing/within.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import { programEnvironment } from '../transports/inherited-environment.ts';
 import { type EndTurn, takeInstallTurn } from '../transports/install-turn.ts';
 import { packageRunOf } from '../transports/package-runner.ts';
@@ -9,7 +9,7 @@ import { packageRunOf } from '../transports/package-runner.ts';
 /**
  * Waits while other processes install the same packages into the same cache; `undefined` at once for a program that
  * installs nothing.
- * @throws LinkFailure BACKEND_TIMEOUT after `waitMs` · the reason of `signal`
+ * @throws ConnectionFailure BACKEND_TIMEOUT after `waitMs` · the reason of `signal`
  */
 export async function installTurnOf(
   { name, command }: Backend,
@@ -25,23 +25,23 @@ export async function installTurnOf(
   const endTurn = await takeInstallTurn(run, { signal, waitMs, onWait });
   if (endTurn !== undefined) return endTurn;
   const sentence = `waited ${waitMs} ms for another installation of ${packages}`;
-  throw new LinkFailure('BACKEND_TIMEOUT', name, sentence, { category: 'timeout', notRun: true });
+  throw new ConnectionFailure('BACKEND_TIMEOUT', name, sentence, { category: 'timeout', notRun: true });
 }
 
 /**
  * Waits shortly for the first start of a program.
- * @throws LinkFailure BACKEND_STARTING with the seconds so far, `waitMs` after it began
+ * @throws ConnectionFailure BACKEND_STARTING with the seconds so far, `waitMs` after it began
  */
 export async function waitForFirstStart(
   start: Promise<void>,
   backend: string,
   { startedMs, nowMs, waitMs, firstStartMs }: StartTimes,
 ): Promise<void> {
-  const late = (): LinkFailure => {
+  const late = (): ConnectionFailure => {
     const seconds = Math.floor((performance.now() - beganMs + nowMs - startedMs) / 1000);
     const most = Math.round(firstStartMs / 1000);
     const sentence = `is still starting, ${seconds} s so far; its first start may take ${most} s; retry later`;
-    return new LinkFailure('BACKEND_STARTING', backend, sentence, { category: 'starting', notRun: true });
+    return new ConnectionFailure('BACKEND_STARTING', backend, sentence, { category: 'starting', notRun: true });
   };
   const beganMs = performance.now();
   const leftMs = startedMs + waitMs - nowMs;

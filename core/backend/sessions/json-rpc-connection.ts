@@ -13,7 +13,7 @@ import { BackendError } from '../../mcp/errors.ts';
 import { META } from '../../mcp/meta.ts';
 import { CHANGED_LIST } from '../../mcp/methods.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type {
   BackendSession,
   Exchange,
@@ -59,7 +59,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
   #alive = true;
   #retired = false;
   /** Why it ended, unless the gateway closed it. */
-  #lostBy: LinkFailure | undefined;
+  #lostBy: ConnectionFailure | undefined;
   #era: Era = '2025-11-25';
   #hello: BackendHello = { info: {}, capabilities: {}, instructions: undefined, protocolVersion: '' };
 
@@ -151,7 +151,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     if (this.#pending.size === 0) this.close().catch(() => undefined);
   }
 
-  lost(cause: LinkFailure): void {
+  lost(cause: ConnectionFailure): void {
     if (!this.#alive) return;
     this.#lostBy = cause;
     this.#end(cause);
@@ -160,7 +160,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     this.#wire.close().catch(() => undefined);
   }
 
-  failAll(cause: LinkFailure): void {
+  failAll(cause: ConnectionFailure): void {
     for (const exchange of this.#pending.values()) exchange.fail(cause);
   }
 
@@ -222,7 +222,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
       const id = idFrom(RawObject.parse(bytes).get('id'));
       const exchange = id === undefined ? undefined : this.#pending.get(id);
       const sentence = `sent an object with more than ${max} members`;
-      const failure = new LinkFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
+      const failure = new ConnectionFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
       if (exchange === undefined || (via !== undefined && via !== exchange)) {
         this.#options.log.warn('a message of a backend was dropped', this.about(cause));
       } else exchange.fail(failure);
@@ -254,10 +254,10 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
   }
 
   /** Why a response cannot be sent to a client. */
-  #unfit(answer: RawJson): LinkFailure | undefined {
+  #unfit(answer: RawJson): ConnectionFailure | undefined {
     if (answer.length > this.limits.resultBytes) {
       const sentence = `answered ${answer.length} bytes, more than the limit of ${this.limits.resultBytes}`;
-      return new LinkFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
+      return new ConnectionFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
     }
     return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8', 'protocol');
   }
@@ -330,7 +330,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     for (const exchange of this.#pending.values()) {
       if (exchange.asked.listener === undefined) continue;
       if (sole !== undefined) {
-        this.#options.events.unclear();
+        this.#options.events.ambiguousMessage();
         return undefined;
       }
       sole = exchange;
@@ -347,21 +347,21 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     this.#questions.take({ method, id, params, about, caller: via?.asked.caller }, ask);
   }
 
-  #end(cause: LinkFailure): void {
+  #end(cause: ConnectionFailure): void {
     this.#alive = false;
     this.failAll(cause);
     this.#questions.cancelAll();
   }
 
-  #closed(notRun: boolean): LinkFailure {
+  #closed(notRun: boolean): ConnectionFailure {
     const first = this.#lostBy;
-    const facts = { category: 'closed', notRun, linkLost: true, cause: first } as const;
+    const facts = { category: 'closed', notRun, connectionLost: true, cause: first } as const;
     const why = first === undefined ? '' : `: it ${first.sentence}`;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.backend, `has its session closed${why}`, facts);
+    return new ConnectionFailure('BACKEND_UNREACHABLE', this.backend, `has its session closed${why}`, facts);
   }
 
-  #broken(sentence: string, category: 'protocol'): LinkFailure {
-    return new LinkFailure('BACKEND_PROTOCOL', this.backend, sentence, { category });
+  #broken(sentence: string, category: 'protocol'): ConnectionFailure {
+    return new ConnectionFailure('BACKEND_PROTOCOL', this.backend, sentence, { category });
   }
 
   /** Log fields about this backend. */

@@ -4,7 +4,7 @@ import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import type { Availability } from '../availability.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import { waitForFirstStart } from './first-start.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 import type { SessionHolder } from './reopen-session.ts';
@@ -32,13 +32,15 @@ export function openForOwner(
   number: number,
 ): JsonRpcConnection | Promise<JsonRpcConnection> {
   const { backend, availability, limits } = options;
-  const { hopeful, attempt, startingSinceMs } = availability;
+  const { firstAttempt, attempt, startingSinceMs } = availability;
   if (attempt !== undefined && startingSinceMs !== undefined) {
     const { discoveryMs: waitMs, firstStartMs } = limits;
     const times = { startedMs: startingSinceMs, nowMs: options.now(), waitMs, firstStartMs };
     return waitForFirstStart(attempt, backend, times).then(() => openNow(options, owner, number));
   }
-  return hopeful === undefined ? openNow(options, owner, number) : hopeful.then(() => openNow(options, owner, number));
+  return firstAttempt === undefined
+    ? openNow(options, owner, number)
+    : firstAttempt.then(() => openNow(options, owner, number));
 }
 
 function openNow(
@@ -48,9 +50,9 @@ function openNow(
 ): JsonRpcConnection | Promise<JsonRpcConnection> {
   const { availability, pool } = options;
   const { status } = availability;
-  if (status === 'unavailable' || status === 'unknown') throw availability.away();
+  if (status === 'unavailable' || status === 'unknown') throw availability.unavailableError();
   const holder = pool.holderFor(owner, number);
-  return holder.era === undefined ? holder.take() : openBeside(options, holder, owner, number);
+  return holder.era === undefined ? holder.connect() : openBeside(options, holder, owner, number);
 }
 
 /**
@@ -65,7 +67,7 @@ async function openBeside(
 ): Promise<JsonRpcConnection> {
   const { backend, pool, log, signal } = options;
   try {
-    return await holder.take();
+    return await holder.connect();
   } catch (cause) {
     if (signal.aborted) throw cause;
     // Another client may have detected it meanwhile and ended this attempt.
@@ -82,7 +84,7 @@ async function openBeside(
 /** Whether a failed `initialize` means that the server has no such sessions, and not that it is down. */
 function refusesEra(cause: unknown): boolean {
   if (cause instanceof BackendError) return true;
-  if (!(cause instanceof LinkFailure)) return false;
+  if (!(cause instanceof ConnectionFailure)) return false;
   return REFUSALS.has(cause.category) && (cause.httpStatus === undefined || cause.httpStatus < 500);
 }
 

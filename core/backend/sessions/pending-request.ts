@@ -1,6 +1,6 @@
 import type { RawObject } from '../../json/raw-json.ts';
 import { Deadlines, type WithDeadline } from '../../timing/shared-timers.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { Exchange, OutgoingRequest } from './backend-session.ts';
 
 /** The connection of a pending request. */
@@ -26,7 +26,7 @@ export class PendingRequest implements Exchange, WithDeadline {
   readonly startedMs: number;
   abandon: (() => void) | undefined;
   settled = false;
-  readonly #link: RequestConnection;
+  readonly #connection: RequestConnection;
   readonly #startedAt: number;
   readonly #resolve: (result: RawObject) => void;
   readonly #reject: (cause: unknown) => void;
@@ -34,18 +34,18 @@ export class PendingRequest implements Exchange, WithDeadline {
   #asks: Set<PausedFor> | undefined;
 
   constructor(
-    link: RequestConnection,
+    connection: RequestConnection,
     id: number | string,
     asked: OutgoingRequest,
     resolve: (result: RawObject) => void,
     reject: (cause: unknown) => void,
   ) {
-    this.#link = link;
+    this.#connection = connection;
     this.id = id;
     this.asked = asked;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.startedMs = link.now();
+    this.startedMs = connection.now();
     const ms = asked.totalMs === 0 ? asked.timeoutMs : Math.min(asked.timeoutMs, asked.totalMs);
     this.#startedAt = performance.now();
     this.dueMs = ms === 0 ? Number.POSITIVE_INFINITY : this.#startedAt + ms;
@@ -62,7 +62,7 @@ export class PendingRequest implements Exchange, WithDeadline {
   cancelled(reason: unknown): void {
     if (this.settled) return;
     this.fail(reason);
-    this.#link.withdraw(this);
+    this.#connection.withdraw(this);
   }
 
   /** Progress: restarts the time limit, within the total. */
@@ -96,10 +96,10 @@ export class PendingRequest implements Exchange, WithDeadline {
   }
 
   expire(): void {
-    const waitedMs = this.#link.now() - this.startedMs;
+    const waitedMs = this.#connection.now() - this.startedMs;
     const sentence = `did not answer ${this.asked.method} within ${waitedMs} ms`;
-    this.fail(new LinkFailure('BACKEND_TIMEOUT', this.#link.backend, sentence, { category: 'timeout' }));
-    this.#link.withdraw(this);
+    this.fail(new ConnectionFailure('BACKEND_TIMEOUT', this.#connection.backend, sentence, { category: 'timeout' }));
+    this.#connection.withdraw(this);
   }
 
   #arm(): void {
@@ -114,7 +114,7 @@ export class PendingRequest implements Exchange, WithDeadline {
     deadlines.delete(this);
     if (this.asked.cancel === undefined) this.asked.signal?.removeEventListener('abort', this);
     else this.asked.cancel.remove(this);
-    this.#link.forget(this);
+    this.#connection.forget(this);
     if (this.#asks !== undefined) for (const ask of this.#asks) ask.over(this);
   }
 }

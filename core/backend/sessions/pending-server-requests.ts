@@ -29,7 +29,7 @@ export interface ServerRequestConnection {
   readonly alive: boolean;
   readonly limits: Limits;
   readonly log: Log;
-  /** Sends a response. @throws LinkFailure */
+  /** Sends a response. @throws ConnectionFailure */
   post(body: Buffer, method: string, caller: Caller | undefined): Promise<void>;
   /** Requests that a server request may belong to when it does not say so. */
   underway(): readonly PendingRequest[];
@@ -38,12 +38,12 @@ export interface ServerRequestConnection {
 
 /** Requests that a backend sends during calls: each is forwarded to a client, and its response sent back. */
 export class PendingServerRequests {
-  readonly #link: ServerRequestConnection;
+  readonly #connection: ServerRequestConnection;
   readonly #open = new Map<string, AbortController>();
   #answering = 0;
 
-  constructor(link: ServerRequestConnection) {
-    this.#link = link;
+  constructor(connection: ServerRequestConnection) {
+    this.#connection = connection;
   }
 
   /** Handles a request of a backend; without `ask` it is answered with an error. */
@@ -60,7 +60,7 @@ export class PendingServerRequests {
       return this.#respond(id, caller, errorText(CODE.internalError, 'too many requests are pending'));
     }
     this.#put(question, ask).catch((cause: unknown) =>
-      this.#link.log.warn('response to a backend was not delivered', this.#link.about(cause)),
+      this.#connection.log.warn('response to a backend was not delivered', this.#connection.about(cause)),
     );
   }
 
@@ -80,14 +80,14 @@ export class PendingServerRequests {
 
   async #put(question: Question, ask: ClientRequester): Promise<void> {
     const { id, about, caller } = question;
-    const link = this.#link;
+    const connection = this.#connection;
     const key = id.toString('utf8');
     const open = new AbortController();
     this.#open.set(key, open);
-    const giveUp = setTimeout(() => open.abort(), link.limits.askTimeoutMs);
+    const giveUp = setTimeout(() => open.abort(), connection.limits.askTimeoutMs);
     giveUp.unref();
     // Users think longer than backends work: the deadlines of the requests that it may belong to are paused.
-    const waiting = about === undefined ? link.underway() : [about];
+    const waiting = about === undefined ? connection.underway() : [about];
     const left = new Set(waiting);
     const waited: PausedFor = {
       over(exchange) {
@@ -99,10 +99,10 @@ export class PendingServerRequests {
     try {
       const params = withoutHopMeta(RawObject.parse(question.params));
       const answer = await ask(question.method, params, open.signal);
-      if (link.alive) await link.post(responseBody(id, answer), question.method, caller);
+      if (connection.alive) await connection.post(responseBody(id, answer), question.method, caller);
     } catch (cause) {
-      link.log.debug('request of a backend failed', link.about(cause));
-      if (link.alive) this.#respond(id, caller, errorText(CODE.internalError, 'the request was not answered'));
+      connection.log.debug('request of a backend failed', connection.about(cause));
+      if (connection.alive) this.#respond(id, caller, errorText(CODE.internalError, 'the request was not answered'));
     } finally {
       clearTimeout(giveUp);
       this.#open.delete(key);
@@ -112,13 +112,13 @@ export class PendingServerRequests {
 
   /** A backend that sends more requests than it reads responses gets no more responses. */
   #respond(id: RawJson, caller: Caller | undefined, member: string): void {
-    const link = this.#link;
+    const connection = this.#connection;
     if (this.#answering >= MAX_ANSWERING) return;
     this.#answering++;
     const body = joinParts(['{"jsonrpc":"2.0","id":', id, ',', member, '}']);
-    link
+    connection
       .post(body, 'response', caller)
-      .catch((cause: unknown) => link.log.debug('response was not delivered', link.about(cause)))
+      .catch((cause: unknown) => connection.log.debug('response was not delivered', connection.about(cause)))
       .finally(() => this.#answering--);
   }
 }

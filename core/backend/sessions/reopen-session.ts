@@ -8,7 +8,7 @@ import { partsFromValue } from '../../mcp/backend-message.ts';
 import { LOG_LEVELS } from '../../mcp/log-levels.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { BackendSession, SessionEvents } from './backend-session.ts';
 import type { ConnectFor, Connector } from './connect.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
@@ -33,8 +33,8 @@ export interface SessionHolderOptions {
   readonly limits: Limits;
   readonly log: Log;
   listChanged(holder: SessionHolder, kind: ListKind): void;
-  lost(holder: SessionHolder, cause: LinkFailure): void;
-  unclear(): void;
+  lost(holder: SessionHolder, cause: ConnectionFailure): void;
+  ambiguousMessage(): void;
 }
 
 /** Subscribers of a session holder, by owner. */
@@ -52,11 +52,11 @@ export class SessionHolder {
   readonly #options: SessionHolderOptions;
   readonly #watchers: Map<string, Watcher>;
   readonly #closing = new AbortController();
-  #link: JsonRpcConnection | undefined;
+  #connection: JsonRpcConnection | undefined;
   #opening: Promise<JsonRpcConnection> | undefined;
   #level: string | undefined;
   /** A level that the backend has not confirmed yet: calls wait for it, so that none runs at another level. */
-  #levelling: Promise<void> | undefined;
+  #settingLevel: Promise<void> | undefined;
   #reopening: NodeJS.Timeout | undefined;
 
   /** `watchers`: subscribers of the previous holder, subscribed again when a session opens. */
@@ -68,12 +68,12 @@ export class SessionHolder {
 
   /** The session, if it is open and nothing has to be awaited. */
   get ready(): JsonRpcConnection | undefined {
-    return this.#levelling === undefined ? this.link : undefined;
+    return this.#settingLevel === undefined ? this.connection : undefined;
   }
 
   /** The session, if it is open. */
-  get link(): JsonRpcConnection | undefined {
-    return this.#link?.alive === true ? this.#link : undefined;
+  get connection(): JsonRpcConnection | undefined {
+    return this.#connection?.alive === true ? this.#connection : undefined;
   }
 
   get opening(): boolean {
@@ -121,20 +121,22 @@ export class SessionHolder {
 
   /** No request needs its session now. */
   get isFree(): boolean {
-    return this.#opening === undefined && (this.#link === undefined || this.#link.inFlight === 0);
+    return this.#opening === undefined && (this.#connection === undefined || this.#connection.inFlight === 0);
   }
 
   /** Its call waits for the answer of a 2026-07-28 client, which sends it with a new request. */
-  get isParked(): boolean {
+  get waitsForClient(): boolean {
     const { owner } = this.#options;
-    return owner !== undefined && owner.era !== '2025-11-25' && this.link?.inFlight === 1 && this.link.isAsking;
+    return (
+      owner !== undefined && owner.era !== '2025-11-25' && this.connection?.inFlight === 1 && this.connection.isAsking
+    );
   }
 
   /** Ends the call that waits in it. */
-  giveWay(): void {
+  endWaitingCall(): void {
     const facts = { category: 'busy' } as const;
     const sentence = 'closed the session of this waiting call for another caller';
-    this.#link?.failAll(new LinkFailure('BACKEND_BUSY', this.#options.backend, sentence, facts));
+    this.#connection?.failAll(new ConnectionFailure('BACKEND_BUSY', this.#options.backend, sentence, facts));
   }
 
   /** The session can be closed without loss. */
@@ -143,14 +145,14 @@ export class SessionHolder {
   }
 
   get usedAtMs(): number {
-    return this.#link?.usedAtMs ?? 0;
+    return this.#connection?.usedAtMs ?? 0;
   }
 
   /** The open session, or a promise of one. @throws GatewayFault */
-  take(): JsonRpcConnection | Promise<JsonRpcConnection> {
-    const link = this.#link;
-    if (link?.alive !== true) return this.open();
-    return this.#levelling === undefined ? link : this.#levelling.then(() => this.take());
+  connect(): JsonRpcConnection | Promise<JsonRpcConnection> {
+    const connection = this.#connection;
+    if (connection?.alive !== true) return this.open();
+    return this.#settingLevel === undefined ? connection : this.#settingLevel.then(() => this.connect());
   }
 
   /** Opens a new session unless one is open; concurrent callers share the attempt. */
@@ -163,8 +165,8 @@ export class SessionHolder {
 
   /** Releases the session once its requests are answered: the next `take` opens another one. */
   renew(): void {
-    this.#link?.retire();
-    this.#link = undefined;
+    this.#connection?.retire();
+    this.#connection = undefined;
   }
 
   async close(): Promise<void> {
@@ -172,9 +174,9 @@ export class SessionHolder {
     this.#closing.abort(stopped(this.#options.backend));
     this.#watchers.clear();
     await this.#opening?.catch(() => undefined);
-    const link = this.#link;
-    this.#link = undefined;
-    await link?.close();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.close();
   }
 
   /**
@@ -188,7 +190,7 @@ export class SessionHolder {
     watcher.counts.set(uri, (watcher.counts.get(uri) ?? 0) + 1);
     if (!first) return;
     try {
-      await this.#ask(await this.take(), 'resources/subscribe', { uri });
+      await this.#ask(await this.connect(), 'resources/subscribe', { uri });
     } catch (cause) {
       this.#forgetWatch(uri, owner.key);
       throw cause;
@@ -197,32 +199,32 @@ export class SessionHolder {
 
   async unwatch(uri: string, ownerKey: string): Promise<void> {
     if (!this.#forgetWatch(uri, ownerKey) || this.#isWatched(uri)) return;
-    const { link } = this;
-    if (link !== undefined) await this.#ask(link, 'resources/unsubscribe', { uri });
+    const { connection } = this;
+    if (connection !== undefined) await this.#ask(connection, 'resources/unsubscribe', { uri });
   }
 
   /** An owner of a shared session has ended. */
   async forgetOwner(ownerKey: string): Promise<void> {
     const uris = [...(this.#watchers.get(ownerKey)?.counts.keys() ?? [])];
     this.#watchers.delete(ownerKey);
-    const { link } = this;
-    if (link === undefined) return;
+    const { connection } = this;
+    if (connection === undefined) return;
     const left = uris.filter((uri) => !this.#isWatched(uri));
-    await Promise.allSettled(left.map((uri) => this.#ask(link, 'resources/unsubscribe', { uri })));
+    await Promise.allSettled(left.map((uri) => this.#ask(connection, 'resources/unsubscribe', { uri })));
   }
 
   /** Sets the log level of the session; `atLeast` only lowers the threshold. Also applied to sessions opened later. */
   setLevel(level: string, atLeast = false): void {
     if (this.#level === level || (atLeast && !isMoreVerbose(level, this.#level))) return;
     this.#level = level;
-    const { link } = this;
-    if (link !== undefined) this.#sendLevel(link);
+    const { connection } = this;
+    if (connection !== undefined) this.#sendLevel(connection);
   }
 
   rootsChanged(): void {
-    const { link } = this;
-    if (link === undefined || link.era !== '2025-11-25') return;
-    link.notify('notifications/roots/list_changed').catch((cause: unknown) => this.#note('roots change', cause));
+    const { connection } = this;
+    if (connection === undefined || connection.era !== '2025-11-25') return;
+    connection.notify('notifications/roots/list_changed').catch((cause: unknown) => this.#note('roots change', cause));
   }
 
   async #open(): Promise<JsonRpcConnection> {
@@ -239,22 +241,24 @@ export class SessionHolder {
       signal: this.#closing.signal,
       ...(era === undefined ? {} : { era }),
     };
-    const link = await connector.open(who);
+    const connection = await connector.open(who);
     if (this.#closing.signal.aborted) {
-      await link.close();
+      await connection.close();
       throw this.#closing.signal.reason;
     }
-    this.#link = link;
-    if (link.era === '2025-11-25') this.#restore(link);
-    await this.#levelling;
-    return link;
+    this.#connection = connection;
+    if (connection.era === '2025-11-25') this.#restore(connection);
+    await this.#settingLevel;
+    return connection;
   }
 
-  #restore(link: JsonRpcConnection): void {
-    if (this.#level !== undefined) this.#sendLevel(link);
+  #restore(connection: JsonRpcConnection): void {
+    if (this.#level !== undefined) this.#sendLevel(connection);
     const uris = new Set([...this.#watchers.values()].flatMap((watcher) => [...watcher.counts.keys()]));
     for (const uri of uris) {
-      this.#ask(link, 'resources/subscribe', { uri }).catch((cause: unknown) => this.#note('subscription', cause));
+      this.#ask(connection, 'resources/subscribe', { uri }).catch((cause: unknown) =>
+        this.#note('subscription', cause),
+      );
     }
   }
 
@@ -266,12 +270,12 @@ export class SessionHolder {
       updated: (params) => this.#updated(params),
       logged: (params) => owner?.sink?.logged(backend, params),
       notified: (method, params) => owner?.sink?.notified?.(backend, method, params),
-      unclear: () => this.#options.unclear(),
+      ambiguousMessage: () => this.#options.ambiguousMessage(),
       get request() {
         return owner?.sink?.request;
       },
       lost(cause) {
-        holder.#link = undefined;
+        holder.#connection = undefined;
         holder.#options.lost(holder, cause);
         if (holder.#watchers.size > 0) holder.#reopen(1);
       },
@@ -284,7 +288,7 @@ export class SessionHolder {
     const ms = backOffMs(attempt, REOPEN);
     this.#reopening = setTimeout(() => {
       if (this.#closing.signal.aborted || this.#watchers.size === 0) return;
-      Promise.resolve(this.take()).catch(() => this.#reopen(attempt + 1));
+      Promise.resolve(this.connect()).catch(() => this.#reopen(attempt + 1));
     }, ms);
     this.#reopening.unref();
   }
@@ -299,25 +303,26 @@ export class SessionHolder {
     }
   }
 
-  #sendLevel(link: JsonRpcConnection): void {
+  #sendLevel(connection: JsonRpcConnection): void {
     const level = this.#level;
-    if (level === undefined || link.era !== '2025-11-25' || link.hello.capabilities.logging === undefined) return;
-    const sent = this.#ask(link, 'logging/setLevel', { level }, this.#options.limits.helloMs)
+    if (level === undefined || connection.era !== '2025-11-25' || connection.hello.capabilities.logging === undefined)
+      return;
+    const sent = this.#ask(connection, 'logging/setLevel', { level }, this.#options.limits.helloMs)
       .catch((cause: unknown) => this.#note('log level', cause))
       .finally(() => {
-        if (this.#levelling === sent) this.#levelling = undefined;
+        if (this.#settingLevel === sent) this.#settingLevel = undefined;
       });
-    this.#levelling = sent;
+    this.#settingLevel = sent;
   }
 
   async #ask(
-    link: BackendSession,
+    connection: BackendSession,
     method: string,
     params: JsonObject,
     timeoutMs = this.#options.limits.callTimeoutMs,
   ): Promise<void> {
     const { capabilities } = this.#options;
-    await link.request({
+    await connection.request({
       method,
       params: partsFromValue(params),
       caller: this.caller,
@@ -358,9 +363,9 @@ export class SessionHolder {
 }
 
 /** The failure of everything that a stop cancels. */
-export function stopped(backend: string): LinkFailure {
+export function stopped(backend: string): ConnectionFailure {
   const facts = { category: 'stopped', notRun: true } as const;
-  return new LinkFailure('BACKEND_UNREACHABLE', backend, 'was removed', facts);
+  return new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'was removed', facts);
 }
 
 function isMoreVerbose(level: string, than: string | undefined): boolean {

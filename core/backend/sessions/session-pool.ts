@@ -5,7 +5,7 @@ import type { Limits } from '../../limits.ts';
 import { listClassOf } from '../../mcp/capabilities.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import { Shares } from '../../mcp/shares.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 import type { Connector } from './connect.ts';
 import { SessionHolder, type Watchers } from './reopen-session.ts';
@@ -25,9 +25,9 @@ export interface PoolOptions {
   readonly log: Log;
   now(): number;
   listChanged(holder: SessionHolder, kind: ListKind): void;
-  lost(holder: SessionHolder, cause: LinkFailure): void;
+  lost(holder: SessionHolder, cause: ConnectionFailure): void;
   /** A message of the backend could not be assigned to one of several calls. */
-  unclear(): void;
+  ambiguousMessage(): void;
 }
 
 /**
@@ -76,7 +76,7 @@ export class SessionPool {
 
   /**
    * The holder of an owner. At the limit it replaces an old one of the same caller, or of the caller with the most; a
-   * client of a backend of both eras shares the gateway's own when none can be replaced. @throws LinkFailure
+   * client of a backend of both eras shares the gateway's own when none can be replaced. @throws ConnectionFailure
    * BACKEND_BUSY when none can be replaced
    */
   holderFor(owner: SessionOwner, number = 0): SessionHolder {
@@ -119,7 +119,7 @@ export class SessionPool {
    */
   noteModernOnly(): boolean {
     const beside = [...this.#holders.values()].filter(({ era }) => era !== undefined);
-    if (beside.some(({ link }) => link !== undefined)) return false;
+    if (beside.some(({ connection }) => connection !== undefined)) return false;
     this.#isModernOnly = true;
     for (const holder of beside) this.#drop(holder);
     return true;
@@ -153,7 +153,7 @@ export class SessionPool {
   /** An open session of a class, to read its lists through. */
   livingOf(capabilityClass: string): SessionHolder | undefined {
     for (const holder of this.#holders.values()) {
-      if (holder.capabilityClass === capabilityClass && holder.link !== undefined) return holder;
+      if (holder.capabilityClass === capabilityClass && holder.connection !== undefined) return holder;
     }
     return undefined;
   }
@@ -179,10 +179,10 @@ export class SessionPool {
     await Promise.allSettled([own?.close(), ...shared]);
   }
 
-  countLinks(): number {
-    let links = this.base.link === undefined ? 0 : 1;
-    for (const holder of this.#holders.values()) if (holder.link !== undefined) links++;
-    return links;
+  countConnections(): number {
+    let connections = this.base.connection === undefined ? 0 : 1;
+    for (const holder of this.#holders.values()) if (holder.connection !== undefined) connections++;
+    return connections;
   }
 
   async close(): Promise<void> {
@@ -197,7 +197,7 @@ export class SessionPool {
   /** `''` is the gateway's own session. */
   #keyOf(owner: SessionOwner): string {
     const { backend, perCaller } = this.#options;
-    const own = this.base.link;
+    const own = this.base.connection;
     if (own?.era === '2026-07-28') return this.#isBeside(owner) ? owner.key : '';
     // Without a base session the backend refused the gateway itself.
     if (perCaller && own === undefined) return owner.key;
@@ -210,23 +210,23 @@ export class SessionPool {
   /** A legacy client of a backend of both eras: it can receive all requests only in a session of its own era. */
   #isBeside(owner: SessionOwner): boolean {
     if (owner.era !== '2025-11-25' || this.#isModernOnly || this.#options.backend.sessions === 'shared') return false;
-    return this.base.link?.era === '2026-07-28';
+    return this.base.connection?.era === '2026-07-28';
   }
 
   #holder(
     about: Pick<ConstructorParameters<typeof SessionHolder>[0], SessionKeys>,
     watchers?: Watchers,
   ): SessionHolder {
-    const { backend, connector, limits, log, listChanged, lost, unclear } = this.#options;
-    const given = { ...about, backend: backend.name, connector, limits, log, listChanged, lost, unclear };
+    const { backend, connector, limits, log, listChanged, lost, ambiguousMessage } = this.#options;
+    const given = { ...about, backend: backend.name, connector, limits, log, listChanged, lost, ambiguousMessage };
     return new SessionHolder(given, watchers);
   }
 
-  #busy(): LinkFailure {
+  #busy(): ConnectionFailure {
     const { backend } = this.#options;
     const what = backend.transport === 'stdio' ? 'processes' : 'sessions';
     const facts = { category: 'busy', notRun: true } as const;
-    return new LinkFailure('BACKEND_BUSY', backend.name, `has no free ${what} for this caller`, facts);
+    return new ConnectionFailure('BACKEND_BUSY', backend.name, `has no free ${what} for this caller`, facts);
   }
 
   /** Returns whether there is room for one more. */
@@ -235,7 +235,7 @@ export class SessionPool {
     if (donor === undefined) return true;
     const spare = this.#mayStart(share) ? (replaceableHolder(donor) ?? this.#parkedOf(donor, share)) : undefined;
     if (spare === undefined) return false;
-    if (!spare.isFree) spare.giveWay();
+    if (!spare.isFree) spare.endWaitingCall();
     const isProcess = this.#options.backend.transport === 'stdio';
     if (isProcess && spare.share === share) this.#churned.set(share, this.#options.now());
     if (spare.isWatched) this.#interrupted.set(spare.key, spare.watchers);
@@ -249,7 +249,7 @@ export class SessionPool {
    */
   #parkedOf(donor: Iterable<SessionHolder>, share: string): SessionHolder | undefined {
     for (const _ of this.#shares.of(share)) return undefined;
-    for (const holder of donor) if (holder.isParked) return holder;
+    for (const holder of donor) if (holder.waitsForClient) return holder;
     return undefined;
   }
 

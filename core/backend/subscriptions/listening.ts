@@ -6,7 +6,7 @@ import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 
 const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
@@ -28,10 +28,10 @@ export interface ListeningOptions {
   readonly purpose: 'discovery' | 'session';
   readonly limits: Limits;
   readonly log: Log;
-  link(): JsonRpcConnection | Promise<JsonRpcConnection>;
-  heard(method: string, params: RawObject): void;
+  connection(): JsonRpcConnection | Promise<JsonRpcConnection>;
+  onNotification(method: string, params: RawObject): void;
   /** It was lost and reopened: notifications may have been missed. */
-  resumed(): void;
+  onReconnected(): void;
 }
 
 /**
@@ -49,7 +49,7 @@ export class Listening {
   }
 
   /** Subscribes with this filter; resolves when the backend has acknowledged it. @throws GatewayFault · BackendError */
-  async want(filter: ListenFilter): Promise<void> {
+  async subscribe(filter: ListenFilter): Promise<void> {
     this.#filter = filter;
     clearTimeout(this.#timer);
     await this.#open(filter, 0);
@@ -64,7 +64,7 @@ export class Listening {
 
   async #open(filter: ListenFilter, attempt: number): Promise<void> {
     const { caller, capabilities, purpose, limits, backend } = this.#options;
-    const link = await this.#options.link();
+    const connection = await this.#options.connection();
     if (this.#filter !== filter) return;
     const open = new AbortController();
     const before = this.#current;
@@ -72,17 +72,17 @@ export class Listening {
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => {
         const facts = { category: 'timeout' } as const;
-        reject(new LinkFailure('BACKEND_TIMEOUT', backend, 'did not acknowledge a subscription in time', facts));
+        reject(new ConnectionFailure('BACKEND_TIMEOUT', backend, 'did not acknowledge a subscription in time', facts));
         // It was never open: the caller decides what to do.
         if (this.#current === open) this.#current = undefined;
         open.abort();
       }, limits.helloMs);
       const onNotification = (method: string, params: RawObject) => {
-        if (method !== ACKNOWLEDGED) return this.#options.heard(method, params);
+        if (method !== ACKNOWLEDGED) return this.#options.onNotification(method, params);
         clearTimeout(late);
         before?.abort();
         resolve();
-        if (attempt > 0) this.#options.resumed();
+        if (attempt > 0) this.#options.onReconnected();
       };
       const asked = {
         method: 'subscriptions/listen',
@@ -95,7 +95,7 @@ export class Listening {
         signal: open.signal,
         onNotification,
       };
-      link
+      connection
         .request(asked)
         .then(
           () => undefined,
@@ -105,7 +105,8 @@ export class Listening {
           clearTimeout(late);
           before?.abort();
           reject(
-            cause ?? new LinkFailure('BACKEND_UNREACHABLE', backend, 'ended a subscription', { category: 'closed' }),
+            cause ??
+              new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'ended a subscription', { category: 'closed' }),
           );
           if (this.#current === open && !open.signal.aborted) this.#lost(filter, cause, attempt);
         });

@@ -10,7 +10,7 @@ export interface ModernWatchesOptions {
   readonly backend: string;
   readonly limits: Limits;
   readonly log: Log;
-  link(owner: SessionOwner): JsonRpcConnection | Promise<JsonRpcConnection>;
+  connection(owner: SessionOwner): JsonRpcConnection | Promise<JsonRpcConnection>;
 }
 
 interface Watch {
@@ -34,7 +34,7 @@ export class ModernWatches {
     watch.counts.set(uri, before + 1);
     if (before > 0) return;
     try {
-      await watch.listening.want(filterOf(watch));
+      await watch.listening.subscribe(filterOf(watch));
     } catch (cause) {
       watch.counts.delete(uri);
       if (watch.counts.size === 0) this.release(owner.key);
@@ -53,13 +53,13 @@ export class ModernWatches {
     }
     watch.counts.delete(uri);
     if (watch.counts.size === 0) this.release(ownerKey);
-    else await watch.listening.want(filterOf(watch));
+    else await watch.listening.subscribe(filterOf(watch));
     return true;
   }
 
   /** The backend is back: reopens every stream. */
   restore(failed: (cause: unknown) => void): void {
-    for (const watch of this.#watches.values()) watch.listening.want(filterOf(watch)).catch(failed);
+    for (const watch of this.#watches.values()) watch.listening.subscribe(filterOf(watch)).catch(failed);
   }
 
   release(ownerKey: string): void {
@@ -73,7 +73,7 @@ export class ModernWatches {
   }
 
   #begin(owner: SessionOwner): Watch {
-    const { backend, limits, log, link } = this.#options;
+    const { backend, limits, log, connection } = this.#options;
     const listening = new Listening({
       backend,
       caller: owner.caller,
@@ -81,11 +81,11 @@ export class ModernWatches {
       purpose: 'session',
       limits,
       log,
-      link: () => link(owner),
-      heard(method, params) {
+      connection: () => connection(owner),
+      onNotification(method, params) {
         if (method === 'notifications/resources/updated') owner.sink?.resourceUpdated(backend, withoutHopMeta(params));
       },
-      resumed: () => undefined,
+      onReconnected: () => undefined,
     });
     const watch = { listening, counts: new Map<string, number>() };
     this.#watches.set(owner.key, watch);

@@ -3,7 +3,7 @@ import { RawJsonError } from '../../json/json-errors.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import type { HttpTransport } from './http-transport.ts';
 
@@ -34,7 +34,7 @@ export function framesFor(
 }
 
 /** Reads a chunk; returns the failure when an event is too large. */
-export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpTransport): LinkFailure | undefined {
+export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpTransport): ConnectionFailure | undefined {
   try {
     frames.push(chunk);
     return undefined;
@@ -45,15 +45,15 @@ export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpTransport
 }
 
 /** The failure for a response over a size limit. */
-export function tooLarge(backend: string, limit: number): LinkFailure {
+export function tooLarge(backend: string, limit: number): ConnectionFailure {
   const sentence = `sent more than ${limit} bytes`;
-  return new LinkFailure('BACKEND_TOO_LARGE', backend, sentence, { category: 'too-large' });
+  return new ConnectionFailure('BACKEND_TOO_LARGE', backend, sentence, { category: 'too-large' });
 }
 
 /** The failure for anything that is not a message. */
-export function notMcp(backend: string, cause: unknown): LinkFailure {
+export function notMcp(backend: string, cause: unknown): ConnectionFailure {
   const facts = { category: 'protocol', cause } as const;
-  return new LinkFailure('BACKEND_PROTOCOL', backend, 'sent something that is not an MCP message', facts);
+  return new ConnectionFailure('BACKEND_PROTOCOL', backend, 'sent something that is not an MCP message', facts);
 }
 
 /** A JSON-RPC error and the id of its request. */

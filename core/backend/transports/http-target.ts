@@ -13,7 +13,7 @@ import type {
 import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import type { BackendCredentials } from '../authorizers.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 
 /** Less than the 5 s after which Node servers close an idle connection, so that no request is sent on a closing one. */
@@ -69,7 +69,7 @@ export class HttpTarget {
   #path: string;
   #moves = 0;
 
-  /** @throws LinkFailure when the URL, the CA file or the proxy of the environment cannot be used */
+  /** @throws ConnectionFailure when the URL, the CA file or the proxy of the environment cannot be used */
   constructor(backend: Backend, credentials: BackendCredentials, createClient: HttpClientFactory = ownClient) {
     this.#createClient = createClient;
     this.backend = backend;
@@ -132,7 +132,7 @@ export class HttpTarget {
   /**
    * The backend is down: closes its idle connections and uses new ones. Active requests continue.
    */
-  letGo(): void {
+  closePooledConnections(): void {
     const before = this.#client;
     this.#client = this.#createClient(this.#address, CLIENT);
     this.#leaving.add(before);
@@ -169,21 +169,28 @@ function authContextOf(request: HttpRequest): AuthContext {
 export const NEVER: AbortSignal = new AbortController().signal;
 
 /** The failure for an HTTP error status. */
-export function statusFailure(backend: string, status: number): LinkFailure {
+export function statusFailure(backend: string, status: number): ConnectionFailure {
   if (status === 401 || status === 403) {
     const facts = { category: 'unauthenticated', notRun: true, status } as const;
-    return new LinkFailure('BACKEND_UNAUTHENTICATED', backend, `refused the credentials with HTTP ${status}`, facts);
+    return new ConnectionFailure(
+      'BACKEND_UNAUTHENTICATED',
+      backend,
+      `refused the credentials with HTTP ${status}`,
+      facts,
+    );
   }
   const away = status === 408 || status === 429 || status === 502 || status === 503 || status === 504;
   const code = away ? 'BACKEND_UNREACHABLE' : 'BACKEND_PROTOCOL';
-  return new LinkFailure(code, backend, `responded with HTTP ${status}`, { category: 'http', status });
+  return new ConnectionFailure(code, backend, `responded with HTTP ${status}`, { category: 'http', status });
 }
 
 function readUrl(backend: Backend): URL {
   const text = backend.url ?? '';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'has no http or https URL', { category: 'protocol' });
+  throw new ConnectionFailure('BACKEND_UNREACHABLE', backend.name, 'has no http or https URL', {
+    category: 'protocol',
+  });
 }
 
 function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
@@ -191,7 +198,7 @@ function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
     return proxyRouteFor(url);
   } catch (cause) {
     const facts = { category: 'refused', cause } as const;
-    throw new LinkFailure('BACKEND_UNREACHABLE', backend.name, 'needs a proxy that cannot be used', facts);
+    throw new ConnectionFailure('BACKEND_UNREACHABLE', backend.name, 'needs a proxy that cannot be used', facts);
   }
 }
 
@@ -201,6 +208,6 @@ function caBundleOf({ name, caBundlePath }: Backend): string | undefined {
     return readCaBundle(caBundlePath, 'caBundlePath');
   } catch (cause) {
     const facts = { category: 'tls', cause } as const;
-    throw new LinkFailure('BACKEND_UNREACHABLE', name, 'has a CA file that cannot be used', facts);
+    throw new ConnectionFailure('BACKEND_UNREACHABLE', name, 'has a CA file that cannot be used', facts);
   }
 }

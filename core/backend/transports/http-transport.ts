@@ -1,6 +1,6 @@
 import type { Era } from '../../contract/era.ts';
 import type { Limits } from '../../limits.ts';
-import type { LinkFailure } from '../failure.ts';
+import type { ConnectionFailure } from '../failure.ts';
 import type { Exchange, TransportSink } from '../sessions/backend-session.ts';
 import type { HttpTarget } from './http-target.ts';
 
@@ -17,7 +17,7 @@ export interface HttpTransport {
   /** The first response contains the session id. */
   learnSession(id: string | undefined): void;
   /** The server does not know the session any more; requests that it refused for this did not run. */
-  sessionLost(status: number): LinkFailure;
+  sessionLost(status: number): ConnectionFailure;
   /** Whether an error response means that the session has ended. */
   isSessionLoss(status: number, body: Buffer): boolean;
 }

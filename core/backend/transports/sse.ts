@@ -5,7 +5,7 @@ import type { Limits } from '../../limits.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
-import { LinkFailure, socketFailure } from '../failure.ts';
+import { ConnectionFailure, socketFailure } from '../failure.ts';
 import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { STREAM_TYPE } from './http-body.ts';
@@ -14,7 +14,7 @@ import { type BackendReader, type HttpTarget, NEVER, statusFailure } from './htt
 const WITHDRAWN = new Error('withdrawn by the gateway');
 
 /** The transport before streamable HTTP: one GET stream for received messages, POSTs for sent ones (2024-11-05). */
-export class SseWire implements Transport {
+export class SseTransport implements Transport {
   readonly closingCancels = false;
   readonly stateful = true;
   readonly #target: HttpTarget;
@@ -38,7 +38,7 @@ export class SseWire implements Transport {
     this.#backend = target.backend.name;
   }
 
-  /** Opens the stream and waits for the endpoint event. @throws LinkFailure · the reason of the signal */
+  /** Opens the stream and waits for the endpoint event. @throws ConnectionFailure · the reason of the signal */
   async open(signal: AbortSignal): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => {
       const stream = new Stream(this.#backend, this.#limits.frameBytes, {
@@ -47,7 +47,7 @@ export class SseWire implements Transport {
           this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
           if (this.#path !== undefined) return resolve();
           const facts = { category: 'protocol' } as const;
-          reject(new LinkFailure('BACKEND_PROTOCOL', this.#backend, 'sent an endpoint of another origin', facts));
+          reject(new ConnectionFailure('BACKEND_PROTOCOL', this.#backend, 'sent an endpoint of another origin', facts));
         },
         ended: (cause) => {
           reject(cause);
@@ -62,7 +62,7 @@ export class SseWire implements Transport {
     try {
       if ((await within(this.#limits.helloMs, signal, opened)) !== LATE) return;
       const facts = { category: 'timeout' } as const;
-      throw new LinkFailure('BACKEND_TIMEOUT', this.#backend, 'did not open its event stream in time', facts);
+      throw new ConnectionFailure('BACKEND_TIMEOUT', this.#backend, 'did not open its event stream in time', facts);
     } catch (cause) {
       this.#stream?.stop();
       throw cause;
@@ -76,8 +76,10 @@ export class SseWire implements Transport {
   post(body: Buffer, _method: string, caller: Caller | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#path === undefined || this.#closed) {
-        const facts = { category: 'closed', notRun: true, linkLost: true } as const;
-        return reject(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'has closed its event stream', facts));
+        const facts = { category: 'closed', notRun: true, connectionLost: true } as const;
+        return reject(
+          new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, 'has closed its event stream', facts),
+        );
       }
       const headers: Record<string, string> = { 'content-type': 'application/json' };
       if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
@@ -118,7 +120,7 @@ export class SseWire implements Transport {
 
 interface StreamEvents {
   event(event: SseEvent): void;
-  ended(cause: LinkFailure): void;
+  ended(cause: ConnectionFailure): void;
 }
 
 /** The GET stream. */
@@ -173,19 +175,19 @@ class Stream implements BackendReader {
     this.#end(socketFailure(this.#backend, error, isSent, true));
   }
 
-  #end(cause: LinkFailure): void {
+  #end(cause: ConnectionFailure): void {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#events.ended(cause);
   }
 
-  #unreadable(cause: unknown): LinkFailure {
+  #unreadable(cause: unknown): ConnectionFailure {
     if (cause instanceof SseTooLarge) {
-      const facts = { category: 'too-large', linkLost: true } as const;
-      return new LinkFailure('BACKEND_TOO_LARGE', this.#backend, `sent more than ${this.#maxBytes} bytes`, facts);
+      const facts = { category: 'too-large', connectionLost: true } as const;
+      return new ConnectionFailure('BACKEND_TOO_LARGE', this.#backend, `sent more than ${this.#maxBytes} bytes`, facts);
     }
-    const facts = { category: 'protocol', linkLost: true, cause } as const;
-    return new LinkFailure('BACKEND_PROTOCOL', this.#backend, 'sent something that is not an MCP message', facts);
+    const facts = { category: 'protocol', connectionLost: true, cause } as const;
+    return new ConnectionFailure('BACKEND_PROTOCOL', this.#backend, 'sent something that is not an MCP message', facts);
   }
 }
 
@@ -217,8 +219,10 @@ class PostStatusReader implements BackendReader {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
     if (this.#status === 404) {
-      const facts = { category: 'session', notRun: true, linkLost: true } as const;
-      return this.#reject(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'lost the session (HTTP 404)', facts));
+      const facts = { category: 'session', notRun: true, connectionLost: true } as const;
+      return this.#reject(
+        new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, 'lost the session (HTTP 404)', facts),
+      );
     }
     this.#reject(statusFailure(this.#backend, this.#status));
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
-import { LinkFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { Exchange, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { Lines } from './lines.ts';
@@ -26,11 +26,11 @@ export interface StdioOptions {
   /** Starts the program instead of `spawn`. */
   readonly launcher?: StdioLauncher | undefined;
   /** Counts running processes. */
-  readonly tally: { processes: number };
+  readonly processCount: { processes: number };
 }
 
 /** A local program: one JSON message per line on its stdin and stdout (MCP transports, stdio). */
-export class StdioWire implements Transport {
+export class StdioTransport implements Transport {
   readonly closingCancels = false;
   readonly stateful = true;
   readonly #sink: TransportSink;
@@ -42,14 +42,14 @@ export class StdioWire implements Transport {
   #closing = false;
 
   constructor(options: StdioOptions, sink: TransportSink) {
-    const { backend, limits, log, spawn, launcher, tally } = options;
+    const { backend, limits, log, spawn, launcher, processCount } = options;
     this.#sink = sink;
     this.#backend = backend.name;
     this.#log = log;
     this.#limits = limits;
     const command = backend.command ?? { file: '', args: [] };
     this.#group = started(backend.name, command, { spawn, launcher });
-    tally.processes++;
+    processCount.processes++;
     const { child } = this.#group;
     const lines = new Lines(
       limits.frameBytes,
@@ -70,7 +70,7 @@ export class StdioWire implements Transport {
     child.once('close', (code, signal) => this.#ended(exitSentence(code, signal), 'exit', undefined));
     // A helper that keeps stdout open must not hide the exit of the program itself.
     void this.#group.ended.then(() => {
-      tally.processes--;
+      processCount.processes--;
       setTimeout(() => {
         child.stdout?.destroy();
         child.stderr?.destroy();
@@ -95,15 +95,15 @@ export class StdioWire implements Transport {
     await this.#group.stop();
   }
 
-  #write(body: Buffer): LinkFailure | undefined {
+  #write(body: Buffer): ConnectionFailure | undefined {
     const { stdin } = this.#group.child;
     if (!this.#group.running || stdin === null || !stdin.writable) {
-      const facts = { category: 'exit', notRun: true, linkLost: true } as const;
-      return new LinkFailure('BACKEND_UNREACHABLE', this.#backend, 'is not running', facts);
+      const facts = { category: 'exit', notRun: true, connectionLost: true } as const;
+      return new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, 'is not running', facts);
     }
     if (stdin.writableLength > MAX_UNREAD_BYTES) {
       const facts = { category: 'busy', notRun: true } as const;
-      return new LinkFailure('BACKEND_BUSY', this.#backend, 'does not read its input', facts);
+      return new ConnectionFailure('BACKEND_BUSY', this.#backend, 'does not read its input', facts);
     }
     stdin.cork();
     stdin.write(oneLine(body));
@@ -125,7 +125,7 @@ export class StdioWire implements Transport {
 
   #tooLong(): void {
     const sentence = `wrote a line of more than ${this.#limits.frameBytes} bytes`;
-    const failure = new LinkFailure('BACKEND_TOO_LARGE', this.#backend, sentence, { category: 'too-large' });
+    const failure = new ConnectionFailure('BACKEND_TOO_LARGE', this.#backend, sentence, { category: 'too-large' });
     // The line was discarded, so its request is unknown.
     this.#sink.failAll(failure);
   }
@@ -140,8 +140,8 @@ export class StdioWire implements Transport {
       ...(cause instanceof Error ? { cause: cause.message } : {}),
       stderr: lastWords.slice(-LOGGED_CHARS),
     });
-    const facts = { category, linkLost: true, notRun: category === 'spawn', cause };
-    this.#sink.lost(new LinkFailure('BACKEND_UNREACHABLE', this.#backend, sentence, facts));
+    const facts = { category, connectionLost: true, notRun: category === 'spawn', cause };
+    this.#sink.lost(new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, sentence, facts));
   }
 
   #about(): JsonObject {
@@ -155,7 +155,7 @@ function started(backend: string, command: Command, by: StartedBy): ProcessGroup
     return new ProcessGroup(command, by);
   } catch (cause) {
     const facts = { category: 'spawn', notRun: true, cause } as const;
-    throw new LinkFailure('BACKEND_UNREACHABLE', backend, 'could not be started', facts);
+    throw new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'could not be started', facts);
   }
 }
 

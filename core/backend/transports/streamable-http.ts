@@ -3,7 +3,7 @@ import type { Era } from '../../contract/era.ts';
 import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import { mediaType } from '../../mcp/headers.ts';
-import { LinkFailure, socketFailure } from '../failure.ts';
+import { ConnectionFailure, socketFailure } from '../failure.ts';
 import type { Exchange, OutgoingRequest, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { HttpResponseReader } from './http-answer.ts';
 import { errorIn, JSON_TYPE, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
@@ -48,7 +48,7 @@ class PostRequest implements HttpRequest {
 }
 
 /** Streamable HTTP: one POST per message, its response as JSON or as an event stream (MCP transports). */
-export class StreamableHttpWire implements Transport, HttpTransport {
+export class StreamableHttpTransport implements Transport, HttpTransport {
   readonly closingCancels = true;
   readonly target: HttpTarget;
   readonly sink: TransportSink;
@@ -132,9 +132,9 @@ export class StreamableHttpWire implements Transport, HttpTransport {
   }
 
   /** The server does not know the session any more; requests that it refused for this did not run. */
-  sessionLost(status: number): LinkFailure {
-    const facts = { category: 'session', notRun: true, linkLost: true } as const;
-    return new LinkFailure('BACKEND_UNREACHABLE', this.backend, `lost the session (HTTP ${status})`, facts);
+  sessionLost(status: number): ConnectionFailure {
+    const facts = { category: 'session', notRun: true, connectionLost: true } as const;
+    return new ConnectionFailure('BACKEND_UNREACHABLE', this.backend, `lost the session (HTTP ${status})`, facts);
   }
 
   /** Whether an error response means that the session has ended. The specification says 404; some servers send 400. */
@@ -166,7 +166,7 @@ const SESSION_CODES: ReadonlySet<number> = new Set([-32000, -32001]);
 
 /** The response to a notification, a response or DELETE: only its status is used. */
 class StatusReader implements BackendReader {
-  readonly #wire: StreamableHttpWire;
+  readonly #wire: StreamableHttpTransport;
   readonly #resolve: () => void;
   readonly #reject: (cause: Error) => void;
   readonly #timer: NodeJS.Timeout;
@@ -174,7 +174,7 @@ class StatusReader implements BackendReader {
   #status = 0;
   #expired = false;
 
-  constructor(wire: StreamableHttpWire, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
+  constructor(wire: StreamableHttpTransport, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
     this.#wire = wire;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -210,7 +210,9 @@ class StatusReader implements BackendReader {
   #expire(): void {
     this.#expired = true;
     const facts = { category: 'timeout' } as const;
-    this.#reject(new LinkFailure('BACKEND_TIMEOUT', this.#wire.backend, 'did not accept a message in time', facts));
+    this.#reject(
+      new ConnectionFailure('BACKEND_TIMEOUT', this.#wire.backend, 'did not accept a message in time', facts),
+    );
     this.flow?.abort(WITHDRAWN);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DISCOVERY_CALLER } from '../../../core/backend/lists/discovery-caller.ts';
 import { JsonRpcConnection } from '../../../core/backend/sessions/json-rpc-connection.ts';
-import { StdioWire } from '../../../core/backend/transports/stdio.ts';
+import { StdioTransport } from '../../../core/backend/transports/stdio.ts';
 import { explainCause } from '../../../core/errors.ts';
 import { createLog } from '../../../core/extension/log.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const QUIET = createLog('silent', () => {});
 
 /** A conversation with a program that runs one line of JavaScript. */
-function talkTo(line: string): JsonRpcConnection {
+function connectTo(line: string): JsonRpcConnection {
   const backend = {
     name: 'far',
     transport: 'stdio',
@@ -22,34 +22,39 @@ function talkTo(line: string): JsonRpcConnection {
     clientInfo: {},
     limits: DEFAULT_LIMITS,
     log: QUIET,
-    events: { listChanged() {}, updated() {}, logged() {}, notified() {}, unclear() {}, lost() {} },
+    events: { listChanged() {}, updated() {}, logged() {}, notified() {}, ambiguousMessage() {}, lost() {} },
     now: Date.now,
   };
-  const wired = { backend, limits: DEFAULT_LIMITS, log: QUIET, tally: { processes: 0 } };
-  const talk = new JsonRpcConnection(about, (sink) => new StdioWire(wired, sink));
-  onTestFinished(() => talk.close());
-  return talk;
+  const wired = { backend, limits: DEFAULT_LIMITS, log: QUIET, processCount: { processes: 0 } };
+  const connection = new JsonRpcConnection(about, (sink) => new StdioTransport(wired, sink));
+  onTestFinished(() => connection.close());
+  return connection;
 }
 
-function ask(talk: JsonRpcConnection): Promise<unknown> {
+function ask(connection: JsonRpcConnection): Promise<unknown> {
   const times = { timeoutMs: 10_000, totalMs: 10_000 };
   const who = { caller: DISCOVERY_CALLER, purpose: 'discovery', capabilities: {} } as const;
-  return talk.request({ method: 'ping', params: [], ...who, ...times }).catch((cause: unknown) => cause);
+  return connection.request({ method: 'ping', params: [], ...who, ...times }).catch((cause: unknown) => cause);
 }
 
 describe('an ended JSON-RPC connection', () => {
   it('fails later requests with the cause of its end, and they are safe to repeat', async () => {
-    const talk = talkTo('process.exit(3)');
-    await until(() => !talk.alive);
-    const cause = await ask(talk);
-    expect(cause).toMatchObject({ code: 'BACKEND_UNREACHABLE', category: 'closed', notRun: true, linkLost: true });
+    const connection = connectTo('process.exit(3)');
+    await until(() => !connection.alive);
+    const cause = await ask(connection);
+    expect(cause).toMatchObject({
+      code: 'BACKEND_UNREACHABLE',
+      category: 'closed',
+      notRun: true,
+      connectionLost: true,
+    });
     expect(cause).toMatchObject({ message: expect.stringMatching(/^backend "far" has its session closed: it .*3/) });
     expect(explainCause(cause)).toMatch(/session closed.* <- backend "far" /);
   });
 
   it('reports only that it is closed when the gateway closed it', async () => {
-    const talk = talkTo('process.stdin.resume()');
-    await talk.close();
-    expect(await ask(talk)).toMatchObject({ message: 'backend "far" has its session closed' });
+    const connection = connectTo('process.stdin.resume()');
+    await connection.close();
+    expect(await ask(connection)).toMatchObject({ message: 'backend "far" has its session closed' });
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LinkFailure } from '../../../core/backend/failure.ts';
+import { ConnectionFailure } from '../../../core/backend/failure.ts';
 import type { Backend, BackendHealth, BackendStatus } from '../../../core/contract/backend.ts';
 import type { CallRecord } from '../../../core/contract/call.ts';
 import type { Core } from '../../../core/extension/plugin.ts';
@@ -13,9 +13,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const SECOND = 1_000;
-const timedOut = () => new LinkFailure('BACKEND_TIMEOUT', 'a', 'did not answer', { category: 'timeout' });
+const timedOut = () => new ConnectionFailure('BACKEND_TIMEOUT', 'a', 'did not answer', { category: 'timeout' });
 const refused = () =>
-  new LinkFailure('BACKEND_UNAUTHENTICATED', 'a', 'refused the credentials', { category: 'unauthenticated' });
+  new ConnectionFailure('BACKEND_UNAUTHENTICATED', 'a', 'refused the credentials', { category: 'unauthenticated' });
 
 type Probe = (name: string, timeoutMs: number, signal: AbortSignal) => Promise<number>;
 

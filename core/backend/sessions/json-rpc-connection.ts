@@ -8,10 +8,8 @@ import { RawJsonError, TooManyMembers } from '../../json/json-errors.ts';
 import { decode } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
-import { errorOf, idFrom, withoutHopMeta } from '../../mcp/backend-message.ts';
+import { errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
-import { META } from '../../mcp/meta.ts';
-import { CHANGED_LIST } from '../../mcp/methods.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
 import { ConnectionFailure } from '../failure.ts';
 import type {
@@ -22,9 +20,9 @@ import type {
   Transport,
   TransportSink,
 } from './backend-session.ts';
+import { type IncomingConnection, IncomingMessages } from './incoming-messages.ts';
 import { RequestBodies } from './outgoing-request.ts';
 import { PendingRequest } from './pending-request.ts';
-import { PendingServerRequests, type ServerRequestConnection } from './pending-server-requests.ts';
 
 const EMPTY_PARAMS = Buffer.from('{}');
 
@@ -43,10 +41,10 @@ export interface JsonRpcConnectionOptions {
 }
 
 /**
- * JSON-RPC with one backend over any transport: request ids and progress tokens of the gateway, responses, and dispatch
- * of requests and notifications of the backend.
+ * JSON-RPC with one backend over any transport: requests with ids and progress tokens of the gateway, and their responses.
+ * `IncomingMessages` dispatches the requests and notifications of the backend.
  */
-export class JsonRpcConnection implements BackendSession, TransportSink, ServerRequestConnection {
+export class JsonRpcConnection implements BackendSession, TransportSink, IncomingConnection {
   readonly backend: string;
   readonly limits: Limits;
   usedAtMs: number;
@@ -54,7 +52,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
   readonly #wire: Transport;
   readonly #pending = new InFlightMap<number | string, PendingRequest>();
   readonly #bodies: RequestBodies;
-  readonly #questions = new PendingServerRequests(this);
+  readonly #incoming: IncomingMessages;
   #nextId = 1;
   #alive = true;
   #retired = false;
@@ -68,6 +66,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     this.backend = options.backend;
     this.limits = options.limits;
     this.usedAtMs = options.now();
+    this.#incoming = new IncomingMessages(this, options.events);
     this.#bodies = new RequestBodies(options.clientInfo);
     this.#wire = makeWire(this);
   }
@@ -94,7 +93,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
 
   /** Whether a request of the backend waits for a client now. */
   get isAsking(): boolean {
-    return this.#questions.isOpen;
+    return this.#incoming.isAsking;
   }
 
   get log(): Log {
@@ -107,6 +106,13 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
 
   underway(): readonly PendingRequest[] {
     return this.#pending.values();
+  }
+
+  /** The pending request with this id, as a number or as its text: some servers return numbers as text. */
+  find(id: number | string | undefined): PendingRequest | undefined {
+    if (id === undefined) return undefined;
+    const found = this.#pending.get(id);
+    return found !== undefined || typeof id === 'number' ? found : this.#pending.get(Number(id));
   }
 
   post(body: Buffer, method: string, caller: Caller | undefined): Promise<void> {
@@ -175,11 +181,15 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     if (name === undefined) return;
     const params = message.get('params') ?? EMPTY_PARAMS;
     const source = via as PendingRequest | undefined;
-    if (id !== undefined) return this.#asked(name, id, params, source);
+    if (id !== undefined) {
+      // 2026-07-28 has no server requests, and no POST for their responses.
+      if (this.#era === '2026-07-28' && this.#wire.closingCancels) return;
+      return this.#incoming.takeRequest(name, id, params, source);
+    }
     const members = params === EMPTY_PARAMS ? RawObject.empty() : message.object('params');
     if (members === undefined || !isUtf8(params)) return;
     try {
-      this.#handleNotification(name, members, source);
+      this.#incoming.takeNotification(name, members, source);
     } catch (cause) {
       if (cause instanceof RawJsonError) throw cause;
       // A failing listener must not end the stream that it listens to.
@@ -232,7 +242,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
 
   #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {
     const id = idFrom(rawId);
-    const exchange = this.#under(id);
+    const exchange = this.find(id);
     // Responses that match no pending request (late, duplicate, unknown) are ignored.
     if (exchange === undefined || (via !== undefined && via !== exchange)) return;
     const error = message.object('error');
@@ -240,9 +250,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
       return exchange.fail(this.#unfit(error.toBytes()) ?? this.#errorFrom(error));
     }
     const members = message.object('result');
-    if (members === undefined) {
-      return exchange.fail(this.#broken('answered without a result object', 'protocol'));
-    }
+    if (members === undefined) return exchange.fail(this.#broken('answered without a result object'));
     const unfit = this.#unfit(members.toBytes());
     if (unfit !== undefined) return exchange.fail(unfit);
     exchange.succeed(members);
@@ -259,98 +267,13 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
       const sentence = `answered ${answer.length} bytes, more than the limit of ${this.limits.resultBytes}`;
       return new ConnectionFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
     }
-    return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8', 'protocol');
-  }
-
-  /** The request with this id, as a number or as its text: some servers return numbers as text. */
-  #under(id: number | string | undefined): PendingRequest | undefined {
-    if (id === undefined) return undefined;
-    const found = this.#pending.get(id);
-    return found !== undefined || typeof id === 'number' ? found : this.#pending.get(Number(id));
-  }
-
-  #handleNotification(method: string, params: RawObject, via: PendingRequest | undefined): void {
-    if (method === 'notifications/progress') return this.#progressed(params, via);
-    if (method === 'notifications/cancelled') return this.#cancelled(params);
-    const listen = this.#listenOf(params, via);
-    if (listen?.asked.onNotification !== undefined) return listen.asked.onNotification(method, params);
-    if (method === 'notifications/message') return this.#logged(params, via);
-    const changed = CHANGED_LIST.get(method);
-    if (changed !== undefined) return this.#options.events.listChanged(changed);
-    if (method === 'notifications/resources/updated') return this.#options.events.updated(withoutHopMeta(params));
-    const listener = this.#concerned(via)?.asked.listener;
-    if (listener === undefined) return this.#options.events.notified(method, withoutHopMeta(params));
-    listener.notify(method, withoutHopMeta(params));
-  }
-
-  #progressed(params: RawObject, via: PendingRequest | undefined): void {
-    const token = idFrom(params.get('progressToken'));
-    const exchange = this.#under(token);
-    if (exchange === undefined || (via !== undefined && via !== exchange)) return;
-    exchange.restartTimeout();
-    const listener = exchange.asked.listener;
-    if (listener?.progressToken === undefined) return;
-    listener.notify('notifications/progress', withoutHopMeta(params.with('progressToken', listener.progressToken)));
-  }
-
-  #cancelled(params: RawObject): void {
-    const id = params.get('requestId');
-    if (id !== undefined) this.#questions.cancel(id);
-  }
-
-  #logged(params: RawObject, via: PendingRequest | undefined): void {
-    const listener = this.#concerned(via)?.asked.listener;
-    const plain = withoutHopMeta(params);
-    if (listener === undefined) return this.#options.events.logged(plain);
-    listener.notify('notifications/message', plain);
-  }
-
-  #listenOf(params: RawObject, via: PendingRequest | undefined): PendingRequest | undefined {
-    if (via !== undefined && !via.settled) return via;
-    const meta = params.object('_meta');
-    const id = idFrom(meta?.get(META.subscriptionId));
-    return this.#under(id);
-  }
-
-  /**
-   * The request that a message belongs to, if the transport says so. Messages on the stream of a request after its
-   * response belong to no other request.
-   */
-  #concerned(via: PendingRequest | undefined): PendingRequest | undefined {
-    if (via === undefined) return this.#sole();
-    return via.settled ? undefined : via;
-  }
-
-  /**
-   * The only call in flight, if there is exactly one: then an untagged message belongs to it. Requests of the gateway
-   * itself (a log level, a subscription) get no messages and are not counted.
-   */
-  #sole(): PendingRequest | undefined {
-    let sole: PendingRequest | undefined;
-    for (const exchange of this.#pending.values()) {
-      if (exchange.asked.listener === undefined) continue;
-      if (sole !== undefined) {
-        this.#options.events.ambiguousMessage();
-        return undefined;
-      }
-      sole = exchange;
-    }
-    return sole;
-  }
-
-  #asked(method: string, id: RawJson, params: RawJson, via: PendingRequest | undefined): void {
-    const isModern = this.#era === '2026-07-28';
-    // 2026-07-28 has no server requests, and no POST for their responses.
-    if (isModern && this.#wire.closingCancels) return;
-    const about = this.#concerned(via);
-    const ask = isModern ? undefined : (about?.asked.listener?.request ?? this.#options.events.request);
-    this.#questions.take({ method, id, params, about, caller: via?.asked.caller }, ask);
+    return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8');
   }
 
   #end(cause: ConnectionFailure): void {
     this.#alive = false;
     this.failAll(cause);
-    this.#questions.cancelAll();
+    this.#incoming.cancelAll();
   }
 
   #closed(notRun: boolean): ConnectionFailure {
@@ -360,8 +283,8 @@ export class JsonRpcConnection implements BackendSession, TransportSink, ServerR
     return new ConnectionFailure('BACKEND_UNREACHABLE', this.backend, `has its session closed${why}`, facts);
   }
 
-  #broken(sentence: string, category: 'protocol'): ConnectionFailure {
-    return new ConnectionFailure('BACKEND_PROTOCOL', this.backend, sentence, { category });
+  #broken(sentence: string): ConnectionFailure {
+    return new ConnectionFailure('BACKEND_PROTOCOL', this.backend, sentence, { category: 'protocol' });
   }
 
   /** Log fields about this backend. */

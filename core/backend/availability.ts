@@ -6,12 +6,12 @@ import { ConnectionFailure, categoryOf } from './failure.ts';
 import { isAlive } from './health/ping.ts';
 import type { ReadLists } from './lists/list-reader.ts';
 import type { Connector } from './sessions/connect.ts';
-import { type SessionHolder, stopped } from './sessions/reopen-session.ts';
+import { type SessionHolder, stopped } from './sessions/session-holder.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
-/** A link that ended after this time is reopened at once; one that ended sooner may be part of a crash loop. */
+/** A connection that ended after this time is reopened at once; one that ended sooner may be part of a crash loop. */
 const STABLE_MS = 10_000;
-/** A suspicion this soon after a successful connection is ignored. */
+/** `suspect()` does nothing for this long after a successful connection. */
 const SUSPECT_IGNORED_MS = 1_000;
 
 /** Callbacks and settings of the availability check. */

@@ -18,7 +18,7 @@ import { Connector } from './sessions/connect.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { type OpenForOwnerOptions, openForOwner } from './sessions/open-for-owner.ts';
-import { type SessionHolder, stopped } from './sessions/reopen-session.ts';
+import { type SessionHolder, stopped } from './sessions/session-holder.ts';
 import { SessionPool } from './sessions/session-pool.ts';
 import { ModernWatches } from './subscriptions/modern-subscriptions.ts';
 import type { Spawn } from './transports/process-group.ts';

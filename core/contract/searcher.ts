@@ -41,7 +41,7 @@ export interface SearchQuery {
    * a change.
    */
   readonly allowed?: Pick<ReadonlySet<string>, 'has'>;
-  /** Unit vectors of `questionsOf(text)`, in its order; without them the search is by words only. */
+  /** Unit vectors of `queryTextsOf(text)`, in its order; without them the search is by words only. */
   readonly vectors?: readonly Float32Array[];
   /** 0 words only, 1 meaning only. */
   readonly semanticRatio: number;

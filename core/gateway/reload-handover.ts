@@ -7,7 +7,7 @@ import type { StateSeal } from '../pipeline/bridge/request-state.ts';
 import type { SuspendedCalls } from '../pipeline/bridge/suspended-calls.ts';
 import type { ListsChanged } from '../pipeline/gateway-service.ts';
 import { createPausedCalls, type PausedCalls } from '../pipeline/paused-calls.ts';
-import type { Endpoint } from '../server/endpoint.ts';
+import type { Endpoint, HandoverParts } from '../server/endpoint.ts';
 import type { InFlight } from '../timing/in-flight.ts';
 import type { EndpointOptions } from './endpoint-settings.ts';
 import type { Gateway } from './gateway.ts';
@@ -72,10 +72,10 @@ export function whyNotMoved(
   after: Pick<HandoverState, 'plan' | 'authenticators' | 'perCaller' | 'endpointSettings'>,
 ): string | undefined {
   const differing = MOVED_UNDER.filter((key) => !isDeepStrictEqual(before.plan[key], after.plan[key]));
-  const authenticatesSame = isDeepStrictEqual([...before.authenticators].sort(), [...after.authenticators].sort());
+  const sameAuthenticators = isDeepStrictEqual([...before.authenticators].sort(), [...after.authenticators].sort());
   const all = [
     ...differing,
-    ...(authenticatesSame ? [] : ['the plugins that authenticate callers']),
+    ...(sameAuthenticators ? [] : ['the plugins that authenticate callers']),
     ...(isDeepStrictEqual(before.endpointSettings, after.endpointSettings)
       ? []
       : ['the revisions or paths of the endpoint']),
@@ -84,8 +84,30 @@ export function whyNotMoved(
   return all.length === 0 ? undefined : `${all.join(', ')} changed`;
 }
 
+/** The gateway that takes the client sessions over. */
+export interface NextGateway
+  extends Pick<HandoverState, 'plan' | 'authenticators' | 'manager' | 'catalogs' | 'endpoint'> {
+  /** What the endpoint uses from now on. */
+  readonly replacement: Omit<HandoverParts, 'kept' | 'endStreams'>;
+  /** Whether the backend of this name was taken over with its sessions. */
+  isAdopted(backend: string): boolean;
+  settlesRounds(): void;
+}
+
+/** Moves the endpoint of the previous gateway, with its client sessions and streams, to the next one. */
+export function handOverSessions(before: HandoverState, next: NextGateway): void {
+  const { plan, authenticators, manager, catalogs, endpoint, replacement } = next;
+  const names = manager.states().map(({ backend }) => backend.name);
+  const kept = new Set(names.filter((name) => next.isAdopted(name)));
+  const endStreams = !authenticatesSame(before.plan, plan, authenticators);
+  const changes = listsThatDiffer(before.catalogs, catalogs);
+  before.leave(endpoint.exchange({ ...replacement, kept, endStreams }));
+  next.settlesRounds();
+  for (const change of changes) endpoint.notify(change);
+}
+
 /** Which lists differ for each class in use by clients of the previous gateway. */
-export function listsThatDiffer(before: Catalogs, after: Catalogs): ListsChanged[] {
+function listsThatDiffer(before: Catalogs, after: Catalogs): ListsChanged[] {
   return before.classes().flatMap((capabilityClass) => {
     const kinds = kindsThatDiffer(catalogIn(before, capabilityClass), catalogIn(after, capabilityClass));
     return kinds.length === 0 ? [] : [{ capabilityClass, kinds }];
@@ -104,7 +126,7 @@ function catalogIn(catalogs: Catalogs, capabilityClass: string): Catalog | undef
 const MOVED_UNDER = ['name', 'version', 'endpoint', 'limits', 'sessionStorage', 'stateKey'] as const;
 
 /** Whether callers are authenticated in the same way, including the configuration of the plugins. */
-export function authenticatesSame(before: Plan, after: Plan, authenticators: readonly string[]): boolean {
+function authenticatesSame(before: Plan, after: Plan, authenticators: readonly string[]): boolean {
   return authenticators.every((use) => isDeepStrictEqual(configsOf(before, use), configsOf(after, use)));
 }
 

@@ -6,13 +6,7 @@ import type { InnerCalls } from '../pipeline/perform-inner.ts';
 import type { InFlight } from '../timing/in-flight.ts';
 import type { Gateway } from './gateway.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
-import {
-  authenticatesSame,
-  type HandoverState,
-  listsThatDiffer,
-  noteHandoverState,
-  whyNotMoved,
-} from './reload-handover.ts';
+import { handOverSessions, noteHandoverState, whyNotMoved } from './reload-handover.ts';
 import { type Sources, watchSources } from './sources.ts';
 import { type WiringParts, wireBackends } from './wire-backends.ts';
 import { wirePipeline } from './wire-pipeline.ts';
@@ -43,7 +37,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
   let before = why === undefined ? parts.before : undefined;
   const wiredPipeline = wirePipeline(parts, wiredBackends, before);
   const { performing, firstLists, suspendedCalls, seal, rounds } = wiredPipeline;
-  const { endpoint, behind } = wireServer(parts, wiredPipeline, before);
+  const { endpoint, replacement } = wireServer(parts, wiredPipeline, before);
 
   const open = async (): Promise<void> => {
     const directory = createDirectory((backends) => manager.replace(backends), log);
@@ -66,19 +60,13 @@ export function wireGateway(parts: WiringParts): WiredGateway {
   const takeOver = (): void => {
     if (why !== undefined) log.warn('client sessions end with the previous configuration', { because: why });
     if (before !== undefined) {
-      moveIn(before);
+      const { settlesRounds } = wiredPipeline;
+      const next = { plan, authenticators, manager, catalogs, endpoint, replacement, isAdopted, settlesRounds };
+      handOverSessions(before, next);
       hasEndpoint = true;
     }
     before = undefined;
     delete parts.before;
-  };
-  const moveIn = (before: HandoverState): void => {
-    const kept = new Set(manager.states().flatMap(({ backend: { name } }) => (isAdopted(name) ? [name] : [])));
-    const endStreams = !authenticatesSame(before.plan, plan, authenticators);
-    const changes = listsThatDiffer(before.catalogs, catalogs);
-    before.leave(endpoint.exchange({ ...behind, kept, endStreams }));
-    wiredPipeline.settlesRounds();
-    for (const change of changes) endpoint.notify(change);
   };
   const drained = async (): Promise<void> => {
     await remaining?.idle(limits.callTotalMs);

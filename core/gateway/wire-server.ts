@@ -9,8 +9,8 @@ import type { WiredPipeline } from './wire-pipeline.ts';
 /** An endpoint, and what this gateway serves through it. */
 export interface WiredServer {
   readonly endpoint: Endpoint;
-  /** What replaces the previous gateway at its endpoint. */
-  readonly behind: Omit<HandoverParts, 'kept' | 'endStreams'>;
+  /** What the endpoint uses instead of the previous gateway after a reload. */
+  readonly replacement: Omit<HandoverParts, 'kept' | 'endStreams'>;
 }
 
 /**
@@ -24,7 +24,7 @@ export function wireServer(
 ): WiredServer {
   const { plan, hooks, log, now, endpointSettings } = parts;
   const { directPath } = endpointSettings;
-  const behind = {
+  const replacement = {
     service,
     routes: mountedRoutes(hooks, plan.endpoint.path, directPath),
     requests: pipeline.requests,
@@ -32,8 +32,8 @@ export function wireServer(
     onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),
   };
   const endpoint =
-    before?.endpoint ?? createEndpoint({ ...behind, ...plan.endpoint, directPath, limits: plan.limits, log, now });
-  return { endpoint, behind };
+    before?.endpoint ?? createEndpoint({ ...replacement, ...plan.endpoint, directPath, limits: plan.limits, log, now });
+  return { endpoint, replacement };
 }
 
 /** The sessions of all replicas, when the plan names a store for them. @throws GatewayFault SLOT_UNKNOWN */

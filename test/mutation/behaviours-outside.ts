@@ -158,7 +158,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   [
     'run.option.strict-protocol-validation-off',
-    'core/server/era-2025-11-25/resume-session.ts',
+    'core/server/era-2025-11-25/find-session.ts',
     'strictProtocolVersion ? named : undefined',
     'named',
   ],

@@ -2,7 +2,7 @@ import type { Mutation } from './mutation.ts';
 
 const BOOK = 'core/server/era-2025-11-25/sessions/session-store.ts';
 const CURSOR = 'core/catalog/cursor.ts';
-const FIND_SESSION = 'core/server/era-2025-11-25/resume-session.ts';
+const FIND_SESSION = 'core/server/era-2025-11-25/find-session.ts';
 const GET_STREAM = 'core/server/era-2025-11-25/get-stream.ts';
 const HEADER_VALUE = 'core/mcp/headers.ts';
 const HEADER_CHECKS = 'core/server/era-2026-07-28/validate-headers.ts';
@@ -11,6 +11,7 @@ const LISTEN = 'core/server/era-2026-07-28/listen.ts';
 const ORIGIN = 'core/server/http/origin.ts';
 const PAGES = 'core/catalog/page-cache.ts';
 const RECORD = 'core/server/era-2025-11-25/sessions/session-record.ts';
+const RESUME_SESSION = 'core/server/era-2025-11-25/sessions/resume-session.ts';
 const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
 const STREAM = 'core/server/era-2025-11-25/sessions/resumable-stream.ts';
 
@@ -128,8 +129,13 @@ export const protocolBehaviours: readonly Mutation[] = [
     "refuse(exchange, id, 404, MISSING_SESSION, 'Mcp-",
   ],
   ['choice.rate-limit.sessions-store-away', FIND_SESSION, 'away: { status: 503', 'away: { status: 404'],
-  ['choice.session.shared-theft', SESSIONS, 'if (!isBoundTo(looked, id, caller.key)) {', 'if (looked === undefined) {'],
-  ['choice.session.shared-theft', SESSIONS, '      await from.end(id);\n', ''],
+  [
+    'choice.session.shared-theft',
+    RESUME_SESSION,
+    'if (!isBoundTo(looked, id, caller.key)) {',
+    'if (looked === undefined) {',
+  ],
+  ['choice.session.shared-theft', RESUME_SESSION, '    await from.end(id);\n', ''],
   ['choice.session.shared-theft', SESSIONS, '      void sharedSessions?.end(session.id);\n', ''],
   ['choice.session.shared-end', SESSIONS, 'if (!isThere && !isLost) {', 'if (looked === undefined) {'],
   ['choice.session.shared-lost', SESSIONS, 'if (isLost) await from.write(session);', ''],

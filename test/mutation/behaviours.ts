@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 const RESOLVE = 'core/pipeline/resolve.ts';
 const MODERN_RESULT = 'core/server/era-2026-07-28/response.ts';
 const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
-const FIND_SESSION = 'core/server/era-2025-11-25/resume-session.ts';
+const FIND_SESSION = 'core/server/era-2025-11-25/find-session.ts';
 const MONITOR = 'plugins/health/monitor.ts';
 const EXIT_CODES = 'hosts/shared/exit-codes.ts';
 

@@ -8,7 +8,7 @@ import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { Availability } from '../availability.ts';
 import type { BackendListing, CallerLists } from '../backend-manager.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
-import type { SessionHolder } from '../sessions/reopen-session.ts';
+import type { SessionHolder } from '../sessions/session-holder.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
 import { ListCache } from './list-cache.ts';
 import { ListChanges } from './list-changes.ts';

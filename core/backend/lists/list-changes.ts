@@ -4,7 +4,7 @@ import { isObject } from '../../json/json-value.ts';
 import type { Limits } from '../../limits.ts';
 import { CHANGED_LIST, LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
-import type { SessionHolder } from '../sessions/reopen-session.ts';
+import type { SessionHolder } from '../sessions/session-holder.ts';
 import { Listening } from '../subscriptions/listening.ts';
 import { DISCOVERY_CALLER } from './discovery-caller.ts';
 

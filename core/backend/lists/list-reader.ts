@@ -7,7 +7,7 @@ import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { BackendListing } from '../backend-manager.ts';
 import { ConnectionFailure } from '../failure.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
-import type { SessionHolder } from '../sessions/reopen-session.ts';
+import type { SessionHolder } from '../sessions/session-holder.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
 import type { ListCache } from './list-cache.ts';
 import { ListRefresh } from './list-refresh.ts';

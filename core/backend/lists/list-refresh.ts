@@ -1,6 +1,6 @@
 import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
-import type { SessionHolder } from '../sessions/reopen-session.ts';
+import type { SessionHolder } from '../sessions/session-holder.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** Consecutive failures after which only the next change triggers a reading. */

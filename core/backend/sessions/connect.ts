@@ -21,8 +21,6 @@ import type { OutgoingRequest, SessionEvents, SessionFor, Transport, TransportSi
 import { installTurnOf } from './first-start.ts';
 import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
 
-/** Supported revisions that start with `initialize`; the first one is requested. */
-
 /** A program that answered before and is slow now gets this many times `limits.helloMs`. */
 const MAX_TIMEOUT_FACTOR = 6;
 
@@ -177,7 +175,7 @@ export class Connector {
       // It may have been legacy before: a refused initialize contradicts that.
       if (cause instanceof BackendError || categoryOf(cause) === 'http') this.forgetEra();
       if (silent) this.#timeoutFactor = Math.min(this.#timeoutFactor + 1, MAX_TIMEOUT_FACTOR);
-      // No response for the second time: the probe may have broken it. The next connection starts with initialize.
+      // Neither the probe nor `initialize` was answered: the probe may have confused the server.
       this.#skipProbe = silent && answer.is === 'silent';
       await connection.close().catch(() => undefined);
       throw cause;

@@ -3,7 +3,7 @@ import type { SessionOwner } from '../../contract/client-context.ts';
 import { ConnectionFailure } from '../failure.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 
-/** A call waits this long for the previous one before it starts another program. */
+/** A call waits this long for the previous one before it opens another session. */
 const REUSE_WAIT_MS = 100;
 
 /** What exclusive sessions need. */
@@ -47,7 +47,7 @@ interface ShareSessions {
  * to. Sessions are reused; a call prefers an open one, and the first.
  *
  * Anonymous callers share one owner. Only its first session is for all of them: the others are limited and queued by
- * share, so that no caller waits for an answer of another one's user.
+ * share, so that no caller waits until the user of another caller has answered.
  */
 export class ExclusiveSessions {
   readonly #options: ExclusiveSessionsOptions;
@@ -117,7 +117,7 @@ export class ExclusiveSessions {
     return number;
   }
 
-  /** Waits shortly for a free session, then opens a new one, or waits on at the limit. */
+  /** Waits a short time for a free session. Then opens a new one, or continues to wait when the limit is reached. */
   async #wait(holding: ShareSessions, waitMs: number, cancel: Cancellation): Promise<number> {
     const soon = await this.#waitInQueue(holding, Math.min(REUSE_WAIT_MS, waitMs), cancel);
     if (soon !== undefined) return soon;

@@ -29,7 +29,7 @@ export async function installTurnOf(
 }
 
 /**
- * Waits shortly for the first start of a program.
+ * Waits for a short time for the first start of a program.
  * @throws ConnectionFailure BACKEND_STARTING with the seconds so far, `waitMs` after it began
  */
 export async function waitForFirstStart(

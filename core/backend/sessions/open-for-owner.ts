@@ -7,7 +7,7 @@ import type { Availability } from '../availability.ts';
 import { ConnectionFailure } from '../failure.ts';
 import { waitForFirstStart } from './first-start.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
-import type { SessionHolder } from './reopen-session.ts';
+import type { SessionHolder } from './session-holder.ts';
 import type { SessionPool } from './session-pool.ts';
 
 /** What opening the sessions of one backend needs. */

@@ -8,7 +8,7 @@ import { Shares } from '../../mcp/shares.ts';
 import { ConnectionFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 import type { Connector } from './connect.ts';
-import { SessionHolder, type Watchers } from './reopen-session.ts';
+import { SessionHolder, type Watchers } from './session-holder.ts';
 
 const SWEEP_MAX_MS = 30_000;
 

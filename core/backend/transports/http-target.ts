@@ -54,7 +54,7 @@ export interface BackendReader extends ResponseReader {
 }
 
 /**
- * The HTTP side of one backend: one long-lived client that all its links share.
+ * The HTTP side of one backend: one long-lived client that all its connections share.
  * Timeouts of answers belong to the requests, so the client has none.
  */
 export class HttpTarget {

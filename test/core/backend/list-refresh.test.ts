@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { ListRefresh } from '../../../core/backend/lists/list-refresh.ts';
-import type { SessionHolder } from '../../../core/backend/sessions/reopen-session.ts';
+import type { SessionHolder } from '../../../core/backend/sessions/session-holder.ts';
 import { proves } from '../../support/proves.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -6,6 +6,7 @@ import type { Inbound } from '../../../contract/inbound.ts';
 import type { Limits } from '../../../limits.ts';
 import { Shares, shareOf } from '../../../mcp/shares.ts';
 import type { StreamParts } from './resumable-stream.ts';
+import { resumeSession } from './resume-session.ts';
 import { type InitializeParams, type ReplicaMark, Session } from './session.ts';
 import { isBoundTo, isSessionId } from './session-record.ts';
 import { REMEMBERS_END_MS, type SharedSessions } from './session-store.ts';
@@ -167,24 +168,16 @@ export function createSessions(parts: SessionsParts): Sessions {
     return !session.hasEnded;
   };
 
-  /** Restores a session that another replica, or this process before a restart, opened. */
-  const restore = async (
-    from: SharedSessions,
-    id: string,
-    caller: Caller,
-    inbound: From | undefined,
-  ): Promise<Session | MissingSession> => {
-    const looked = await readOnce(from, id);
-    if (typeof looked === 'string') return looked === 'away' ? 'away' : 'unknown';
-    if (!isBoundTo(looked, id, caller.key)) {
-      await from.end(id);
-      return 'unknown';
-    }
-    const known = sessions.get(id); // a concurrent request was first
-    if (known !== undefined) return take(known, caller);
-    const share = shareOf(caller, inbound?.remoteAddress);
-    return makeRoom(share) ? add(id, caller, looked, looked.openedAtMs, share) : 'full';
-  };
+  const resume = (from: SharedSessions, id: string, caller: Caller, inbound: From | undefined) =>
+    resumeSession(from, id, caller, {
+      read: readOnce,
+      known: (id) => sessions.get(id),
+      use: take,
+      add(id, caller, stored) {
+        const share = shareOf(caller, inbound?.remoteAddress);
+        return makeRoom(share) ? add(id, caller, stored, stored.openedAtMs, share) : 'full';
+      },
+    });
 
   return {
     open(caller, hello, inbound) {
@@ -202,7 +195,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       const session = live(id);
       if (session === undefined) {
         return sharedSessions !== undefined && isSessionId(id)
-          ? restore(sharedSessions, id, caller, inbound)
+          ? resume(sharedSessions, id, caller, inbound)
           : 'unknown';
       }
       if (sharedSessions === undefined || !needsConfirmation(session)) return take(session, caller);

@@ -124,7 +124,7 @@ export class SessionHolder {
     return this.#opening === undefined && (this.#connection === undefined || this.#connection.inFlight === 0);
   }
 
-  /** Its call waits for the answer of a 2026-07-28 client, which sends it with a new request. */
+  /** The call in this session waits for an answer, which a 2026-07-28 client will send in a new request. */
   get waitsForClient(): boolean {
     const { owner } = this.#options;
     return (
@@ -132,7 +132,7 @@ export class SessionHolder {
     );
   }
 
-  /** Ends the call that waits in it. */
+  /** Ends the call that waits for an answer in this session, so that another caller can use the session. */
   endWaitingCall(): void {
     const facts = { category: 'busy' } as const;
     const sentence = 'closed the session of this waiting call for another caller';
@@ -163,7 +163,7 @@ export class SessionHolder {
     return this.#opening;
   }
 
-  /** Releases the session once its requests are answered: the next `take` opens another one. */
+  /** Releases the session once its requests are answered: the next `connect` opens another one. */
   renew(): void {
     this.#connection?.retire();
     this.#connection = undefined;

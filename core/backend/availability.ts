@@ -154,7 +154,7 @@ export class Availability {
 
   /**
    * Checks that the backend responds: over the gateway's own session if it is open, otherwise by connecting. After a
-   * failed probe the next one connects too, because only the session may be broken, or the program may hang.
+   * failed probe the next probe opens a new connection: perhaps only the old session is broken.
    * @throws ConnectionFailure · AUTH_STRATEGY_FAILED; an error response that shows that the backend works is a success
    */
   async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {

@@ -15,8 +15,8 @@ import type {
   LeasedController,
 } from './backend-manager.ts';
 import type { BackendController } from './controller.ts';
-import { sameBackend } from './directory.ts';
-import { createLease, isHeldBy, joinLease, programsOf, releaseLease } from './leases.ts';
+import { addHolder, createController, isHeldBy, programsOf, removeHolder } from './controller-holders.ts';
+import { sameBackend } from './merge-sources.ts';
 import { sendCall } from './send.ts';
 import type { Spawn } from './transports/process-group.ts';
 
@@ -57,7 +57,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
     const { clientInfo, log, now, spawn, launcher, httpClient } = options;
     const more = inherited === undefined ? {} : { inherited };
-    const controller = createLease(
+    const controller = createController(
       { backend, clientInfo, limits, log, spawn, launcher, httpClient, now, ...more },
       options,
     );
@@ -69,7 +69,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   /** Takes over a controller of the previous gateway without stopping it. */
   const adopt = (kept: LeasedController): void => {
     const { name } = kept.backend;
-    const controller = joinLease(kept, options);
+    const controller = addHolder(kept, options);
     if (controller === undefined) return;
     controllers.set(name, controller);
     events.changed({ name, change: 'added', state: controller.state });
@@ -101,7 +101,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   const remove = (controller: BackendController): void => {
     const { name } = controller.backend;
     controllers.delete(name);
-    track(releaseLease(controller, options));
+    track(removeHolder(controller, options));
     events.changed({ name, change: 'removed', state: undefined });
     for (const capabilityClass of controller.listings.keys()) events.listed(name, capabilityClass);
   };
@@ -122,7 +122,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       for (const backend of wanted.values()) {
         const known = controllers.get(backend.name);
         if (known !== undefined && sameBackend(known.backend, backend)) continue;
-        if (known !== undefined) track(releaseLease(known, options));
+        if (known !== undefined) track(removeHolder(known, options));
         const lent = known === undefined ? options.takeOver?.(backend) : undefined;
         if (lent !== undefined) adopt(lent);
         else arrives(begin(backend, known?.listings));
@@ -206,7 +206,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     },
     async stop() {
       isStopped = true;
-      for (const controller of controllers.values()) track(releaseLease(controller, options));
+      for (const controller of controllers.values()) track(removeHolder(controller, options));
       await Promise.allSettled([...leaving]);
       controllers.clear();
     },

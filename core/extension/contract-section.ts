@@ -52,7 +52,7 @@ export interface SectionReader {
   fromContract?(section: unknown, facts: FileFacts, use: string): PlanPart;
   /** What is wrong between this section and others. Called when the section itself was read without problems. */
   problems?(section: unknown, facts: FileFacts): readonly SectionProblem[];
-  /** What is odd and not wrong. Called when the file has no problems. */
+  /** Warnings: allowed, but probably a mistake. Called when the file has no problems. */
   warnings?(section: unknown, facts: FileFacts): readonly SectionProblem[];
   /** What `vmcp validate` prints about the section, absent or not. */
   overview?(section: unknown, facts: FileFacts): SectionOverview;

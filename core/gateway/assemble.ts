@@ -10,7 +10,7 @@ import type { InnerCalls } from '../pipeline/perform-inner.ts';
 import { createEndpointSettings } from './endpoint-settings.ts';
 import type { Catalogue } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
-import { type Loaded, loadPlugins } from './load-plugins.ts';
+import { type LoadedPlugin, loadPlugins } from './load-plugins.ts';
 import { type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
 import { handoverStateOf } from './reload-handover.ts';
@@ -105,7 +105,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   return joined.gateway;
 }
 
-function applyAll(core: Core, loaded: readonly Loaded[]): void {
+function applyAll(core: Core, loaded: readonly LoadedPlugin[]): void {
   for (const { plugin, config } of loaded) {
     try {
       plugin.apply(core, config);

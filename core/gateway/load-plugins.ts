@@ -5,12 +5,12 @@ import { findPlugin, type PluginPlaces } from './find-plugin.ts';
 import type { Plan } from './plan.ts';
 
 /** A plugin with its parsed configuration. */
-export interface Loaded {
+export interface LoadedPlugin {
   /** Its address in the plan; may be a path or a package name. */
   readonly use: string;
   readonly plugin: Plugin;
   readonly config: unknown;
-  /** Neither from the catalogue nor given as an object, so its behaviour is unknown. */
+  /** A third-party plugin, loaded from a path or a package: its behaviour is unknown. */
   readonly isForeign: boolean;
 }
 
@@ -18,8 +18,8 @@ export interface Loaded {
  * Loads every plugin of a plan, in order, and parses its configuration strictly.
  * @throws GatewayFault PLUGIN_UNKNOWN, PLUGIN_INVALID, PLAN_INVALID
  */
-export async function loadPlugins(plan: Plan, places: PluginPlaces): Promise<readonly Loaded[]> {
-  const loaded: Loaded[] = [];
+export async function loadPlugins(plan: Plan, places: PluginPlaces): Promise<readonly LoadedPlugin[]> {
+  const loaded: LoadedPlugin[] = [];
   for (const [index, { use, with: given }] of plan.plugins.entries()) {
     const where = `plugins[${index}] ${use}`;
     const plugin = await findPlugin(use, places).catch((cause: unknown) => {

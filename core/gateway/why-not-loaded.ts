@@ -8,9 +8,9 @@ import { nearest } from '../extension/nearest.ts';
 /** Why `import` of a plugin file failed: one sentence, with `FILE:LINE` if the engine or its compiler reports it. */
 export function whyNotLoaded(cause: unknown, path: string): string {
   if (!(cause instanceof Error)) return `${path} threw ${explainCause(cause)}`;
-  const said = 'code' in cause && typeof cause.code === 'string' ? SENTENCES[cause.code] : undefined;
-  if (cause.message.startsWith(`Cannot find module '${path}'`)) return `there is no file ${path}${fileMeant(path)}`;
-  if (said !== undefined) return `${path} ${said}`;
+  const message = 'code' in cause && typeof cause.code === 'string' ? MESSAGES[cause.code] : undefined;
+  if (cause.message.startsWith(`Cannot find module '${path}'`)) return `there is no file ${path}${nearestFile(path)}`;
+  if (message !== undefined) return `${path} ${message}`;
   const missing = missingPackage(cause);
   if (missing !== undefined) return missing;
   const place = placeOf(cause) ?? (cause instanceof SyntaxError ? placeBySyntax(path) : undefined);
@@ -20,7 +20,7 @@ export function whyNotLoaded(cause: unknown, path: string): string {
 const NO_MODULE = 'is not a JavaScript or TypeScript module (.js, .mjs, .cjs, .ts, .mts)';
 
 /** By code of Node's error. */
-const SENTENCES: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   ERR_UNSUPPORTED_DIR_IMPORT: 'is a folder; name the file in it, e.g. ./my-plugin/index.ts',
   ERR_UNKNOWN_FILE_EXTENSION: NO_MODULE,
   ERR_IMPORT_ATTRIBUTE_MISSING: NO_MODULE,
@@ -29,7 +29,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /** The nearest name in the folder of a missing file. */
-function fileMeant(path: string): string {
+function nearestFile(path: string): string {
   try {
     const meant = nearest(basename(path), readdirSync(dirname(path)));
     return meant === undefined ? '' : `, did you mean ${meant}?`;

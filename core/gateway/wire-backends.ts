@@ -1,7 +1,7 @@
 import type { Authorizers } from '../backend/authorizers.ts';
 import type { BackendManager } from '../backend/backend-manager.ts';
 import { createBackendManager, type Spawn } from '../backend/create-manager.ts';
-import { sameBackend } from '../backend/directory.ts';
+import { sameBackend } from '../backend/merge-sources.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';

@@ -1,4 +1,4 @@
-import { createDirectory } from '../backend/directory.ts';
+import { mergeSources } from '../backend/merge-sources.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
 import { addedLists } from '../pipeline/gateway-service.ts';
@@ -40,7 +40,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
   const { endpoint, replacement } = wireServer(parts, wiredPipeline, before);
 
   const open = async (): Promise<void> => {
-    const directory = createDirectory((backends) => manager.replace(backends), log);
+    const directory = mergeSources((backends) => manager.replace(backends), log);
     const watched = new Map(slots.backendSources.names().map((name) => [name, slots.backendSources.get(name)]));
     const begun = watchSources(watched, (name, snapshot) => directory.update(name, snapshot), log, stopped.signal);
     sources = begun;

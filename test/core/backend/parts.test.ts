@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CallerCalls, ConcurrencyLimit } from '../../../core/backend/concurrency-limit.ts';
-import { createDirectory } from '../../../core/backend/directory.ts';
+import { mergeSources } from '../../../core/backend/merge-sources.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import type { JsonObject } from '../../../core/contract/json.ts';
@@ -167,7 +167,7 @@ describe('Gate', () => {
   });
 });
 
-describe('createDirectory', () => {
+describe('mergeSources', () => {
   const backend = (name: string, url = 'http://x/'): Backend => ({ name, transport: 'streamable-http', url });
 
   it('merges sources, ignores equal snapshots and prefers the first source with one warning', () => {
@@ -179,7 +179,7 @@ describe('createDirectory', () => {
       error() {},
       warn: (_: string, fields?: JsonObject) => void warnings.push(fields),
     };
-    const directory = createDirectory((all) => void sets.push(all.map((one) => `${one.name}=${one.url}`).join()), log);
+    const directory = mergeSources((all) => void sets.push(all.map((one) => `${one.name}=${one.url}`).join()), log);
     directory.update('static', [backend('b'), backend('a')]);
     directory.update('group', [backend('a', 'http://other/'), backend('c')]);
     directory.update('group', [backend('c'), { url: 'http://other/', name: 'a', transport: 'streamable-http' }]);

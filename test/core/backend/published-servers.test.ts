@@ -169,7 +169,7 @@ describe('published stdio servers', () => {
     await manager.unwatch('every', uri, owner);
   });
 
-  proves('choice.capability.logging', 'pass the log level on, also to a link that opens later', async () => {
+  proves('choice.capability.logging', 'pass the log level on, also to a connection that opens later', async () => {
     const { manager } = await managerWith([stdioBackend('every', published('everything'))]);
     const { owner, logged } = testOwner('session:log');
     manager.setLogLevel(owner, 'debug');

@@ -86,7 +86,7 @@ export async function managerWith(
 
 const CALLER = { issuer: '', subject: 'tester', key: '\u0000tester', claims: {} } as const;
 
-/** An owner of links; its sink notes what it hears. */
+/** An owner of sessions; its sink records what it receives. */
 export function testOwner(key: string, capabilities: JsonObject = {}, ask?: ClientRequester) {
   const updated: string[] = [];
   const logged: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { createDirectory } from '../../../core/backend/directory.ts';
+import { mergeSources } from '../../../core/backend/merge-sources.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
@@ -100,7 +100,7 @@ describe('a change of the backends', () => {
     ];
     const seen: Backend[][] = [];
     const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-    const directory = createDirectory((backends) => void seen.push([...backends]), quiet);
+    const directory = mergeSources((backends) => void seen.push([...backends]), quiet);
     directory.update('s', [base]);
     for (const change of changes) {
       directory.update('s', [{ ...base, ...change }]);

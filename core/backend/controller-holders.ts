@@ -20,7 +20,7 @@ interface Lease {
 const shares = new WeakMap<LeasedController, Lease>();
 
 /** Makes a controller that another gateway may take over: then its events and authorization use the new one. */
-export function createLease(
+export function createController(
   options: Omit<BackendControllerOptions, 'events' | 'credentials' | 'processCount'>,
   holder: ControllerHolder,
 ): BackendController {
@@ -46,7 +46,7 @@ export function createLease(
 }
 
 /** Adds a holder, which becomes the active one. `undefined` for an unknown controller. */
-export function joinLease(kept: LeasedController, holder: ControllerHolder): BackendController | undefined {
+export function addHolder(kept: LeasedController, holder: ControllerHolder): BackendController | undefined {
   const share = shares.get(kept);
   if (share === undefined) return undefined;
   share.holders.push(holder);
@@ -55,7 +55,7 @@ export function joinLease(kept: LeasedController, holder: ControllerHolder): Bac
 }
 
 /** Removes a holder; without holders the controller stops. */
-export async function releaseLease(controller: BackendController, holder: ControllerHolder): Promise<void> {
+export async function removeHolder(controller: BackendController, holder: ControllerHolder): Promise<void> {
   const share = shares.get(controller);
   const at = share?.holders.indexOf(holder) ?? -1;
   if (share === undefined || at === -1) return;

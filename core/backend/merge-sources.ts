@@ -2,7 +2,7 @@ import type { Backend } from '../contract/backend.ts';
 import type { Log } from '../extension/plugin.ts';
 
 /** The backends of all sources as one set. */
-export interface Directory {
+export interface BackendSet {
   /** Stores the whole snapshot of a source. */
   update(source: string, snapshot: readonly Backend[]): void;
   /** Sorted by name. */
@@ -15,7 +15,7 @@ export interface Directory {
  * Shape: sources are ordered by their first snapshot; a name in two sources belongs to the first one, with one warning
  * per pair.
  */
-export function createDirectory(replace: (backends: readonly Backend[]) => void, log: Log): Directory {
+export function mergeSources(replace: (backends: readonly Backend[]) => void, log: Log): BackendSet {
   const snapshots = new Map<string, readonly Backend[]>();
   const warned = new Set<string>();
   let current: readonly Backend[] = [];

@@ -63,14 +63,14 @@ if (filters.length === 0 && passed > 0) {
   const check = spawnSync(join(bin, 'node'), args, { cwd: root, env, stdio: 'inherit' });
   if (check.status === 0) passed += 1;
   else failed += 1;
-  console.log(`${check.status === 0 ? 'ok' : 'FAILED'}: each requirement that is not deferred was proven`);
+  console.log(`${check.status === 0 ? 'ok' : 'FAILED'}: every requirement that is not deferred has a passing test`);
 }
 rmSync(scratch, { recursive: true, force: true });
 
 // The whole-gateway benchmark runs last, alone. Only with all tests, and where a process can be bound to a core.
 if (filters.length === 0) {
   if (spawnSync('taskset', ['-V']).error !== undefined) {
-    console.log('skipped: the ratio to the bare forwarder (no taskset on this machine; Debian: util-linux)');
+    console.log('skipped: speed compared with a plain proxy (no taskset on this machine; Debian: util-linux)');
     skipped += 1;
   } else {
     const bench = join(root, 'test', 'bench', 'ratio.ts');
@@ -81,7 +81,7 @@ if (filters.length === 0) {
     });
     if (ratio.status === 0) passed += 1;
     else failed += 1;
-    console.log(`${ratio.status === 0 ? 'ok' : 'FAILED'}: the ratio to the bare forwarder`);
+    console.log(`${ratio.status === 0 ? 'ok' : 'FAILED'}: speed compared with a plain proxy`);
   }
 }
 console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`);

@@ -157,12 +157,12 @@ async function printSummary(gateway: Gateway, url: string, scratch: string, elap
   stdout.line(`${stdout.bold('toolmgr')} serves ${stdout.bold(url)} ${stdout.dim(`(after ${seconds} s)`)}`);
   stdout.line();
   for (const line of columns(rows, '  ')) stdout.line(line);
-  stdout.line(stdout.dim(`  the filesystem server works on ${scratch}; it is removed at the end`));
+  stdout.line(stdout.dim(`  the filesystem server uses the folder ${scratch}, which is deleted when toolmgr stops`));
   stdout.line();
   stdout.line(`A first call:  ${called.asked}`);
   stdout.line(`       answer  ${stdout.green(called.answered)}`);
   stdout.line();
-  stdout.line('For Claude, Cursor or VS Code (there the key is "servers"):');
+  stdout.line('For Claude, Cursor or VS Code (in VS Code the key is "servers"):');
   stdout.line(JSON.stringify(configuration, undefined, 2));
   stdout.line();
   stdout.line('Try it from another terminal:');

@@ -42,7 +42,7 @@ describe('npm start', () => {
       const configuration = JSON.parse(/^\{$[\s\S]*?^\}$/m.exec(told)?.[0] ?? '') as unknown;
       expect(configuration).toEqual({ mcpServers: { toolmgr: { type: 'http', url } } });
 
-      const scratch = /works on (\S+);/.exec(told)?.[1] ?? '';
+      const scratch = /uses the folder (\S+),/.exec(told)?.[1] ?? '';
       const listed = await cli(['call', 'filesystem_list_directory', `path=${scratch}`, '--url', url]);
       expect(listed).toMatchObject({ code: 0, out: expect.stringContaining('hello.txt') });
       const entity = { name: 'Ada', entityType: 'person', observations: [] };
@@ -64,7 +64,7 @@ describe('npm start', () => {
     'leaves nothing behind after a second Ctrl-C either',
     async () => {
       await using started = startCli(['--port', '0'], { script });
-      const [, scratch = ''] = await started.printed(/works on (\S+);/);
+      const [, scratch = ''] = await started.printed(/uses the folder (\S+),/);
       await started.printed(/Ctrl-C stops everything/);
       started.signal('SIGINT');
       await started.printed(/stopping …/);

@@ -23,7 +23,7 @@ export interface Metrics {
   callSettled(record: CallRecord): void;
   workflowAdvanced(advanced: WorkflowAdvanced): void;
   toolSearched(search: ToolSearched): void;
-  /** A call was allowed without its rate limit. */
+  /** A call was allowed because its rate limit could not be checked. */
   limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
   /** A backend changed its MCP revision. */

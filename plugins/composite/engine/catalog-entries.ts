@@ -66,7 +66,7 @@ function findAll(
   const byName = new Map(workflows.map((workflow) => [workflow.name, workflow]));
   const entryOf = (workflow: Workflow): ToolEntry | undefined => {
     if (made.has(workflow.name)) return made.get(workflow.name);
-    made.set(workflow.name, undefined); // the configuration check refused cycles
+    made.set(workflow.name, undefined); // cycles were already rejected when the configuration was checked
     const stepTools = new Map<string, StepTool>();
     const used: ToolEntry[] = [];
     const unreachable: string[] = [];
@@ -116,20 +116,20 @@ function isBefore(one: ToolEntry, other: ToolEntry): boolean {
  */
 function createToolFinder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | undefined {
   const inside = innerCallNames(tools);
-  const ofWorkload = new Map<string, ToolEntry>();
+  const byQualifiedName = new Map<string, ToolEntry>();
   const byKey = new Map<string, ToolEntry>();
   const byOriginal = new Map<string, ToolEntry[]>();
   for (const tool of tools) {
     const { backend, original, key, aliases = [] } = tool;
     for (const name of [original, key, ...aliases]) {
-      if (!ofWorkload.has(`${backend}.${name}`)) ofWorkload.set(`${backend}.${name}`, tool);
+      if (!byQualifiedName.has(`${backend}.${name}`)) byQualifiedName.set(`${backend}.${name}`, tool);
     }
     if (tool.hiddenBy === undefined && !byKey.has(key)) byKey.set(key, tool);
     byOriginal.set(original, [...(byOriginal.get(original) ?? []), tool]);
   }
   return (name) => {
     const owners = byOriginal.get(name) ?? [];
-    const found = ofWorkload.get(name) ?? byKey.get(name) ?? (owners.length === 1 ? owners[0] : undefined);
+    const found = byQualifiedName.get(name) ?? byKey.get(name) ?? (owners.length === 1 ? owners[0] : undefined);
     // an inner call by this name must reach the same tool
     return found !== undefined && inside.get(innerNameOf(found)) === found ? found : undefined;
   };

@@ -138,7 +138,7 @@ function readStatus(value: unknown): Parsed<WorkloadStatus> {
 async function readRecord<T>(path: string, readValue: (value: unknown) => Parsed<T>): Promise<Read<T>> {
   try {
     const read = readValue(JSON.parse(await readFile(path, 'utf8')));
-    return 'value' in read ? read : { unreadable: `${path} does not fit: ${read.wrong}` };
+    return 'value' in read ? read : { unreadable: `${path} is not valid: ${read.wrong}` };
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -89,10 +89,9 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-/** The message of explainIssues without its path; the path is printed in the notation of the file. */
+/** The message of explainIssues without its path, which has no space; the path is printed in the notation of the file. */
 function afterPlace(sentence: string): string {
-  const end = sentence.indexOf(': ');
-  return end === -1 ? sentence : sentence.slice(end + 2);
+  return sentence.replace(/^\S+: /, '');
 }
 
 function unlisted(values: readonly unknown[], given: unknown): string {

@@ -23,7 +23,7 @@ export type RunWorkflow = (workflow: Workflow, tools: ReadonlyMap<string, StepTo
  *
  * It hides backend tools of the same name, so that a workflow can wrap such a tool.
  */
-export function createShape(
+export function createCatalogTap(
   address: string,
   workflows: () => readonly Workflow[],
   run: RunWorkflow,
@@ -115,7 +115,7 @@ function isBefore(one: ToolEntry, other: ToolEntry): boolean {
  * `backend.name` never matches a tool of another backend whose advertised name looks the same.
  */
 function createToolFinder(tools: readonly ToolEntry[]): (name: string) => ToolEntry | undefined {
-  const inside = innerCallNames(tools);
+  const toolByInnerName = innerCallNames(tools);
   const byQualifiedName = new Map<string, ToolEntry>();
   const byKey = new Map<string, ToolEntry>();
   const byOriginal = new Map<string, ToolEntry[]>();
@@ -131,7 +131,7 @@ function createToolFinder(tools: readonly ToolEntry[]): (name: string) => ToolEn
     const owners = byOriginal.get(name) ?? [];
     const found = byQualifiedName.get(name) ?? byKey.get(name) ?? (owners.length === 1 ? owners[0] : undefined);
     // an inner call by this name must reach the same tool
-    return found !== undefined && inside.get(innerNameOf(found)) === found ? found : undefined;
+    return found !== undefined && toolByInnerName.get(innerNameOf(found)) === found ? found : undefined;
   };
 }
 

@@ -1,14 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import { MAX_ARGUMENT_DEPTH } from './limits.ts';
 
 /** Types that a text can be converted to. */
-export type ScalarOrTree = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
+export type JsonTypeName = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
 
 /** Converts a text to a type, ignoring surrounding blanks; `undefined` when it does not have that type. */
-export function valueFromText(text: string, type: ScalarOrTree): JsonValue | undefined {
+export function valueFromText(text: string, type: JsonTypeName): JsonValue | undefined {
   return READERS[type](text);
 }
 
-const READERS: Readonly<Record<ScalarOrTree, (text: string) => JsonValue | undefined>> = {
+const READERS: Readonly<Record<JsonTypeName, (text: string) => JsonValue | undefined>> = {
   string: (text) => text,
   integer(text) {
     const number = numberFrom(text);
@@ -54,7 +55,7 @@ function jsonFrom(text: string): JsonValue | undefined {
  * Shape: follows `properties`, `items` and `type`, also a list of types (a string stays a string when `string` is one of them).
  */
 export function coerceToSchema(value: JsonValue, schema: JsonValue | undefined, depth = 0): JsonValue {
-  if (!isObject(schema) || depth > MAX_WALK) return value;
+  if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return value;
   if (typeof value === 'string') {
     const coerced = coerceText(value, typesOf(schema));
     return typeof coerced === 'string' ? coerced : coerceToSchema(coerced, schema, depth + 1);
@@ -75,7 +76,7 @@ export function coerceToSchema(value: JsonValue, schema: JsonValue | undefined, 
   ) as JsonObject;
 }
 
-const MAX_WALK = 100; // above MAX_ARGUMENT_DEPTH
+const MAX_SCHEMA_DEPTH = MAX_ARGUMENT_DEPTH;
 
 function typesOf({ type }: JsonObject): readonly JsonValue[] {
   return Array.isArray(type) ? (type as readonly JsonValue[]) : type === undefined ? [] : [type];

@@ -71,8 +71,8 @@ async function askDuringCall(form: Form, { client }: Call, signal: AbortSignal, 
   const { request } = client;
   if (request === undefined) throw new StepFailure('the client does not accept requests during a call');
   try {
-    const answer = await withDeadline(signal, timeoutMs, (until) =>
-      request('elicitation/create', paramsOf(form), until),
+    const answer = await withDeadline(signal, timeoutMs, (signalWithDeadline) =>
+      request('elicitation/create', paramsOf(form), signalWithDeadline),
     );
     if ('error' in answer) throw new StepFailure(`the client did not answer: ${answer.error.message}`);
     return answerFrom(answer.result);

@@ -1,6 +1,6 @@
 import { definePlugin, GatewayFault, type Slots, STAGE } from '@toolmgr/core';
 import { answerCall } from './answer-call.ts';
-import { createShape } from './catalog-entries.ts';
+import { createCatalogTap } from './catalog-entries.ts';
 import { compileWorkflow, type Workflow } from './compile-workflow.ts';
 import { type CompositeConfig, compositeConfig } from './config.ts';
 import { collectProblems, type Problem } from './problem.ts';
@@ -31,7 +31,7 @@ export default definePlugin({
     // late: after the names of backend tools are final
     hooks.shapeCatalog.tap(
       { name: ADDRESS, stage: STAGE.late },
-      createShape(
+      createCatalogTap(
         ADDRESS,
         () => workflows,
         (workflow, tools, call) => answerCall({ core, workflow, tools, waiting }, call),

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, type StepTemplate } from '@toolmgr/core';
-import { type ScalarOrTree, valueFromText } from './coerce.ts';
+import { type JsonTypeName, valueFromText } from './coerce.ts';
 import type { CompositeDefinition, OutputProperty } from './definition-schema.ts';
 import { MAX_DEPTH } from './limits.ts';
 import type { Problems } from './problem.ts';
@@ -89,7 +89,7 @@ const NO_VALUE = '<no value>';
 function valueFor(
   name: string,
   template: StepTemplate<string>,
-  type: ScalarOrTree,
+  type: JsonTypeName,
   fallback: JsonValue | undefined,
   data: JsonObject,
 ): JsonValue {
@@ -108,7 +108,7 @@ function valueFor(
 }
 
 /** Converts a `default` to the type of its property; `undefined` when that is impossible. */
-function coerced(value: JsonValue, type: ScalarOrTree): JsonValue | undefined {
+function coerced(value: JsonValue, type: JsonTypeName): JsonValue | undefined {
   if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value);
   if (typeof value === 'string') {
     if (type === 'boolean') return SPELLINGS.get(value.trim().toLowerCase());

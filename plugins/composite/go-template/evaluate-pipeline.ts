@@ -56,10 +56,10 @@ function findVariable({ variables }: Scope, name: string): { value: Value } {
 }
 
 /** `piped` is empty, or the value of the previous command, which becomes the last argument. */
-function runCommand(run: Run, scope: Scope, { words, at }: Command, piped: readonly Value[]): Value {
+function runCommand(run: Run, scope: Scope, { operands, at }: Command, piped: readonly Value[]): Value {
   run.at = at;
   spend(run.budget);
-  const [first, ...others] = words;
+  const [first, ...others] = operands;
   if (first.kind === 'call' && first.fields.length === 0) return call(run, scope, first, others, piped);
   if (first.kind === 'nil') throw new ArgumentError('nil is not a command');
   const hasArguments = others.length + piped.length > 0;
@@ -113,18 +113,24 @@ function fieldOf(run: Run, { fields, at }: WithFields, from: Value, hasArguments
 
 type Call = Extract<Operand, { readonly kind: 'call' }>;
 
-function call(run: Run, scope: Scope, { name, at }: Call, words: readonly Operand[], piped: readonly Value[]): Value {
+function call(
+  run: Run,
+  scope: Scope,
+  { name, at }: Call,
+  operands: readonly Operand[],
+  piped: readonly Value[],
+): Value {
   run.at = at;
   spend(run.budget);
-  const count = words.length + piped.length;
+  const count = operands.length + piped.length;
   if (name === 'and' || name === 'or') {
     if (count === 0) throw new ArgumentError(`wrong number of args for ${name}: want at least 1 got 0`);
-    return untilTruth(run, scope, words, piped, name === 'or');
+    return untilTruth(run, scope, operands, piped, name === 'or');
   }
   const called = run.functions[name];
   if (called === undefined) throw new ArgumentError(`"${name}" is not a defined function`);
   expectArity(name, called, count);
-  const values = [...words.map((word) => operandValue(run, scope, word, false)), ...piped];
+  const values = [...operands.map((word) => operandValue(run, scope, word, false)), ...piped];
   run.at = at;
   if (called.takes === 'first') expectText(name, values[0]);
   try {
@@ -139,12 +145,12 @@ function call(run: Run, scope: Scope, { name, at }: Call, words: readonly Operan
 function untilTruth(
   run: Run,
   scope: Scope,
-  words: readonly Operand[],
+  operands: readonly Operand[],
   piped: readonly Value[],
   stopsAt: boolean,
 ): Value {
   let value: Value;
-  for (const word of words) {
+  for (const word of operands) {
     value = operandValue(run, scope, word, false);
     if (truth(value, run.budget) === stopsAt) return value;
   }

@@ -24,7 +24,7 @@ function pipelineUpTo(reader: TokenReader, context: string, end: TokenKind): Pip
   take(reader);
   if (commands.length === 0) throw wrong(reader, at, `missing value for ${context}, expected a pipeline`);
   for (const [stage, command] of commands.entries()) {
-    if (stage > 0 && isInert(command.words[0])) {
+    if (stage > 0 && isInert(command.operands[0])) {
       const what = `non executable command in pipeline stage ${stage + 1}, expected a function`;
       throw wrong(reader, command.at, what);
     }
@@ -88,11 +88,11 @@ function declare(reader: TokenReader, variables: string[], name: string): void {
 
 function parseCommand(reader: TokenReader): Command {
   const { at } = peekPastSpaces(reader);
-  const words: Operand[] = [];
+  const operands: Operand[] = [];
   while (true) {
     peekPastSpaces(reader);
     const operand = parseOperand(reader);
-    if (operand !== undefined) words.push(operand);
+    if (operand !== undefined) operands.push(operand);
     const token = peek(reader);
     if (token.kind === 'space') continue;
     if (token.kind === 'pipe') take(reader);
@@ -101,9 +101,9 @@ function parseCommand(reader: TokenReader): Command {
     }
     break;
   }
-  const [first, ...others] = words;
+  const [first, ...others] = operands;
   if (first === undefined) throw wrong(reader, at, 'empty command, expected a value or a function');
-  return { words: [first, ...others], at };
+  return { operands: [first, ...others], at };
 }
 
 function parseOperand(reader: TokenReader): Operand | undefined {

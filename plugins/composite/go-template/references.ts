@@ -170,8 +170,8 @@ function bind(reading: Reading, names: Names, { variables, isAssignment, at }: P
   }
 }
 
-function readCommand(reading: Reading, names: Names, { words }: Command, piped: Places | undefined): Places {
-  const [first, ...others] = words;
+function readCommand(reading: Reading, names: Names, { operands }: Command, piped: Places | undefined): Places {
+  const [first, ...others] = operands;
   const values = others.map((word) => readOperand(reading, names, word));
   const given = piped === undefined ? values : [...values, piped];
   if (first.kind !== 'call' || first.fields.length > 0) return readOperand(reading, names, first);
@@ -186,10 +186,10 @@ function readCommand(reading: Reading, names: Names, { words }: Command, piped: 
 const TESTS: ReadonlySet<string> = new Set(['and', 'or', 'not']);
 
 /** `index` with string literals works like fields; any other argument makes the place open. */
-function readIndex(reading: Reading, at: number, values: readonly Places[], words: readonly Operand[]): Places {
+function readIndex(reading: Reading, at: number, values: readonly Places[], operands: readonly Operand[]): Places {
   let places = values[0] ?? NO_PLACES;
   for (let argument = 1; argument < values.length; argument++) {
-    const word = words[argument];
+    const word = operands[argument];
     const isName = word?.kind === 'literal' && word.literal.type === 'string';
     places = isName ? follow(places, [String(word.literal.value)]) : opened(places);
     if (word !== undefined && !isName) record(reading, at, values[argument] ?? NO_PLACES, true);

@@ -16,7 +16,7 @@ export type Operand =
 
 /** A function with its arguments, or one value. Never empty. */
 export interface Command {
-  readonly words: readonly [Operand, ...Operand[]];
+  readonly operands: readonly [Operand, ...Operand[]];
   readonly at: number;
 }
 

@@ -9,8 +9,8 @@ interface SessionStorage {
 /** `sessionStorage`. */
 export const contract: SectionReader = {
   schema(config, section) {
-    const needed = isObject(section) && section.provider === 'redis' ? config : config.partial();
-    return needed.safeExtend({ provider: z.enum(['memory', 'redis']) });
+    const redisSettings = isObject(section) && section.provider === 'redis' ? config : config.partial();
+    return redisSettings.safeExtend({ provider: z.enum(['memory', 'redis']) });
   },
   facts: ({ provider }: SessionStorage) => ({
     store: provider,

@@ -89,10 +89,10 @@ export async function readWorkload(state: string, name: string): Promise<Workloa
     [config, status] = await readBoth(state, name);
   }
   if (config === undefined && status === undefined) return undefined;
-  if (status === undefined || 'unreadable' in status) return unreadableRecord(name, config, status?.unreadable);
-  if (config === undefined || 'unreadable' in config) {
+  if (status === undefined || 'problem' in status) return unreadableRecord(name, config, status?.problem);
+  if (config === undefined || 'problem' in config) {
     const alive = status.value.proxy !== undefined && (await isRunning(status.value.proxy));
-    const message = config?.unreadable ?? `${WORKLOAD_FILES.config} is missing`;
+    const message = config?.problem ?? `${WORKLOAD_FILES.config} is missing`;
     return { name, config: undefined, status: { ...status.value, status: 'error', message }, alive };
   }
   const alive = status.value.proxy !== undefined && (await isRunning(status.value.proxy));
@@ -113,7 +113,7 @@ const WITHOUT_PROXY = {
   stopping: { status: 'stopped' },
 } as const satisfies Partial<Record<WorkloadStatus['status'], Partial<WorkloadStatus>>>;
 
-async function readBoth(state: string, name: string): Promise<[Read<RunConfig>, Read<WorkloadStatus>]> {
+async function readBoth(state: string, name: string): Promise<[FileResult<RunConfig>, FileResult<WorkloadStatus>]> {
   const folder = workloadDir(state, name);
   return [
     await readRecord(join(folder, WORKLOAD_FILES.config), readConfig),
@@ -121,32 +121,32 @@ async function readBoth(state: string, name: string): Promise<[Read<RunConfig>, 
   ];
 }
 
-type Read<T> = { readonly value: T } | { readonly unreadable: string } | undefined;
+type FileResult<T> = { readonly value: T } | { readonly problem: string } | undefined;
 
-type Parsed<T> = { readonly value: T } | { readonly wrong: string };
+type ParseResult<T> = { readonly value: T } | { readonly problem: string };
 
-function readConfig(value: unknown): Parsed<RunConfig> {
+function readConfig(value: unknown): ParseResult<RunConfig> {
   const read = readRunConfig(value);
-  return 'config' in read ? { value: read.config } : { wrong: read.problems.join('; ') };
+  return 'config' in read ? { value: read.config } : { problem: read.problems.join('; ') };
 }
 
-function readStatus(value: unknown): Parsed<WorkloadStatus> {
+function readStatus(value: unknown): ParseResult<WorkloadStatus> {
   const read = workloadStatus.safeParse(value);
-  return read.success ? { value: read.data } : { wrong: explainIssues('', workloadStatus, read.error).join('; ') };
+  return read.success ? { value: read.data } : { problem: explainIssues('', workloadStatus, read.error).join('; ') };
 }
 
-async function readRecord<T>(path: string, readValue: (value: unknown) => Parsed<T>): Promise<Read<T>> {
+async function readRecord<T>(path: string, readValue: (value: unknown) => ParseResult<T>): Promise<FileResult<T>> {
   try {
     const read = readValue(JSON.parse(await readFile(path, 'utf8')));
-    return 'value' in read ? read : { unreadable: `${path} is not valid: ${read.wrong}` };
+    return 'value' in read ? read : { problem: `${path} is not valid: ${read.problem}` };
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    return { unreadable: `${path} cannot be read: ${code ?? 'not JSON'}` };
+    return { problem: `${path} cannot be read: ${code ?? 'not JSON'}` };
   }
 }
 
-function unreadableRecord(name: string, config: Read<RunConfig>, why: string | undefined): WorkloadRecord {
+function unreadableRecord(name: string, config: FileResult<RunConfig>, why: string | undefined): WorkloadRecord {
   return {
     name,
     config: config !== undefined && 'value' in config ? config.value : undefined,

@@ -32,7 +32,7 @@ describe('a vmcp file without optional sections', () => {
       await until(async () => (await fetch(new URL('/readyz', url))).status === 503, 20_000);
       await until(async () => (await client.request('tools/list')).error !== undefined, 20_000);
       const { error } = await client.request('tools/list');
-      expect(error?.message).toMatch(/lacks: gone \(/);
+      expect(error?.message).toMatch(/missing: gone \(/);
       expect(await client.callTool('here_add', { a: 1, b: 2 })).not.toHaveProperty('isError', true);
     },
     LONG,

@@ -91,7 +91,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 
 /** The message of explainIssues without its path, which has no space; the path is printed in the notation of the file. */
 function afterPlace(sentence: string): string {
-  return sentence.replace(/^\S+: /, '');
+  return sentence.replace(/^\S*: /, '');
 }
 
 function unlisted(values: readonly unknown[], given: unknown): string {

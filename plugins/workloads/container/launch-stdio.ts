@@ -59,17 +59,22 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
   }
 
   async #run(create: () => Promise<Created>): Promise<Socket> {
+    let unstarted: Container | undefined;
     try {
       const created = await create();
       const { engine, container } = created;
+      unstarted = container;
       const { socket, head } = await attach(engine.socketPath, container.id);
       this.#read(socket, head);
       await container.start();
+      unstarted = undefined;
       this.#created = created;
       if (this.#early !== undefined) this.kill(this.#early);
       void this.#whenEnded(container, socket);
       return socket;
     } catch (cause) {
+      // nothing else knows of a container that was created and not started
+      await unstarted?.remove({ force: true, v: true }).catch(() => undefined);
       this.#hasEnded = true;
       this.stdout.end();
       this.stderr.end();
@@ -82,7 +87,8 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
   #read(socket: Socket, head: Buffer): void {
     const split = frameSplitter((kind, piece) => {
       const pipe = kind === 'stdout' ? this.stdout : this.stderr;
-      if (pipe.write(piece)) return;
+      // one listener per pause: a chunk may hold thousands of frames
+      if (pipe.write(piece) || socket.isPaused()) return;
       socket.pause();
       pipe.once('drain', () => socket.resume());
     });

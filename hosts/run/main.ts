@@ -1,7 +1,7 @@
 import { nearest } from '@toolmgr/core';
 import { type Command, Option } from 'commander';
 import { UsageError } from '../shared/usage-error.ts';
-import { commanderOptions, longNames, type RunFlags } from './options.ts';
+import { commanderOptions, longNames, type RunFlags } from './options/options.ts';
 
 /** Adds `run`, `list`, `start`, `stop`, `rm`, `logs` and `export`. A command loads its code when it runs. */
 export function addRunCommands(program: Command): void {
@@ -35,16 +35,16 @@ export function addRunCommands(program: Command): void {
     .description('show the output of a workload')
     .option('--follow', 'show new output until Ctrl-C')
     .option('--proxy', 'show the log of its proxy instead')
-    .action(async (name: string, flags) => (await import('./show-logs.ts')).showLogs(name, flags));
+    .action(async (name: string, flags) => (await import('./commands/show-logs.ts')).showLogs(name, flags));
   program
     .command('export')
     .argument('<name>', 'name of a workload')
     .argument('[file]', 'file to write (default: standard output)')
     .description('write the configuration of a workload, for run --from-config')
-    .action(async (name: string, file?: string) => (await import('./export.ts')).exportWorkload(name, file));
+    .action(async (name: string, file?: string) => (await import('./commands/export.ts')).exportWorkload(name, file));
 }
 
-const workloads = () => import('./workloads.ts');
+const workloads = () => import('./commands/workloads.ts');
 
 function addRun(program: Command): void {
   const run = program
@@ -66,7 +66,7 @@ function addRun(program: Command): void {
   run.action(async (target: string | undefined, args: string[], flags: RunFlags) => {
     if (flags.fromConfig !== undefined) refuseBesideFile(run, target);
     else if (target === undefined) run.error("error: missing required argument 'target'");
-    return (await import('./run-target.ts')).runTarget({ target, args, flags });
+    return (await import('./commands/run-target.ts')).runTarget({ target, args, flags });
   });
 }
 

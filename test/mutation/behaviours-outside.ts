@@ -164,7 +164,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   [
     'run.option.env',
-    'hosts/run/option-values.ts',
+    'hosts/run/options/option-values.ts',
     '{ ...(before as Record<string, string> | undefined), [text',
     '{ [text',
   ],
@@ -177,6 +177,6 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   ['ask.up.timeout', 'hosts/cli/up/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
   ['choice.cli.person-folder', 'hosts/cli/invoked-from.ts', 'process.chdir(folder);', ''],
-  ['choice.cli.foreground-exit-code', 'hosts/run/foreground.ts', '      endsWithProgram: true,\n', ''],
-  ['run.option.foreground', 'hosts/run/foreground.ts', '    await removeRecord(state, name);\n', ''],
+  ['choice.cli.foreground-exit-code', 'hosts/run/commands/foreground.ts', '      endsWithProgram: true,\n', ''],
+  ['run.option.foreground', 'hosts/run/commands/foreground.ts', '    await removeRecord(state, name);\n', ''],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

@@ -9,7 +9,7 @@ import type { PlanInput } from '../../../core/index.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { startPlan } from '../../../hosts/cli/start/plan.ts';
 import { upPlan } from '../../../hosts/cli/up/serve.ts';
-import { planFromRun } from '../../../hosts/run/plan.ts';
+import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
 import { configSchema } from '../../../hosts/vmcp/config-schema.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { planAsYaml } from '../../../hosts/vmcp/print-plan.ts';

@@ -8,8 +8,8 @@ import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ListedWorkload, listedFrom } from '../../../hosts/run/list.ts';
-import { findMarked } from '../../../hosts/run/sweep-orphans.ts';
+import { type ListedWorkload, listedFrom } from '../../../hosts/run/commands/list.ts';
+import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
 import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';

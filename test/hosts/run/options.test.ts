@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addRunCommands } from '../../../hosts/run/main.ts';
-import { commanderOptions, longNames } from '../../../hosts/run/options.ts';
+import { commanderOptions, longNames } from '../../../hosts/run/options/options.ts';
 import { requirements } from '../../requirements.ts';
 import { proves } from '../../support/proves.ts';
 import { defaultFlags } from './default-flags.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { createLog } from '@toolmgr/core';
 import { type RunConfig, removeRecord, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { type ProxyEnd, runProxy } from '../proxy/proxy.ts';
 import { followFile } from './follow-file.ts';
-import { type ProxyEnd, runProxy } from './proxy.ts';
 
 /**
  * Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk.

@@ -1,15 +1,15 @@
 import { type RunConfig, readWorkload, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
-import { EXIT_CODES } from '../shared/exit-codes.ts';
-import { stopSignal } from '../shared/stop-signal.ts';
-import { stderr, stdout } from '../shared/terminal.ts';
-import { UsageError } from '../shared/usage-error.ts';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { stopSignal } from '../../shared/stop-signal.ts';
+import { stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { configFromFlags } from '../config/config-from-flags.ts';
+import { configFromFile } from '../config/from-config.ts';
+import type { RunFlags } from '../options/options.ts';
+import { planFromRun } from '../proxy/plan.ts';
 import { addWorkload, exposureWarnings } from './add-workload.ts';
 import { checkPlan } from './check-plan.ts';
-import { configFromFlags } from './config-from-flags.ts';
 import { runInForeground } from './foreground.ts';
-import { configFromFile } from './from-config.ts';
-import type { RunFlags } from './options.ts';
-import { planFromRun } from './plan.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
 
 /** What `run` was told: what to run, and how. */

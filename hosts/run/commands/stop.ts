@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { changeStatus, isRunning, readWorkload, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
-import { sweepOrphans } from './sweep-orphans.ts';
+import { sweepOrphans } from '../proxy/sweep-orphans.ts';
 
 /**
  * Stops a workload: signals its proxy, kills it if it does not end, and ends the processes that a killed proxy left.

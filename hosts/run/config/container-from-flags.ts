@@ -5,8 +5,8 @@ import {
   readProfile,
   volumeText,
 } from '@toolmgr/plugins/workloads/state';
-import { UsageError } from '../shared/usage-error.ts';
-import type { RunFlags } from './options.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import type { RunFlags } from '../options/options.ts';
 
 /** The fields of a run configuration that only containers have. */
 export type ContainerFields = Pick<

@@ -1,7 +1,7 @@
 import { nearest } from '@toolmgr/core';
 import { readWorkload, readWorkloads, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
-import { EXIT_CODES } from '../shared/exit-codes.ts';
-import { columns, stderr, stdout } from '../shared/terminal.ts';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { listedFrom, rowsOf } from './list.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
 import { stopWorkload } from './stop.ts';

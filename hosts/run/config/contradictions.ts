@@ -1,5 +1,5 @@
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
-import type { RunFlags } from './options.ts';
+import type { RunFlags } from '../options/options.ts';
 
 type Kind = 'url' | 'command' | 'image';
 

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 import { explainCause } from '@toolmgr/core';
 import { type RunConfig, readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
-import { stderr, stdout } from '../shared/terminal.ts';
-import { UsageError } from '../shared/usage-error.ts';
-import { secretNames } from './from-config.ts';
+import { stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { secretNames } from '../config/from-config.ts';
 import { unknownWorkload } from './workloads.ts';
 
 /** The text of an exported configuration: without the time at which this workload was made, and without secrets. */

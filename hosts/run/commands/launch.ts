@@ -11,7 +11,7 @@ import {
   type WorkloadRecord,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
-import { startDeadlineMs } from './start-deadline.ts';
+import { startDeadlineMs } from '../proxy/start-deadline.ts';
 
 /** Result of a detached start. */
 export type Launched =
@@ -32,7 +32,7 @@ export interface DetachedProxy {
  */
 export function detachProxy(state: string, name: string): DetachedProxy {
   const main = fileURLToPath(
-    new URL(import.meta.url.endsWith('.ts') ? './proxy-main.ts' : './proxy-main.js', import.meta.url),
+    new URL(import.meta.url.endsWith('.ts') ? '../proxy/proxy-main.ts' : '../proxy/proxy-main.js', import.meta.url),
   );
   const log = openSync(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), 'a', 0o600);
   let ended: string | undefined;

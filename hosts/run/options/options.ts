@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { startTimeoutFrom } from '../shared/start-timeout.ts';
+import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import {
   readBoolean,
   readDuration,

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { RUN_CONFIG_VERSION, type RunConfig, workloadName } from '@toolmgr/plugins/workloads/state';
-import { UsageError } from '../shared/usage-error.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import type { RunFlags } from '../options/options.ts';
 import { type Collected, collectSecrets } from './collect-secrets.ts';
 import { containerFromFlags } from './container-from-flags.ts';
 import { findContradiction } from './contradictions.ts';
 import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
 import { readSecretFile } from './option-file.ts';
-import type { RunFlags } from './options.ts';
 import { policyFromFlags } from './policy-from-flags.ts';
 import { readTarget, type Target } from './target.ts';
 import { readOverrides } from './tools-override.ts';

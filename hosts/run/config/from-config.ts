@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { readRunConfig } from '@toolmgr/plugins/workloads/state';
-import { UsageError } from '../shared/usage-error.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 import { secretNameOf } from './collect-secrets.ts';
 import type { NewWorkload } from './config-from-flags.ts';
 import { variablesOfFolder } from './env-files.ts';

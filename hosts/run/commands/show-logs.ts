@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkload, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
-import { stopSignal } from '../shared/stop-signal.ts';
-import { UsageError } from '../shared/usage-error.ts';
+import { stopSignal } from '../../shared/stop-signal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 import { followFile } from './follow-file.ts';
 import { unknownWorkload } from './workloads.ts';
 

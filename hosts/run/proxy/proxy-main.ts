@@ -9,7 +9,7 @@ import {
   WORKLOAD_FILES,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
-import { prepareEngine } from '../shared/engine.ts';
+import { prepareEngine } from '../../shared/engine.ts';
 import { runProxy } from './proxy.ts';
 
 prepareEngine();

@@ -1,7 +1,7 @@
 import { createRecord, type RunConfig } from '@toolmgr/plugins/workloads/state';
-import { isLoopbackHost } from '../http/listen.ts';
-import { UsageError } from '../shared/usage-error.ts';
-import { portProblem } from './ports.ts';
+import { isLoopbackHost } from '../../http/listen.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { portProblem } from '../proxy/ports.ts';
 
 /**
  * Writes a new, stopped workload to disk.

@@ -1,7 +1,7 @@
 import type { PlanInput, PluginUse } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type RunConfig, readMounts } from '@toolmgr/plugins/workloads/state';
-import { isLoopbackHost } from '../http/listen.ts';
+import { isLoopbackHost } from '../../http/listen.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 

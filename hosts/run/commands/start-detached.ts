@@ -1,7 +1,7 @@
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
-import { EXIT_CODES } from '../shared/exit-codes.ts';
-import { stopSignal } from '../shared/stop-signal.ts';
-import { stderr } from '../shared/terminal.ts';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { stopSignal } from '../../shared/stop-signal.ts';
+import { stderr } from '../../shared/terminal.ts';
 import { detachProxy, INTERRUPTED, type Launched, lastLines, waitUntilRunning } from './launch.ts';
 import { stopWorkload } from './stop.ts';
 

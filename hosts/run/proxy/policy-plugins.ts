@@ -1,7 +1,7 @@
 import type { PlanInput, PluginUse } from '@toolmgr/core';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
-import { secretNameOf } from './collect-secrets.ts';
-import { present } from './present.ts';
+import { secretNameOf } from '../config/collect-secrets.ts';
+import { present } from '../config/present.ts';
 
 /** Who calls: OIDC where it is configured, anyone otherwise. Client secrets are read by their name. */
 export function callerPlugin({ oidc_config: oidc, jwks_auth_token_file, tool_ca_bundle }: RunConfig): PluginUse {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { type Gateway, GatewayFault } from '@toolmgr/core';
 import { readWorkloads } from '@toolmgr/plugins/workloads/state';
-import { type Served, serveGateway } from '../http/listen.ts';
-import type { HostRoute } from '../http/mount.ts';
+import { type Served, serveGateway } from '../../http/listen.ts';
+import type { HostRoute } from '../../http/mount.ts';
 
 /** Where a workload's endpoint should listen, and what it serves. */
 export interface WantedPort {

@@ -1,6 +1,6 @@
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { UsageError } from '../shared/usage-error.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 import { readOptionFile } from './option-file.ts';
 
 const entry = z

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { explainCause, explainIssues } from '@toolmgr/core';
 import { parse } from 'yaml';
 import type { z } from 'zod';
-import { UsageError } from '../shared/usage-error.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 
 /**
  * Reads the JSON or YAML file of an option.

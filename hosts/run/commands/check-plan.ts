@@ -1,6 +1,6 @@
 import { explainIssues, findPlugin, type PlanInput } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { UsageError } from '../shared/usage-error.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 
 /** Plugins whose configuration comes from options, and how error messages name them. */
 const CHECKED: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
+import type { PolicyFlags } from '../options/policy-options.ts';
 import type { SecretCollector } from './collect-secrets.ts';
 import { readOptionFile, readSecretFile } from './option-file.ts';
-import type { PolicyFlags } from './policy-options.ts';
 import { present } from './present.ts';
 
 /** The fields of a run configuration that say who may call, what is recorded and which token goes to the server. */

@@ -15,12 +15,12 @@ import {
   WORKLOAD_FILES,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
-import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../http/listen.ts';
-import { statusRoutes } from '../http/status-routes.ts';
-import { widenYoungGeneration } from '../shared/engine.ts';
-import { httpClientFrom } from '../shared/http-client.ts';
-import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
-import { VERSION } from '../shared/version.ts';
+import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../../http/listen.ts';
+import { statusRoutes } from '../../http/status-routes.ts';
+import { widenYoungGeneration } from '../../shared/engine.ts';
+import { httpClientFrom } from '../../shared/http-client.ts';
+import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
+import { VERSION } from '../../shared/version.ts';
 import { planFromRun } from './plan.ts';
 import { listenForWorkload } from './ports.ts';
 import { startDeadlineMs } from './start-deadline.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { explainCause } from '@toolmgr/core';
-import { UsageError } from '../shared/usage-error.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 
 /** Variables by name. */
 export type Variables = Readonly<Record<string, string>>;

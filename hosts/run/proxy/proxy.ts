@@ -11,6 +11,7 @@ import {
   markProcess,
   openLogFile,
   type RunConfig,
+  readWorkloadSecrets,
   type StatusChange,
   WORKLOAD_FILES,
   workloadDir,
@@ -25,7 +26,7 @@ import { planFromRun } from './plan.ts';
 import { listenForWorkload } from './ports.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
-import { readWorkloadSecrets, workloadSecrets } from './workload-secrets.ts';
+import { workloadSecrets } from './workload-secrets.ts';
 
 /** Parameters of the proxy of one workload, which runs in this process. */
 export interface ProxyRun {

@@ -5,7 +5,7 @@ export { type PermissionProfile, readProfile } from '../permissions/profile.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { type ReadRunConfig, readRunConfig } from './read-run-config.ts';
-export { changeStatus, createRecord, removeRecord, type StatusChange } from './records.ts';
+export { changeConfig, changeStatus, createRecord, removeRecord, type StatusChange } from './records.ts';
 export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
 export { workloadName } from './workload-name.ts';
 export {
@@ -18,3 +18,4 @@ export {
   workloadDir,
   workloadsDir,
 } from './workload-record.ts';
+export { readWorkloadSecrets, type WorkloadSecretStore, workloadSecretStore } from './workload-secret-store.ts';

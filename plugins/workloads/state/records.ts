@@ -69,6 +69,24 @@ export async function changeStatus(
 }
 
 /**
+ * Changes the configuration of a workload. `false` when it does not exist or cannot be read.
+ * @throws Error of the file system; the old configuration is unchanged
+ */
+export async function changeConfig(
+  state: string,
+  name: string,
+  change: (now: RunConfig) => RunConfig,
+): Promise<boolean> {
+  return withLock(state, name, async () => {
+    const now = await readWorkload(state, name);
+    if (now?.config === undefined) return false;
+    await atomicWrite(join(workloadDir(state, name), WORKLOAD_FILES.config), textOf(change(now.config)));
+    await notifyWatchers(state);
+    return true;
+  });
+}
+
+/**
  * Removes a workload with its logs. `running` when its proxy runs: stop it first; `gone` when it does not exist. A rename
  * hides it atomically; leftovers of a killed process are removed later.
  */

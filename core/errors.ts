@@ -46,6 +46,10 @@ export const FAULTS = {
     means: 'a configured service, e.g. an identity provider, gave no usable answer within its time and size limits',
   },
   SECRET_MISSING: { status: 500, means: 'a secret or environment variable is unknown or empty' },
+  SECRETS_UNAVAILABLE: {
+    status: 500,
+    means: 'the encrypted secrets cannot be read or written: no password, a wrong password, or a damaged file',
+  },
   WORKLOAD_FAILED: { status: 500, means: 'a workload could not be started, or ended and is not restarted' },
   REQUEST_REFUSED: { status: 403, means: 'the Host or Origin of an HTTP request is not allowed' },
   ROUTE_UNKNOWN: { status: 404, means: 'nothing is served at the path of an HTTP request' },

@@ -11,6 +11,7 @@ export const catalogue: Catalogue = {
     load: () => import('./secrets/environment/index.ts'),
     section: { isInEveryPlan: true },
   },
+  'secrets/encrypted': () => import('./secrets/encrypted/index.ts'),
   'incoming-auth/anonymous': {
     load: () => import('./incoming-auth/anonymous/index.ts'),
     section: { choice: { of: 'incomingAuth', type: 'anonymous', isDefault: true, callers: 'anonymous' } },

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 const PROGRAMS = {
   'redis-server': 'redis-server',
   wrk: 'wrk',
-  // container engines are installed in CI only: they change a machine's network
+  // in CI only: container engines change a machine's network, and a keyring changes a desktop
   ...(process.env.CI
     ? {
         dockerd: 'docker.io',
@@ -14,6 +14,8 @@ const PROGRAMS = {
         runc: 'runc',
         '/usr/lib/cni/bridge': 'containernetworking-plugins',
         busybox: 'busybox-static',
+        'gnome-keyring-daemon': 'gnome-keyring',
+        'dbus-run-session': 'dbus-daemon',
       }
     : {}),
 };

@@ -206,6 +206,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['hosts/cli/up'],
   commander: ['hosts'],
   'get-port': ['plugins/workloads', 'hosts'],
+  '@napi-rs/keyring': ['plugins/secrets/encrypted'],
   'proper-lockfile': ['plugins/workloads/state'],
   ioredis: ['plugins/stores/redis'],
   oauth4webapi: ['plugins/shared/oauth'],

@@ -4,7 +4,7 @@ import { GatewayFault, type SecretSource } from '@toolmgr/core';
 export function environmentSecrets(environment: NodeJS.ProcessEnv): SecretSource {
   return {
     async read(name) {
-      const value = environment[name];
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
       if (value !== undefined && value !== '') return value;
       const state = value === undefined ? 'not set' : 'empty';
       throw new GatewayFault(

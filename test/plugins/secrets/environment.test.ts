@@ -5,10 +5,15 @@ import { catalogue } from '../../../plugins/index.ts';
 import { environmentSecrets } from '../../../plugins/secrets/environment/environment-secrets.ts';
 import environment from '../../../plugins/secrets/environment/index.ts';
 import { readOptionalSecret, readSecret } from '../../../plugins/shared/read-secret.ts';
+import { secretSourceContract } from '../../contract/secret-source.contract.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 
 const NAME = 'TOOLMGR_TEST_SECRET';
 const { signal } = new AbortController();
+
+describe('the source environment', () => {
+  secretSourceContract((secrets) => environmentSecrets(secrets));
+});
 
 describe('secrets/environment', () => {
   afterEach(() => {
@@ -54,6 +59,24 @@ describe('a secret of a setting', () => {
       code: 'SECRET_MISSING',
       message: 'db.passwordEnv: the environment variable EMPTY is empty; export it before the start',
     });
+  });
+
+  it('is read from another source first, and then from the environment', async () => {
+    const { slots: both } = pluginCore({ DB: 'of the environment', OTHER: 'v2' });
+    both.secretSources.register('a-vault', environmentSecrets({ DB: 'of the vault' }));
+    expect((await readSecret(both, 'DB', 'db.passwordEnv')).reveal()).toBe('of the vault');
+    expect((await readSecret(both, 'OTHER', 'db.passwordEnv')).reveal()).toBe('v2');
+    expect((await readOptionalSecret(both, 'OTHER'))?.reveal()).toBe('v2');
+    await expect(readSecret(both, 'NONE', 'db.passwordEnv')).rejects.toThrow(
+      /^db.passwordEnv: the environment variable NONE is not set.*; the environment variable NONE is not set[^;]*;[^;]*$/,
+    );
+  });
+
+  it('is not read from the environment when the source before it fails', async () => {
+    const { slots: both } = pluginCore({ DB: 'v1' });
+    both.secretSources.register('a-vault', { read: () => Promise.reject(new Error('vault is away')) });
+    await expect(readSecret(both, 'DB', 'db.passwordEnv')).rejects.toThrow('vault is away');
+    await expect(readOptionalSecret(both, 'DB')).rejects.toThrow('vault is away');
   });
 
   it('that is optional and missing is none', async () => {

@@ -127,10 +127,7 @@ export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
 export { redactedText } from './shared/redact.ts';
-export {
-  commandFromScheme,
-  type SchemeCommand,
-  type SchemeOutcome,
-  SUPPORTED_TARGETS,
-} from './workloads/process/command-from-scheme.ts';
+export { commandFromScheme } from './workloads/process/command-from-scheme.ts';
 export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';
+export type { SchemeCommand, SchemeOutcome } from './workloads/process/scheme-outcome.ts';
+export { nameOfTarget, readScheme, type SchemeTarget } from './workloads/schemes/scheme-target.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { commandFromScheme, findProgram, SUPPORTED_TARGETS } from '@toolmgr/plugins';
+import { commandFromScheme, findProgram, nameOfTarget, readScheme } from '@toolmgr/plugins';
 
 /** What TARGET means, or why it cannot be run. */
 export type Target =
@@ -9,14 +9,12 @@ export type Target =
       readonly command: { readonly file: string; readonly args: readonly string[] };
       readonly env: Readonly<Record<string, string>>;
       readonly name: string;
-      /** The package must be downloaded first, which takes time. */
-      readonly fetched: boolean;
     }
   | { readonly kind: 'image'; readonly image: string; readonly name: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Parses TARGET: a URL, `npx://PACKAGE`, a program (a path or a name on PATH), or a container image.
+ * Parses TARGET: a URL, `npx://`, `uvx://` or `go://`, a program (a path or a name on PATH), or a container image.
  *
  * A word that is no program is an image only with `runtime` container; with `/`, `:` or `@` it is one without.
  * Refuses targets that need the registry or a build; the reason names the forms that work.
@@ -29,22 +27,24 @@ export async function readTarget(
 ): Promise<Target> {
   if (/^https?:/i.test(target)) return readUrl(target, args);
   if (runtime === 'container') return readImage(target);
-  const scheme = await commandFromScheme(target, args, { cwd });
-  if (scheme?.kind === 'refused') return scheme;
+  const scheme = readScheme(target);
+  if (scheme?.kind === 'refused') return { kind: 'refused', reason: `${scheme.reason}. ${SUPPORTED_TARGETS}` };
   if (scheme !== undefined) {
-    const { env, ...command } = scheme.command;
+    const outcome = await commandFromScheme(target, args, { cwd });
+    if (outcome === undefined || outcome.kind === 'refused')
+      return { kind: 'refused', reason: outcome?.reason ?? target };
+    const { env, ...command } = outcome.command;
     return {
       kind: 'command',
       command,
       env,
-      name: nameFrom(packageName(scheme.package)),
-      fetched: scheme.via === 'npx',
+      name: nameFrom(nameOfTarget(scheme.target, cwd).replace(/^@/, '')),
     };
   }
   const found = await findProgram(target, cwd);
   if (found.kind === 'found') {
     const name = nameFrom(basename(target).replace(/\.[a-z]{1,4}$/i, ''));
-    return { kind: 'command', command: { file: found.path, args }, env: {}, name, fetched: false };
+    return { kind: 'command', command: { file: found.path, args }, env: {}, name };
   }
   if (found.kind === 'notExecutable') {
     const reason = `${target} is not executable: chmod +x it, or name its interpreter (toolmgr run node -- ${target})`;
@@ -58,6 +58,11 @@ export async function readTarget(
       `names of the registry are not available yet. ${SUPPORTED_TARGETS}`,
   };
 }
+
+/** Targets that can be run, for error texts. */
+const SUPPORTED_TARGETS =
+  'What works: npx://PACKAGE, uvx://PACKAGE, go://PACKAGE, an http(s) URL, a container image, or a local program with its ' +
+  'arguments after --';
 
 /** Host, path, tag and digest as the OCI distribution specification writes references. */
 const IMAGE =
@@ -93,11 +98,6 @@ function readUrl(target: string, args: readonly string[]): Target {
 function hostLabel(host: string): string {
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return host;
   return host.split('.').at(-2) ?? host;
-}
-
-/** `@scope/pkg@1.2` becomes `scope/pkg`. */
-function packageName(text: string): string {
-  return text.replace(/(?<=.)@.*$/, '').replace(/^@/, '');
 }
 
 /** Converts any text to a valid workload name. */

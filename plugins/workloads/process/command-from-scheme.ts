@@ -1,23 +1,9 @@
+import { readScheme, type SchemeTarget } from '../schemes/scheme-target.ts';
 import { findProgram } from './find-program.ts';
+import { goCommand } from './go-command.ts';
 import { findInstalledBin } from './installed-bin.ts';
-
-/** The command for a protocol scheme. */
-export interface SchemeCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  /** Variables that the package runner needs in addition to the minimal environment. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** The result of resolving a protocol scheme. */
-export type SchemeOutcome =
-  | {
-      readonly kind: 'command';
-      readonly command: SchemeCommand;
-      readonly via: 'installed' | 'npx';
-      readonly package: string;
-    }
-  | { readonly kind: 'refused'; readonly reason: string };
+import type { SchemeOutcome } from './scheme-outcome.ts';
+import { uvxCommand } from './uvx-command.ts';
 
 /** Where to look for packages and programs. */
 export interface SchemeContext {
@@ -26,59 +12,40 @@ export interface SchemeContext {
 }
 
 /**
- * Turns `npx://pkg[@version]` and its arguments into a command; `undefined` when `target` has no scheme of this kind.
+ * Turns `npx://`, `uvx://` or `go://` and its arguments into a command; `undefined` when `target` has no scheme of this kind.
  *
- * An installed package (in a `node_modules` of `cwd`, of a folder above it, or beside toolmgr) runs with the current
- * Node, without wrapper and network. A given version must match exactly. Other packages run with `npx -y`. Schemes that need a
- * container are refused.
+ * An installed npm package (in a `node_modules` of `cwd`, of a folder above it, or beside toolmgr) runs with the current
+ * Node, without wrapper and network; a given version must match exactly. Other packages run with `npx -y`, `uvx` or `go run`.
+ * A Go folder is built into the user's cache. Nothing isolates such a command.
  */
 export async function commandFromScheme(
-  target: string,
+  text: string,
   args: readonly string[],
   { cwd, env = process.env }: SchemeContext,
 ): Promise<SchemeOutcome | undefined> {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(target);
-  if (scheme === null) return undefined;
-  const name = (scheme[1] ?? '').toLowerCase();
-  if (name === 'http' || name === 'https') return undefined;
-  if (name === 'npx') return npxCommand(scheme[2] ?? '', args, cwd, env);
-  const reason = UNSUPPORTED_SCHEMES[name] ?? `the scheme ${name}:// is not known`;
-  return { kind: 'refused', reason: `${target}: ${reason}. ${SUPPORTED_TARGETS}` };
-}
-
-const UNSUPPORTED_SCHEMES: Readonly<Record<string, string>> = {
-  uvx: 'uvx:// is not available yet, it comes with container workloads',
-  go: 'go:// is not available yet, it comes with container workloads',
-};
-
-/** Supported targets, for error texts. */
-export const SUPPORTED_TARGETS =
-  'What works today: npx://PACKAGE, an http(s) URL, or a local program with its arguments after --';
-
-/** The package name and version of `npx://…`; `undefined` when it is invalid for the npm registry. */
-export function packageFromNpx(text: string): { readonly name: string; readonly version?: string } | undefined {
-  const read = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9^~<>=*.+ |_-]+))?$/i.exec(text);
-  if (read?.[1] === undefined || read[1].startsWith('-')) return undefined;
-  return { name: read[1], ...(read[2] === undefined ? {} : { version: read[2] }) };
+  const read = readScheme(text);
+  if (read === undefined || read.kind === 'refused') return read;
+  const { target } = read;
+  if (target.scheme === 'uvx') return uvxCommand(target, args, cwd, env);
+  if (target.scheme === 'go') return goCommand(target, args, cwd, env);
+  return npxCommand(target, args, cwd, env);
 }
 
 async function npxCommand(
-  text: string,
+  { name, version }: Extract<SchemeTarget, { scheme: 'npx' }>,
   args: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<SchemeOutcome> {
-  const wanted = packageFromNpx(text);
-  if (wanted === undefined) {
-    return { kind: 'refused', reason: `npx://${text}: expected npx://PACKAGE or npx://PACKAGE@VERSION` };
-  }
+  const wanted = { name, ...(version === undefined ? {} : { version }) };
   const bin = await findInstalledBin(wanted, [cwd, import.meta.dirname]);
   if (bin !== undefined) {
     const command = bin.byNode
       ? { file: process.execPath, args: [bin.path, ...args], env: {} }
       : { file: bin.path, args, env: {} };
-    return { kind: 'command', command, via: 'installed', package: text };
+    return { kind: 'command', command, via: 'installed' };
   }
+  const text = version === undefined ? name : `${name}@${version}`;
   const npx = await findProgram('npx', cwd, env.PATH ?? '');
   if (npx.kind !== 'found') {
     const reason = `npx://${text}: the package is not installed here and npx is not on PATH. Install npm, or npm install ${text}`;
@@ -88,7 +55,6 @@ async function npxCommand(
     kind: 'command',
     command: { file: npx.path, args: ['-y', text, ...args], env: npmVariables(env) },
     via: 'npx',
-    package: text,
   };
 }
 

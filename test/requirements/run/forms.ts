@@ -28,6 +28,9 @@ export const forms = [
     says: {
       'run.form.syntax': 'the syntax is run [flags] SERVER_OR_IMAGE_OR_PROTOCOL [-- ARGS...]',
       'run.form.arguments-after-dashes': 'arguments after -- reach the MCP server unchanged',
+      'run.form.uvx': 'run uvx://<package> runs the package with the Python runner',
+      'run.form.go': 'run go://<package> runs the package with the go runner',
+      'run.form.go-local-path': 'go:// with a path that starts with ./ or ../ builds and runs the local project',
       'run.form.npx': 'run npx://<package> runs the package with npx',
       'run.form.url': 'run <URL> starts a remote MCP server as a workload by proxying requests to the URL',
       'run.form.url-name': 'the URL form takes --name',
@@ -40,9 +43,6 @@ export const forms = [
       'run.form.registry-name':
         'run <server-name> looks the name up in the registry and uses its transport, permissions and environment variables',
       'run.form.generates-container': 'a protocol scheme generates a container that runs the package',
-      'run.form.uvx': 'run uvx://<package> runs the package with the Python runner',
-      'run.form.go': 'run go://<package> runs the package with the go runner',
-      'run.form.go-local-path': 'go:// with a path that starts with ./ or ../ builds and runs the local project',
     },
   },
   {

@@ -88,8 +88,8 @@ describe('the configuration of a workload', () => {
       ['a/b:1', { isolateNetwork: false, permissionProfile: 'nome' }, /there is no permission profile or file nome/],
       ['node', { network: 'host' }, /--network is for container images/],
       ['node', { isolateNetwork: true }, /a program or URL cannot be isolated/],
-      ['uvx://mcp-server', {}, /uvx:\/\/ is not available yet, it comes with container workloads/],
-      ['go://./server', {}, /go:\/\/ is not available yet/],
+      ['uvx://-r x', {}, /expected uvx:\/\/PACKAGE.*What works: npx:/],
+      ['go://server', {}, /expected go:\/\/HOST/],
       ['npx://-y', {}, /expected npx:\/\/PACKAGE/],
     ];
     for (const [target, flags, sentence] of wrong) {

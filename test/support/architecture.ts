@@ -77,6 +77,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/core': 'core/index.ts',
   '@toolmgr/core/testing': 'core/testing/index.ts',
   '@toolmgr/plugins': 'plugins/index.ts',
+  '@toolmgr/plugins/registry': 'plugins/registry/index.ts',
   '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
 };
 const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;
@@ -101,7 +102,7 @@ function mayReach(tree: SourceTree, from: string, target: string, specifier: str
 }
 
 /** Folders that every plugin may use. */
-const SHARED = ['plugins/shared', 'plugins/workloads/state'];
+const SHARED = ['plugins/shared', 'plugins/workloads/state', 'plugins/workloads/permissions', 'plugins/registry'];
 
 function isShared(path: string): boolean {
   return SHARED.some((folder) => path === folder || path.startsWith(`${folder}/`));

@@ -27,9 +27,11 @@ export interface RemoteRequest {
   readonly signal?: AbortSignal;
   /** Receives the body of a response with status 200 in chunks; `body` is empty then. Must not throw. */
   readonly take?: (piece: Uint8Array) => void;
+  /** Returns a redirect with its `location` instead of refusing it. The caller sends the next request, or none. */
+  readonly takesRedirect?: boolean;
 }
 
-/** A complete response with any status except a redirect; header names in lower case. */
+/** A complete response with any status, a redirect only when the request takes one; header names in lower case. */
 export interface RemoteAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -39,7 +41,7 @@ export interface RemoteAnswer {
 /** A bounded HTTP client for configured URLs and URLs in their documents. */
 export interface RemoteHttp {
   /**
-   * Sends one request and reads the complete response. Redirects are never followed.
+   * Sends one request and reads the complete response. Redirects are never followed, and refused unless the request takes them.
    * @throws GatewayFault REMOTE_REFUSED when the rules forbid the address; REMOTE_UNAVAILABLE without a complete response
    * within the limits. Neither contains a query, a header or a body.
    */
@@ -185,7 +187,7 @@ async function exchange(
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
-    if (answer.statusCode >= 300 && answer.statusCode < 400) {
+    if (isRedirect(answer.statusCode) && wanted.takesRedirect !== true) {
       throw refused(url, `answered with a redirect (status ${answer.statusCode}), which is not followed`);
     }
     return {
@@ -199,6 +201,11 @@ async function exchange(
     clearTimeout(late);
     ending.abort(); // closes a response that was not read completely
   }
+}
+
+/** 304 answers a conditional request. */
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304;
 }
 
 async function bodyOf(

@@ -5,6 +5,8 @@ export interface Inbound {
   readonly method: string;
   /** Path without query, e.g. `/mcp`. */
   readonly path: string;
+  /** The query without `?`, when the adapter provides it. It may hold secrets: it is never logged. */
+  readonly query?: string | undefined;
   /** Header names in lower case; repeated headers joined as Node joins them. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly remoteAddress: string | undefined;

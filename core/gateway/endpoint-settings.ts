@@ -2,6 +2,7 @@ import type { Era } from '../contract/era.ts';
 import { GatewayFault } from '../errors.ts';
 import type { EndpointSettings } from '../extension/plugin.ts';
 import { ERAS } from '../pipeline/server-info.ts';
+import type { Plan } from './plan.ts';
 
 /** What plugins set about the endpoint while they were applied. */
 export interface EndpointOptions {
@@ -38,4 +39,31 @@ export function createEndpointSettings(endpointPath: string): {
     },
     options: () => ({ eras: only === undefined ? ERAS : [only], directPath }),
   };
+}
+
+/**
+ * The paths of an endpoint beside its own, with what they are.
+ * @throws GatewayFault PLAN_INVALID when two are equal, or no method is left for an event stream
+ */
+export function endpointPaths(
+  { path, sse, postOnly }: Plan['endpoint'],
+  directPath: string | undefined,
+): ReadonlyMap<string, string> {
+  if (sse !== undefined && postOnly === true)
+    throw new GatewayFault('PLAN_INVALID', 'endpoint.sse needs GET, which endpoint.postOnly refuses');
+  const all: readonly (readonly [string | undefined, string])[] = [
+    [path, 'the path of MCP'],
+    [directPath, 'the direct path'],
+    [sse?.path, 'the path of event streams'],
+    [sse?.messagesPath, 'the path of messages'],
+  ];
+  const paths = new Map<string, string>();
+  for (const [each, what] of all) {
+    if (each === undefined) continue;
+    const other = paths.get(each);
+    if (other !== undefined) throw new GatewayFault('PLAN_INVALID', `${each} is both ${other} and ${what}`);
+    paths.set(each, what);
+  }
+  paths.delete(path); // a plugin may mount other methods there
+  return paths;
 }

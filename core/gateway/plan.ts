@@ -4,6 +4,7 @@ import { explainIssues } from '../extension/explain-issues.ts';
 import { HTTP_CLIENTS } from '../http1/choose-client.ts';
 import { limitsSchema } from '../limits.ts';
 import { passthroughProblem } from '../pipeline/passthrough-headers.ts';
+import { pathPrefix } from '../server/http-sse/forwarded-headers.ts';
 
 const passthroughHeader = z.string().superRefine((header, context) => {
   const message = passthroughProblem(header);
@@ -49,6 +50,26 @@ export const planSchema = z.strictObject({
   endpoint: z
     .strictObject({
       path: z.string().startsWith('/').default('/mcp').describe('path of MCP'),
+      sse: z
+        .strictObject({
+          path: z.string().startsWith('/').default('/sse').describe('path of the event stream'),
+          messagesPath: z.string().startsWith('/').default('/messages').describe('path to which clients POST messages'),
+          prefix: z
+            .string()
+            .refine((text) => pathPrefix(text) !== undefined, {
+              error: 'expected a path such as /tools/mine: it begins with /, without //, .., % and query',
+            })
+            .optional()
+            .describe('put before messagesPath in the `endpoint` event; it wins over X-Forwarded-Prefix'),
+          trustForwarded: z
+            .boolean()
+            .optional()
+            .describe(
+              'the `endpoint` event follows X-Forwarded-Proto, -Host, -Port and -Prefix; only behind a proxy that sets them; default: false',
+            ),
+        })
+        .optional()
+        .describe('serves the deprecated transport HTTP+SSE of 2024-11-05 too; default: not served'),
       allowedHosts: z
         .array(z.string())
         .optional()

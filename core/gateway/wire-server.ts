@@ -1,6 +1,7 @@
 import type { SessionEnded } from '../contract/event.ts';
 import { createEndpoint, type Endpoint, type HandoverParts } from '../server/endpoint.ts';
 import { createSharedSessions, type SharedSessions } from '../server/era-2025-11-25/sessions/session-store.ts';
+import { endpointPaths } from './endpoint-settings.ts';
 import { mountedRoutes } from './mounted-routes.ts';
 import type { HandoverState } from './reload-handover.ts';
 import type { WiringParts } from './wire-backends.ts';
@@ -26,7 +27,7 @@ export function wireServer(
   const { directPath } = endpointSettings;
   const replacement = {
     service,
-    routes: mountedRoutes(hooks, plan.endpoint.path, directPath),
+    routes: mountedRoutes(hooks, plan.endpoint.path, endpointPaths(plan.endpoint, directPath)),
     requests: pipeline.requests,
     sharedSessions: sharedSessionsOf(parts),
     onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),

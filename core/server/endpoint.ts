@@ -26,8 +26,9 @@ import { type RecordedInbound, RequestRecorder } from './http/request-recorder.t
 import { CONSUMED, serveRoute } from './http/routes.ts';
 import { sendError } from './http/send-error.ts';
 import { withHeaders } from './http/with-headers.ts';
+import type { SseOptions } from './http-sse/message-uri.ts';
 import { createProtocolRouter } from './protocol-router.ts';
-import type { HttpExchange } from './protocol-server.ts';
+import type { HttpExchange, ServedPath } from './protocol-server.ts';
 import { createRejectedTokens } from './rejected-tokens.ts';
 import { ReloadableService } from './reloadable-service.ts';
 
@@ -39,6 +40,8 @@ export interface EndpointOptions {
   readonly path: string;
   /** A second path of the same endpoint; the gateway decides what each path serves. */
   readonly directPath?: string | undefined;
+  /** Serves the transport HTTP+SSE at paths of its own. */
+  readonly sse?: SseOptions | undefined;
   /** Allowed host names; `undefined` = loopback names when `loopback`, any otherwise. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Allowed Origin values, exact, besides loopback ones. */
@@ -145,8 +148,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         await serveRoute(route, inbound, readBody, responder);
       } else if (inbound.path === path || inbound.path === directPath) {
         inbound.record?.enters('mcp');
-        await serveMcp(inbound, readBody, responder);
-      } else sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');
+        await serveMcp(router.streamable, inbound, readBody, responder);
+      } else {
+        const served = router.sseAt(inbound.path);
+        if (served === undefined) return sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');
+        inbound.record?.enters('mcp');
+        await serveMcp(served, inbound, readBody, responder);
+      }
     } catch (cause) {
       log.error('a request failed', { path: inbound.path, cause: explainCause(cause) });
       refuse(responder, 500, INTERNAL);
@@ -157,11 +165,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     }
   }
 
-  async function serveMcp(inbound: RecordedInbound, readBody: BodyReader, responder: Responder): Promise<void> {
+  async function serveMcp(
+    served: ServedPath,
+    inbound: RecordedInbound,
+    readBody: BodyReader,
+    responder: Responder,
+  ): Promise<void> {
     const { method } = inbound;
-    const bodiless = method === 'POST' || postOnly ? undefined : router.bodiless(method);
-    if (method !== 'POST' && bodiless === undefined) {
-      const allow = postOnly ? POST_ONLY : router.allow();
+    const isMessage = method === 'POST' && served.takesMessages;
+    const bodiless = isMessage || postOnly ? undefined : served.bodiless(method);
+    if (!isMessage && bodiless === undefined) {
+      const allow = postOnly ? POST_ONLY : served.allow();
       return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
     }
     const found = service.identify(inbound);
@@ -189,7 +203,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const message = readMessage(body, limits);
     if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
     inbound.record?.says(message);
-    const server = router.serverFor(inbound, message);
+    const server = served.serverFor(inbound, message);
     if ('code' in server) return refuse(responder, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
     inbound.record?.speaks(server.era);
     await server.post(exchange, message); // awaited, because returning the promise costs two more microtasks

@@ -14,13 +14,17 @@ import { createLegacyServer, type LegacyServer } from './era-2025-11-25/legacy-s
 import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
 import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-server.ts';
 import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
-import type { HttpExchange, ProtocolServer, ProtocolServerParts } from './protocol-server.ts';
+import type { SseOptions } from './http-sse/message-uri.ts';
+import { createSseServer } from './http-sse/sse-server.ts';
+import type { HttpExchange, ProtocolServer, ProtocolServerParts, ServedPath } from './protocol-server.ts';
 
 /** What a protocol router is made with. */
 export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbeat'> {
   /** The legacy sessions of all replicas. */
   readonly sharedSessions?: SharedSessions | undefined;
   onSessionEnded(ended: SessionEnded): void;
+  /** Serves the transport HTTP+SSE too. */
+  readonly sse?: SseOptions | undefined;
 }
 
 /** The protocol servers of one endpoint, and the choice between them for each request. */
@@ -31,6 +35,7 @@ export function createProtocolRouter({
   now,
   sharedSessions,
   onSessionEnded,
+  sse: sseOptions,
   strictProtocolVersion = true,
 }: ProtocolRouterParts) {
   const heartbeat = createHeartbeat(limits.keepAliveMs, (cause) =>
@@ -45,8 +50,10 @@ export function createProtocolRouter({
   const servers: readonly ProtocolServer[] = [modern, legacy];
   const isServed = (server: ProtocolServer): boolean => describeServer().eras.includes(server.era);
   const byEra = new Map<Era, ProtocolServer>(servers.map((server) => [server.era, server]));
+  const sse = sseOptions && createSseServer({ ...parts, ...sseOptions, legacy, isServed: () => isServed(legacy) });
 
-  return {
+  const streamable: ServedPath = {
+    takesMessages: true,
     serverFor(inbound: Inbound, message: Message): ProtocolServer | WireError {
       const server = byEra.get(eraOf(message, inbound.headers, legacy));
       if (server !== undefined && isServed(server)) return server;
@@ -63,13 +70,24 @@ export function createProtocolRouter({
       const more = servers.filter(isServed).flatMap(({ methods }) => Object.keys(methods));
       return { allow: ['POST', ...more].join(', ') };
     },
+  };
+
+  return {
+    /** What the path of MCP serves: streamable HTTP. */
+    streamable,
+    /** What a path of the transport HTTP+SSE serves; `undefined` for other paths. */
+    sseAt: (path: string): ServedPath | undefined => sse?.at(path),
     counts() {
       const sessions = servers.reduce((sum, server) => sum + server.sessions(), 0);
       return { sessions, streams: heartbeat.streams.size };
     },
-    close: () => servers.forEach((server) => void server.close()),
+    close() {
+      for (const server of servers) server.close();
+      sse?.close();
+    },
     async stop() {
       await Promise.all(servers.map((server) => server.stop()));
+      sse?.stop();
       heartbeat.stop();
     },
   };

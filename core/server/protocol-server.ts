@@ -1,6 +1,7 @@
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { Responder } from '../contract/inbound.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import type { Message } from '../mcp/message.ts';
@@ -30,6 +31,18 @@ export interface ProtocolServer {
   close(): void;
   /** Aborts the calls that are still running and frees all resources. */
   stop(): Promise<void>;
+}
+
+/** What the endpoint serves at one path. */
+export interface ServedPath {
+  /** Whether POST is served; then its body is one message for {@link serverFor}. */
+  readonly takesMessages: boolean;
+  /** Handler of a request without a body; `undefined` when the method is not allowed. */
+  bodiless(method: string): ((exchange: HttpExchange) => void | Promise<void>) | undefined;
+  /** Headers of a response to a method that is not allowed. */
+  allow(): Readonly<Record<string, string>>;
+  /** The server of a message, or why there is none. */
+  serverFor(inbound: RecordedInbound, message: Message): Pick<ProtocolServer, 'era' | 'post'> | WireError;
 }
 
 /** What a protocol server is made with. */

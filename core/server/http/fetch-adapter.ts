@@ -54,6 +54,7 @@ function webInbound(request: Request, responder: Responder): Inbound {
   return {
     method: request.method,
     path: url.pathname,
+    query: url.search === '' ? undefined : url.search.slice(1),
     headers,
     remoteAddress: undefined,
     signal: controller.signal,

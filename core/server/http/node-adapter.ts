@@ -23,16 +23,23 @@ export class NodeInbound implements Inbound {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly remoteAddress: string | undefined;
   readonly #responder: Responder;
+  readonly #target: string;
   #cancel: Cancel | undefined;
 
   /** `mountPath`: see {@link HandleOptions}. */
   constructor(request: IncomingMessage, responder: Responder, mountPath = baseUrlOf(request)) {
     this.#responder = responder;
     this.method = request.method ?? 'GET';
-    const path = pathOf(request.url ?? '/');
+    this.#target = request.url ?? '/';
+    const path = pathOf(this.#target);
     this.path = mountPath === '' ? path : mounted(mountPath, path);
     this.headers = headersOf(request);
     this.remoteAddress = request.socket.remoteAddress; // read now, because Node does not keep the address of a closed socket
+  }
+
+  get query(): string | undefined {
+    const at = this.#target.indexOf('?');
+    return at === -1 ? undefined : this.#target.slice(at + 1);
   }
 
   get cancel(): Cancel {

@@ -43,6 +43,7 @@ export class RequestRecorder implements RequestRecord, Responder {
   readonly #responder: Responder;
   readonly #listener: RequestListener;
   #isSettled = false;
+  #isAnsweredElsewhere = false;
 
   constructor(inbound: Inbound, responder: Responder, listener: RequestListener) {
     this.inbound = inbound;
@@ -91,13 +92,24 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.error = { code, message: message.length > MAX_MESSAGE ? '' : message };
   }
 
+  /** The next response only acknowledges the request; the one that counts is given to {@link answered}. */
+  isAnsweredElsewhere(): void {
+    this.#isAnsweredElsewhere = true;
+  }
+
+  /** The response was sent by another connection. */
+  answered(status: number, body?: RequestRecord['body']): void {
+    if (this.status !== 0) return;
+    this.status = status;
+    this.body = body;
+    this.responseBytes += bytesOf(body);
+    this.#settle();
+  }
+
   send(status: number, headers: Readonly<Record<string, string>>, body?: RequestRecord['body']): void {
     if (this.status !== 0) return;
     this.#responder.send(status, headers, body);
-    this.status = status;
-    this.body = body;
-    this.responseBytes = bytesOf(body);
-    this.#settle();
+    if (!this.#isAnsweredElsewhere) this.answered(status, body);
   }
 
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {

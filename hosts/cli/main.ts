@@ -1,6 +1,7 @@
 import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
 import { Command, CommanderError } from 'commander';
 import { addRunCommands } from '../run/main.ts';
+import { addRegistryCommands } from '../run/registry/main.ts';
 import { prepareEngine } from '../shared/engine.ts';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
   addUpCommand(program);
   addClientCommands(program);
   addRunCommands(program);
+  addRegistryCommands(program);
   addVmcpCommands(program);
   addPluginCommands(program);
   program

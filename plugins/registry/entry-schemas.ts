@@ -113,7 +113,11 @@ export const imageServer = z.object({
   transport: z.enum(['stdio', 'sse', 'streamable-http']),
   target_port: port.optional(),
   args: z.array(plain).max(MAX_LIST).optional(),
-  permissions: permissionProfile.optional(),
+  permissions: permissionProfile
+    .refine((profile) => !hasControlCharacters(textsIn(profile)), {
+      error: 'has control characters',
+    })
+    .optional(),
   provenance: provenance.optional(),
   docker_tags: shortList.optional(),
   /** Arguments without a value, which the user must give. */
@@ -121,6 +125,12 @@ export const imageServer = z.object({
   /** What the document says and toolmgr does not do. */
   not_used: shortList.optional(),
 });
+
+/** All texts of a value; its depth is limited by the document. */
+function textsIn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && value !== null ? Object.values(value).map(textsIn).join(' ') : '';
+}
 
 /** A server at a URL. Source: HTTP API spec §2 "RemoteServer". */
 export const remoteServer = z.object({

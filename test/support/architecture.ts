@@ -203,7 +203,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['hosts/http'],
   '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http'],
-  yaml: ['hosts/vmcp', 'hosts/run'],
+  yaml: ['hosts/vmcp', 'hosts/run', 'hosts/shared'],
   'jsonc-parser': ['hosts/cli/up'],
   commander: ['hosts'],
   'get-port': ['plugins/workloads', 'hosts'],

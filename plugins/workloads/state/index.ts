@@ -1,7 +1,9 @@
 // Records of workloads on disk: status, configuration and logs. Read by plugins, written by hosts.
 
 export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.ts';
-export { type PermissionProfile, readProfile } from '../permissions/profile.ts';
+export { type PermissionProfile, permissionProfile, readProfile } from '../permissions/profile.ts';
+export { atomicWrite } from './atomic-write.ts';
+export { withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { type ReadRunConfig, readRunConfig } from './read-run-config.ts';

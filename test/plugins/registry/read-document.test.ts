@@ -249,6 +249,7 @@ describe('a hostile registry document', () => {
     [{ tools: ['a\u202eb'] }, 'has control characters'],
     [{ permissions: { read: ['/etc;rm'] } }, 'permissions.read.0'],
     [{ permissions: { surprise: true } }, 'permissions'],
+    [{ permissions: { network: { mode: 'host\u009b2J' } } }, 'permissions: has control characters'],
     [{ target_port: 70_000 }, 'target_port'],
     [{ transport: 'exec' }, 'transport'],
   ])('refuses %j', (more, reason) => {

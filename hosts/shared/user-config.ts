@@ -1,0 +1,96 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { explainCause, explainIssues } from '@toolmgr/core';
+import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/workloads/state';
+import { Document, isMap, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { UsageError } from './usage-error.ts';
+
+const text = z.string().min(1);
+
+/**
+ * What a user sets for all commands: `config.yaml`. Unknown keys are refused.
+ *
+ * Source: reference workload-api §6.2; `sigstore_trusted_root` is ours.
+ */
+const userConfig = z.strictObject({
+  /** Registry document at a URL, API of a registry server, or registry document on disk: at most one of them. */
+  registry_url: text.optional(),
+  registry_api_url: text.optional(),
+  local_registry_path: text.optional(),
+  /** Allows plain http and private addresses for the registry and for the remote servers in it. */
+  allow_private_registry_ip: z.boolean().optional(),
+  /** File with the trust root that signatures of images are checked against, instead of the one that is downloaded. */
+  sigstore_trusted_root: text.optional(),
+  /** Where `--secret` looks. */
+  secrets: z
+    .strictObject({
+      provider_type: z.enum(['encrypted', 'environment']).optional(),
+      setup_completed: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+/** Settings of the user. */
+export type UserConfig = z.output<typeof userConfig>;
+
+/** Path of the settings: `config.yaml` in `toolmgr` of the XDG configuration folder. */
+export function userConfigPath(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  // XDG base directory specification: a relative path is ignored
+  const folder = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(env.HOME ?? homedir(), '.config');
+  return join(folder, 'toolmgr', 'config.yaml');
+}
+
+/** Reads the settings; none when there is no file. @throws UsageError naming the file and each fault in it */
+export async function readUserConfig(path = userConfigPath()): Promise<UserConfig> {
+  return checked(path, await textOf(path));
+}
+
+/**
+ * Changes settings; `undefined` removes one. Comments of the file stay. Other processes that change it wait.
+ * @throws UsageError when the file is not valid or cannot be written
+ */
+export async function changeUserConfig(change: Partial<UserConfig>, path = userConfigPath()): Promise<void> {
+  await withLock(stateDir(), LOCK, async () => {
+    const before = await textOf(path);
+    checked(path, before);
+    const read = parseDocument(before);
+    const document = isMap(read.contents) ? read : new Document({});
+    for (const [key, value] of Object.entries(change)) {
+      if (value === undefined) document.delete(key);
+      else document.set(key, document.createNode(value));
+    }
+    const after = String(document);
+    checked(path, after);
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await atomicWrite(path, after);
+    } catch (cause) {
+      throw new UsageError(`${path} cannot be written: ${explainCause(cause)}`);
+    }
+  });
+}
+
+const LOCK = '.user-config'; // no workload has this name
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw new UsageError(`${path} cannot be read: ${explainCause(cause)}`);
+  }
+}
+
+function checked(path: string, content: string): UserConfig {
+  const document = parseDocument(content);
+  if (document.errors.length > 0) throw new UsageError(`${path} is not YAML: ${document.errors[0]?.message ?? ''}`);
+  const read = userConfig.safeParse(document.toJS({ maxAliasCount: 10 }) ?? {});
+  if (!read.success) throw new UsageError(`${path}: ${explainIssues('', userConfig, read.error).join('; ')}`);
+  const sources = SOURCES.filter((key) => read.data[key] !== undefined);
+  if (sources.length > 1) throw new UsageError(`${path}: ${sources.join(' and ')} exclude each other`);
+  return read.data;
+}
+
+const SOURCES = ['registry_url', 'registry_api_url', 'local_registry_path'] as const;

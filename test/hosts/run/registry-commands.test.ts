@@ -1,0 +1,120 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changeUserConfig, readUserConfig, userConfigPath } from '../../../hosts/shared/user-config.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
+import { startToolmgr } from './toolmgr.ts';
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'toolmgr-home-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const toolmgr = (...args: string[]) =>
+  startToolmgr(home, args, home, { XDG_CONFIG_HOME: join(home, 'config'), XDG_CACHE_HOME: join(home, 'cache') }).ended;
+
+const DOCUMENT = {
+  version: '1.0.0',
+  servers: {
+    one: { image: 'example/one:1', transport: 'stdio', description: 'The \u001b[31mfirst', tools: ['a'] },
+    bad: { image: '--privileged', transport: 'stdio' },
+  },
+  remote_servers: { two: { url: 'https://two.example.com/mcp', transport: 'sse', tags: ['second'] } },
+};
+
+describe('the commands of the registry', () => {
+  it('search, list and show the built-in registry', async () => {
+    const found = await toolmgr('search', 'knowledge', '--format', 'json');
+    expect(found, found.err).toMatchObject({ code: 0 });
+    expect(JSON.parse(found.out)).toEqual([
+      expect.objectContaining({ name: 'memory', type: 'package', transport: 'stdio' }),
+    ]);
+    const listed = await toolmgr('registry', 'list');
+    expect(listed.out).toMatch(/^NAME +TYPE +TRANSPORT +DESCRIPTION\n/);
+    expect(listed).toMatchObject({ code: 0, err: '' });
+    const info = await toolmgr('registry', 'info', 'github', '--format', 'json');
+    expect(JSON.parse(info.out)).toMatchObject({ is_remote: false, server: { name: 'github', transport: 'stdio' } });
+    const wrong = await toolmgr('registry', 'info', 'memroy');
+    expect(wrong).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the built-in registry has no server memroy (did you mean memory?)'),
+    });
+  });
+
+  it('use the registry that config names, and say what it leaves out', async () => {
+    const file = join(home, 'registry.json');
+    await writeFile(file, JSON.stringify(DOCUMENT));
+    const set = await toolmgr('config', 'set', 'registry', './registry.json');
+    expect(set, set.err).toMatchObject({ code: 0, out: expect.stringContaining('with 2 servers (1 are left out') });
+    expect((await toolmgr('config', 'get', 'registry')).out).toBe(`${file}\n`);
+    expect((await toolmgr('config', 'get')).out).toContain(`registry = ${file}\n`);
+    const listed = await toolmgr('registry', 'list');
+    expect(listed.out).toContain('The [31mfirst');
+    expect(listed.out + listed.err).not.toContain('\u001b');
+    expect(listed.err).toContain('bad: image: expected a container image');
+    expect((await toolmgr('search', 'second', '--format', 'json')).out).toContain('https://two.example.com/mcp');
+    expect((await toolmgr('registry', 'info', 'bad')).err).toContain('has bad, which is not used');
+    expect((await toolmgr('config', 'unset', 'registry')).out).toBe('registry = default\n');
+    expect((await toolmgr('search', 'second')).err).toContain('has no server with second');
+  });
+
+  it('refuse a registry that cannot be loaded, and keep the one before', async () => {
+    await using server = await loopbackServer((_request, response) => response.end(JSON.stringify(DOCUMENT)));
+    const url = `${server.url}/registry.json`;
+    expect((await toolmgr('config', 'set', 'registry', url)).err).toContain('--allow-private-ip');
+    expect(server.seen).toEqual([]);
+    const allowed = await toolmgr('config', 'set', 'registry', url, '--allow-private-ip');
+    expect(allowed, allowed.err).toMatchObject({ code: 0 });
+    expect((await toolmgr('config', 'set', 'registry', '/no/such.json')).code).toBe(1);
+    expect((await toolmgr('config', 'get', 'registry')).out).toBe(`${url}\n`);
+    await server[Symbol.asyncDispose]();
+    const offline = await toolmgr('search', 'one');
+    expect(offline).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('one'),
+      err: expect.stringContaining('the copy of'),
+    });
+    expect((await toolmgr('config', 'set', 'nonsense', 'x')).err).toContain('the settings are registry');
+  });
+});
+
+describe('the settings of a user', () => {
+  it('are changed in their file with mode 0600, and its comments stay', async () => {
+    const path = join(home, 'toolmgr/config.yaml');
+    process.env.TOOLMGR_STATE_DIR = home;
+    await changeUserConfig({ registry_url: 'https://a.example.com/r.json' }, path);
+    await writeFile(path, `# mine\n${await readFile(path, 'utf8')}`);
+    await Promise.all([
+      changeUserConfig({ sigstore_trusted_root: '/root.json' }, path),
+      changeUserConfig({ allow_private_registry_ip: true }, path),
+    ]);
+    expect(await readFile(path, 'utf8')).toContain('# mine');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readUserConfig(path)).toEqual({
+      registry_url: 'https://a.example.com/r.json',
+      sigstore_trusted_root: '/root.json',
+      allow_private_registry_ip: true,
+    });
+  });
+
+  it.each([
+    ['registri_url: x', 'registry_url'],
+    ['registry_url: a\nregistry_api_url: b', 'exclude each other'],
+    ['a: [', 'is not YAML'],
+    ['registry_url: 5', 'registry_url'],
+  ])('are refused: %j', async (content, expected) => {
+    const path = join(home, 'config.yaml');
+    await writeFile(path, content);
+    await expect(readUserConfig(path)).rejects.toThrow(expected);
+    await expect(changeUserConfig({ registry_url: 'x' }, path)).rejects.toThrow(expected);
+    expect(await readFile(path, 'utf8')).toBe(content);
+  });
+
+  it('are in the XDG configuration folder', () => {
+    expect(userConfigPath({ XDG_CONFIG_HOME: '/x' })).toBe('/x/toolmgr/config.yaml');
+    expect(userConfigPath({ XDG_CONFIG_HOME: 'x', HOME: '/h' })).toBe('/h/.config/toolmgr/config.yaml');
+  });
+});

@@ -153,7 +153,7 @@ export { decode, decodeObject, encode, isObject } from './json/json-value.ts';
 export { RawObject } from './json/raw-json.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
-export { MISSING_BACKENDS } from './mcp/meta.ts';
+export { endToEndMeta, MISSING_BACKENDS } from './mcp/meta.ts';
 export { CALL_METHODS, CLIENT_METHODS } from './mcp/methods.ts';
 export { mirrorArguments, readAnnotations } from './mcp/mirrored-params.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './mcp/result.ts';

@@ -29,6 +29,7 @@ export const catalogue: Catalogue = {
     section: { contractKey: 'incomingAuth.authz', leftOutOf: ['running'] },
     contract: () => import('./authorization/cedar/contract.ts'),
   },
+  'interception/webhooks': () => import('./interception/webhooks/index.ts'),
   'outgoing-auth/unauthenticated': {
     load: () => import('./outgoing-auth/unauthenticated/index.ts'),
     section: { choice: { of: 'outgoingAuth.*', type: 'unauthenticated', isDefault: true } },

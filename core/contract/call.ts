@@ -46,6 +46,8 @@ export interface Call {
   readonly backendState?: string;
   /** The client's answers to the input requests of the last round: the raw `inputResponses` object. */
   readonly inputResponses?: RawJson;
+  /** The call before it was changed; absent for an unchanged one. A `requestState` is bound to what the client sent. */
+  readonly asked?: Call | undefined;
   /** Aborts when the call is cancelled. Created on first use. */
   readonly signal: AbortSignal;
   /** The same without an AbortSignal, which costs more; the gateway itself uses this one. */

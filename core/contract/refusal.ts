@@ -2,7 +2,7 @@
 export interface Refusal {
   readonly refused: true;
   /** 503: undecided for now, e.g. while an identity provider is unavailable; a retry may succeed. */
-  readonly status: 401 | 403 | 429 | 503;
+  readonly status: 401 | 403 | 413 | 422 | 429 | 503;
   /** Short, for the client. */
   readonly reason: string;
   /** Whole milliseconds until the same request may succeed; only with 429 and 503. */

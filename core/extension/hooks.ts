@@ -26,7 +26,7 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     authorize: guard('authorize', new AsyncSeriesBailHook<[Call], Refusal | undefined>(['call'])),
     limit: guard('limit', new AsyncSeriesBailHook<[Call], Refusal | undefined>(['call'])),
     // transformations: each value is passed to the next tap
-    rewriteCall: guard('rewriteCall', new AsyncSeriesWaterfallHook<[Call]>(['call'])),
+    rewriteCall: endedByRefusal(guard('rewriteCall', new AsyncSeriesWaterfallHook<[Call]>(['call']))),
     rewriteResult: guard('rewriteResult', new AsyncSeriesWaterfallHook<[CallResult, Call]>(['result', 'call'])),
     shapeCatalog: guard('shapeCatalog', new SyncWaterfallHook<[CatalogDraft, CatalogInputs]>(['draft', 'inputs'])),
     advertise: guard(
@@ -51,6 +51,26 @@ export function createHooks(report: (fault: GatewayFault) => void) {
   };
   skipUnstarted(hooks.starting, hooks.stopping);
   return hooks;
+}
+
+/** A hook whose taps change a call or refuse it. */
+type RewriteHook<H extends AsyncSeriesWaterfallHook<[Call]>> = Omit<H, 'tap' | 'tapPromise' | 'promise'> & {
+  tap(options: Parameters<H['tap']>[0], change: (call: Call) => Call | Refusal): void;
+  tapPromise(options: Parameters<H['tap']>[0], change: (call: Call) => Promise<Call | Refusal>): void;
+  promise(call: Call): Promise<Call | Refusal>;
+};
+
+/** After a refusal no tap runs: the refusal is the result. */
+function endedByRefusal<H extends AsyncSeriesWaterfallHook<[Call]>>(hook: H): RewriteHook<H> {
+  hook.intercept({
+    register: (tap) => {
+      const { fn } = tap as FullTap & { fn: (value: Call | Refusal) => unknown };
+      const skipping = (value: Call | Refusal): unknown =>
+        'refused' in value ? (tap.type === 'promise' ? Promise.resolve(value) : value) : fn(value);
+      return { ...tap, fn: skipping } as FullTap;
+    },
+  });
+  return hook as unknown as RewriteHook<H>;
 }
 
 /** The hooks of one gateway. */

@@ -26,12 +26,15 @@ export interface CallFields {
   readonly cancel: Cancellation;
   /** `params.arguments`, if already decoded. */
   readonly decoded?: JsonObject | undefined;
+  readonly asked?: Call | undefined;
 }
 
 /** What a tap may change in a call. New `arguments` are encoded once; other params stay raw. */
 export interface CallChanges
-  extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent' | 'inbound' | 'decoded'>> {
+  extends Partial<Omit<CallFields, 'id' | 'method' | 'members' | 'parent' | 'inbound' | 'decoded' | 'asked'>> {
   readonly arguments?: JsonObject;
+  /** All params without `_meta`, still raw. */
+  readonly members?: RawMembers;
   readonly signal?: AbortSignal;
 }
 
@@ -42,8 +45,9 @@ export function createCall(fields: CallFields): Call {
 
 /** A copy of `call` with changes. */
 export function callWith(call: Call, changes: CallChanges): Call {
-  const { arguments: argumentsValue, signal, ...rest } = changes;
-  const members = argumentsValue === undefined ? call.members : call.members.with('arguments', encode(argumentsValue));
+  const { arguments: argumentsValue, signal, members: given, ...rest } = changes;
+  const base = given ?? call.members;
+  const members = argumentsValue === undefined ? base : base.with('arguments', encode(argumentsValue));
   return new CallValue({
     id: call.id,
     method: call.method,
@@ -61,7 +65,8 @@ export function callWith(call: Call, changes: CallChanges): Call {
     cancel: signal === undefined ? call.cancel : cancellationOf(signal),
     ...rest,
     members,
-    decoded: argumentsValue === undefined && call instanceof CallValue ? call.decoded : undefined,
+    decoded: members === call.members && call instanceof CallValue ? call.decoded : undefined,
+    asked: call.asked ?? call,
   });
 }
 
@@ -82,6 +87,7 @@ class CallValue implements Call {
   readonly backendState: string | undefined;
   readonly inputResponses: RawJson | undefined;
   readonly cancel: Cancellation;
+  readonly asked: Call | undefined;
   #arguments: JsonObject | undefined;
 
   constructor(fields: CallFields) {
@@ -100,6 +106,7 @@ class CallValue implements Call {
     this.backendState = fields.backendState;
     this.inputResponses = fields.inputResponses;
     this.cancel = fields.cancel;
+    this.asked = fields.asked;
     this.#arguments = fields.decoded;
   }
 

@@ -39,7 +39,13 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
   try {
     // Awaiting an available value costs a turn of the microtask queue each time.
     const given = pipeline.rewriteCall(asked);
-    call = rewritten(context, asked, isPromise(given) ? await given : given);
+    const changed = isPromise(given) ? await given : given;
+    if ('refused' in changed) {
+      refusal = changed;
+      outcome = 'refused';
+      return await denialOf(pipeline, call, refusal);
+    }
+    call = rewritten(context, asked, changed);
     const decided = curated ? undefined : decide(pipeline, call, resumed === undefined);
     refusal = isPromise(decided) ? await decided : decided;
     if (refusal !== undefined) {

@@ -13,7 +13,7 @@ type ValueOrPromise<T> = T | Promise<T>;
 /** The hooks of one request as plain functions, in the order in which a call passes them. */
 export interface Pipeline {
   identify(inbound: Inbound): ValueOrPromise<Caller | Refusal | undefined>;
-  rewriteCall(call: Call): ValueOrPromise<Call>;
+  rewriteCall(call: Call): ValueOrPromise<Call | Refusal>;
   authorize(call: Call): ValueOrPromise<Refusal | undefined>;
   limit(call: Call): ValueOrPromise<Refusal | undefined>;
   dispatch: Dispatch;

@@ -23,8 +23,8 @@ export const HOOK_PROSE = {
     when: 'once per HTTP request on the endpoint, before its body is read',
   },
   rewriteCall: {
-    signature: '(call: Call) → Call',
-    purpose: 'changes a call: arguments, name, metadata',
+    signature: '(call: Call) → Call | Refusal',
+    purpose: 'changes a call: arguments, name, metadata; a refusal ends it, and no later tap runs',
     empty: 'the call is unchanged',
     thrown: 'the call fails with -32603; it is not sent',
     when: 'per call, first; a new name is looked up again and authorized under that name',

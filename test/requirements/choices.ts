@@ -12,6 +12,7 @@ import { revisions } from './choices/revisions.ts';
 import { search } from './choices/search.ts';
 import { telemetry } from './choices/telemetry.ts';
 import { templates } from './choices/templates.ts';
+import { webhooks } from './choices/webhooks.ts';
 import { wire } from './choices/wire.ts';
 
 /** Decisions where the three documents show nothing, so that invented behaviour is visible. */
@@ -31,4 +32,5 @@ export const choices = [
   ...search,
   ...telemetry,
   ...templates,
+  ...webhooks,
 ] as const;

@@ -211,6 +211,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'proper-lockfile': ['plugins/workloads/state'],
   ioredis: ['plugins/stores/redis'],
   oauth4webapi: ['plugins/shared/oauth'],
+  rfc6902: ['plugins/interception/webhooks'],
   'ipaddr.js': ['plugins/shared/safe-http'],
   ajv: ['plugins/composite/engine'],
   'import-meta-resolve': ['core/gateway'],

@@ -50,7 +50,7 @@ export function inputRequiredResult(
     if (!canAnswer(call.client.capabilities, question)) throw new CallError(missingCapability(question));
   }
   const state = { callId: call.id, round: call.round + 1, backend: call.target.backend, ...carried };
-  const sealed = parts.seal.seal(state, call);
+  const sealed = parts.seal.seal(state, call.asked ?? call);
   if (sealed.length > parts.limits.requestStateBytes) {
     throw new CallError(wireError(CODE.internalError, 'the requestState of the backend is too large'));
   }

@@ -1,14 +1,20 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { notPublic } from './public-address.ts';
+import { LOOPBACK, notPublic } from './public-address.ts';
 
 /** Rules for addresses and certificates of connections. */
 export interface ConnectRules {
   /** Allows loopback, private, link-local (cloud metadata) and other special addresses. */
   readonly allowPrivateAddresses?: boolean;
+  /** Allows loopback addresses, and no other special ones. */
+  readonly allowLoopback?: boolean;
   /** PEM certificates that replace the system's roots, from `readCaBundle`. */
   readonly ca?: string;
+  /** Certificate and private key of this client, in PEM. */
+  readonly identity?: { readonly cert: string; readonly key: string };
+  /** Accepts any certificate of the server, for development. */
+  readonly skipsVerification?: boolean;
   /** Resolves names; the system's resolver by default, replaced in tests. */
   readonly lookup?: LookupFunction;
 }
@@ -23,13 +29,22 @@ export function guardedConnector(rules: ConnectRules, timeoutMs: number): buildC
   const connect = buildConnector({
     timeout: timeoutMs,
     allowH2: false,
-    ...(rules.ca === undefined ? {} : { ca: rules.ca }),
+    ...tlsOptions(rules),
     lookup: guardedLookup(rules),
   });
   return (options, callback) => {
     const problem = addressProblem(options.hostname, rules);
     if (problem !== undefined) callback(new ForbiddenAddress(problem), null);
     else connect(options, callback);
+  };
+}
+
+/** The rules for certificates as options of a TLS connection. */
+export function tlsOptions({ ca, identity, skipsVerification }: ConnectRules) {
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(identity === undefined ? {} : { cert: identity.cert, key: identity.key }),
+    ...(skipsVerification === true ? { rejectUnauthorized: false } : {}),
   };
 }
 
@@ -47,10 +62,14 @@ function guardedLookup(rules: ConnectRules): LookupFunction {
 }
 
 /** The error text for a forbidden address; `undefined` for names. */
-export function addressProblem(host: string, { allowPrivateAddresses }: ConnectRules): string | undefined {
+export function addressProblem(
+  host: string,
+  { allowPrivateAddresses, allowLoopback }: ConnectRules,
+): string | undefined {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   if (allowPrivateAddresses === true || isIP(address) === 0) return undefined;
   const description = notPublic(address);
+  if (allowLoopback === true && description === LOOPBACK) return undefined;
   return description === undefined ? undefined : `leads to ${description}, which is not allowed`;
 }
 

@@ -20,9 +20,12 @@ export function notPublic(address: string, depth = 0): string | undefined {
   return description ?? (isGlobalUnicast(six) ? undefined : 'a reserved address');
 }
 
+/** The description of loopback addresses. */
+export const LOOPBACK = 'a loopback address';
+
 /** Descriptions for the ranges of ipaddr.js; other ranges are reserved, except unicast. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  loopback: 'a loopback address',
+  loopback: LOOPBACK,
   private: 'a private address',
   uniqueLocal: 'a private address',
   linkLocal: 'a link-local address',

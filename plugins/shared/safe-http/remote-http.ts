@@ -7,7 +7,13 @@ import {
   proxyRouteFor,
 } from '@toolmgr/core';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
-import { addressProblem, type ConnectRules, ForbiddenAddress, guardedConnector } from './guarded-connector.ts';
+import {
+  addressProblem,
+  type ConnectRules,
+  ForbiddenAddress,
+  guardedConnector,
+  tlsOptions,
+} from './guarded-connector.ts';
 
 /** Rules for a client of configured URLs. Default: only https to public addresses. */
 export interface RemoteRules extends ConnectRules {
@@ -17,13 +23,15 @@ export interface RemoteRules extends ConnectRules {
   readonly timeoutMs?: number;
   /** Maximum bytes of a response body. */
   readonly maxBytes?: number;
+  /** Maximum connections to one origin; further requests wait within their time. */
+  readonly connections?: number;
 }
 
 /** One request. `signal` ends it early. */
 export interface RemoteRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly signal?: AbortSignal;
   /** Receives the body of a response with status 200 in chunks; `body` is empty then. Must not throw. */
   readonly take?: (piece: Uint8Array) => void;
@@ -68,7 +76,7 @@ const KEEP_ALIVE_MS = 10_000;
 export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
   const agent = new Agent({
     connect: guardedConnector(rules, rules.timeoutMs ?? TIMEOUT_MS),
-    connections: CONNECTIONS_PER_ORIGIN,
+    connections: rules.connections ?? CONNECTIONS_PER_ORIGIN,
     maxOrigins: MAX_ORIGINS,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -157,8 +165,8 @@ function proxyAgent({ isTls, hostname, port, authorization }: ProxyRoute, rules:
   return new ProxyAgent({
     uri: `${isTls ? 'https' : 'http'}://${host}:${port}`,
     ...(authorization === undefined ? {} : { token: authorization }),
-    requestTls: { timeout: rules.timeoutMs ?? TIMEOUT_MS, ...(rules.ca === undefined ? {} : { ca: rules.ca }) },
-    connections: CONNECTIONS_PER_ORIGIN,
+    requestTls: { timeout: rules.timeoutMs ?? TIMEOUT_MS, ...tlsOptions(rules) },
+    connections: rules.connections ?? CONNECTIONS_PER_ORIGIN,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,

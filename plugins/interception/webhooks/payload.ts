@@ -4,7 +4,7 @@ import { encode, isObject } from '@toolmgr/core';
 /** Version of the payloads. */
 export const PAYLOAD_VERSION = 'v0.1.0';
 
-/** What a webhook is told of the place of a call. */
+/** The place of a call, for payloads. */
 export interface PayloadContext {
   readonly serverName: string;
   readonly transport: string;

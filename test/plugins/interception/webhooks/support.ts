@@ -1,3 +1,4 @@
+import type { Era } from '../../../../core/contract/era.ts';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import type { Plugin } from '../../../../core/extension/plugin.ts';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../../core/testing/index.ts';
@@ -26,8 +27,8 @@ export async function hooked(
 }
 
 /** One of everything that can be called. */
-export function farServer(): FakeServer {
-  const far = fakeServer().tool('echo').tool('other', 'other').prompt('plan', 'x').resource('memo://1', 'x');
+export function farServer(eras?: readonly Era[]): FakeServer {
+  const far = fakeServer(eras).tool('echo').tool('other', 'other').prompt('plan', 'x').resource('memo://1', 'x');
   far.capabilities.completions = {};
   return far.on('completion/complete', () => ({ completion: { values: [] } }));
 }

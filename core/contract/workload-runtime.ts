@@ -30,9 +30,9 @@ export interface WorkloadSpec {
   readonly group: string;
   /** Exact argv for process and container runtimes. */
   readonly command?: { readonly file: string; readonly args: readonly string[] };
-  /** URL for the remote runtime. */
   /** For the container runtime. */
   readonly container?: ContainerSpec;
+  /** URL for the remote runtime. */
   readonly url?: string;
   readonly transport: 'stdio' | 'sse' | 'streamable-http';
   readonly env: Readonly<Record<string, string>>;
@@ -50,7 +50,8 @@ export interface WorkloadSpec {
 /** State of a workload as its runtime reports it. */
 export interface WorkloadState {
   readonly name: string;
-  readonly status: 'starting' | 'running' | 'stopped' | 'error';
+  /** `unhealthy`: it may run, but cannot be checked or reached, e.g. because the container engine does not answer. */
+  readonly status: 'starting' | 'running' | 'unhealthy' | 'stopped' | 'error';
   readonly pid?: number;
   readonly startedAtMs?: number;
   readonly restarts: number;

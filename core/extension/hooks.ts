@@ -15,6 +15,7 @@ import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { RequestRecord } from '../contract/request-record.ts';
 import type { RouteTable } from '../contract/route.ts';
+import type { WorkloadState } from '../contract/workload-runtime.ts';
 import type { GatewayFault } from '../errors.ts';
 import { guard } from './guard.ts';
 
@@ -43,6 +44,7 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     limitSkipped: guard('limitSkipped', new SyncHook<[LimitSkipped]>(['skipped']), 'tap', report),
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
+    workloadChanged: guard('workloadChanged', new SyncHook<[WorkloadState]>(['state']), 'tap', report),
     catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),
     // boot and stop
     mount: guard('mount', new SyncHook<[RouteTable]>(['routes'])),

@@ -1,50 +1,14 @@
 import { nearest } from '@toolmgr/core';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { UsageError } from '../shared/usage-error.ts';
 import { commanderOptions, longNames, type RunFlags } from './options/options.ts';
+import { addWorkloadCommands } from './workload-commands.ts';
 
-/** Adds `run`, `list`, `start`, `stop`, `rm`, `logs` and `export`. A command loads its code when it runs. */
+/** Adds `run` and the commands for workloads and groups. A command loads its code when it runs. */
 export function addRunCommands(program: Command): void {
   addRun(program);
-  program
-    .command('list')
-    .alias('ls')
-    .description('show workloads')
-    .option('--group <name>', 'only those of this group')
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
-    .action(async (flags) => (await workloads()).list(flags));
-  program
-    .command('start')
-    .argument('<name...>', 'names of workloads')
-    .description('start stopped workloads again')
-    .action(async (names: string[]) => (await workloads()).start(names));
-  program
-    .command('stop')
-    .argument('<name...>', 'names of workloads')
-    .description('stop workloads and keep their configuration')
-    .action(async (names: string[]) => (await workloads()).stop(names));
-  program
-    .command('rm')
-    .argument('<name...>', 'names of workloads')
-    .description('remove workloads with their logs')
-    .option('--force', 'stop running workloads first')
-    .action(async (names: string[], flags) => (await workloads()).remove(names, flags));
-  program
-    .command('logs')
-    .argument('<name>', 'name of a workload')
-    .description('show the output of a workload')
-    .option('--follow', 'show new output until Ctrl-C')
-    .option('--proxy', 'show the log of its proxy instead')
-    .action(async (name: string, flags) => (await import('./commands/show-logs.ts')).showLogs(name, flags));
-  program
-    .command('export')
-    .argument('<name>', 'name of a workload')
-    .argument('[file]', 'file to write (default: standard output)')
-    .description('write the configuration of a workload, for run --from-config')
-    .action(async (name: string, file?: string) => (await import('./commands/export.ts')).exportWorkload(name, file));
+  addWorkloadCommands(program);
 }
-
-const workloads = () => import('./commands/workloads.ts');
 
 function addRun(program: Command): void {
   const run = program

@@ -1,6 +1,6 @@
 import { type PlanInput, readPlan } from '@toolmgr/core';
 import { stringify } from 'yaml';
-import { HIDDEN, redactArguments, redactUrl } from './redact-arguments.ts';
+import { HIDDEN, redactArguments, redactUrl } from '../shared/redact-arguments.ts';
 import type { StatusPagesConfig } from './status-pages-schema.ts';
 
 /** Keys whose value is a secret. The name of a variable (`…Env`) is not. */

@@ -129,6 +129,13 @@ export const HOOK_PROSE = {
     thrown: 'logged; the other taps still run',
     when: 'on change',
   },
+  workloadChanged: {
+    signature: '(state: WorkloadState) → void',
+    purpose: 'reports that the program or container of a workload runs, is started again, or will not run again',
+    empty: 'no effect',
+    thrown: 'logged; the other taps still run',
+    when: 'within a second after the change, by the plugin that starts the workload',
+  },
   catalogRebuilt: {
     signature: '(rebuilt: CatalogRebuilt) → void',
     purpose: 'reports that a catalogue has changed',

@@ -1,21 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { createRecord, type RunConfig } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../../http/listen.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { portProblem } from '../proxy/ports.ts';
 
 /**
- * Writes a new, stopped workload to disk.
+ * Writes a new, stopped workload to disk. Returns its id, which tells it from a later one of the same name.
  * @throws UsageError when its name or requested port is taken
  */
 export async function addWorkload(
   state: string,
   config: RunConfig,
   secrets: Readonly<Record<string, string>> = {},
-): Promise<void> {
+): Promise<string> {
   const { name, host, port } = config;
   const taken = port ? await portProblem(state, host, port, name) : undefined;
   if (taken !== undefined) throw new UsageError(taken);
-  if (await createRecord(state, config, secrets)) return;
+  const id = randomUUID();
+  if (await createRecord(state, config, secrets, id)) return id;
   throw new UsageError(
     `there is a workload ${name} already: start it with toolmgr start ${name}, remove it with toolmgr rm ${name}, or choose another --name`,
   );

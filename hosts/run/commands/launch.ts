@@ -11,12 +11,19 @@ import {
   type WorkloadRecord,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
+import { PROXY_REFUSED } from '../proxy/proxy-refused.ts';
 import { startDeadlineMs } from '../proxy/start-deadline.ts';
 
 /** Result of a detached start. */
 export type Launched =
   | { readonly kind: 'running'; readonly record: WorkloadRecord }
   | { readonly kind: 'failed'; readonly reason: string };
+
+/** A start of a workload that was requested: its record, and the number of the start. */
+export interface RequestedStart {
+  readonly id: string | undefined;
+  readonly generation: number;
+}
 
 /** A proxy process that runs on its own. */
 export interface DetachedProxy {
@@ -30,14 +37,14 @@ export interface DetachedProxy {
  *
  * Its command line holds only the name; secrets stay in the state folder.
  */
-export function detachProxy(state: string, name: string): DetachedProxy {
+export function detachProxy(state: string, name: string, generation: number): DetachedProxy {
   const main = fileURLToPath(
     new URL(import.meta.url.endsWith('.ts') ? '../proxy/proxy-main.ts' : '../proxy/proxy-main.js', import.meta.url),
   );
   const log = openSync(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), 'a', 0o600);
   let ended: string | undefined;
   try {
-    const child = spawn(process.execPath, [...SOURCE_FLAGS, main, name], {
+    const child = spawn(process.execPath, [...SOURCE_FLAGS, main, name, String(generation)], {
       detached: true,
       stdio: ['ignore', log, log],
       cwd: '/', // a folder that is never removed or unmounted
@@ -47,6 +54,8 @@ export function detachProxy(state: string, name: string): DetachedProxy {
       ended = cause.message;
     });
     child.once('exit', (code, signal) => {
+      // the record says what happened to the start
+      if (code === PROXY_REFUSED) return;
       ended = signal === null ? `exit code ${code}` : `signal ${signal}`;
     });
     child.unref();
@@ -60,26 +69,22 @@ export function detachProxy(state: string, name: string): DetachedProxy {
 const SOURCE_FLAGS = import.meta.url.endsWith('.ts') ? ['--conditions=development'] : [];
 
 /**
- * Waits until the workload answers, its proxy ends or the time limit is reached.
- * Calls `progress` with the elapsed seconds about once a second.
+ * Waits until the workload answers, its start fails or the time limit is reached. `proxy` is that of this command; without
+ * one another command makes the start. Calls `progress` with the elapsed seconds about once a second.
  */
 export async function waitUntilRunning(
   state: string,
   config: RunConfig,
-  proxy: DetachedProxy,
+  start: RequestedStart & { readonly proxy?: DetachedProxy },
   progress: (seconds: number) => void,
   signal: AbortSignal,
 ): Promise<Launched> {
   const startMs = performance.now();
   const limitMs = startDeadlineMs(config) + SPARE_MS;
   for (let reported = 0; !signal.aborted; ) {
-    const ended = proxy.ended();
-    const record = await readWorkload(state, config.name);
-    if (record?.alive && record.status.status === 'running') return { kind: 'running', record };
-    if (ended !== undefined) {
-      const reason = record?.status.status === 'error' ? record.status.message : undefined;
-      return { kind: 'failed', reason: reason ?? `its proxy ended during the start (${ended})` };
-    }
+    const ended = start.proxy?.ended();
+    const launched = outcomeOf(await readWorkload(state, config.name), start, ended);
+    if (launched !== undefined) return launched;
     const passedMs = performance.now() - startMs;
     if (passedMs > limitMs)
       return { kind: 'failed', reason: `its proxy did not respond within ${Math.round(limitMs / 1000)} s` };
@@ -87,6 +92,24 @@ export async function waitUntilRunning(
     await delay(POLL_MS, undefined, { signal }).catch(() => {});
   }
   return { kind: 'failed', reason: INTERRUPTED };
+}
+
+/** How a start ended, as far as its record tells; `undefined` while it is under way. `ended`: how its proxy ended. */
+function outcomeOf(
+  record: WorkloadRecord | undefined,
+  start: RequestedStart,
+  ended: string | undefined,
+): Launched | undefined {
+  const failed = (reason: string): Launched => ({ kind: 'failed', reason });
+  if (record === undefined || record.status.id !== start.id) return failed('it was removed while it started');
+  const { status, message, generation } = record.status;
+  if (record.alive && status !== 'starting' && status !== 'stopping') return { kind: 'running', record };
+  // another command has stopped it, and perhaps started it again
+  if (generation !== start.generation)
+    return status === 'starting' ? undefined : failed('it was stopped while it started');
+  if (status === 'error') return failed(message ?? 'it failed');
+  if (ended !== undefined) return failed(`its proxy ended during the start (${ended})`);
+  return undefined;
 }
 
 /** Reason of a start that the user interrupted. */

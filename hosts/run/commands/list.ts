@@ -1,56 +1,45 @@
-import { basename } from 'node:path';
-import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
+import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { groupsOf, unknownGroup } from './groups.ts';
+import { rowsOf, summaryOf, type WorkloadSummary } from './summary.ts';
 
-/** One workload as `list` shows it, without anything that may be secret. */
-export interface ListedWorkload {
-  readonly name: string;
-  readonly group: string;
-  readonly status: string;
-  readonly transport: string;
-  readonly url: string;
-  readonly port: number | null;
-  readonly target: string;
-  readonly pid: number | null;
-  readonly createdAt: string | null;
-  readonly message?: string;
+/** Flags of `toolmgr list`. */
+export interface ListFlags {
+  readonly all?: boolean;
+  readonly group?: string;
+  readonly label?: Readonly<Record<string, string>>;
+  readonly format: 'text' | 'json' | 'mcpservers';
 }
 
-/** Converts a record. Leaves out arguments, variables and the query of a URL, because they may hold secrets. */
-export function listedFrom({ name, config, status, alive }: WorkloadRecord): ListedWorkload {
-  return {
+/** `toolmgr list`: everything that is not stopped, or all workloads with `--all`. Reads files only and changes nothing. */
+export async function list({ all = false, group, label = {}, format }: ListFlags): Promise<void> {
+  const state = stateDir();
+  const records = await readWorkloads(state);
+  if (group !== undefined) {
+    const groups = await groupsOf(state, records);
+    if (!groups.some(({ name }) => name === group)) throw new UsageError(unknownGroup(group, groups));
+  }
+  const chosen = records
+    .map(summaryOf)
+    .filter((workload) => group === undefined || workload.group === group)
+    .filter(({ labels }) => Object.entries(label).every(([key, value]) => labels[key] === value));
+  const shown = chosen.filter(({ status }) => all || status !== 'stopped');
+  if (format === 'json') return stdout.line(JSON.stringify(shown, undefined, 2));
+  if (format === 'mcpservers') return stdout.line(JSON.stringify(clientConfigOf(shown), undefined, 2));
+  const hidden = chosen.length - shown.length;
+  if (shown.length > 0) for (const line of columns(rowsOf(shown))) stdout.line(line);
+  for (const { name, status_context: why } of shown) if (why !== undefined) stderr.line(printable(`${name}: ${why}`));
+  if (hidden > 0) stderr.line(`${hidden} stopped: toolmgr list --all shows ${hidden === 1 ? 'it' : 'them'}`);
+  else if (shown.length === 0) stderr.line('no workloads; start one: toolmgr run npx://PACKAGE');
+}
+
+/** The configuration of an MCP client for the workloads that have an endpoint. */
+export function clientConfigOf(workloads: readonly WorkloadSummary[]) {
+  const reachable = workloads.filter(({ url }) => url !== '');
+  const servers = reachable.map(({ name, url, proxy_mode }) => [
     name,
-    group: config?.group ?? '',
-    status: status.status,
-    transport: config?.transport ?? '',
-    url: alive ? (status.url ?? '') : '',
-    port: status.port ?? null,
-    target: config === undefined ? '' : shownTarget(config),
-    pid: alive ? (status.proxy?.pid ?? null) : null,
-    createdAt: config?.created_at ?? null,
-    ...(status.message === undefined ? {} : { message: status.message }),
-  };
-}
-
-function shownTarget({ remote_url: url, process: program, image }: RunConfig): string {
-  if (image !== undefined) return image;
-  if (url === undefined || !URL.canParse(url)) return program?.target ?? '';
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
-}
-
-/** Table rows, the header first. */
-export function rowsOf(workloads: readonly ListedWorkload[]): readonly (readonly string[])[] {
-  const rows = workloads.map(({ name, group, status, url, target }) => [
-    name,
-    group,
-    status,
-    url || '-',
-    short(target),
+    { type: proxy_mode === 'sse' ? 'sse' : 'http', url },
   ]);
-  return [['NAME', 'GROUP', 'STATUS', 'URL', 'TARGET'], ...rows];
-}
-
-/** Shows only the last part of a path. */
-function short(target: string): string {
-  return target.startsWith('/') ? basename(target) : target;
+  return { mcpServers: Object.fromEntries(servers) as Record<string, { type: string; url: string }> };
 }

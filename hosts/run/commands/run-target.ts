@@ -1,4 +1,4 @@
-import { type RunConfig, readWorkload, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readWorkload, readWorkloads, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
@@ -10,6 +10,7 @@ import { planFromRun } from '../proxy/plan.ts';
 import { addWorkload, exposureWarnings } from './add-workload.ts';
 import { checkPlan } from './check-plan.ts';
 import { runInForeground } from './foreground.ts';
+import { groupsOf } from './groups.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
 
 /** What `run` was told: what to run, and how. */
@@ -35,14 +36,25 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
       ? await configFromFlags(target ?? '', args, flags, cwd, Date.now())
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
   await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
-  await addWorkload(state, config, secrets);
+  const isNewGroup = await isNew(state, config.group);
+  const id = await addWorkload(state, config, secrets);
   for (const warning of [...warnings, ...exposureWarnings(config)])
     stderr.line(`${stderr.yellow('warning')} ${warning}`);
   if (flags.foreground) return foreground(state, config);
   const started = await startAndReport(state, config);
-  if (started.kind === 'running') return printNextSteps(config, started.record.status.url ?? '');
-  await removeRecord(state, config.name);
+  if (started.kind === 'running') {
+    printNextSteps(config, started.record.status.url ?? '');
+    if (isNewGroup) stdout.line(`  its group       ${config.group} is new: toolmgr list --group ${config.group}`);
+    return;
+  }
+  await removeRecord(state, config.name, id);
   printFailure(config.name, started);
+}
+
+/** Whether a workload would be the first of its group, and the group was not created either. */
+async function isNew(state: string, group: string): Promise<boolean> {
+  const groups = await groupsOf(state, await readWorkloads(state));
+  return !groups.some(({ name }) => name === group);
 }
 
 function printNextSteps(config: RunConfig, url: string): void {
@@ -75,7 +87,7 @@ async function foreground(state: string, config: RunConfig): Promise<void> {
       return;
     }
     stderr.line(`${stderr.red('toolmgr:')} ${config.name}: ${end.message}`);
-    process.exitCode = end.exitCode ?? EXIT_CODES.failed.code;
+    process.exitCode = end.status === 'error' && end.exitCode !== undefined ? end.exitCode : EXIT_CODES.failed.code;
   } finally {
     over.abort();
     stop.release();

@@ -1,10 +1,17 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readWorkload, stateDir, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import {
+  readWorkload,
+  removeLeftFolders,
+  stateDir,
+  WORKLOAD_FILES,
+  workloadDir,
+} from '@toolmgr/plugins/workloads/state';
 import { stopSignal } from '../../shared/stop-signal.ts';
+import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { followFile } from './follow-file.ts';
-import { unknownWorkload } from './workloads.ts';
+import { unknownWorkload } from './select.ts';
 
 /**
  * `toolmgr logs`: prints the stderr of a workload, or the log of its proxy.
@@ -24,6 +31,12 @@ export async function showLogs(name: string, flags: { follow?: boolean; proxy?: 
   const stop = stopSignal();
   await followFile(path, print, stop.signal);
   stop.release();
+}
+
+/** `toolmgr logs prune`: a killed command may leave the folder of a removed workload, with its logs. */
+export async function pruneLogs(): Promise<void> {
+  const removed = await removeLeftFolders(stateDir());
+  stdout.line(removed === 0 ? 'nothing was left' : `${removed} ${removed === 1 ? 'folder' : 'folders'} removed`);
 }
 
 function isThere(path: string): Promise<boolean> {

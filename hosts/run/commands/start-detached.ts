@@ -1,8 +1,14 @@
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import {
+  changeStatus,
+  markProcess,
+  type RunConfig,
+  type Transition,
+  transitions,
+} from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
-import { detachProxy, INTERRUPTED, type Launched, lastLines, waitUntilRunning } from './launch.ts';
+import { detachProxy, INTERRUPTED, type Launched, lastLines, type RequestedStart, waitUntilRunning } from './launch.ts';
 import { stopWorkload } from './stop.ts';
 
 /** A started workload, or the reason why it failed with its last lines of output. */
@@ -10,23 +16,46 @@ export type Started =
   | Extract<Launched, { kind: 'running' }>
   | (Extract<Launched, { kind: 'failed' }> & { readonly lines: readonly string[] });
 
-/** Starts a stored workload detached and waits until it answers, printing the seconds. Stops it if it does not answer. */
+/**
+ * Starts a stored workload detached and waits until it answers, printing the seconds. Stops it if it does not answer. When
+ * another command starts it at the same time, waits for that start.
+ */
 export async function startAndReport(state: string, config: RunConfig): Promise<Started> {
   const stop = stopSignal();
+  const { name } = config;
   const progress = (seconds: number): void => {
-    if (stderr.isTty) process.stderr.write(`\r${config.name} is starting … ${seconds} s`);
-    else if (seconds % LINE_SECONDS === 0) stderr.line(`${config.name} is still starting (${seconds} s)`);
+    if (stderr.isTty) process.stderr.write(`\r${name} is starting … ${seconds} s`);
+    else if (seconds % LINE_SECONDS === 0) stderr.line(`${name} is still starting (${seconds} s)`);
   };
   try {
-    const proxy = detachProxy(state, config.name);
-    const launched = await waitUntilRunning(state, config, proxy, progress, stop.signal);
+    const start = await requestStart(state, name);
+    if ('refused' in start) return { kind: 'failed', reason: start.refused, lines: [] };
+    const proxy = start.isOurs ? { proxy: detachProxy(state, name, start.generation) } : {};
+    const launched = await waitUntilRunning(state, config, { ...start, ...proxy }, progress, stop.signal);
     if (stderr.isTty) process.stderr.write(CLEAR_LINE);
     if (launched.kind === 'running') return launched;
-    await stopWorkload(state, config.name);
-    return { ...launched, lines: await lastLines(state, config.name) };
+    if (start.isOurs) await stopWorkload(state, name, { generation: start.generation });
+    return { ...launched, lines: await lastLines(state, name) };
   } finally {
     stop.release();
   }
+}
+
+/** Makes this command the one that starts the workload, unless it runs or another command starts it. */
+async function requestStart(
+  state: string,
+  name: string,
+): Promise<(RequestedStart & { readonly isOurs: boolean }) | { readonly refused: string }> {
+  const by = await markProcess(process.pid);
+  let move: Transition;
+  const record = await changeStatus(state, name, (now) => {
+    move = transitions.requestStart(now, by);
+    return move !== undefined && 'change' in move ? move.change : undefined;
+  });
+  if (record === undefined) return { refused: 'it was removed in the meantime' };
+  if (move !== undefined && 'refused' in move) return move;
+  const { id, generation = 0 } = record.status;
+  return { id, generation, isOurs: move !== undefined };
 }
 
 /** Prints why a workload does not run and sets the exit code. */

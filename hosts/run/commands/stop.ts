@@ -1,30 +1,61 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { changeStatus, isRunning, readWorkload, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
-import { sweepOrphans } from '../proxy/sweep-orphans.ts';
+import { explainCause } from '@toolmgr/core';
+import {
+  changeStatus,
+  isRunning,
+  type Transition,
+  transitions,
+  type WorkloadRecord,
+} from '@toolmgr/plugins/workloads/state';
+import { removeLeftovers } from '../proxy/leftovers.ts';
+
+/** What a stop found and did: nothing ran, or all of it has ended, or something may be left (`problem`). */
+export type StopOutcome =
+  | { readonly kind: 'gone' | 'idle' | 'stopped' }
+  | { readonly kind: 'left'; readonly problem: string };
+
+/** Options of {@link stopWorkload}. */
+export interface StopOptions {
+  /** Time for the proxy to end before it is killed. */
+  readonly graceMs?: number;
+  /** Stops only this start; a later one is left alone. */
+  readonly generation?: number;
+}
 
 /**
- * Stops a workload: signals its proxy, kills it if it does not end, and ends the processes that a killed proxy left.
+ * Stops a workload: signals its proxy, kills it if it does not end, and removes the processes and containers that a killed
+ * proxy left. A start that has no proxy yet is cancelled.
  *
- * Signals only the recorded process, never another one that got the same process id. Returns `gone` if there is no workload
- * of this name, `idle` if nothing ran.
+ * Signals only the recorded process, never another one that got the same process id.
  */
 export async function stopWorkload(
   state: string,
   name: string,
-  graceMs = GRACE_MS,
-): Promise<'stopped' | 'idle' | 'gone'> {
-  const record = await readWorkload(state, name);
-  if (record === undefined) return 'gone';
-  const { alive, status } = record;
-  if (alive) await endProxy(record, graceMs);
-  const orphans = status.runId === undefined ? 0 : await sweepOrphans(status.runId);
-  await changeStatus(state, name, (now) => {
-    // a proxy that ended by itself has written its status; a killed one could not
-    if (now.status.runId !== status.runId || now.alive) return undefined;
-    if (now.status.status === 'error' && !alive && orphans === 0 && now.status.proxy === undefined) return undefined;
-    return { status: 'stopped', ...(now.status.port === undefined ? {} : { port: now.status.port }) };
+  { graceMs = GRACE_MS, generation }: StopOptions = {},
+): Promise<StopOutcome> {
+  let isOther = false;
+  const record = await changeStatus(state, name, (now) => {
+    isOther = generation !== undefined && (now.status.generation ?? 0) !== generation;
+    return isOther ? undefined : changeOf(transitions.requestStop(now));
   });
-  return alive || orphans > 0 ? 'stopped' : 'idle';
+  if (record === undefined) return { kind: 'gone' };
+  if (isOther) return { kind: 'idle' };
+  const { alive, status, config } = record;
+  if (alive) await endProxy(record, graceMs);
+  let left = 0;
+  let problem: string | undefined;
+  try {
+    if (status.runId !== undefined) left = await removeLeftovers(config, status.runId);
+  } catch (cause) {
+    problem = `its containers may be left: ${explainCause(cause)}`;
+  }
+  await changeStatus(state, name, (now) => changeOf(transitions.finishStop(now, status.runId, alive || left > 0)));
+  if (problem !== undefined) return { kind: 'left', problem };
+  return { kind: alive || left > 0 ? 'stopped' : 'idle' };
+}
+
+function changeOf(move: Transition) {
+  return move !== undefined && 'change' in move ? move.change : undefined;
 }
 
 async function endProxy({ status }: WorkloadRecord, graceMs: number): Promise<void> {
@@ -45,6 +76,6 @@ async function endProxy({ status }: WorkloadRecord, graceMs: number): Promise<vo
   }
 }
 
-const GRACE_MS = 15_000; // the proxy gives its workload 5 s and its calls 5 s
+const GRACE_MS = 30_000; // the proxy gives its workload 5 s and its calls 5 s
 const KILL_MS = 2_000;
 const POLL_MS = 30;

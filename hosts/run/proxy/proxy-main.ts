@@ -1,4 +1,4 @@
-// The detached proxy of one workload: `node proxy-main.ts NAME`, with the state folder in TOOLMGR_STATE_DIR.
+// The detached proxy of one workload: `node proxy-main.ts NAME GENERATION`, with the state folder in TOOLMGR_STATE_DIR.
 import { join } from 'node:path';
 import { createLog, explainCause } from '@toolmgr/core';
 import {
@@ -11,10 +11,11 @@ import {
 } from '@toolmgr/plugins/workloads/state';
 import { prepareEngine } from '../../shared/engine.ts';
 import { runProxy } from './proxy.ts';
+import { PROXY_REFUSED } from './proxy-refused.ts';
 
 prepareEngine();
 const state = stateDir();
-const name = process.argv[2] ?? '';
+const [, , name = '', generation] = process.argv;
 process.title = `toolmgr proxy ${name}`;
 const file = openLogFile(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog));
 const config = (await readWorkload(state, name))?.config;
@@ -26,12 +27,17 @@ process.on('uncaughtException', (cause) => {
   log.error('the proxy crashed', { workload: name, reason: explainCause(cause), stack: cause.stack ?? '' });
   const message = `its proxy crashed: ${explainCause(cause)}`;
   void changeStatus(state, name, ({ status }) =>
-    status.proxy?.pid === process.pid ? { status: 'error', message, runId: status.runId } : undefined,
+    status.proxy?.pid === process.pid
+      ? { status: 'error', message, ...(status.runId === undefined ? {} : { runId: status.runId }) }
+      : undefined,
   ).finally(() => process.exit(1));
 });
 
 log.info('the proxy starts', { workload: name, pid: process.pid });
-const end = await runProxy({ state, name, log, signal: stopping.signal });
+const end = await runProxy({
+  ...{ state, name, log, signal: stopping.signal },
+  ...(generation === undefined ? {} : { generation: Number(generation) }),
+});
 log.info('the proxy ended', { workload: name, ...end });
 file.close();
-process.exit(end.status === 'stopped' ? 0 : 1);
+process.exit(end.status === 'stopped' ? 0 : end.status === 'refused' ? PROXY_REFUSED : 1);

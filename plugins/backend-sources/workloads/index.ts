@@ -85,6 +85,7 @@ export default definePlugin({
           runtimes: slots.workloadRuntimes,
           log,
           push,
+          changed: (state) => core.hooks.workloadChanged.call(state),
           now: core.now,
           signal: until,
         });

@@ -8,6 +8,7 @@ import {
   type Log,
   type PushBackends,
   type Registry,
+  type WorkloadState as RuntimeState,
   untilAborted,
   type WorkloadHandle,
   type WorkloadRuntime,
@@ -22,12 +23,14 @@ export interface ServeOptions {
   readonly stopMs: number;
   readonly log: Log;
   readonly push: PushBackends;
+  /** Called with the first state of a started workload, and with each later one. */
+  readonly changed?: (state: RuntimeState) => void;
   now(): number;
   readonly signal: AbortSignal;
 }
 
-/** The state of one workload: running, expected, or neither after its runtime gave it up. */
-interface WorkloadState {
+/** How a workload is served: running, expected, or neither after its runtime gave it up. */
+interface Serving {
   backend: Backend | undefined;
   expected: ExpectedBackend | undefined;
 }
@@ -44,7 +47,7 @@ export async function serveWorkloads(options: ServeOptions): Promise<void> {
   const { workloads, runtimes, push } = options;
   const chosen = workloads.map((spec) => ({ spec, runtime: runtimes.get(spec.runtime) }));
   const all = chosen.map(({ spec, runtime }) => {
-    const state: WorkloadState = { backend: undefined, expected: { name: spec.name, sinceMs: options.now() } };
+    const state: Serving = { backend: undefined, expected: { name: spec.name, sinceMs: options.now() } };
     return { spec, runtime, state };
   });
   const pushSnapshot = (): void =>
@@ -59,8 +62,8 @@ export async function serveWorkloads(options: ServeOptions): Promise<void> {
 async function serveOne(
   spec: WorkloadSpec,
   runtime: WorkloadRuntime,
-  { signal, stopMs, log }: ServeOptions,
-  state: WorkloadState,
+  { signal, stopMs, log, changed = () => {} }: ServeOptions,
+  state: Serving,
   pushSnapshot: () => void,
 ): Promise<void> {
   const hasFailed = (): void => {
@@ -78,17 +81,39 @@ async function serveOne(
     ...(spec.sessions === undefined ? {} : { sessions: spec.sessions }),
   };
   if (!signal.aborted) pushSnapshot();
+  const endReports = reportChanges(handle, changed);
   const last = await Promise.race([handle.ended, untilAborted(signal)]);
+  endReports();
   if (last === undefined) {
     await handle.stop(stopMs);
     return;
   }
   const { status, message: reason } = last;
-  log.error('workload was given up', { workload: spec.name, status, reason, ...exitCodeIn(last) });
+  const fields = { workload: spec.name, status, ...(reason === undefined ? {} : { reason }), ...exitCodeIn(last) };
+  if (status === 'stopped') log.info('workload ended', fields);
+  else log.error('workload was given up', fields);
+  changed(last);
   state.backend = undefined;
   pushSnapshot();
   await untilAborted(signal);
 }
+
+/** Compares the state with the last one every second; a runtime makes a new object for each change. */
+function reportChanges(handle: WorkloadHandle, changed: (state: RuntimeState) => void): () => void {
+  let last: RuntimeState | undefined;
+  const report = (): void => {
+    const { state } = handle;
+    if (state === last) return;
+    last = state;
+    changed(state);
+  };
+  report();
+  const timer = setInterval(report, REPORT_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+const REPORT_MS = 1_000;
 
 /** Retries until the workload has started; `undefined` when `signal` aborts first. */
 async function startUntil(

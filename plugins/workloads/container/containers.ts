@@ -28,15 +28,21 @@ export async function createContainer(
   }
 }
 
-/** Removes the containers of a workload, but not those of the start `keep`. Repeating it is safe. */
+/**
+ * Removes the containers of a workload: of the start `only`, or of all but the start `keep`. Repeating it is safe. Resolves
+ * with their number.
+ */
 export async function removeContainers(
   engine: Engine,
   workload: string,
-  { keep }: { readonly keep?: string },
-): Promise<void> {
+  { keep, only }: { readonly keep?: string; readonly only?: string },
+): Promise<number> {
   const filters = { label: [`${MANAGED}=true`, `${MANAGED}.name=${workload}`] };
   const found = await engine.api.listContainers({ all: true, filters });
-  const old = found.filter(({ Labels }) => keep === undefined || Labels[`${MANAGED}.run`] !== keep);
+  const old = found.filter(({ Labels }) => {
+    const run = Labels[`${MANAGED}.run`];
+    return (keep === undefined || run !== keep) && (only === undefined || run === only);
+  });
   await Promise.all(
     old.map(async ({ Id }) => {
       try {
@@ -48,4 +54,5 @@ export async function removeContainers(
       }
     }),
   );
+  return old.length;
 }

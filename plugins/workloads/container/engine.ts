@@ -29,6 +29,34 @@ export async function connectEngine(env: NodeJS.ProcessEnv = process.env): Promi
   throw new GatewayFault('WORKLOAD_FAILED', noEngine(failures));
 }
 
+/** A socket and what answered there. */
+export interface EngineCheck {
+  readonly kind: 'docker' | 'podman';
+  readonly socket: string;
+  /** The variable that names the socket. */
+  readonly from?: string;
+  readonly version?: string;
+  /** Why no engine answers there. */
+  readonly problem?: string;
+}
+
+/** Tries every socket that exists or is named by a variable; the first with a version is the one that is used. */
+export async function tryEngines(env: NodeJS.ProcessEnv): Promise<readonly EngineCheck[]> {
+  const sockets = engineSockets(env);
+  if ('reason' in sockets) throw new GatewayFault('WORKLOAD_FAILED', sockets.reason);
+  const tried = await Promise.all(
+    sockets.map(async (socket): Promise<EngineCheck | undefined> => {
+      const api = new Dockerode({ socketPath: socket.path, version: 'v1.41', timeout: 0 });
+      const found = await ping(api, socket);
+      const from = socket.from === undefined ? {} : { from: socket.from };
+      if ('version' in found) return { kind: found.kind, socket: socket.path, ...from, version: found.version };
+      if (!found.isThere && socket.from === undefined) return undefined;
+      return { kind: socket.kind, socket: socket.path, ...from, problem: found.reason };
+    }),
+  );
+  return tried.filter((check) => check !== undefined);
+}
+
 async function ping(
   api: Dockerode,
   { kind, path }: EngineSocket,

@@ -3,12 +3,21 @@
 export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.ts';
 export { type PermissionProfile, permissionProfile, readProfile } from '../permissions/profile.ts';
 export { atomicWrite } from './atomic-write.ts';
+export { createGroup, readGroups, removeGroup } from './groups.ts';
 export { withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { type ReadRunConfig, readRunConfig } from './read-run-config.ts';
-export { changeConfig, changeStatus, createRecord, removeRecord, type StatusChange } from './records.ts';
+export {
+  changeConfig,
+  changeStatus,
+  createRecord,
+  removeLeftFolders,
+  removeRecord,
+  type StatusChange,
+} from './records.ts';
 export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
+export { type Transition, transitions } from './transitions.ts';
 export { workloadName } from './workload-name.ts';
 export {
   readWorkload,

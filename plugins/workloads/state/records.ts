@@ -13,18 +13,20 @@ import {
   workloadsDir,
 } from './workload-record.ts';
 
-/** The new status; other members are added. */
-export type StatusChange = Omit<WorkloadStatus, 'format' | 'updatedAtMs'>;
+/** The new status; other members are added. `generation` stays as it is when it is not given. */
+export type StatusChange = Omit<WorkloadStatus, 'format' | 'updatedAtMs' | 'id'>;
 
 /**
  * Creates the record of a stopped workload. `false` when the name exists.
  *
- * It is created under a temporary name and renamed, so it always has both files.
+ * It is created under a temporary name and renamed, so it always has both files. `id` tells it from a later workload of the
+ * same name.
  */
 export async function createRecord(
   state: string,
   config: RunConfig,
   secrets: Readonly<Record<string, string>> = {},
+  id = randomUUID(),
 ): Promise<boolean> {
   const folder = workloadsDir(state);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -34,7 +36,7 @@ export async function createRecord(
   try {
     await writeSynced(join(fresh, WORKLOAD_FILES.config), textOf(config));
     if (Object.keys(secrets).length > 0) await writeSynced(join(fresh, WORKLOAD_FILES.secrets), textOf(secrets));
-    await writeSynced(join(fresh, WORKLOAD_FILES.status), textOf(dated({ status: 'stopped' })));
+    await writeSynced(join(fresh, WORKLOAD_FILES.status), textOf(dated({ status: 'stopped', id, generation: 0 })));
     await syncFolder(fresh);
     await rename(fresh, workloadDir(state, config.name));
   } catch (cause) {
@@ -62,7 +64,9 @@ export async function changeStatus(
     if (now === undefined) return undefined;
     const next = change(now);
     if (next === undefined) return now;
-    await atomicWrite(join(workloadDir(state, name), WORKLOAD_FILES.status), textOf(dated(next)));
+    const { id, generation } = now.status;
+    const kept = { ...(id === undefined ? {} : { id }), ...(generation === undefined ? {} : { generation }) };
+    await atomicWrite(join(workloadDir(state, name), WORKLOAD_FILES.status), textOf(dated({ ...kept, ...next })));
     await notifyWatchers(state);
     return readWorkload(state, name);
   });
@@ -87,13 +91,14 @@ export async function changeConfig(
 }
 
 /**
- * Removes a workload with its logs. `running` when its proxy runs: stop it first; `gone` when it does not exist. A rename
- * hides it atomically; leftovers of a killed process are removed later.
+ * Removes a workload with its logs. `running` when its proxy runs: stop it first; `gone` when it does not exist, or when
+ * `id` is given and the record of this name is another one. A rename hides it atomically; leftovers of a killed process are
+ * removed later.
  */
-export async function removeRecord(state: string, name: string): Promise<'removed' | 'running' | 'gone'> {
+export async function removeRecord(state: string, name: string, id?: string): Promise<'removed' | 'running' | 'gone'> {
   return withLock(state, name, async () => {
     const now = await readWorkload(state, name);
-    if (now === undefined) return 'gone';
+    if (now === undefined || (id !== undefined && now.status.id !== id)) return 'gone';
     if (now.alive) return 'running';
     const temporary = join(workloadsDir(state), `${GONE}${name}-${randomUUID()}`);
     await rename(workloadDir(state, name), temporary);
@@ -108,15 +113,31 @@ const NEW = '.new-';
 const GONE = '.gone-';
 const LEFTOVER_MS = 60_000; // far longer than writing two small files takes
 
-/** Removes incomplete folders of killed processes. */
-async function sweepLeftovers(folder: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.startsWith(NEW) || name.startsWith(GONE));
-  for (const name of names) {
-    const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined || Date.now() - found.mtimeMs < LEFTOVER_MS) continue;
-    await rm(path, { recursive: true, force: true });
-  }
+/**
+ * Removes the incomplete folders that killed processes left. Resolves with their number.
+ */
+export async function removeLeftFolders(state: string): Promise<number> {
+  return sweepLeftovers(workloadsDir(state));
+}
+
+async function sweepLeftovers(folder: string): Promise<number> {
+  const names = await readdir(folder).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return [];
+    throw cause;
+  });
+  const old = await Promise.all(
+    names
+      .filter((name) => name.startsWith(NEW) || name.startsWith(GONE))
+      .map(async (name) => ({ path: join(folder, name), isOld: await isOld(join(folder, name)) })),
+  );
+  const left = old.filter((entry) => entry.isOld);
+  for (const { path } of left) await rm(path, { recursive: true, force: true });
+  return left.length;
+}
+
+async function isOld(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs >= LEFTOVER_MS;
 }
 
 /** Touches a file in the watched folder, because changes in a workload's folder cause no event there. */
@@ -125,7 +146,7 @@ async function notifyWatchers(state: string): Promise<void> {
   await writeFile(join(workloadsDir(state), '.changed'), `${Date.now()}\n`, { mode: 0o600 }).catch(() => {});
 }
 
-function dated(change: StatusChange): WorkloadStatus {
+function dated(change: Omit<WorkloadStatus, 'format' | 'updatedAtMs'>): WorkloadStatus {
   return { format: 1, ...change, updatedAtMs: Date.now() };
 }
 

@@ -8,18 +8,41 @@ import { readRunConfig } from './read-run-config.ts';
 import type { RunConfig } from './run-config.ts';
 import { workloadName } from './workload-name.ts';
 
-/** Status of a workload, written by its proxy: `status.json`. */
+const processMark = z.strictObject({ pid: z.int(), started: z.string() });
+
+/** Status of a workload: `status.json`. Written by its proxy and by commands that change it, never by readers. */
 export const workloadStatus = z.strictObject({
   format: z.literal(1),
-  status: z.enum(['starting', 'running', 'stopping', 'stopped', 'error']),
+  status: z.enum([
+    'starting',
+    'running',
+    'unhealthy',
+    'unauthenticated',
+    'auth_retrying',
+    'stopping',
+    'stopped',
+    'removing',
+    'error',
+    'unknown',
+  ]),
   /** The proxy process; absent when it should not run. */
-  proxy: z.strictObject({ pid: z.int(), started: z.string() }).optional(),
+  proxy: processMark.optional(),
+  /** The command that starts or removes the workload, while it has no proxy. */
+  by: processMark.optional(),
+  /** Identifies this record: a later workload of the same name has another one. */
+  id: z.string().optional(),
+  /** Counts starts and stops: a proxy serves only the start that it was made for. */
+  generation: z.int().optional(),
   /** Identifies the processes of this start of the workload. */
   runId: z.string().optional(),
   port: z.int().optional(),
   /** The MCP endpoint for clients on this machine. */
   url: z.string().optional(),
   message: z.string().optional(),
+  /** When this start was made, in epoch milliseconds. */
+  startedAtMs: z.int().optional(),
+  /** How often its program or container was started again since then. */
+  restarts: z.int().optional(),
   updatedAtMs: z.int(),
 });
 
@@ -95,23 +118,36 @@ export async function readWorkload(state: string, name: string): Promise<Workloa
     const message = config?.problem ?? `${WORKLOAD_FILES.config} is missing`;
     return { name, config: undefined, status: { ...status.value, status: 'error', message }, alive };
   }
-  const alive = status.value.proxy !== undefined && (await isRunning(status.value.proxy));
-  return { name, config: config.value, status: correctedStatus(status.value, alive), alive };
+  const { proxy, by } = status.value;
+  const alive = proxy !== undefined && (await isRunning(proxy));
+  const isWorkedOn = by !== undefined && (await isRunning(by));
+  return { name, config: config.value, status: correctedStatus(status.value, alive, isWorkedOn), alive };
 }
 
 const READ_TRIES = 5; // then the record is damaged
 
-/** The status, corrected when the proxy no longer runs. */
-function correctedStatus(written: WorkloadStatus, alive: boolean): WorkloadStatus {
-  if (alive || !(written.status in WITHOUT_PROXY)) return written;
-  return { ...written, ...WITHOUT_PROXY[written.status as keyof typeof WITHOUT_PROXY] };
+/**
+ * The written status, corrected when the processes that it names no longer run. Pure: a reader writes nothing back, so it
+ * cannot overwrite what a start has written meanwhile.
+ *
+ * Shape: `alive`, the proxy runs; `isWorkedOn`, the command in `by` runs.
+ */
+export function correctedStatus(written: WorkloadStatus, alive: boolean, isWorkedOn: boolean): WorkloadStatus {
+  if (alive || isWorkedOn) return written;
+  return { ...written, ...WITHOUT_PROCESS[written.status] };
 }
 
-const WITHOUT_PROXY = {
+const ENDED = { status: 'unhealthy', message: 'its proxy ended unexpectedly' } as const;
+
+const WITHOUT_PROCESS: Readonly<Partial<Record<WorkloadStatus['status'], Partial<WorkloadStatus>>>> = {
   starting: { status: 'error', message: 'its proxy ended while starting' },
-  running: { status: 'error', message: 'its proxy ended unexpectedly' },
+  running: ENDED,
+  unhealthy: ENDED,
+  unauthenticated: ENDED,
+  auth_retrying: ENDED,
   stopping: { status: 'stopped' },
-} as const satisfies Partial<Record<WorkloadStatus['status'], Partial<WorkloadStatus>>>;
+  removing: { status: 'stopped', message: 'its removal was interrupted: remove it again' },
+};
 
 async function readBoth(state: string, name: string): Promise<[FileResult<RunConfig>, FileResult<WorkloadStatus>]> {
   const folder = workloadDir(state, name);
@@ -152,7 +188,7 @@ function unreadableRecord(name: string, config: FileResult<RunConfig>, why: stri
     config: config !== undefined && 'value' in config ? config.value : undefined,
     status: {
       format: 1,
-      status: 'error',
+      status: 'unknown',
       message: why ?? `${WORKLOAD_FILES.status} is missing`,
       updatedAtMs: 0,
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exposureWarnings } from '../../../hosts/run/commands/add-workload.ts';
-import { listedFrom, rowsOf } from '../../../hosts/run/commands/list.ts';
+import { rowsOf, summaryOf } from '../../../hosts/run/commands/summary.ts';
 import { configFromFlags } from '../../../hosts/run/config/config-from-flags.ts';
 import type { RunFlags } from '../../../hosts/run/options/options.ts';
 import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
@@ -207,18 +207,18 @@ describe('the list of workloads', () => {
   };
 
   proves('choice.general.secrets-redacted', 'shows no variable, argument or query', () => {
-    const shown = listedFrom(record);
+    const shown = summaryOf(record);
     expect(JSON.stringify(shown)).not.toContain('s3cret');
     expect(shown).toMatchObject({ target: 'https://x.example/mcp', pid: 7, url: 'http://127.0.0.1:4000/mcp' });
   });
 
   it('shows no URL of a stopped workload', () => {
-    const shown = listedFrom({
+    const shown = summaryOf({
       ...record,
       alive: false,
       status: { ...record.status, status: 'error', message: 'gone' },
     });
-    expect(shown).toMatchObject({ status: 'error', url: '', pid: null, port: 4000, message: 'gone' });
+    expect(shown).toMatchObject({ status: 'error', url: '', pid: null, port: 4000, status_context: 'gone' });
     expect(rowsOf([shown])[1]).toEqual(['one', 'default', 'error', '-', 'https://x.example/mcp']);
   });
 });

@@ -8,7 +8,7 @@ import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ListedWorkload, listedFrom } from '../../../hosts/run/commands/list.ts';
+import { summaryOf, type WorkloadSummary } from '../../../hosts/run/commands/summary.ts';
 import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
 import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
@@ -33,11 +33,11 @@ afterEach(async () => {
   await rm(state, { recursive: true, force: true });
 }, LONG);
 
-async function listed(name: string): Promise<ListedWorkload | undefined> {
-  return (await readWorkloads(state)).map(listedFrom).find((workload) => workload.name === name);
+async function listed(name: string): Promise<WorkloadSummary | undefined> {
+  return (await readWorkloads(state)).map(summaryOf).find((workload) => workload.name === name);
 }
 
-async function running(name: string): Promise<ListedWorkload & { readonly pid: number }> {
+async function running(name: string): Promise<WorkloadSummary & { readonly pid: number }> {
   const workload = await listed(name);
   if (workload?.status !== 'running' || workload.pid === null) throw new Error(`${name}: ${JSON.stringify(workload)}`);
   return { ...workload, pid: workload.pid };
@@ -83,8 +83,11 @@ describe('toolmgr run', () => {
       expect((await toolmgr(state, 'ls', '--group', 'dev')).out).toMatch(
         new RegExp(`^NAME +GROUP +STATUS +URL +TARGET\\nall +dev +running +${workload.url} +${EVERYTHING}\\n$`),
       );
-      expect(await toolmgr(state, 'list', '--group', 'other')).toMatchObject({ code: 0, out: '' });
-      expect(workload).toMatchObject({ group: 'dev', transport: 'stdio', target: EVERYTHING });
+      expect(await toolmgr(state, 'list', '--group', 'other')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('there is no group other'),
+      });
+      expect(workload).toMatchObject({ group: 'dev', transport_type: 'stdio', target: EVERYTHING });
       expect(workload.url).toBe(`http://127.0.0.1:${workload.port}/mcp`);
 
       const said = [{ type: 'text', text: 'Echo: hi' }];
@@ -308,9 +311,9 @@ describe('toolmgr run', () => {
       process.kill(pid, 'SIGKILL');
       await until(() => !processes().some((row) => row.pid === pid));
       expect(await listed('tells')).toMatchObject({
-        status: 'error',
+        status: 'unhealthy',
         pid: null,
-        message: 'its proxy ended unexpectedly',
+        status_context: 'its proxy ended unexpectedly',
       });
 
       expect((await toolmgr(state, 'start', 'tells')).code).toBe(0);
@@ -427,7 +430,7 @@ describe('toolmgr run', () => {
       const { url } = await running('near');
       expect(await toolmgr(state, 'run', `${url}?key=s3cret-key`, '--name', 'far')).toMatchObject({ code: 0 });
       const far = await running('far');
-      expect(far).toMatchObject({ transport: 'streamable-http', target: url });
+      expect(far).toMatchObject({ transport_type: 'streamable-http', target: url });
       expect(await callLegacy(far.url, 'read_graph', {})).toHaveLength(1);
       const shown = await Promise.all([toolmgr(state, 'list'), toolmgr(state, 'logs', 'far')]);
       for (const { out, err } of shown) expect(out + err).not.toContain('s3cret-key');

@@ -74,7 +74,7 @@ describe('workload records', () => {
     const recycled = { ...mark, started: `${mark.started}0` };
     expect(await proxied(recycled, 'running')).toMatchObject({
       alive: false,
-      status: { status: 'error', message: 'its proxy ended unexpectedly' },
+      status: { status: 'unhealthy', message: 'its proxy ended unexpectedly' },
     });
     expect(await proxied(recycled, 'starting')).toMatchObject({ status: { status: 'error' } });
     expect(await proxied(recycled, 'stopping')).toMatchObject({ status: { status: 'stopped' } });
@@ -102,7 +102,7 @@ describe('workload records', () => {
     expect(read.map(({ name, status }) => [name, status.status])).toEqual([
       ['good', 'stopped'],
       ['odd', 'error'],
-      ['torn', 'error'],
+      ['torn', 'unknown'],
     ]);
     expect(read.find(({ name }) => name === 'torn')?.status.message).toContain('cannot be read');
     expect(await removeRecord(state, 'torn')).toBe('removed');

@@ -1,0 +1,41 @@
+import { type BackendState, definePlugin, type Plugin, type WorkloadState } from '@toolmgr/core';
+import type { StatusChange } from '@toolmgr/plugins/workloads/state';
+import { z } from 'zod';
+
+/** What the proxy writes about a workload that it serves. */
+export type CurrentStatus = Pick<StatusChange, 'status' | 'message' | 'restarts'>;
+
+/**
+ * The status of a workload that has answered once: what its runtime says about its program or container comes first, then
+ * what the gateway knows about the connection. Pure.
+ */
+export function currentStatus(backend: BackendState, runtime: WorkloadState | undefined): CurrentStatus {
+  const restarts = runtime === undefined || runtime.restarts === 0 ? {} : { restarts: runtime.restarts };
+  if (runtime !== undefined && (runtime.status === 'starting' || runtime.status === 'unhealthy')) {
+    return { status: runtime.status, ...messageOf(runtime.message), ...restarts };
+  }
+  const { status, cause } = backend;
+  if (status === 'unavailable') return { status: 'unhealthy', ...messageOf(cause?.message), ...restarts };
+  if (status === 'unauthenticated') return { status, ...messageOf(cause?.message), ...restarts };
+  return { status: 'running', ...restarts };
+}
+
+function messageOf(message: string | undefined) {
+  return message === undefined ? {} : { message };
+}
+
+/** A plugin that keeps what the runtime of the workload said last. */
+export function watchRuntime(): { readonly plugin: Plugin; latest(): WorkloadState | undefined } {
+  let latest: WorkloadState | undefined;
+  const plugin = definePlugin({
+    address: 'run/workload-state',
+    summary: 'keeps the state of a workload for its status file',
+    config: z.strictObject({}).prefault({}),
+    apply(core) {
+      core.hooks.workloadChanged.tap('run/workload-state', (state) => {
+        latest = state;
+      });
+    },
+  });
+  return { plugin, latest: () => latest };
+}

@@ -1,0 +1,41 @@
+import { spawn as spawnChild } from 'node:child_process';
+import { constants } from 'node:os';
+import type { GatewayOptions } from '@toolmgr/core';
+import type { LogFile } from '@toolmgr/plugins/workloads/state';
+
+/** How a program ended without being stopped. A signal counts as 128 plus its number, as in shells. */
+export interface ProgramEnd {
+  readonly exitCode: number;
+  readonly how: string;
+}
+
+/** Starts and watches the programs of the gateway. */
+export interface Programs {
+  readonly spawn: NonNullable<GatewayOptions['spawn']>;
+  /** The last one that ended by itself. */
+  ended(): ProgramEnd | undefined;
+  /** Forgets the programs that have ended. */
+  forget(): void;
+}
+
+/** Starts programs for the gateway, writes their stderr to `output` and records how they end. */
+export function watchPrograms(output: LogFile): Programs {
+  let ended: ProgramEnd | undefined;
+  return {
+    spawn(file, args, options) {
+      const child = spawnChild(file, [...args], options);
+      child.stderr?.on('data', (chunk: Buffer) => output.write(chunk));
+      child.once('exit', (code, signal) => {
+        // the gateway stops a program by closing its input
+        if (child.stdin?.writableEnded === true) return;
+        const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+        ended = { exitCode, how: signal === null ? `exit code ${exitCode}` : `signal ${signal}` };
+      });
+      return child;
+    },
+    ended: () => ended,
+    forget() {
+      ended = undefined;
+    },
+  };
+}

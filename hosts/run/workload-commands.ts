@@ -1,0 +1,120 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readPair } from './options/option-values.ts';
+
+/** Adds the commands for workloads that exist. A command loads its code when it runs. */
+export function addWorkloadCommands(program: Command): void {
+  addListing(program);
+  addStartAndStop(program);
+  addLogs(program);
+  program
+    .command('export')
+    .argument('<name>', 'name of a workload')
+    .argument('[file]', 'file to write (default: standard output)')
+    .description('write the configuration of a workload, for run --from-config')
+    .action(async (name: string, file?: string) => (await import('./commands/export.ts')).exportWorkload(name, file));
+  addGroups(program);
+  program
+    .command('runtime')
+    .description('container engines')
+    .command('check')
+    .description('show which container engines answer; exit code 1 when none does')
+    .addOption(format('text', 'json'))
+    .action(async (flags) => (await import('./commands/runtime-check.ts')).checkRuntimes(flags));
+}
+
+function addListing(program: Command): void {
+  program
+    .command('list')
+    .alias('ls')
+    .description('show workloads')
+    .option('-a, --all', 'stopped workloads too')
+    .option('--group <name>', 'only those of this group')
+    .option('-l, --label <key=value>', 'only those with this label; may be repeated', readPair, {})
+    .addOption(format('text', 'json', 'mcpservers'))
+    .action(async (flags) => (await import('./commands/list.ts')).list(flags));
+  program
+    .command('status')
+    .argument('<name>', 'name of a workload')
+    .description('show the state of one workload')
+    .addOption(format('text', 'json'))
+    .action(async (name: string, flags) => (await import('./commands/show.ts')).showStatus(name, flags));
+  program
+    .command('inspect')
+    .argument('<name>', 'name of a workload')
+    .description('show the configuration of a workload and the facts of its start as JSON, without secrets')
+    .addOption(format('json'))
+    .action(async (name: string) => (await import('./commands/show.ts')).inspectWorkload(name));
+}
+
+function addStartAndStop(program: Command): void {
+  selecting(program.command('start'))
+    .description('start stopped workloads again')
+    .action(async (names: string[], flags) => (await workloads()).start(names, flags));
+  selecting(program.command('restart'))
+    .description('stop workloads and start them again')
+    .action(async (names: string[], flags) => (await workloads()).restart(names, flags));
+  selecting(program.command('stop'))
+    .description('stop workloads and keep their configuration')
+    .option('--timeout <seconds>', 'time until a workload is killed; its server gets 5 s of it', readSeconds, 30)
+    .action(async (names: string[], flags) => (await workloads()).stop(names, flags));
+  selecting(program.command('rm'))
+    .description('remove workloads with their logs')
+    .option('--force', 'stop running workloads first; remove them also when no container engine answers')
+    .action(async (names: string[], flags) => (await workloads()).remove(names, flags));
+}
+
+function addLogs(program: Command): void {
+  const logs = program
+    .command('logs')
+    .argument('<name>', 'name of a workload')
+    .description('show the output of a workload')
+    .option('-f, --follow', 'show new output until Ctrl-C')
+    .option('-p, --proxy', 'show the log of its proxy instead')
+    .action(async (name: string, flags) => (await import('./commands/show-logs.ts')).showLogs(name, flags));
+  logs
+    .command('prune')
+    .description('remove logs and other files that killed commands left of removed workloads')
+    .action(async () => (await import('./commands/show-logs.ts')).pruneLogs());
+}
+
+function addGroups(program: Command): void {
+  const group = program.command('group').description('groups of workloads');
+  group
+    .command('create')
+    .argument('<name>', 'name of the group')
+    .description('create a group without workloads; run --group creates one too')
+    .action(async (name: string) => (await import('./commands/groups.ts')).addGroup(name));
+  group
+    .command('list')
+    .alias('ls')
+    .description('show groups and their workloads')
+    .addOption(format('text', 'json'))
+    .action(async (flags) => (await import('./commands/groups.ts')).listGroups(flags));
+  group
+    .command('rm')
+    .argument('<name...>', 'names of groups')
+    .description('remove groups; default cannot be removed')
+    .option('--with-workloads', 'stop and remove their workloads too')
+    .action(async (names: string[], flags) => (await import('./commands/groups.ts')).removeGroups(names, flags));
+}
+
+const workloads = () => import('./commands/workloads.ts');
+
+function selecting(command: Command): Command {
+  return command
+    .argument('[name...]', 'names of workloads')
+    .option('-a, --all', 'all workloads')
+    .option('-g, --group <name>', 'all workloads of a group');
+}
+
+function format(...choices: [string, ...string[]]): Option {
+  return new Option('--format <format>', 'what to print').choices(choices).default(choices[0]);
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (/^\d+$/.test(text) && seconds <= MOST_SECONDS) return seconds;
+  throw new InvalidArgumentError(`expected whole seconds, at most ${MOST_SECONDS}`);
+}
+
+const MOST_SECONDS = 3_600;

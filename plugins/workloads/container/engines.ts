@@ -1,0 +1,47 @@
+// What the commands of a host do with container engines, without a gateway.
+import { removeContainers } from './containers.ts';
+import { connectEngine, type EngineCheck, tryEngines } from './engine.ts';
+import { MANAGED } from './labels.ts';
+
+export type { EngineCheck };
+
+/**
+ * Removes the containers of a workload: those of the start `runId`, or of every start. Resolves with their number.
+ * @throws GatewayFault WORKLOAD_FAILED when no engine answers
+ */
+export async function removeContainersOf(workload: string, runId: string | undefined): Promise<number> {
+  return removeContainers(await connectEngine(), workload, runId === undefined ? {} : { only: runId });
+}
+
+/** Every engine socket of this machine, and whether an engine answers. */
+export function checkEngines(env: NodeJS.ProcessEnv = process.env): Promise<readonly EngineCheck[]> {
+  return tryEngines(env);
+}
+
+/** A container of a workload, as the engine tells. */
+export interface ContainerFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly image: string;
+  /** `created`, `running`, `exited` and others. */
+  readonly state: string;
+  readonly status: string;
+  readonly role: string;
+}
+
+/**
+ * The containers of a workload, of every start.
+ * @throws GatewayFault WORKLOAD_FAILED when no engine answers
+ */
+export async function listContainersOf(workload: string): Promise<readonly ContainerFacts[]> {
+  const filters = { label: [`${MANAGED}=true`, `${MANAGED}.name=${workload}`] };
+  const found = await (await connectEngine()).api.listContainers({ all: true, filters });
+  return found.map(({ Id, Names, Image, State, Status, Labels }) => ({
+    id: Id,
+    name: (Names[0] ?? '').replace(/^\//, ''),
+    image: Image,
+    state: State,
+    status: Status,
+    role: Labels[`${MANAGED}.role`] ?? '',
+  }));
+}

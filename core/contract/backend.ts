@@ -91,10 +91,15 @@ export interface BackendHello {
   readonly protocolVersion: string;
 }
 
-/** Headers of a request to a backend; an authorizer adds to them. */
+/** One HTTP request to a backend; an authorizer adds to its headers. */
 export interface BackendRequest {
   readonly backend: Backend;
-  /** Lower-case names. */
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** The complete URL. */
+  readonly url: string;
+  /** The bytes that are sent; absent for a request without body. Read-only, for strategies that sign requests. */
+  readonly body?: Uint8Array | undefined;
+  /** Lower-case names. `content-type` and `accept` are set; headers that the client passes through are added later. */
   readonly headers: Record<string, string>;
 }
 

@@ -89,7 +89,13 @@ export class HttpTarget {
     let waited: void | Promise<void>;
     try {
       waited = this.#credentials.authorizer.apply(
-        { backend: this.backend, headers: request.headers },
+        {
+          backend: this.backend,
+          method: request.method,
+          url: this.origin + (request.path ?? this.#path),
+          body: request.body,
+          headers: request.headers,
+        },
         authContextOf(request),
       );
     } catch (cause) {

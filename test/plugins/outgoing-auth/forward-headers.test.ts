@@ -22,7 +22,7 @@ describe('outgoing-auth/forward-headers', () => {
     const options = { headers: { 'X-Team': 'a' }, bearerTokenEnv: 'REMOTE_TOKEN', after: { type: 'inner' } };
     const authorizer = await strategy({ REMOTE_TOKEN: 's3cret' }).prepare(options, PLACE);
     const backend = { name: 'far', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' } as const;
-    const request: BackendRequest = { backend, headers: {} };
+    const request: BackendRequest = { backend, method: 'POST', url: backend.url, headers: {} };
     await authorizer.apply(request, authContext);
     expect(request.headers).toEqual({ 'x-team': 'a', 'x-inner': '1', authorization: 'Bearer s3cret' });
     expect(authorizer.headerNames).toEqual(['x-team', 'authorization']);

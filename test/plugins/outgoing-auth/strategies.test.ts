@@ -9,6 +9,8 @@ import { proves } from '../../support/proves.ts';
 
 const outbound = (): BackendRequest => ({
   backend: { name: 'github', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' },
+  method: 'POST',
+  url: 'http://127.0.0.1:1/mcp',
   headers: { 'content-type': 'application/json' },
 });
 const authContext: AuthContext = {

@@ -34,7 +34,8 @@ async function prepared(endpoint: TokenEndpoint, options: Record<string, unknown
   const strategy = createTokenExchange({ ...core, now: clock.now });
   const authorizer = await strategy.prepare({ tokenUrl: endpoint.url, ...options }, 'outgoingAuth.default');
   const send = async (authContext: AuthContext, backend = 'github'): Promise<string | undefined> => {
-    const outbound: BackendRequest = { backend: { name: backend, transport: 'streamable-http' }, headers: {} };
+    const far = { name: backend, transport: 'streamable-http' } as const;
+    const outbound: BackendRequest = { backend: far, method: 'POST', url: 'http://127.0.0.1:1/mcp', headers: {} };
     await authorizer.apply(outbound, authContext);
     return outbound.headers.authorization;
   };

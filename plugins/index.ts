@@ -43,6 +43,13 @@ export const catalogue: Catalogue = {
     },
     contract: () => import('./outgoing-auth/header-injection/contract.ts'),
   },
+  'outgoing-auth/aws-sts': {
+    load: () => import('./outgoing-auth/aws-sts/index.ts'),
+    section: {
+      contractKey: 'outgoingAuth.*.awsSts',
+      choice: { of: 'outgoingAuth.*', type: 'aws_sts', needsCallerToken: true },
+    },
+  },
   'outgoing-auth/token-exchange': {
     load: () => import('./outgoing-auth/token-exchange/index.ts'),
     section: {

@@ -5,26 +5,6 @@ const texts = z.array(text);
 
 const upstreamInject = z.strictObject({ providerName: text });
 
-const awsSts = z.strictObject({
-  region: text,
-  fallbackRoleArn: text.optional(),
-  roleClaim: text.optional(),
-  roleMappings: z
-    .array(
-      z.strictObject({
-        roleArn: text,
-        claim: text.optional(),
-        matcher: text.optional(),
-        priority: z.int().optional(),
-      }),
-    )
-    .optional(),
-  service: text.optional(),
-  sessionDuration: z.int().min(0).max(2_147_483_647).optional(),
-  sessionNameClaim: text.optional(),
-  subjectProviderName: text.optional(),
-});
-
 const obo = z.strictObject({
   tokenUrl: text,
   audience: text.optional(),
@@ -61,7 +41,6 @@ const LATER = 'is not available yet: it comes with the embedded authorization se
  */
 export const ABSENT_STRATEGIES = [
   { type: 'upstream_inject', options: 'upstreamInject', schema: upstreamInject, why: LATER },
-  { type: 'aws_sts', options: 'awsSts', schema: awsSts, why: LATER },
   {
     type: 'obo',
     options: 'obo',

@@ -9,7 +9,8 @@ const REDIS = 'plugins/stores/redis/connection.ts';
 const REMOTE = 'plugins/shared/safe-http/remote-http.ts';
 const SEND = 'core/backend/send.ts';
 const SHARES = 'core/mcp/shares.ts';
-const TOKEN_CACHE = 'plugins/outgoing-auth/token-exchange/token-cache.ts';
+const CREDENTIAL_CACHE = 'plugins/shared/credential-cache.ts';
+const CREDENTIAL_KEYS = 'plugins/shared/credential-keys.ts';
 
 /** Behaviour outside of the gateway: backends, token endpoints, Redis, the machine and the command line. */
 export const outsideBehaviours: readonly Mutation[] = [
@@ -70,16 +71,16 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   ['choice.remote.redirects', REMOTE, 'status >= 300 && status < 400 && status !== 304', 'answer.statusCode < 0'],
   ['choice.remote.bounds', REMOTE, 'if (bytes > maxBytes) throw tooLarge();', ''],
-  ['choice.token-exchange.kept', EXCHANGE, 'caller.token.reveal()}`', "''}`"],
-  ['choice.token-exchange.kept', EXCHANGE, '{backend}\\0$', "{''}\\0$"],
-  ['choice.token-exchange.kept', TOKEN_CACHE, ' - Math.min(EARLY_MS, lifeMs * MAX_EARLY_SHARE)', ''],
+  ['choice.token-exchange.kept', CREDENTIAL_KEYS, 'caller.token.reveal()}`', "''}`"],
+  ['choice.token-exchange.kept', CREDENTIAL_KEYS, '{backend}\\0$', "{''}\\0$"],
+  ['choice.token-exchange.kept', CREDENTIAL_CACHE, ' - Math.min(EARLY_MS, lifeMs * MAX_EARLY_SHARE)', ''],
   [
     'choice.token-exchange.single-flight',
-    TOKEN_CACHE,
+    CREDENTIAL_CACHE,
     'let shared = inFlight.get(key);',
-    'let shared: Promise<CachedToken> | undefined;',
+    'let shared: Promise<Cached<T>> | undefined;',
   ],
-  ['choice.token-exchange.recovers', TOKEN_CACHE, 'FAILURE_MS = 2_000;', 'FAILURE_MS = 3_000;'],
+  ['choice.token-exchange.recovers', CREDENTIAL_CACHE, 'FAILURE_MS = 2_000;', 'FAILURE_MS = 3_000;'],
   [
     'choice.token-exchange.renewed-on-401',
     EXCHANGE,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Caller } from '../../core/contract/caller.ts';
 import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
 
-/** A plugin that authenticates bearer tokens by a map from token to subject. Later additions to the map count. */
-export function bearerCallers(subjects: ReadonlyMap<string, string>): Plugin {
+/** A plugin that authenticates bearer tokens by a map from token to subject. Later additions to the map count. All have `claims`. */
+export function bearerCallers(subjects: ReadonlyMap<string, string>, claims: Caller['claims'] = {}): Plugin {
   return definePlugin({
     address: 'testing/bearer-callers',
     config: z.strictObject({}),
@@ -13,12 +13,12 @@ export function bearerCallers(subjects: ReadonlyMap<string, string>): Plugin {
         const subject = subjects.get(token);
         return subject === undefined
           ? { refused: true, status: 401, reason: 'unknown token' }
-          : callerOf(subject, token);
+          : callerOf(subject, token, claims);
       });
     },
   });
 }
 
-function callerOf(subject: string, token: string): Caller {
-  return { issuer: 'idp', subject, key: `idp\0${subject}`, claims: {}, token: { reveal: () => token } };
+function callerOf(subject: string, token: string, claims: Caller['claims']): Caller {
+  return { issuer: 'idp', subject, key: `idp\0${subject}`, claims, token: { reveal: () => token } };
 }

@@ -1,16 +1,20 @@
-import { createHash } from 'node:crypto';
 import {
   type AuthContext,
   type Authorizer,
   type AuthStrategy,
-  type Caller,
   explainIssues,
   GatewayFault,
   type Log,
 } from '@toolmgr/core';
+import {
+  type Cached,
+  type CredentialCache,
+  type CredentialSource,
+  createCredentialCache,
+} from '../../shared/credential-cache.ts';
+import { createCredentialKeys } from '../../shared/credential-keys.ts';
 import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
 import { tokenExchangeOptions } from './config.ts';
-import { type CachedToken, createTokenCache, type TokenCache, type TokenSource } from './token-cache.ts';
 import { createTokenRequests, type TokenRequests } from './token-request.ts';
 
 /** What {@link createTokenExchange} needs. */
@@ -48,7 +52,12 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
       const secret = clientSecret ?? named?.reveal();
       const requests = createTokenRequests(read.data, secret);
       opened.push(requests);
-      return createAuthorizer(requests, createTokenCache(parts.now), read.data.headerName.toLowerCase(), parts.log);
+      return createAuthorizer(
+        requests,
+        createCredentialCache<string>(parts.now, 'token exchanges'),
+        read.data.headerName.toLowerCase(),
+        parts.log,
+      );
     },
     async close() {
       await Promise.allSettled(opened.map((requests) => requests.close()));
@@ -56,10 +65,15 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
   };
 }
 
-function createAuthorizer(requests: TokenRequests, cache: TokenCache, headerName: string, log: Log): Authorizer {
-  const keyOf = createKeys();
-  const setHeader = (headers: Record<string, string>, { header }: CachedToken): void => {
-    if (header !== undefined) headers[headerName] = header;
+function createAuthorizer(
+  requests: TokenRequests,
+  cache: CredentialCache<string>,
+  headerName: string,
+  log: Log,
+): Authorizer {
+  const keyOf = createCredentialKeys();
+  const setHeader = (headers: Record<string, string>, { value }: Cached<string>): void => {
+    if (value !== undefined) headers[headerName] = value;
   };
   return {
     headerNames: [headerName],
@@ -82,7 +96,7 @@ function createAuthorizer(requests: TokenRequests, cache: TokenCache, headerName
   };
 }
 
-function exchanged(requests: TokenRequests, backend: string, { caller }: AuthContext): TokenSource {
+function exchanged(requests: TokenRequests, backend: string, { caller }: AuthContext): CredentialSource<string> {
   const { exp } = caller.claims;
   return {
     make: () => requests.exchange(caller.token?.reveal() ?? '', backend),
@@ -90,7 +104,7 @@ function exchanged(requests: TokenRequests, backend: string, { caller }: AuthCon
   };
 }
 
-function ownToken(requests: TokenRequests, backend: string, log: Log): TokenSource {
+function ownToken(requests: TokenRequests, backend: string, log: Log): CredentialSource<string> {
   return {
     async make() {
       const issued = await requests.own?.(backend);
@@ -103,21 +117,6 @@ function ownToken(requests: TokenRequests, backend: string, log: Log): TokenSour
     },
     untilMs: undefined,
   };
-}
-
-/** Keys of the cache: backend, and a hash of caller and token, which is computed once per caller object. */
-function createKeys(): (backend: string, caller: Caller) => string {
-  const digests = new WeakMap<Caller, string>();
-  const digestOf = (caller: Caller): string => {
-    if (caller.token === undefined) return '';
-    const known = digests.get(caller);
-    if (known !== undefined) return known;
-    const text = `${caller.key}\0${caller.token.reveal()}`;
-    const digest = createHash('sha256').update(text).digest('base64url');
-    digests.set(caller, digest);
-    return digest;
-  };
-  return (backend, caller) => `${backend}\0${digestOf(caller)}`;
 }
 
 function withoutToken(backend: string): GatewayFault {

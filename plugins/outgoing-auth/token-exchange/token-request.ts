@@ -1,4 +1,5 @@
 import { type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
+import type { Issued } from '../../shared/credential-cache.ts';
 import { type OauthEndpoint, OauthRefusal, requestToken } from '../../shared/oauth/oauth-requests.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { ACCESS_TOKEN, isLoopback, JWT, type TokenExchangeOptions } from './config.ts';
@@ -9,27 +10,19 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_TOKEN_LENGTH = 16 * 1024; // the limit of common servers for one header
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/; // RFC 6750 §2.1
 
-/** An issued token. */
-export interface IssuedToken {
-  /** Value of the `Authorization` header. */
-  readonly header: string;
-  /** Milliseconds; `undefined` when the response has none. */
-  readonly lifetimeMs: number | undefined;
-}
-
-/** A client of one token endpoint. */
+/** A client of one token endpoint. A value is that of the `Authorization` header. */
 export interface TokenRequests {
   /**
    * Exchanges a caller's token.
    * @throws GatewayFault AUTH_STRATEGY_REFUSED when the endpoint refuses the caller's token, AUTH_STRATEGY_FAILED
    * for other errors; neither contains a token, a secret or texts of the endpoint
    */
-  exchange(subjectToken: string, backend: string): Promise<IssuedToken>;
+  exchange(subjectToken: string, backend: string): Promise<Issued<string>>;
   /**
    * A token of the gateway itself (client credentials); `undefined` when the endpoint issues none. Absent without a client
    * secret. @throws GatewayFault as `exchange`
    */
-  readonly own: ((backend: string) => Promise<IssuedToken | undefined>) | undefined;
+  readonly own: ((backend: string) => Promise<Issued<string> | undefined>) | undefined;
   /** Closes connections; pending requests fail. */
   close(): Promise<void>;
 }
@@ -115,7 +108,7 @@ const OAUTH_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map(
   ['unsupported_grant_type', ['AUTH_STRATEGY_FAILED', 'does not know this grant']],
 ] as const);
 
-function tokenFrom(issued: JsonObject, backend: string): IssuedToken {
+function tokenFrom(issued: JsonObject, backend: string): Issued<string> {
   const { access_token: token, token_type: type, expires_in: seconds } = issued;
   if (type !== 'bearer') {
     throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is not a bearer token');
@@ -123,7 +116,7 @@ function tokenFrom(issued: JsonObject, backend: string): IssuedToken {
   if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(token)) {
     throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is not a valid header value');
   }
-  return { header: `Bearer ${token}`, lifetimeMs: lifetimeFrom(seconds) };
+  return { value: `Bearer ${token}`, lifetimeMs: lifetimeFrom(seconds) };
 }
 
 /** Converts seconds to whole milliseconds. */

@@ -132,7 +132,6 @@ describe('outgoingAuth of a vmcp file', () => {
 
   it.each([
     ['upstream_inject', { upstreamInject: { providerName: 'github' } }],
-    ['aws_sts', { awsSts: { region: 'eu-central-1' } }],
     ['xaa', { xaa: { idpTokenUrl: 'https://a', targetAudience: 'b', targetTokenUrl: 'https://c' } }],
   ])('refuses %s by name, because it needs the embedded authorization server', async (type, options) => {
     expect(await problems(file(inline({ type, ...options })))).toContain(

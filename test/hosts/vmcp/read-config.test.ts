@@ -204,7 +204,7 @@ backends:
     [
       'outgoingAuth',
       'outgoingAuth: { source: inline, default: { type: aws_sts, awsSts: { region: x } } }',
-      /aws_sts is not available yet/,
+      /default\.awsSts: set roleMappings, fallbackRoleArn or both/,
     ],
     [
       'outgoingAuth',

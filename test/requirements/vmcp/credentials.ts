@@ -77,16 +77,7 @@ export const credentials = [
   },
   {
     source: 'vmcp spec §2 outgoingAuth (inside config)',
-    deferred: 'comes with the embedded authorization server',
     says: {
-      'vmcp.config-outgoing.type-others':
-        'type also takes upstream_inject, aws_sts, obo and xaa with sub-objects of those names in camel case',
-      'vmcp.token-exchange.subject-provider-name':
-        'tokenExchange.subjectProviderName selects the upstream token used as subject',
-      'vmcp.token-exchange.subject-provider-name-filled':
-        'tokenExchange.subjectProviderName is the first upstream when an embedded server exists',
-      'vmcp.upstream-inject.provider-name':
-        'upstreamInject.providerName is required and matches an embedded server upstream',
       'vmcp.aws-sts.region': 'awsSts.region is required',
       'vmcp.aws-sts.fallback-role-arn': 'awsSts.fallbackRoleArn is a string',
       'vmcp.aws-sts.role-claim': 'awsSts.roleClaim is a string',
@@ -97,6 +88,20 @@ export const credentials = [
       'vmcp.aws-sts.service': 'awsSts.service is the name of the signing service',
       'vmcp.aws-sts.session-duration': 'awsSts.sessionDuration is an int32 of seconds',
       'vmcp.aws-sts.session-name-claim': 'awsSts.sessionNameClaim is a string',
+    },
+  },
+  {
+    source: 'vmcp spec §2 outgoingAuth (inside config)',
+    deferred: 'comes with the embedded authorization server',
+    says: {
+      'vmcp.config-outgoing.type-others':
+        'type also takes upstream_inject, aws_sts, obo and xaa with sub-objects of those names in camel case',
+      'vmcp.token-exchange.subject-provider-name':
+        'tokenExchange.subjectProviderName selects the upstream token used as subject',
+      'vmcp.token-exchange.subject-provider-name-filled':
+        'tokenExchange.subjectProviderName is the first upstream when an embedded server exists',
+      'vmcp.upstream-inject.provider-name':
+        'upstreamInject.providerName is required and matches an embedded server upstream',
       'vmcp.aws-sts.subject-provider-name':
         'awsSts.subjectProviderName selects the upstream token used as web identity token',
       'vmcp.obo.token-url': 'obo.tokenUrl is required',

@@ -68,7 +68,8 @@ function printNextSteps(config: RunConfig, url: string): void {
   stdout.line(`${stdout.bold(name)} runs at ${stdout.green(url)}`);
   stdout.line(`behind it: ${behind}`);
   stdout.line();
-  stdout.line(`  see its tools   toolmgr tools --url ${url}`);
+  // the endpoint serves streamable HTTP too, which that command uses
+  stdout.line(`  see its tools   toolmgr tools --url ${url.replace(/\/sse$/, '/mcp')}`);
   stdout.line(`  its output      toolmgr logs ${name} --follow`);
   stdout.line(`  stop it         toolmgr stop ${name}`);
 }

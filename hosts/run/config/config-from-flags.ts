@@ -62,7 +62,8 @@ export async function configFromFlags(
     ...(flags.targetHost === undefined ? {} : { target_host: flags.targetHost }),
     ...(flags.targetPort === undefined ? {} : { target_port: flags.targetPort }),
     ...(flags.allowedOrigins === undefined ? {} : { allowed_origins: [...flags.allowedOrigins] }),
-    trust_proxy_headers: false,
+    ...(flags.endpointPrefix === undefined ? {} : { endpoint_prefix: flags.endpointPrefix }),
+    trust_proxy_headers: flags.trustProxyHeaders === true,
     session_ttl: flags.sessionTtl,
     stateless: flags.stateless === true,
     strict_protocol_validation: flags.strictProtocolValidation === true,
@@ -75,8 +76,13 @@ export async function configFromFlags(
     ...(await bearerToken(flags, cwd, secrets)),
     created_at: new Date(nowMs).toISOString(),
   };
-  warnings.push(...headerWarnings(flags));
+  warnings.push(...headerWarnings(flags), ...proxyModeWarnings(config));
   return { config, warnings, secrets: secrets.secrets };
+}
+
+/** For flags and files. */
+export function proxyModeWarnings({ proxy_mode }: RunConfig): string[] {
+  return proxy_mode === 'sse' ? ['the proxy mode sse is deprecated: clients should use streamable-http'] : [];
 }
 
 /** Values of these headers are in `run.json` and in exports as they are. */

@@ -51,6 +51,16 @@ const RULES: readonly Rule[] = [
     because: 'needs --transport streamable-http: only its servers can be stateless',
   },
   {
+    flags: ['proxyMode'],
+    when: (_kind, transport, { proxyMode }) => proxyMode === 'sse' && transport === 'streamable-http',
+    because: 'sse is for stdio servers: clients of a streamable-http server use streamable HTTP',
+  },
+  {
+    flags: ['endpointPrefix', 'trustProxyHeaders'],
+    when: (_kind, transport, { proxyMode }) => transport !== 'sse' && proxyMode !== 'sse',
+    because: 'needs --transport sse or --proxy-mode sse: only SSE clients are told a URL',
+  },
+  {
     flags: ['remoteForwardHeaders', 'remoteAuthBearerToken', 'remoteAuthBearerTokenFile'],
     when: isLocal,
     because: 'is for URLs: requests to a program or container carry no such header',

@@ -3,7 +3,7 @@ import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { readRunConfig } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import { secretNameOf } from './collect-secrets.ts';
-import type { NewWorkload } from './config-from-flags.ts';
+import { type NewWorkload, proxyModeWarnings } from './config-from-flags.ts';
 import { variablesOfFolder } from './env-files.ts';
 import { readText } from './option-file.ts';
 
@@ -18,8 +18,8 @@ export async function configFromFile(
 ): Promise<NewWorkload> {
   const read = readRunConfig(parsed(await readText('--from-config', file, cwd), file));
   if ('problems' in read) throw new UsageError(`--from-config ${file}:\n  ${read.problems.join('\n  ')}`);
-  const warnings: string[] = [];
   const { config } = read;
+  const warnings: string[] = proxyModeWarnings(config);
   const ofFolder =
     config.env_file_dir === undefined
       ? {}

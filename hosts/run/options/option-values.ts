@@ -1,4 +1,5 @@
 import { durationMs } from '@toolmgr/plugins';
+import { endpointPrefix } from '@toolmgr/plugins/workloads/state';
 import { InvalidArgumentError } from 'commander';
 
 // Readers of option values. No message repeats a value, because it may be secret.
@@ -42,11 +43,11 @@ export function readPort(lowest: number): (text: string) => number {
   };
 }
 
-/** The contract also has the deprecated `sse`. */
-export function readProxyMode(text: string): string {
-  if (text === 'streamable-http') return text;
-  if (text === 'sse') throw new InvalidArgumentError('sse is deprecated and not served: clients use streamable HTTP');
-  throw new InvalidArgumentError('expected streamable-http');
+/** A path before the paths of the endpoint. */
+export function readPrefix(text: string): string {
+  const read = endpointPrefix.safeParse(text);
+  if (read.success) return text;
+  throw new InvalidArgumentError(read.error.issues[0]?.message ?? 'expected a path');
 }
 
 /** A Go duration, kept as text; zero means the default. */

@@ -7,7 +7,7 @@ import {
   readOrigins,
   readPair,
   readPort,
-  readProxyMode,
+  readPrefix,
   readPublish,
   readRepeated,
 } from './option-values.ts';
@@ -38,7 +38,9 @@ export interface RunFlags extends PolicyFlags {
   readonly envFileDir?: string;
   readonly debug?: boolean;
   readonly fromConfig?: string;
-  readonly proxyMode: 'streamable-http';
+  readonly proxyMode: 'streamable-http' | 'sse';
+  readonly endpointPrefix?: string;
+  readonly trustProxyHeaders?: boolean;
   readonly targetHost?: string;
   readonly allowedOrigins?: readonly string[];
   /** Go duration. */
@@ -136,9 +138,18 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
     {
       flags: '--proxy-mode <MODE>',
-      description: 'what clients are served: streamable-http',
-      read: readProxyMode,
+      description: 'what clients of a stdio server are served: streamable-http, or sse (deprecated) too',
+      choices: ['streamable-http', 'sse'],
       fallback: 'streamable-http',
+    },
+    {
+      flags: '--endpoint-prefix <PATH>',
+      description: 'path before the URL that SSE clients send to, behind a reverse proxy that removes it',
+      read: readPrefix,
+    },
+    {
+      flags: '--trust-proxy-headers',
+      description: 'the URL that SSE clients send to follows X-Forwarded-Proto, -Host, -Port and -Prefix',
     },
     {
       flags: '--allowed-origins <LIST>',
@@ -175,7 +186,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     ...['--image-verification', '--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
     ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
-  ...later('the complete run command', ['--webhook-config', '--endpoint-prefix', '--trust-proxy-headers']),
+  ...later('the complete run command', ['--webhook-config']),
   ...later('remote authentication', [
     ...['--remote-auth', '--remote-auth-issuer', '--remote-auth-authorize-url', '--remote-auth-token-url'],
     ...['--remote-auth-client-id', '--remote-auth-client-secret', '--remote-auth-client-secret-file'],

@@ -1,6 +1,6 @@
 import type { PlanInput, PluginUse } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
-import { type RunConfig, readMounts } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readMounts, servesSse } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../../http/listen.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
@@ -45,6 +45,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
         ? {}
         : { allowedOrigins: config.allowed_origins, loopbackOrigins: false }),
       ...(config.stateless ? { postOnly: true } : {}),
+      ...sseOf(config),
     },
     limits: {
       stopMs: STOP_MS,
@@ -52,6 +53,13 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }),
     },
   };
+}
+
+/** HTTP+SSE for the clients of a server that speaks it, or when the proxy mode is sse. */
+function sseOf(config: RunConfig): Pick<NonNullable<PlanInput['endpoint']>, 'sse'> {
+  if (!servesSse(config)) return {};
+  const { endpoint_prefix: prefix, trust_proxy_headers: trustForwarded } = config;
+  return { sse: { trustForwarded, ...(prefix === undefined ? {} : { prefix }) } };
 }
 
 function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {

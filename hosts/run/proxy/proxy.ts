@@ -7,6 +7,7 @@ import {
   type RunConfig,
   readWorkloadSecrets,
   type StatusChange,
+  servesSse,
   WORKLOAD_FILES,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
@@ -113,7 +114,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
       }),
       ...(isLoopbackHost(config.host) ? { allowedHosts: LOOPBACK_NAMES } : {}),
     });
-    const at = { port: served.port, url: `${served.url}/mcp` };
+    const at = { port: served.port, url: `${served.url}${servesSse(config) ? '/sse' : '/mcp'}` };
     const report = (status: CurrentStatus): Promise<void> => claim.report({ ...at, ...status });
     await report({ status: 'starting' });
     const failed = await whyNotReady(gateway, config, log, signal);

@@ -16,7 +16,8 @@ export {
   removeRecord,
   type StatusChange,
 } from './records.ts';
-export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
+export { endpointPrefix, RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
+export { servesSse } from './run-config-conflicts.ts';
 export { type Transition, transitions } from './transitions.ts';
 export { workloadName } from './workload-name.ts';
 export {

@@ -28,6 +28,16 @@ const RULES: readonly Rule[] = [
     because: 'needs the transport streamable-http',
   },
   {
+    fields: ['proxy_mode'],
+    when: ({ proxy_mode, transport }) => proxy_mode === 'sse' && transport === 'streamable-http',
+    because: 'sse is for servers with the transport stdio',
+  },
+  {
+    fields: ['endpoint_prefix', 'trust_proxy_headers'],
+    when: (config) => !servesSse(config),
+    because: 'needs the transport sse or the proxy mode sse',
+  },
+  {
     fields: ['header_forward', 'remote_auth_config'],
     when: (config) => !isRemote(config),
     because: 'is for remote servers',
@@ -45,6 +55,11 @@ const RULES: readonly Rule[] = [
   { fields: ['audit_config_path'], when: (config) => config.audit_config === undefined, because: 'needs audit_config' },
   { fields: ['authz_config_path'], when: (config) => config.authz_config === undefined, because: 'needs authz_config' },
 ];
+
+/** Whether clients are served the transport HTTP+SSE. */
+export function servesSse({ transport, proxy_mode }: Pick<RunConfig, 'transport' | 'proxy_mode'>): boolean {
+  return transport === 'sse' || proxy_mode === 'sse';
+}
 
 /** Why the fields cannot be meant together; `undefined` when they can. */
 export function findConflict(config: RunConfig): string | undefined {

@@ -1,3 +1,4 @@
+import { planSchema } from '@toolmgr/core';
 import { z } from 'zod';
 import { durationMs } from '../../shared/go-duration.ts';
 import { permissionProfile } from '../permissions/profile.ts';
@@ -5,6 +6,9 @@ import { workloadName } from './workload-name.ts';
 
 /** The version of the document that is written. */
 export const RUN_CONFIG_VERSION = 'v0.1.0';
+
+/** A path before the URL that SSE clients send to. */
+export const endpointPrefix = planSchema.shape.endpoint.unwrap().shape.sse.unwrap().shape.prefix.unwrap();
 
 const text = z.string().min(1);
 const texts = z.array(z.string());
@@ -137,13 +141,13 @@ export const runConfig = z.strictObject({
   host: z.string().default('127.0.0.1'),
   /** 0 or absent: any free port, kept over restarts. */
   port: z.int().min(0).max(65_535).optional(),
-  proxy_mode: z
-    .literal('streamable-http', { error: 'expected streamable-http: the deprecated sse is not served' })
-    .default('streamable-http'),
+  /** What clients of a stdio server are served; the others are served what the server speaks. */
+  proxy_mode: z.enum(['streamable-http', 'sse']).default('streamable-http'),
+  endpoint_prefix: endpointPrefix.optional(),
   target_host: text.optional(),
   target_port: port.optional(),
   allowed_origins: texts.optional(),
-  trust_proxy_headers: z.literal(false, { error: 'is not available yet' }).default(false),
+  trust_proxy_headers: z.boolean().default(false),
   session_ttl: duration.default('2h'),
   stateless: z.boolean().default(false),
   strict_protocol_validation: z.boolean().default(false),

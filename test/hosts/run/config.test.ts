@@ -145,7 +145,7 @@ describe('the plan of a workload', () => {
       ],
       outgoingAuth: { default: { type: 'unauthenticated' } },
       timeouts: { defaultMs: 600_000 },
-      endpoint: { loopback: true, strictProtocolVersion: false },
+      endpoint: { loopback: true, strictProtocolVersion: false, sse: { trustForwarded: false } },
       limits: { stopMs: 5_000, sessionIdleMs: 7_200_000, firstStartMs: 300_000 },
     });
   });

@@ -19,6 +19,7 @@ const BUILT = [
   '--target-port',
   ...['--label', '--network', '--isolate-network', '--publish', '--volume', '--permission-profile'],
   ...['--from-config', '--env-file', '--env-file-dir', '--debug', '--proxy-mode', '--target-host'],
+  ...['--endpoint-prefix', '--trust-proxy-headers'],
   ...['--allowed-origins', '--session-ttl', '--stateless', '--tools', '--tools-override'],
   ...['--enable-audit', '--audit-config', '--authz-config', '--resource-url', '--tool-ca-bundle'],
   ...['--jwks-allow-private-ip', '--jwks-auth-token-file', '--remote-forward-headers'],

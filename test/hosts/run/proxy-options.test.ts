@@ -153,15 +153,11 @@ describe('the endpoint of a workload', () => {
     },
   );
 
-  proves(
-    'run.option.proxy-mode-default',
-    'is streamable HTTP, and says so when another proxy mode is asked for',
-    async () => {
-      expect((await planned([far.url])).config.proxy_mode).toBe('streamable-http');
-      expect((await planned(['--proxy-mode', 'streamable-http', far.url])).config.proxy_mode).toBe('streamable-http');
-      await expect(planned(['--proxy-mode', 'tcp', far.url])).rejects.toThrow(/expected streamable-http/);
-    },
-  );
+  proves('run.option.proxy-mode-default', 'is streamable HTTP without --proxy-mode', async () => {
+    expect((await planned([far.url])).config.proxy_mode).toBe('streamable-http');
+    expect((await planned(['--proxy-mode', 'streamable-http', far.url])).config.proxy_mode).toBe('streamable-http');
+    await expect(planned(['--proxy-mode', 'tcp', far.url])).rejects.toThrow(/streamable-http, sse/);
+  });
 });
 
 describe('the address of a program', () => {

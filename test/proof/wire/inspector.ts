@@ -18,6 +18,11 @@ export interface Inspected {
   readonly printed: string;
 }
 
+/** The transport of a URL: HTTP+SSE when its path ends in /sse. */
+function transportOf(url: string): 'sse' | 'http' {
+  return new URL(url).pathname.endsWith('/sse') ? 'sse' : 'http';
+}
+
 /** Runs one method with the Inspector's command line in a temporary home; aborting `signal` kills it. */
 export function inspect(
   url: string,
@@ -27,7 +32,18 @@ export function inspect(
   signal?: AbortSignal,
 ): Promise<Inspected> {
   const home = mkdtempSync(join(tmpdir(), 'proof-inspector-'));
-  const args = [MAIN, '--cli', url, '--transport', 'http', '--protocol-era', era, '--format', 'json', '--quiet'];
+  const args = [
+    MAIN,
+    '--cli',
+    url,
+    '--transport',
+    transportOf(url),
+    '--protocol-era',
+    era,
+    '--format',
+    'json',
+    '--quiet',
+  ];
   const env = { ...process.env, HOME: home };
   const options = { env, timeout: RUN_MS, killSignal: 'SIGKILL' as const, ...(signal === undefined ? {} : { signal }) };
   return new Promise((resolve) => {

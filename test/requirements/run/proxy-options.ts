@@ -26,12 +26,6 @@ export const proxyOptions = [
     source: 'run spec §4 proxy and transport',
     deferred: 'comes with the complete run command',
     says: {
-      'run.option.proxy-mode': '--proxy-mode takes streamable-http or sse for stdio servers',
-      'run.option.proxy-mode-sse-deprecated': 'the proxy mode sse is deprecated',
-      'run.option.endpoint-prefix': '--endpoint-prefix is prepended to SSE endpoint URLs',
-      'run.option.trust-proxy-headers': '--trust-proxy-headers is a boolean, false by default',
-      'run.option.trust-proxy-headers-which':
-        '--trust-proxy-headers trusts X-Forwarded-Proto, X-Forwarded-Host, X-Forwarded-Port and X-Forwarded-Prefix',
       'run.option.webhook-config': '--webhook-config is the path of a webhook configuration file',
       'run.option.webhook-config-merged': '--webhook-config is repeatable and the files are merged',
     },
@@ -39,6 +33,12 @@ export const proxyOptions = [
   {
     source: 'run spec §4 proxy and transport',
     says: {
+      'run.option.proxy-mode': '--proxy-mode takes streamable-http or sse for stdio servers',
+      'run.option.proxy-mode-sse-deprecated': 'the proxy mode sse is deprecated',
+      'run.option.endpoint-prefix': '--endpoint-prefix is prepended to SSE endpoint URLs',
+      'run.option.trust-proxy-headers': '--trust-proxy-headers is a boolean, false by default',
+      'run.option.trust-proxy-headers-which':
+        '--trust-proxy-headers trusts X-Forwarded-Proto, X-Forwarded-Host, X-Forwarded-Port and X-Forwarded-Prefix',
       'run.option.proxy-mode-default': '--proxy-mode is streamable-http by default',
       'run.option.target-host': '--target-host is a string, 127.0.0.1 by default, for SSE and streamable HTTP only',
       'run.option.target-port':

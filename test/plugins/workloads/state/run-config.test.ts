@@ -100,6 +100,8 @@ const PROGRAM: RunConfig = {
 const REMOTE: RunConfig = {
   ...runConfig.parse({ schema_version: 'v0.1.0', name: 'far', transport: 'sse' }),
   remote_url: 'https://x.example/sse',
+  endpoint_prefix: '/team',
+  trust_proxy_headers: true,
   header_forward: { add_plaintext_headers: { 'X-Team': 'a' } },
   remote_auth_config: {
     bearer_token: 'REMOTE_AUTH_BEARER_TOKEN,target=bearer_token',
@@ -152,8 +154,8 @@ describe('a run configuration', () => {
     expect(problemsOf({ ...PROGRAM, isolate_network: true })).toContain('network isolation is not available yet');
     expect(problemsOf({ ...PROGRAM, image: 'x:1' })).toContain('expected one of');
     expect(problemsOf({ ...PROGRAM, authz_config: { version: '1.0', type: 'httpv1' } })).toContain('expected cedarv1');
-    expect(problemsOf({ ...PROGRAM, proxy_mode: 'sse' })).toContain('the deprecated sse is not served');
-    expect(problemsOf({ ...PROGRAM, trust_proxy_headers: true })).toContain('is not available yet');
+    expect(problemsOf({ ...PROGRAM, proxy_mode: 'tcp' })).toContain('proxy_mode');
+    expect(problemsOf({ ...PROGRAM, proxy_mode: 'sse', endpoint_prefix: '//evil.test' })).toContain('endpoint_prefix');
     expect(problemsOf({ ...PROGRAM, session_ttl: 'soon' })).toContain('session_ttl: expected a Go duration');
     expect(problemsOf(undefined)).not.toBe('');
   });
@@ -161,6 +163,9 @@ describe('a run configuration', () => {
   it('refuses a field that would have no effect beside the others', () => {
     const cases: readonly [object, string][] = [
       [{ ...REMOTE, env_vars: { A: '1' } }, 'env_vars: a remote server has no environment'],
+      [{ ...PROGRAM, proxy_mode: 'sse' }, 'proxy_mode: sse is for servers with the transport stdio'],
+      [{ ...PROGRAM, endpoint_prefix: '/a' }, 'endpoint_prefix: needs the transport sse or the proxy mode sse'],
+      [{ ...PROGRAM, trust_proxy_headers: true }, 'trust_proxy_headers: needs the transport sse'],
       [{ ...REMOTE, target_port: 1 }, 'target_port: is for programs with an HTTP transport'],
       [{ ...REMOTE, stateless: true }, 'stateless: needs the transport streamable-http'],
       [{ ...REMOTE, transport: 'stdio' }, 'transport: a remote server has no transport stdio'],

@@ -5,12 +5,13 @@ import { addRegistryCommands } from '../run/registry/main.ts';
 import { prepareEngine } from '../shared/engine.ts';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
-import { UsageError } from '../shared/usage-error.ts';
+import { Interrupted, UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { addVmcpCommands } from '../vmcp/main.ts';
 import { addClientCommands } from './client/main.ts';
 import { enterInvocationFolder } from './invoked-from.ts';
 import { addPluginCommands } from './plugin/main.ts';
+import { addSecretCommands } from './secret/main.ts';
 import { addUpCommand } from './up/main.ts';
 
 /**
@@ -45,6 +46,7 @@ export function createProgram(): Command {
   addClientCommands(program);
   addRunCommands(program);
   addRegistryCommands(program);
+  addSecretCommands(program);
   addVmcpCommands(program);
   addPluginCommands(program);
   program
@@ -70,7 +72,7 @@ function report(cause: unknown): number {
   if (cause instanceof CommanderError) return cause.exitCode;
   if (cause instanceof UsageError) {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
-    return EXIT_CODES.failed.code;
+    return (cause instanceof Interrupted ? EXIT_CODES.interrupted : EXIT_CODES.failed).code;
   }
   if (cause instanceof GatewayFault) {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);

@@ -79,6 +79,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins': 'plugins/index.ts',
   '@toolmgr/plugins/registry': 'plugins/registry/index.ts',
   '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
+  '@toolmgr/plugins/secrets/encrypted': 'plugins/secrets/encrypted/exports.ts',
   '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
 };
 const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;

@@ -28,17 +28,20 @@ export interface RunningCli extends AsyncDisposable {
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /** Text on stdin; without it stdin is empty. */
+  readonly input?: string;
   /** Another script instead of the command line. */
   readonly script?: string;
 }
 
 /** Starts `toolmgr …` from its sources as a process. Disposing stops it, then kills it. */
-export function startCli(args: readonly string[], { env, cwd, script = CLI }: CliOptions = {}): RunningCli {
+export function startCli(args: readonly string[], { env, cwd, input, script = CLI }: CliOptions = {}): RunningCli {
   const child = spawn(process.execPath, ['--conditions=development', script, ...args], {
     cwd: cwd ?? join(import.meta.dirname, '../..'),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', TOOLMGR_URL: undefined, PORT: undefined, ...env },
   });
+  child.stdin.on('error', () => {}).end(input ?? ''); // it may end without reading
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

@@ -16,7 +16,7 @@ export default definePlugin({
       .string()
       .min(1)
       .optional()
-      .describe('path of the file; default: toolmgr/secrets.encrypted in the XDG data folder'),
+      .describe('path of the file; default: toolmgr/secrets_encrypted in the XDG data folder'),
   }),
   apply(core, { file }) {
     const path = file ?? secretsPath();

@@ -25,7 +25,7 @@ export interface Stored extends AsyncDisposable {
 
 export async function newStored(secrets: Readonly<Record<string, string>> = {}): Promise<Stored> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmgr-encrypted-'));
-  const path = join(folder, 'secrets.encrypted');
+  const path = join(folder, 'secrets_encrypted');
   await createEncryptedFile(path, await newHeader(PASSWORD, QUICK));
   const warnings: string[] = [];
   const open = (password = PASSWORD): EncryptedFile =>

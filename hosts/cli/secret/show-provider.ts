@@ -1,0 +1,24 @@
+import { headerOf, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { chooseProvider, PROVIDER_VARIABLE, PROVIDERS, writeProvider } from '../../shared/secrets/provider.ts';
+import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/user-secrets.ts';
+import { stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { userConfigPath } from '../../shared/user-config.ts';
+
+/** `toolmgr secret provider`. @throws UsageError when the name is unknown, or its secrets were never set up */
+export async function provider(name: string | undefined, { format }: { format: 'text' | 'json' }): Promise<void> {
+  if (name !== undefined) await choose(name);
+  const chosen = await chooseProvider();
+  const place = chosen.provider === 'encrypted' ? secretsPath() : `${SECRET_VARIABLE_PREFIX}NAME`;
+  if (format === 'json') return stdout.line(JSON.stringify({ ...chosen, place }, undefined, 2));
+  const by = { variable: PROVIDER_VARIABLE, file: userConfigPath(), default: 'the default' }[chosen.chosenBy];
+  stdout.line(`${chosen.provider} (by ${by}): ${place}`);
+}
+
+async function choose(name: string): Promise<void> {
+  const wanted = PROVIDERS.find((known) => known === name);
+  if (wanted === undefined) throw new UsageError(`there is no provider ${name} (known: ${PROVIDERS.join(', ')})`);
+  if (wanted === 'encrypted' && (await headerOf(secretsPath())) === undefined)
+    throw new UsageError('there are no encrypted secrets: make them with toolmgr secret setup');
+  await writeProvider(wanted);
+}

@@ -1,0 +1,96 @@
+import { type EncryptedFile, isAskable, MAX_SECRET_BYTES, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { ask } from '../../shared/secrets/ask.ts';
+import { chooseProvider, PROVIDER_VARIABLE } from '../../shared/secrets/provider.ts';
+import { openEncrypted, openUserSecrets, SECRET_VARIABLE_PREFIX } from '../../shared/secrets/user-secrets.ts';
+import { stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { readAll } from './read-all.ts';
+
+/** `toolmgr secret set`. @throws UsageError for a wrong name or value; no message has the value */
+export async function set(name: string): Promise<void> {
+  checkName(name);
+  const file = await writable(`set the variable ${SECRET_VARIABLE_PREFIX}${name}`);
+  await file.read(); // a wrong password is reported before the value is asked for
+  const value = await readValue(name);
+  await file.change(({ user }) => void user.set(name, value));
+  stdout.line(`${name} is stored`);
+}
+
+/** `toolmgr secret get`: prints the value and a line break. */
+export async function get(name: string): Promise<void> {
+  checkName(name);
+  const source = await openUserSecrets();
+  process.stdout.write(`${await source.read(name, AbortSignal.timeout(READ_MS))}\n`);
+}
+
+/** `toolmgr secret list`. */
+export async function list({ system, format }: { system?: boolean; format: 'text' | 'json' }): Promise<void> {
+  const file = await writable(`variables ${SECRET_VARIABLE_PREFIX}NAME are not listed`);
+  const secrets = await file.read();
+  const names = [...secrets[system ? 'system' : 'user'].keys()].sort();
+  if (format === 'json') {
+    stdout.line(
+      JSON.stringify(
+        names.map((name) => ({ name })),
+        undefined,
+        2,
+      ),
+    );
+    return;
+  }
+  if (names.length === 0)
+    return stderr.line(system ? 'no secrets of workloads' : 'no secrets; store one: toolmgr secret set NAME');
+  for (const name of names) stdout.line(name);
+}
+
+/** `toolmgr secret rm`. Names that do not exist are reported; the others are removed. */
+export async function remove(names: readonly string[], { system }: { system?: boolean }): Promise<void> {
+  const file = await writable(`unset the variable ${SECRET_VARIABLE_PREFIX}NAME`);
+  const removed = new Set<string>();
+  await file.change((secrets) => {
+    removed.clear();
+    for (const name of names) if (secrets[system ? 'system' : 'user'].delete(name)) removed.add(name);
+  });
+  for (const name of new Set(names)) {
+    if (removed.has(name)) stdout.line(`${name} is removed`);
+    else {
+      stderr.line(`${stderr.red('toolmgr:')} there is no secret ${name}`);
+      process.exitCode = EXIT_CODES.failed.code;
+    }
+  }
+}
+
+/** The encrypted file. @throws UsageError when the provider is another one, which has no commands to change it */
+async function writable(advice: string): Promise<EncryptedFile> {
+  const { provider, chosenBy } = await chooseProvider();
+  if (provider === 'encrypted') return openEncrypted();
+  const setup = 'toolmgr secret setup makes an encrypted file of secrets';
+  if (chosenBy === 'default') throw new UsageError(`no provider of secrets is set up: ${setup}`);
+  const by = chosenBy === 'variable' ? ` (${PROVIDER_VARIABLE})` : '';
+  throw new UsageError(`the provider is environment${by}, which is read-only: ${advice}; ${setup}`);
+}
+
+function checkName(name: string): void {
+  const problem = secretNameProblem(name);
+  if (problem !== undefined) throw new UsageError(problem);
+}
+
+async function readValue(name: string): Promise<string> {
+  const value = process.stdin.isTTY
+    ? await ask(`Value of ${name} (not shown): `)
+    : (await readAll(process.stdin, MAX_SECRET_BYTES + 2)).replace(/\r?\n$/, '');
+  if (value === '') {
+    throw new UsageError(
+      isAskable()
+        ? 'the value is empty'
+        : `the value is empty: pass it on stdin, as in: toolmgr secret set ${name} < FILE`,
+    );
+  }
+  if (Buffer.byteLength(value) > MAX_SECRET_BYTES)
+    throw new UsageError(`the value has more than ${MAX_SECRET_BYTES} bytes`);
+  if (value.includes('\0')) throw new UsageError('the value has a NUL character, which no variable can hold');
+  return value;
+}
+
+const READ_MS = 120_000; // the user may be asked for the password

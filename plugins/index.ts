@@ -133,6 +133,7 @@ export { environmentSecrets } from './secrets/environment/environment-secrets.ts
 // Shared with hosts: settings and workloads.
 export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
+export { imageByDigest, isImageReference } from './shared/image-reference.ts';
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
 export { redactedText } from './shared/redact.ts';
 export { commandFromScheme } from './workloads/process/command-from-scheme.ts';

@@ -3,7 +3,6 @@ import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { configFromFlags } from '../config/config-from-flags.ts';
 import { configFromFile } from '../config/from-config.ts';
 import type { RunFlags } from '../options/options.ts';
 import { planFromRun } from '../proxy/plan.ts';
@@ -11,6 +10,7 @@ import { addWorkload, exposureWarnings } from './add-workload.ts';
 import { checkPlan } from './check-plan.ts';
 import { runInForeground } from './foreground.ts';
 import { groupsOf } from './groups.ts';
+import { newWorkload } from './new-workload.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
 
 /** What `run` was told: what to run, and how. */
@@ -31,10 +31,11 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
     throw new UsageError('run needs process groups, which Windows does not have: use WSL');
   const state = stateDir();
   const cwd = process.cwd();
-  const { config, secrets, warnings } =
+  const made =
     flags.fromConfig === undefined
-      ? await configFromFlags(target ?? '', args, flags, cwd, Date.now())
+      ? await newWorkload(target ?? '', args, flags, cwd)
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
+  const { config, secrets, warnings } = made;
   await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
   const isNewGroup = await isNew(state, config.group);
   const id = await addWorkload(state, config, secrets);
@@ -48,6 +49,8 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
     return;
   }
   await removeRecord(state, config.name, id);
+  const missed = 'missed' in made && config.image !== undefined ? made.missed : undefined;
+  if (missed !== undefined) stderr.line(`${missed}, so that it was run as a container image`);
   printFailure(config.name, started);
 }
 

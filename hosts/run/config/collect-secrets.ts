@@ -21,6 +21,20 @@ export function collectSecrets(): SecretCollector {
   };
 }
 
+/** The values of secrets in variables, by variable: `NAME,target=VARIABLE`. A later reference wins. */
+export function secretVariables(
+  references: readonly string[],
+  secrets: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    references.flatMap((reference) => {
+      const name = secretNameOf(reference);
+      const value = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+      return value === undefined ? [] : [[reference.slice(reference.indexOf('=') + 1), value]];
+    }),
+  );
+}
+
 /** The name of the secret in a reference. */
 export function secretNameOf(reference: string): string {
   return reference.slice(0, reference.indexOf(','));

@@ -1,5 +1,10 @@
 import { resolve } from 'node:path';
-import { RUN_CONFIG_VERSION, type RunConfig, workloadName } from '@toolmgr/plugins/workloads/state';
+import {
+  type PermissionProfile,
+  RUN_CONFIG_VERSION,
+  type RunConfig,
+  workloadName,
+} from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../options/options.ts';
 import { type Collected, collectSecrets } from './collect-secrets.ts';
@@ -18,7 +23,8 @@ export interface NewWorkload extends Collected {
 }
 
 /**
- * Builds the configuration of a new workload from TARGET, its arguments and the flags; writes and starts nothing.
+ * Builds the configuration of a new workload from TARGET, its arguments and the flags; writes and starts nothing. `defaults` is
+ * what a registry gives.
  * @throws UsageError when TARGET or the flags are invalid; the message says what to do
  */
 export async function configFromFlags(
@@ -27,6 +33,7 @@ export async function configFromFlags(
   flags: RunFlags,
   cwd: string,
   nowMs: number,
+  defaults: { readonly profile?: PermissionProfile } = {},
 ): Promise<NewWorkload> {
   const read = await readTarget(target, [], cwd, flags.runtime);
   if (read.kind === 'refused') throw new UsageError(read.reason);
@@ -43,7 +50,7 @@ export async function configFromFlags(
     transport,
     ...(read.kind === 'url' ? { remote_url: read.url } : {}),
     ...(read.kind === 'command' ? { process: programOf(target, read, flags, cwd) } : {}),
-    ...(read.kind === 'image' ? await containerFromFlags(read.image, flags, cwd, warnings) : {}),
+    ...(read.kind === 'image' ? await containerFromFlags(read.image, flags, cwd, warnings, defaults.profile) : {}),
     cmd_args: [...args],
     env_vars:
       read.kind === 'url'

@@ -17,7 +17,8 @@ export type ContainerFields = Pick<
 const LABEL = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 /**
- * Reads the options of containers. Mounts become absolute, and the permission profile is read into the configuration.
+ * Reads the options of containers. Mounts become absolute, and the permission profile is read into the configuration; without the
+ * option it is that of the registry, else `network`.
  * `warnings` gets one line for each setting that has no effect.
  * @throws UsageError when a file or folder does not exist, or an option contradicts another
  */
@@ -26,9 +27,12 @@ export async function containerFromFlags(
   flags: RunFlags,
   cwd: string,
   warnings: string[],
+  ofRegistry?: PermissionProfile,
 ): Promise<ContainerFields> {
-  const { label, network, publish, volume, permissionProfile: given = 'network' } = flags;
-  const read = await readProfile(given);
+  const { label, network, publish, volume } = flags;
+  const given = flags.permissionProfile ?? (ofRegistry === undefined ? 'network' : undefined);
+  const read =
+    given === undefined && ofRegistry !== undefined ? { profile: ofRegistry } : await readProfile(given ?? 'network');
   if ('reason' in read) throw new UsageError(`--permission-profile: ${read.reason}`);
   const mode = network ?? read.profile.network?.mode;
   checkIsolation(mode, flags, read.profile, warnings);
@@ -41,7 +45,7 @@ export async function containerFromFlags(
     ...(label === undefined ? {} : { container_labels: labelsOf(label, warnings) }),
     ...(mounts.mounts.length === 0 ? {} : { volumes: mounts.mounts.map(volumeText) }),
     ...(publish === undefined ? {} : { publish: [...publish] }),
-    permission_profile_name_or_path: given,
+    ...(given === undefined ? {} : { permission_profile_name_or_path: given }),
     permission_profile: {
       ...profile,
       read: [],

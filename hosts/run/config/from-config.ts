@@ -51,6 +51,7 @@ export function secretNames(config: RunConfig): readonly string[] {
     config.oidc_config?.clientSecret,
     config.token_exchange_config?.client_secret,
     ...Object.values(config.telemetry_config?.headers ?? {}),
+    ...(config.secrets ?? []),
   ];
   return [...new Set(references.filter((reference) => reference !== undefined).map(secretNameOf))];
 }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { commandFromScheme, findProgram, nameOfTarget, readScheme } from '@toolmgr/plugins';
+import { commandFromScheme, findProgram, isImageReference, nameOfTarget, readScheme } from '@toolmgr/plugins';
 
 /** What TARGET means, or why it cannot be run. */
 export type Target =
@@ -16,8 +16,8 @@ export type Target =
 /**
  * Parses TARGET: a URL, `npx://`, `uvx://` or `go://`, a program (a path or a name on PATH), or a container image.
  *
- * A word that is no program is an image only with `runtime` container; with `/`, `:` or `@` it is one without.
- * Refuses targets that need the registry or a build; the reason names the forms that work.
+ * A word that is no program is an image, unless `runtime` is process. Names of the registry were looked up before.
+ * Refuses other targets; the reason names the forms that work.
  */
 export async function readTarget(
   target: string,
@@ -50,12 +50,12 @@ export async function readTarget(
     const reason = `${target} is not executable: chmod +x it, or name its interpreter (toolmgr run node -- ${target})`;
     return { kind: 'refused', reason };
   }
-  if (runtime === undefined && isImageLike(target)) return readImage(target);
+  if (runtime === undefined && isImageReference(target)) return readImage(target);
   return {
     kind: 'refused',
     reason:
-      `there is no program ${target} here or on PATH. For a container image of this name add --runtime container; ` +
-      `names of the registry are not available yet. ${SUPPORTED_TARGETS}`,
+      `there is no program ${target} here or on PATH, and it is not the name of a registry entry or of a container image. ` +
+      SUPPORTED_TARGETS,
   };
 }
 
@@ -64,16 +64,8 @@ const SUPPORTED_TARGETS =
   'What works: npx://PACKAGE, uvx://PACKAGE, go://PACKAGE, an http(s) URL, a container image, or a local program with its ' +
   'arguments after --';
 
-/** Host, path, tag and digest as the OCI distribution specification writes references. */
-const IMAGE =
-  /^[a-z0-9]+([._:-][a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/;
-
-function isImageLike(target: string): boolean {
-  return /[/:@]/.test(target) && IMAGE.test(target);
-}
-
 function readImage(target: string): Target {
-  if (!IMAGE.test(target)) {
+  if (!isImageReference(target)) {
     return {
       kind: 'refused',
       reason: `${target} is not a reference of a container image, such as ghcr.io/org/server:1.2`,

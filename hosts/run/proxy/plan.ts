@@ -1,7 +1,8 @@
 import type { PlanInput, PluginUse } from '@toolmgr/core';
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs, imageByDigest } from '@toolmgr/plugins';
 import { type RunConfig, readMounts, servesSse } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../../http/listen.ts';
+import { secretVariables } from '../config/collect-secrets.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 
@@ -68,15 +69,16 @@ function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {
   return { use: 'workloads/process', with: processSettings(config, restartsProgram) };
 }
 
-function workloadFrom(config: RunConfig, { runId, logFile }: RunStart) {
-  const { name, group, transport, remote_url: url, process: program, cmd_args, env_vars } = config;
+function workloadFrom(config: RunConfig, { runId, logFile, secrets = {} }: RunStart) {
+  const { name, group, transport, remote_url: url, process: program, cmd_args } = config;
+  const variables = { ...config.env_vars, ...secretVariables(config.secrets ?? [], secrets) };
   const shared = { name, group, transport, ...(config.stateless ? { sessions: 'shared' } : {}) };
   if (config.image !== undefined) {
     return {
       runtime: 'container',
       ...shared,
       container: containerOf(config, config.image),
-      env: { ...env_vars, [RUN_ID_VARIABLE]: runId },
+      env: { ...variables, [RUN_ID_VARIABLE]: runId },
       logFile,
       ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
     };
@@ -86,20 +88,20 @@ function workloadFrom(config: RunConfig, { runId, logFile }: RunStart) {
     runtime: 'process',
     ...shared,
     ...{ command: { file: program.file, args: [...program.args, ...cmd_args] }, cwd: program.cwd, logFile },
-    env: { ...env_vars, [RUN_ID_VARIABLE]: runId },
+    env: { ...variables, [RUN_ID_VARIABLE]: runId },
     ...(config.target_host === undefined ? {} : { targetHost: config.target_host }),
     ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
   };
 }
 
 function containerOf(
-  { cmd_args, container_labels, volumes, publish, permission_profile: profile }: RunConfig,
+  { cmd_args, container_labels, image_digest: digest, volumes, publish, permission_profile: profile }: RunConfig,
   image: string,
 ) {
   // the mounts were checked when the workload was made; a folder that has gone is the engine's error
   const read = readMounts(volumes ?? [], { read: [], write: [] }, '/', () => true);
   return {
-    image,
+    image: digest === undefined ? image : imageByDigest(image, digest),
     args: cmd_args,
     labels: container_labels ?? {},
     ...(profile?.network?.mode === undefined ? {} : { network: profile.network.mode }),

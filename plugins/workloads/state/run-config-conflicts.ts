@@ -11,9 +11,16 @@ const isRemote: Rule['when'] = (config) => config.remote_url !== undefined;
 
 const RULES: readonly Rule[] = [
   { fields: ['cmd_args'], when: isRemote, because: 'a remote server takes no arguments' },
-  { fields: ['env_vars', 'env_file_dir'], when: isRemote, because: 'a remote server has no environment' },
+  { fields: ['env_vars', 'env_file_dir', 'secrets'], when: isRemote, because: 'a remote server has no environment' },
   {
-    fields: ['container_labels', 'volumes', 'publish', 'permission_profile_name_or_path', 'permission_profile'],
+    fields: [
+      'image_digest',
+      'container_labels',
+      'volumes',
+      'publish',
+      'permission_profile_name_or_path',
+      'permission_profile',
+    ],
     when: (config) => config.image === undefined,
     because: 'is for container images',
   },

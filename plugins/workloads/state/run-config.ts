@@ -110,6 +110,15 @@ export const runConfig = z.strictObject({
   remote_url: z.string().optional(),
   /** Reference of a container image. */
   image: text.optional(),
+  /** The image that was verified: exactly this one is run. The contract has no such field. */
+  image_digest: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, { error: 'expected sha256: and 64 hex digits' })
+    .optional(),
+  /** The entry of a registry that it was made from, and where that registry is; neither URL for one that is built in or a file. */
+  registry_server_name: text.optional(),
+  registry_url: text.optional(),
+  registry_api_url: text.optional(),
   container_labels: textMap.optional(),
   /** `HOST:CONTAINER[:ro]`, with absolute paths. */
   volumes: texts.optional(),
@@ -136,6 +145,8 @@ export const runConfig = z.strictObject({
   cmd_args: texts.default([]),
   env_vars: textMap.default({}),
   env_file_dir: text.optional(),
+  /** Secrets in variables: `NAME,target=VARIABLE`. */
+  secrets: z.array(secretReference).optional(),
   isolate_network: z.literal(false, { error: 'network isolation is not available yet' }).default(false),
   debug: z.boolean().default(false),
   host: z.string().default('127.0.0.1'),

@@ -79,7 +79,7 @@ describe('the configuration of a workload', () => {
       ['https://u:p4ss@x.example/mcp', {}, /must not hold a user name or password/],
       ['http://', {}, /looks like a URL but is not valid/],
       ['./plain.py', {}, /is not executable: chmod \+x it, or name its interpreter/],
-      ['fetch-server', {}, /For a container image of this name add --runtime container/],
+      ['no-such-program', { runtime: 'process' }, /there is no program no-such-program here or on PATH/],
       ['ghcr.io/org/server:1', {}, /network isolation is not available yet.*--isolate-network=false/],
       ['Bad/Image:1', {}, /there is no program Bad\/Image:1/],
       ['-x', { runtime: 'container' }, /-x is not a reference of a container image/],

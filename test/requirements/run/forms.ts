@@ -32,6 +32,8 @@ export const forms = [
       'run.form.go': 'run go://<package> runs the package with the go runner',
       'run.form.go-local-path': 'go:// with a path that starts with ./ or ../ builds and runs the local project',
       'run.form.npx': 'run npx://<package> runs the package with npx',
+      'run.form.registry-name':
+        'run <server-name> looks the name up in the registry and uses its transport, permissions and environment variables',
       'run.form.url': 'run <URL> starts a remote MCP server as a workload by proxying requests to the URL',
       'run.form.url-name': 'the URL form takes --name',
     },
@@ -40,8 +42,6 @@ export const forms = [
     source: 'run spec §4 command forms',
     deferred: 'comes with container workloads',
     says: {
-      'run.form.registry-name':
-        'run <server-name> looks the name up in the registry and uses its transport, permissions and environment variables',
       'run.form.generates-container': 'a protocol scheme generates a container that runs the package',
     },
   },

@@ -112,6 +112,11 @@ const REMOTE: RunConfig = {
 const IMAGE: RunConfig = {
   ...runConfig.parse({ schema_version: 'v0.1.0', name: 'boxed', transport: 'streamable-http' }),
   image: 'ghcr.io/org/server:1.2',
+  image_digest: `sha256:${'0'.repeat(64)}`,
+  registry_server_name: 'io.example/server',
+  registry_url: 'https://registry.example.com/registry.json',
+  registry_api_url: 'https://registry.example.com',
+  secrets: ['TOKEN,target=API_TOKEN'],
   container_labels: { team: 'a' },
   volumes: ['/data:/data:ro'],
   publish: ['8080:80', '9'],

@@ -1,0 +1,50 @@
+import { terminalAsk } from '../../shared/ask.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { configFromFlags, type NewWorkload } from '../config/config-from-flags.ts';
+import type { RunFlags } from '../options/options.ts';
+import { entryValues } from '../registry/entry-values.ts';
+import { fromRegistry } from '../registry/from-registry.ts';
+
+/** A new workload; `missed` says why TARGET is no name of the registry, for the message when it is nothing else either. */
+export type NewFromTarget = NewWorkload & { readonly missed?: string };
+
+/**
+ * Builds the configuration of a new workload from TARGET and the flags, with what the registry says about it.
+ * @throws UsageError when they are invalid, or a required value is missing
+ */
+export async function newWorkload(
+  target: string,
+  args: readonly string[],
+  flags: RunFlags,
+  cwd: string,
+  ask = terminalAsk(),
+): Promise<NewFromTarget> {
+  const from = await fromRegistry(target, args, flags, cwd, ask);
+  const { entry, missed, profile } = from;
+  const defaults = profile === undefined ? {} : { profile };
+  const made = await configFromFlags(from.target, from.args, from.flags, cwd, Date.now(), defaults).catch(
+    (cause: unknown) => {
+      throw missed !== undefined && cause instanceof UsageError
+        ? new UsageError(`${cause.message} (${missed})`)
+        : cause;
+    },
+  );
+  const warnings = [...from.warnings, ...made.warnings];
+  if (entry === undefined) return { ...made, warnings, ...(missed === undefined ? {} : { missed }) };
+  const values = await entryValues(entry, made.config, new Set(), secretVariable, ask);
+  const references = Object.keys(values.secrets).map((name) => `${name},target=${name}`);
+  return {
+    config: {
+      ...made.config,
+      ...from.fields,
+      env_vars: { ...values.env, ...made.config.env_vars },
+      ...(references.length === 0 ? {} : { secrets: references }),
+    },
+    warnings,
+    secrets: { ...made.secrets, ...values.secrets },
+  };
+}
+
+async function secretVariable(name: string): Promise<string | undefined> {
+  return process.env[`TOOLMGR_SECRET_${name}`] || undefined;
+}

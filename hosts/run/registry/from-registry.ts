@@ -1,0 +1,169 @@
+import { findProgram } from '@toolmgr/plugins';
+import type { ImageServer, RegistryEntry, RemoteServer } from '@toolmgr/plugins/registry';
+import { isEntryName, lookUpEntry, profileDemands } from '@toolmgr/plugins/registry';
+import type { PermissionProfile, RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { Ask } from '../../shared/ask.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import type { RunFlags } from '../options/options.ts';
+import { checkToolNames } from './check-tool-names.ts';
+import { lookUpProblem } from './look-up-problem.ts';
+import { type UserRegistry, userRegistry } from './user-registry.ts';
+
+/** What `run` was told, with the settings of the registry where the user gave none. */
+export interface FromRegistry {
+  /** A URL, `npx://…` and so on, a program or an image. */
+  readonly target: string;
+  readonly args: readonly string[];
+  readonly flags: RunFlags;
+  /** The entry; absent when TARGET is not a name of the registry. */
+  readonly entry?: RegistryEntry;
+  /** Its permission profile, unless the user gave one. */
+  readonly profile?: PermissionProfile;
+  /** Where the entry is from, for the run configuration. */
+  readonly fields: Pick<RunConfig, 'registry_server_name' | 'registry_url' | 'registry_api_url'>;
+  /** Why TARGET is no name of the registry: for the message when it is no image either. */
+  readonly missed?: string;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Looks TARGET up in the registry of the user. The flags and arguments of the user win over the entry.
+ *
+ * Source: reference run-command §0.2, §0.5.
+ * @throws UsageError when the entry cannot be used, or asks for rights of this machine that the user does not confirm
+ */
+export async function fromRegistry(
+  target: string,
+  args: readonly string[],
+  flags: RunFlags,
+  cwd: string,
+  ask: Ask | undefined,
+): Promise<FromRegistry> {
+  const asGiven = { target, args, flags, fields: {} };
+  if (!isEntryName(target)) return { ...asGiven, warnings: [] };
+  const hasProgram = async () => (await findProgram(target, cwd)).kind === 'found';
+  if (flags.runtime === 'process' && (await hasProgram())) return { ...asGiven, warnings: [] };
+  const registry = await userRegistry();
+  const read = await registry.loadFor(target);
+  if ('problem' in read) {
+    const missed = `${target} was not looked up in a registry (${read.problem})`;
+    return { ...asGiven, missed, warnings: [read.problem] };
+  }
+  const found = lookUpEntry(read.registry, target);
+  if (found.kind === 'missing') {
+    return { ...asGiven, missed: lookUpProblem(target, registry.title, found), warnings: read.notes };
+  }
+  if (found.kind !== 'found') throw new UsageError(lookUpProblem(target, registry.title, found));
+  const { entry } = found;
+  const warnings = [...read.notes, ...(await entryWarnings(entry, registry, hasProgram))];
+  checkToolNames(entry, flags);
+  const used =
+    entry.image === undefined
+      ? remoteUse(entry.name, entry.remote, flags)
+      : imageUse(entry.name, entry.image, args, flags);
+  const profile = flags.permissionProfile === undefined ? entry.image?.permissions : undefined;
+  if (profile !== undefined && flags.runtime !== 'process') await confirmDemands(entry.name, profile, ask);
+  return {
+    args,
+    ...used,
+    entry,
+    flags: { ...used.flags, name: flags.name ?? entry.name.replace(/[./]/g, '-') },
+    ...(profile === undefined ? {} : { profile }),
+    fields: fieldsOf(entry.name, registry),
+    warnings,
+  };
+}
+
+async function entryWarnings(
+  entry: RegistryEntry,
+  { title }: UserRegistry,
+  hasProgram: () => Promise<boolean>,
+): Promise<readonly string[]> {
+  const { name, image } = entry;
+  const { status = '' } = image ?? entry.remote;
+  return [
+    ...(status.toLowerCase() === 'deprecated' ? [`${name} is deprecated in ${title}`] : []),
+    ...(image?.not_used ?? []).map((what) => `${name} in ${title}: not used: ${what}`),
+    ...((await hasProgram())
+      ? [`${name} is the server of ${title}; for the program of this name add --runtime process`]
+      : []),
+  ];
+}
+
+function imageUse(name: string, server: ImageServer, args: readonly string[], flags: RunFlags) {
+  const transport = flags.transport ?? server.transport;
+  const isHttp = transport !== 'stdio';
+  if (args.length === 0 && server.required_args !== undefined) {
+    throw new UsageError(
+      `${name} needs arguments: toolmgr run ${name} -- ${[...(server.args ?? []), ...server.required_args].join(' ')}`,
+    );
+  }
+  return {
+    target: server.image,
+    args: args.length > 0 ? args : (server.args ?? []),
+    flags: {
+      ...flags,
+      transport,
+      proxyPort: flags.proxyPort ?? server.proxy_port,
+      targetPort: flags.targetPort ?? (isHttp ? server.target_port : undefined),
+      stateless: flags.stateless ?? (transport === 'streamable-http' ? server.stateless : undefined),
+    },
+  };
+}
+
+function remoteUse(name: string, server: RemoteServer, flags: RunFlags) {
+  const transport = flags.transport ?? server.transport;
+  const headers = { ...headerDefaults(name, server, flags), ...flags.remoteForwardHeaders };
+  return {
+    target: server.url,
+    flags: {
+      ...flags,
+      transport,
+      proxyPort: flags.proxyPort ?? server.proxy_port,
+      stateless: flags.stateless ?? (transport === 'streamable-http' ? server.stateless : undefined),
+      ...(Object.keys(headers).length === 0 ? {} : { remoteForwardHeaders: headers }),
+    },
+  };
+}
+
+/** Headers of a remote entry that have a value. @throws UsageError naming the required ones without one */
+function headerDefaults(
+  name: string,
+  { headers = [] }: RemoteServer,
+  flags: RunFlags,
+): Readonly<Record<string, string>> {
+  const given = new Set(Object.keys(flags.remoteForwardHeaders ?? {}).map((each) => each.toLowerCase()));
+  if (flags.remoteAuthBearerToken !== undefined || flags.remoteAuthBearerTokenFile !== undefined)
+    given.add('authorization');
+  const open = headers.filter((header) => !given.has(header.name.toLowerCase()));
+  const missing = open.filter((header) => header.required && header.default === undefined);
+  if (missing.length > 0) {
+    const names = missing.map((header) => `--remote-forward-headers ${header.name}=VALUE`);
+    throw new UsageError(`${name} needs headers: ${names.join(', ')}`);
+  }
+  return Object.fromEntries(
+    open.flatMap(({ name: header, default: value }) => (value === undefined ? [] : [[header, value]])),
+  );
+}
+
+/** Rights of this machine are shown, and used only after a yes. */
+async function confirmDemands(name: string, profile: PermissionProfile, ask: Ask | undefined): Promise<void> {
+  const demands = profileDemands(profile);
+  if (demands.length === 0) return;
+  const what = `the registry's permission profile of ${name} asks for ${demands.join(', ')}`;
+  if (ask === undefined) {
+    throw new UsageError(
+      `${what}: give your own --permission-profile, or run this command on a terminal to confirm it`,
+    );
+  }
+  const answer = await ask(`${what}\nallow this? [y/N]: `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError(`${name} was not started`);
+}
+
+function fieldsOf(name: string, { source }: UserRegistry): FromRegistry['fields'] {
+  return {
+    registry_server_name: name,
+    ...(source.type === 'url' ? { registry_url: source.url } : {}),
+    ...(source.type === 'api' ? { registry_api_url: source.url } : {}),
+  };
+}

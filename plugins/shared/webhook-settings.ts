@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { durationMs } from './go-duration.ts';
 import { LOOPBACK, notPublic } from './safe-http/public-address.ts';
-import { type RemoteRules, remoteUrlProblem } from './safe-http/remote-http.ts';
+import { remoteUrlProblem, type UrlRules } from './safe-http/remote-url.ts';
 
 const NS_PER_MS = 1_000_000;
 const SHORTEST_MS = 1_000;
@@ -105,7 +105,7 @@ export function addressRules({
   readonly url: string;
   readonly tls_config?: { readonly insecure_skip_verify?: boolean | undefined } | undefined;
   readonly allow_private_ip?: boolean | undefined;
-}): RemoteRules {
+}): UrlRules {
   const host = URL.parse(url)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '';
   return {
     allowHttp: tlsConfig?.insecure_skip_verify === true,

@@ -35,7 +35,12 @@ export function secretVariables(
   );
 }
 
-/** The name of the secret in a reference. */
+/** The name of the secret in a reference `NAME,target=FIELD`, or in `NAME`. */
 export function secretNameOf(reference: string): string {
-  return reference.slice(0, reference.indexOf(','));
+  return reference.replace(/,.*$/s, '');
+}
+
+/** The environment variable of a secret. */
+export function secretVariable(name: string): string {
+  return `TOOLMGR_SECRET_${name}`;
 }

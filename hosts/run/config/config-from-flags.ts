@@ -15,6 +15,7 @@ import { readSecretFile } from './option-file.ts';
 import { policyFromFlags } from './policy-from-flags.ts';
 import { readTarget, type Target } from './target.ts';
 import { readOverrides } from './tools-override.ts';
+import { webhooksFromFlags } from './webhooks-from-flags.ts';
 
 /** A new workload: what is written to disk, and what is only said. */
 export interface NewWorkload extends Collected {
@@ -77,6 +78,7 @@ export async function configFromFlags(
     ...(flags.tools === undefined ? {} : { tools_filter: [...flags.tools] }),
     ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),
     ...(await policyFromFlags(name, flags, cwd, secrets)),
+    ...(await webhooksFromFlags(flags.webhookConfig ?? [], cwd, secrets)),
     ...(flags.remoteForwardHeaders === undefined
       ? {}
       : { header_forward: { add_plaintext_headers: { ...flags.remoteForwardHeaders } } }),

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
-import { readRunConfig } from '@toolmgr/plugins/workloads/state';
+import { hmacSecretOf, type RunConfig, readRunConfig, type WebhookSettings } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
-import { secretNameOf } from './collect-secrets.ts';
+import { secretNameOf, secretVariable } from './collect-secrets.ts';
 import { type NewWorkload, proxyModeWarnings } from './config-from-flags.ts';
 import { variablesOfFolder } from './env-files.ts';
 import { readText } from './option-file.ts';
@@ -52,8 +51,14 @@ export function secretNames(config: RunConfig): readonly string[] {
     config.token_exchange_config?.client_secret,
     ...Object.values(config.telemetry_config?.headers ?? {}),
     ...(config.secrets ?? []),
+    ...[...(config.mutating_webhooks ?? []), ...(config.validating_webhooks ?? [])].map(hmacReference),
   ];
   return [...new Set(references.filter((reference) => reference !== undefined).map(secretNameOf))];
+}
+
+/** The reference of a named secret; a file is not a secret of the workload. */
+function hmacReference({ hmac_secret_ref: reference }: WebhookSettings): string | undefined {
+  return reference === undefined || 'file' in hmacSecretOf(reference) ? undefined : reference;
 }
 
 function secretsFrom(
@@ -61,10 +66,8 @@ function secretsFrom(
   file: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
-  const pairs = secretNames(config).map((name) => [name, env[`${VARIABLE_PREFIX}${name}`] ?? ''] as const);
-  const missing = pairs.filter(([, value]) => value === '').map(([name]) => `${VARIABLE_PREFIX}${name}`);
+  const pairs = secretNames(config).map((name) => [name, env[secretVariable(name)] ?? ''] as const);
+  const missing = pairs.filter(([, value]) => value === '').map(([name]) => secretVariable(name));
   if (missing.length === 0) return Object.fromEntries(pairs);
   throw new UsageError(`--from-config ${file} refers to secrets, which are not exported: set ${missing.join(', ')}`);
 }
-
-const VARIABLE_PREFIX = 'TOOLMGR_SECRET_';

@@ -186,7 +186,6 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     ...['--image-verification', '--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
     ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
-  ...later('the complete run command', ['--webhook-config']),
   ...later('remote authentication', [
     ...['--remote-auth', '--remote-auth-issuer', '--remote-auth-authorize-url', '--remote-auth-token-url'],
     ...['--remote-auth-client-id', '--remote-auth-client-secret', '--remote-auth-client-secret-file'],

@@ -1,4 +1,4 @@
-import { readBoolean, readList, readPair, readPairs, readRate } from './option-values.ts';
+import { readBoolean, readList, readPair, readPairs, readRate, readRepeated } from './option-values.ts';
 import type { RunOption } from './run-option.ts';
 
 /** Flags of audit, authorization, callers, token exchange and telemetry. */
@@ -6,6 +6,7 @@ export interface PolicyFlags {
   readonly enableAudit?: boolean;
   readonly auditConfig?: string;
   readonly authzConfig?: string;
+  readonly webhookConfig?: readonly string[];
   readonly oidcIssuer?: string;
   readonly oidcAudience?: string;
   readonly oidcClientId?: string;
@@ -45,6 +46,11 @@ export const POLICY_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--enable-audit', description: 'write an audit line for every request, with the default settings' },
     { flags: '--audit-config <FILE>', description: 'audit with the settings of this JSON file' },
     { flags: '--authz-config <FILE>', description: 'decide by the Cedar policies of this JSON or YAML file' },
+    {
+      flags: '--webhook-config <FILE>',
+      description: 'ask the webhooks of this JSON or YAML file about calls; may be repeated, the files are merged',
+      read: readRepeated,
+    },
   ],
   'Callers (OIDC):': [
     { flags: '--oidc-issuer <URL>', description: 'take only callers with a token of this issuer' },

@@ -28,7 +28,18 @@ export function callerPlugin({ oidc_config: oidc, jwks_auth_token_file, tool_ca_
 
 /** Decisions, records and telemetry that the configuration asks for. `secrets`: values by name. */
 export function policyPlugins(config: RunConfig, secrets: Readonly<Record<string, string>>): PluginUse[] {
-  return [...authorization(config), ...toolNames(config), ...audit(config), ...telemetry(config, secrets)];
+  return [
+    ...webhooks(config),
+    ...authorization(config),
+    ...toolNames(config),
+    ...audit(config),
+    ...telemetry(config, secrets),
+  ];
+}
+
+function webhooks({ mutating_webhooks: mutating, validating_webhooks: validating, transport }: RunConfig): PluginUse[] {
+  if (!mutating?.length && !validating?.length) return [];
+  return [{ use: 'interception/webhooks', with: { ...present({ mutating, validating }), transport } }];
 }
 
 function authorization({ authz_config: authz }: RunConfig): PluginUse[] {

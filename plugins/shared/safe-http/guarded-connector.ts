@@ -1,14 +1,10 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { LOOPBACK, notPublic } from './public-address.ts';
+import { type AddressRules, addressProblem } from './remote-url.ts';
 
 /** Rules for addresses and certificates of connections. */
-export interface ConnectRules {
-  /** Allows loopback, private, link-local (cloud metadata) and other special addresses. */
-  readonly allowPrivateAddresses?: boolean;
-  /** Allows loopback addresses, and no other special ones. */
-  readonly allowLoopback?: boolean;
+export interface ConnectRules extends AddressRules {
   /** PEM certificates that replace the system's roots, from `readCaBundle`. */
   readonly ca?: string;
   /** Certificate and private key of this client, in PEM. */
@@ -59,18 +55,6 @@ function guardedLookup(rules: ConnectRules): LookupFunction {
       callback(new ForbiddenAddress(`${problem} (by its name)`), found, family);
     });
   };
-}
-
-/** The error text for a forbidden address; `undefined` for names. */
-export function addressProblem(
-  host: string,
-  { allowPrivateAddresses, allowLoopback }: ConnectRules,
-): string | undefined {
-  const address = host.replace(/^\[(.*)\]$/, '$1');
-  if (allowPrivateAddresses === true || isIP(address) === 0) return undefined;
-  const description = notPublic(address);
-  if (allowLoopback === true && description === LOOPBACK) return undefined;
-  return description === undefined ? undefined : `leads to ${description}, which is not allowed`;
 }
 
 /** A connection was refused because of its address. */

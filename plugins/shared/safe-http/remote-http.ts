@@ -7,18 +7,13 @@ import {
   proxyRouteFor,
 } from '@toolmgr/core';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
-import {
-  addressProblem,
-  type ConnectRules,
-  ForbiddenAddress,
-  guardedConnector,
-  tlsOptions,
-} from './guarded-connector.ts';
+import { type ConnectRules, ForbiddenAddress, guardedConnector, tlsOptions } from './guarded-connector.ts';
+import { plainUrl, remoteUrlProblem, type UrlRules } from './remote-url.ts';
+
+export { plainUrl, remoteUrlProblem } from './remote-url.ts';
 
 /** Rules for a client of configured URLs. Default: only https to public addresses. */
-export interface RemoteRules extends ConnectRules {
-  /** Allows plain `http:` URLs. */
-  readonly allowHttp?: boolean;
+export interface RemoteRules extends ConnectRules, UrlRules {
   /** Timeout from the request to the last byte of the response, in milliseconds. */
   readonly timeoutMs?: number;
   /** Maximum bytes of a response body. */
@@ -102,25 +97,6 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
       await Promise.all([agent, ...proxies.values()].map((each) => each.destroy()));
     },
   };
-}
-
-/**
- * Why the rules forbid a URL; `undefined` when it is allowed. Names are checked when connecting. For configuration schemas, so
- * that errors are reported at the start with their path.
- */
-export function remoteUrlProblem(url: string, rules: RemoteRules): string | undefined {
-  const parsed = URL.parse(url);
-  if (parsed === null) return 'expected an absolute URL';
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') return 'expected a URL that starts with https://';
-  if (parsed.protocol === 'http:' && rules.allowHttp !== true) return 'expected https; plain http is not allowed';
-  if (parsed.username !== '' || parsed.password !== '') return 'expected a URL without user name and password';
-  return addressProblem(parsed.hostname, rules);
-}
-
-/** A URL for logs and errors, without query and fragment, which may contain secrets. */
-export function plainUrl(url: string): string {
-  const parsed = URL.parse(url);
-  return parsed === null ? 'an invalid URL' : `${parsed.origin}${parsed.pathname}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 // Records of workloads on disk: status, configuration and logs. Read by plugins, written by hosts.
 
+export { hmacSecretOf, type WebhookSettings, webhookList } from '../../shared/webhook-settings.ts';
 export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.ts';
 export { type PermissionProfile, permissionProfile, readProfile } from '../permissions/profile.ts';
 export { atomicWrite } from './atomic-write.ts';

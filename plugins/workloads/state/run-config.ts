@@ -1,6 +1,7 @@
 import { planSchema } from '@toolmgr/core';
 import { z } from 'zod';
 import { durationMs } from '../../shared/go-duration.ts';
+import { webhookList } from '../../shared/webhook-settings.ts';
 import { permissionProfile } from '../permissions/profile.ts';
 import { workloadName } from './workload-name.ts';
 
@@ -173,6 +174,9 @@ export const runConfig = z.strictObject({
   tool_ca_bundle: text.optional(),
   token_exchange_config: tokenExchangeConfig.optional(),
   telemetry_config: telemetryConfig.optional(),
+  /** Asked in this order, mutating ones first; `timeout` in nanoseconds. */
+  mutating_webhooks: webhookList.optional(),
+  validating_webhooks: webhookList.optional(),
   header_forward: z.strictObject({ add_plaintext_headers: textMap.optional() }).optional(),
   remote_auth_config: z
     .strictObject({ bearer_token: secretReference.optional(), bearer_token_file: text.optional() })

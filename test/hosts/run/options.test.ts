@@ -21,7 +21,7 @@ const BUILT = [
   ...['--from-config', '--env-file', '--env-file-dir', '--debug', '--proxy-mode', '--target-host'],
   ...['--endpoint-prefix', '--trust-proxy-headers'],
   ...['--allowed-origins', '--session-ttl', '--stateless', '--tools', '--tools-override'],
-  ...['--enable-audit', '--audit-config', '--authz-config', '--resource-url', '--tool-ca-bundle'],
+  ...['--enable-audit', '--audit-config', '--authz-config', '--webhook-config', '--resource-url', '--tool-ca-bundle'],
   ...['--jwks-allow-private-ip', '--jwks-auth-token-file', '--remote-forward-headers'],
   ...['--remote-auth-bearer-token', '--remote-auth-bearer-token-file'],
 ];

@@ -24,14 +24,6 @@ export const proxyOptions = [
   },
   {
     source: 'run spec §4 proxy and transport',
-    deferred: 'comes with the complete run command',
-    says: {
-      'run.option.webhook-config': '--webhook-config is the path of a webhook configuration file',
-      'run.option.webhook-config-merged': '--webhook-config is repeatable and the files are merged',
-    },
-  },
-  {
-    source: 'run spec §4 proxy and transport',
     says: {
       'run.option.proxy-mode': '--proxy-mode takes streamable-http or sse for stdio servers',
       'run.option.proxy-mode-sse-deprecated': 'the proxy mode sse is deprecated',
@@ -51,6 +43,8 @@ export const proxyOptions = [
       'run.option.session-ttl-zero': '--session-ttl of zero means the default',
       'run.option.stateless': '--stateless is a boolean, false by default',
       'run.option.stateless-post-only': '--stateless declares a POST-only server without SSE',
+      'run.option.webhook-config': '--webhook-config is the path of a webhook configuration file',
+      'run.option.webhook-config-merged': '--webhook-config is repeatable and the files are merged',
       'run.option.tools': '--tools takes comma-separated tool names to expose',
       'run.option.tools-override':
         '--tools-override is the path of a JSON file that overrides tool names and descriptions',

@@ -94,6 +94,25 @@ const PROGRAM: RunConfig = {
     tracingEnabled: true,
     useLegacyAttributes: false,
   },
+  mutating_webhooks: [
+    {
+      name: 'redact',
+      url: 'https://hooks.example/redact',
+      timeout: 5_000_000_000,
+      failure_policy: 'ignore',
+      tls_config: {
+        ca_bundle_path: '/etc/ca.pem',
+        client_cert_path: '/etc/cert.pem',
+        client_key_path: '/etc/key.pem',
+        insecure_skip_verify: false,
+      },
+      hmac_secret_ref: 'HOOK,target=hmac_secret',
+      allow_private_ip: true,
+    },
+  ],
+  validating_webhooks: [
+    { name: 'approve', url: 'https://hooks.example/', timeout: 10_000_000_000, failure_policy: 'fail' },
+  ],
   created_at: '2027-01-15T08:00:00.000Z',
 };
 
@@ -149,7 +168,6 @@ describe('a run configuration', () => {
     expect(problemsOf({ ...PROGRAM, runtime_config: {} })).toBe(
       'runtime_config is not available yet: it comes with container workloads',
     );
-    expect(problemsOf({ ...PROGRAM, validating_webhooks: [] })).toContain('comes with webhooks');
   });
 
   it('refuses what it cannot mean', () => {

@@ -95,6 +95,7 @@ export type {
 export type { Bucket, Store } from './contract/store.ts';
 export type { WireError } from './contract/wire-error.ts';
 export type {
+  ContainerBuild,
   ContainerMount,
   ContainerSpec,
   WorkloadHandle,

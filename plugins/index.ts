@@ -139,4 +139,4 @@ export { redactedText } from './shared/redact.ts';
 export { commandFromScheme } from './workloads/process/command-from-scheme.ts';
 export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';
 export type { SchemeCommand, SchemeOutcome } from './workloads/process/scheme-outcome.ts';
-export { nameOfTarget, readScheme, type SchemeTarget } from './workloads/schemes/scheme-target.ts';
+export { isSchemeTarget, nameOfTarget, readScheme, type SchemeTarget } from './workloads/schemes/scheme-target.ts';

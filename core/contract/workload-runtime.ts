@@ -7,10 +7,26 @@ export interface ContainerMount {
   readonly readOnly: boolean;
 }
 
+/** Settings for the image of a package. */
+export interface ContainerBuild {
+  /** Replaces the usual base image of the package's ecosystem. */
+  readonly baseImage?: string;
+  /** Packages of the base image's distribution that are added. */
+  readonly packages?: readonly string[];
+  /** Constraints of dependencies, for ecosystems that have them. */
+  readonly constraints?: readonly string[];
+  /** Variables that the image sets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** PEM file with certificates that the build and the server trust. */
+  readonly caCertFile?: string;
+}
+
 /** What a container needs besides its environment and command. */
 export interface ContainerSpec {
-  /** Reference of the image: name with tag or digest. */
+  /** Reference of the image: name with tag or digest. Or a package (`npx://`, `uvx://`, `go://`) that is made into one. */
   readonly image: string;
+  /** How the image of a package is made. */
+  readonly build?: ContainerBuild;
   /** Arguments of the image's entry point; its own default when empty. */
   readonly args: readonly string[];
   /** Labels of the user; those of toolmgr (`dev.toolmgr`) override them. */

@@ -1,8 +1,9 @@
-import type { PlanInput, PluginUse } from '@toolmgr/core';
-import { durationMs, imageByDigest } from '@toolmgr/plugins';
+import type { ContainerBuild, PlanInput, PluginUse } from '@toolmgr/core';
+import { durationMs, imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
 import { type RunConfig, readMounts, servesSse } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../../http/listen.ts';
 import { secretVariables } from '../config/collect-secrets.ts';
+import { present } from '../config/present.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 
@@ -95,13 +96,15 @@ function workloadFrom(config: RunConfig, { runId, logFile, secrets = {} }: RunSt
 }
 
 function containerOf(
-  { cmd_args, container_labels, image_digest: digest, volumes, publish, permission_profile: profile }: RunConfig,
+  config: RunConfig,
   image: string,
 ) {
+  const { cmd_args, container_labels, image_digest: digest, volumes, publish, permission_profile: profile } = config;
   // the mounts were checked when the workload was made; a folder that has gone is the engine's error
   const read = readMounts(volumes ?? [], { read: [], write: [] }, '/', () => true);
   return {
     image: digest === undefined ? image : imageByDigest(image, digest),
+    ...(isSchemeTarget(image) ? { build: buildOf(config) } : {}),
     args: cmd_args,
     labels: container_labels ?? {},
     ...(profile?.network?.mode === undefined ? {} : { network: profile.network.mode }),
@@ -109,6 +112,17 @@ function containerOf(
     publish: (publish ?? []).map(portsOf),
     privileged: profile?.privileged === true,
   };
+}
+
+/** Settings for the image of a package. */
+export function buildOf({ runtime_config: runtime = {}, build_ca_cert: caCertFile }: RunConfig): ContainerBuild {
+  return present({
+    baseImage: runtime.builder_image,
+    packages: runtime.additional_packages,
+    constraints: runtime.build_with,
+    env: runtime.runtime_env,
+    caCertFile,
+  });
 }
 
 function portsOf(text: string): { readonly hostPort?: number; readonly containerPort: number } {

@@ -8,7 +8,20 @@ const ADDRESS = 'backend-sources/workloads';
 const port = z.int().min(1).max(65_535);
 
 const container = z.strictObject({
-  image: z.string().min(1).describe('name of the image, with a tag or digest'),
+  image: z
+    .string()
+    .min(1)
+    .describe('name of the image, with a tag or digest; or a package that is made into one: `npx://`, `uvx://`, `go://`'),
+  build: z
+    .strictObject({
+      baseImage: z.string().optional().describe('base image; default: a usual one of the ecosystem'),
+      packages: z.array(z.string()).default([]).describe('packages of apk or apt that are added'),
+      constraints: z.array(z.string()).default([]).describe('constraints of dependencies, for `uvx://`'),
+      env: z.record(z.string(), z.string()).default({}).describe('variables that the image sets'),
+      caCertFile: z.string().optional().describe('PEM file with certificates that the build and the server trust'),
+    })
+    .optional()
+    .describe('how the image of a package is made'),
   args: z.array(z.string()).default([]).describe("arguments of the image's entry point"),
   labels: z.record(z.string(), z.string()).default({}).describe('labels of the container, beside those of toolmgr'),
   network: z.string().optional().describe('network of the engine: `bridge` (default), `host`, `none` or a name'),

@@ -17,11 +17,16 @@ export interface LocalImage {
  * Source: reference run-command §4.9.
  * @throws GatewayFault WORKLOAD_FAILED when the image is neither there nor pullable
  */
-export async function ensureImage(engine: Engine, reference: string, signal: AbortSignal): Promise<LocalImage> {
+export async function ensureImage(
+  engine: Engine,
+  reference: string,
+  signal: AbortSignal,
+  onProgress: (line: string) => void = () => {},
+): Promise<LocalImage> {
   const local = await inspect(engine, reference);
   if (local !== undefined && !isFloating(reference)) return local;
   try {
-    await pull(engine, reference, AbortSignal.any([signal, AbortSignal.timeout(PULL_MS)]));
+    await pull(engine, reference, AbortSignal.any([signal, AbortSignal.timeout(PULL_MS)]), onProgress);
   } catch (cause) {
     if (local !== undefined) return local;
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -50,14 +55,25 @@ async function inspect({ api }: Engine, reference: string): Promise<LocalImage |
 }
 
 /** Podman answers 200 for an image that does not exist and says so in the stream, so the stream is read to its end. */
-async function pull({ api }: Engine, reference: string, signal: AbortSignal): Promise<void> {
+async function pull(
+  { api }: Engine,
+  reference: string,
+  signal: AbortSignal,
+  onProgress: (line: string) => void,
+): Promise<void> {
   const stream = await api.pull(reference, { abortSignal: signal });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let last = '';
   api.modem.followProgress(
     stream,
     (failure: Error | null) => (failure === null ? resolve() : reject(failure)),
-    ({ error }: { readonly error?: string }) => {
+    ({ error, status, id }: { readonly error?: string; readonly status?: string; readonly id?: string }) => {
       if (error !== undefined) reject(new Error(error));
+      // Docker repeats a layer's state for each piece of it
+      const line = `pull ${reference}${id === undefined ? '' : ` ${id}`}: ${status}`;
+      if (status === undefined || line === last) return;
+      last = line;
+      onProgress(line);
     },
   );
   await promise;

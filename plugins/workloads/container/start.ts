@@ -7,12 +7,15 @@ import {
   type WorkloadSpec,
   type WorkloadState,
 } from '@toolmgr/core';
+import { isSchemeTarget } from '../schemes/scheme-target.ts';
 import { createOutput } from '../state/output.ts';
 import { answersHttp } from './answers-http.ts';
+import { ensureBuilt } from './build/build-image.ts';
+import { planBuild } from './build/plan-build.ts';
 import { createContainer, removeContainers } from './containers.ts';
 import type { Engine } from './engine.ts';
 import { followLogs } from './follow-logs.ts';
-import { ensureImage } from './image.ts';
+import { ensureImage, type LocalImage } from './image.ts';
 import { launchStdio } from './launch-stdio.ts';
 import { hostPortOf, targetPortOf } from './ports.ts';
 
@@ -53,10 +56,9 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
     return found;
   };
   const runtime: WorkloadRuntime = {
-    async start(spec, signal) {
-      if (spec.container === undefined) throw fault(spec, 'the container runtime needs an image');
+    async start(given, signal) {
       const at = await engine();
-      const image = await ensureImage(at, spec.container.image, signal);
+      const { spec, image } = await withImage(at, given, signal);
       const runId = spec.env[RUN_ID] ?? randomUUID();
       await removeContainers(at, spec.name, { keep: runId });
       if (spec.transport !== 'stdio') return startServer(at, spec, runId, targetPortOf(spec, image), settings, signal);
@@ -80,6 +82,31 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       return { engine: workload.engine, container };
     });
   return { runtime, launcher };
+}
+
+/** The image of a workload; that of a package is built when the engine does not have it, and named in the result. */
+async function withImage(
+  engine: Engine,
+  spec: WorkloadSpec,
+  signal: AbortSignal,
+): Promise<{ readonly spec: WorkloadSpec; readonly image: LocalImage }> {
+  const { container } = spec;
+  if (container === undefined) throw fault(spec, 'the container runtime needs an image');
+  if (!isSchemeTarget(container.image)) {
+    return { spec, image: await ensureImage(engine, container.image, signal) };
+  }
+  const plan = await planBuild(container.image, container.build ?? {}, { cwd: '/', env: process.env });
+  if ('reason' in plan) throw fault(spec, plan.reason);
+  const output = createOutput(spec.logFile);
+  try {
+    await ensureBuilt(engine, plan, { signal, onLine: (line) => output.add(Buffer.from(`${line}\n`)) });
+  } finally {
+    output.close();
+  }
+  return {
+    spec: { ...spec, container: { ...container, image: plan.tag } },
+    image: await ensureImage(engine, plan.tag, signal),
+  };
 }
 
 /** A stdio workload has no container of its own: the gateway starts one per session, as it does with programs. */

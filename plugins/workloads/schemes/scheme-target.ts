@@ -64,6 +64,11 @@ export function readScheme(text: string): SchemeRead | undefined {
   return { kind: 'target', target, text };
 }
 
+/** Whether a text begins with one of the schemes. */
+export function isSchemeTarget(text: string): boolean {
+  return /^(uvx|npx|go):\/\//i.test(text);
+}
+
 /** What a workload is called after its target. A folder is called by its own name. */
 export function nameOfTarget(target: SchemeTarget, cwd: string): string {
   if ('folder' in target) return basename(resolve(cwd, target.folder));

@@ -1,3 +1,4 @@
+import { isSchemeTarget } from '../schemes/scheme-target.ts';
 import type { RunConfig } from './run-config.ts';
 
 /** A field that would have no effect beside the others, and why. */
@@ -23,6 +24,11 @@ const RULES: readonly Rule[] = [
     ],
     when: (config) => config.image === undefined,
     because: 'is for container images',
+  },
+  {
+    fields: ['runtime_config', 'build_ca_cert'],
+    when: ({ image }) => image === undefined || !isSchemeTarget(image),
+    because: 'is for packages (uvx://, npx://, go://)',
   },
   {
     fields: ['target_host', 'target_port'],

@@ -93,12 +93,19 @@ const tokenExchangeConfig = z.strictObject({
   token_url: text,
 });
 
+const runtimeConfig = z.strictObject({
+  additional_packages: texts.optional(),
+  build_with: texts.optional(),
+  builder_image: text.optional(),
+  runtime_env: textMap.optional(),
+});
+
 const toolOverride = z.strictObject({ description: z.string().optional(), name: z.string().optional() });
 
 /**
  * What a workload is and how it is served: `run.json`, `toolmgr export` and `--from-config`.
  *
- * Shape: the field names of the contract; `process` and `created_at` are ours. Durations are Go duration strings. Values
+ * Shape: the field names of the contract; `process`, `build_ca_cert` and `created_at` are ours. Durations are Go duration strings. Values
  * of `env_vars` may be secret, so the file has mode 0600; every other secret is a reference.
  * Source: workload API spec §2 "Exported run configuration".
  */
@@ -109,7 +116,7 @@ export const runConfig = z.strictObject({
   transport: z.enum(['stdio', 'sse', 'streamable-http']),
   /** URL of a remote server. */
   remote_url: z.string().optional(),
-  /** Reference of a container image. */
+  /** Reference of a container image, or a package that is made into one: `npx://`, `uvx://`, `go://`. */
   image: text.optional(),
   /** The image that was verified: exactly this one is run. The contract has no such field. */
   image_digest: z
@@ -120,6 +127,10 @@ export const runConfig = z.strictObject({
   registry_server_name: text.optional(),
   registry_url: text.optional(),
   registry_api_url: text.optional(),
+  /** How the image of a package is made. */
+  runtime_config: runtimeConfig.optional(),
+  /** PEM file with certificates for the image of a package. */
+  build_ca_cert: text.optional(),
   container_labels: textMap.optional(),
   /** `HOST:CONTAINER[:ro]`, with absolute paths. */
   volumes: texts.optional(),

@@ -1,12 +1,14 @@
 import { nearest } from '@toolmgr/core';
 import type { Command } from 'commander';
 import { UsageError } from '../shared/usage-error.ts';
+import { addBuildCommand } from './build-command.ts';
 import { commanderOptions, longNames, type RunFlags } from './options/options.ts';
 import { addWorkloadCommands } from './workload-commands.ts';
 
 /** Adds `run` and the commands for workloads and groups. A command loads its code when it runs. */
 export function addRunCommands(program: Command): void {
   addRun(program);
+  addBuildCommand(program);
   addWorkloadCommands(program);
 }
 
@@ -14,7 +16,10 @@ function addRun(program: Command): void {
   const run = program
     .command('run')
     .description('start an MCP server as a workload, with an HTTP endpoint in front of it')
-    .argument('[target]', 'npx://PACKAGE, an http(s) URL, or a program; not with --from-config')
+    .argument(
+      '[target]',
+      'a package (npx://, uvx://, go://), an image, an http(s) URL, or a program; not with --from-config',
+    )
     .argument('[args...]', 'arguments of the server, after --')
     .usage('[flags] TARGET [-- ARGS...]')
     .showSuggestionAfterError(false) // commander would not suggest hidden options

@@ -80,6 +80,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/registry': 'plugins/registry/index.ts',
   '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
   '@toolmgr/plugins/secrets/encrypted': 'plugins/secrets/encrypted/exports.ts',
+  '@toolmgr/plugins/workloads/images': 'plugins/workloads/container/build/images.ts',
   '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
 };
 const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;
@@ -220,6 +221,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   jose: ['plugins/incoming-auth/oidc'],
   '@opentelemetry/*': ['plugins/telemetry'],
   dockerode: ['plugins/workloads/container'],
+  '@balena/dockerignore': ['plugins/workloads/container'],
+  'tar-stream': ['plugins/workloads/container'],
   '@cedar-policy/*': ['plugins/authorization/cedar'],
   'quickjs-emscripten': ['plugins/code-mode/quickjs'],
   'quickjs-emscripten-core': ['plugins/code-mode/quickjs'],

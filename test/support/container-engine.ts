@@ -178,25 +178,38 @@ export const SERVER_IMAGE = 'localhost/test/everything:1';
  */
 export async function importServerImage(engine: ContainerEngine): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmgr-image-'));
-  const [name, tag] = [SERVER_IMAGE.slice(0, SERVER_IMAGE.lastIndexOf(':')), SERVER_IMAGE.split(':').at(-1)];
   try {
     const tar = join(folder, 'image.tar');
     await buildRoot(join(folder, 'root'));
     await bundleServer(join(folder, 'root/app/server.mjs'));
     execFileSync('tar', ['-C', join(folder, 'root'), '-cf', tar, '.']);
-    const changes = encodeURIComponent('ENTRYPOINT ["/usr/bin/node", "/app/server.mjs"]');
-    const path = `/v1.41/images/create?fromSrc=-&repo=${encodeURIComponent(name)}&tag=${tag}&changes=${changes}`;
-    await sendFile(engine.socket, path, tar);
-    if (engine.name === 'docker') return;
-    // podman gives what it imports the tag latest
-    await engineCall(
-      engine.socket,
-      'POST',
-      `/v1.41/images/${encodeURIComponent(`${name}:latest`)}/tag?repo=${name}&tag=${tag}`,
-    );
+    await importRoot(engine, tar, SERVER_IMAGE, ['ENTRYPOINT ["/usr/bin/node", "/app/server.mjs"]']);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Imports a tar with a root file system as an image. `changes` are lines of a Dockerfile. */
+export async function importRoot(
+  engine: ContainerEngine,
+  tar: string,
+  image: string,
+  changes: readonly string[] = [],
+): Promise<void> {
+  const [name, tag] = [image.slice(0, image.lastIndexOf(':')), image.split(':').at(-1)];
+  const lines = changes.map((line) => `&changes=${encodeURIComponent(line)}`).join('');
+  await sendFile(
+    engine.socket,
+    `/v1.41/images/create?fromSrc=-&repo=${encodeURIComponent(name)}&tag=${tag}${lines}`,
+    tar,
+  );
+  if (engine.name === 'docker') return;
+  // podman gives what it imports the tag latest
+  await engineCall(
+    engine.socket,
+    'POST',
+    `/v1.41/images/${encodeURIComponent(`${name}:latest`)}/tag?repo=${name}&tag=${tag}`,
+  );
 }
 
 async function buildRoot(root: string): Promise<void> {

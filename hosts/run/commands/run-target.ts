@@ -1,3 +1,4 @@
+import { isSchemeTarget } from '@toolmgr/plugins';
 import { type RunConfig, readWorkload, readWorkloads, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
@@ -11,6 +12,7 @@ import { checkPlan } from './check-plan.ts';
 import { runInForeground } from './foreground.ts';
 import { groupsOf } from './groups.ts';
 import { newWorkload } from './new-workload.ts';
+import { preparePackageImage } from './package-image.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
 
 /** What `run` was told: what to run, and how. */
@@ -37,6 +39,8 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
   const { config, secrets, warnings } = made;
   await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
+  // a name that is taken is refused before a long build
+  if ((await readWorkload(state, config.name)) === undefined) await preparePackageImage(config);
   const isNewGroup = await isNew(state, config.group);
   const id = await addWorkload(state, config, secrets);
   for (const warning of [...warnings, ...exposureWarnings(config)])
@@ -64,7 +68,9 @@ function printNextSteps(config: RunConfig, url: string): void {
   const { name, transport } = config;
   const behind =
     config.image !== undefined
-      ? `the image ${config.image} over ${transport}`
+      ? isSchemeTarget(config.image)
+        ? `${config.image} in a container over ${transport}; it sees only what --volume mounts (--runtime process: your files)`
+        : `the image ${config.image} over ${transport}`
       : config.remote_url === undefined
         ? `a program over ${transport}, not isolated: it has your rights`
         : 'a remote server';

@@ -13,6 +13,7 @@ import { findContradiction } from './contradictions.ts';
 import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
 import { readSecretFile } from './option-file.ts';
 import { policyFromFlags } from './policy-from-flags.ts';
+import { present } from './present.ts';
 import { readTarget, type Target } from './target.ts';
 import { readOverrides } from './tools-override.ts';
 import { webhooksFromFlags } from './webhooks-from-flags.ts';
@@ -39,9 +40,10 @@ export async function configFromFlags(
   const read = await readTarget(target, [], cwd, flags.runtime);
   if (read.kind === 'refused') throw new UsageError(read.reason);
   const transport = flags.transport ?? defaultTransport(read);
-  const problem = findContradiction(read.kind, transport, args, flags);
+  const kind = read.kind === 'image' && read.isPackage ? 'package' : read.kind;
+  const problem = findContradiction(kind, transport, args, flags);
   if (problem !== undefined) throw new UsageError(problem);
-  const warnings: string[] = [];
+  const warnings: string[] = read.kind === 'command' ? [...(read.warnings ?? [])] : [];
   const secrets = collectSecrets();
   const name = checkedName('--name', flags.name ?? read.name);
   const config: RunConfig = {
@@ -52,6 +54,7 @@ export async function configFromFlags(
     ...(read.kind === 'url' ? { remote_url: read.url } : {}),
     ...(read.kind === 'command' ? { process: programOf(target, read, flags, cwd) } : {}),
     ...(read.kind === 'image' ? await containerFromFlags(read.image, flags, cwd, warnings, defaults.profile) : {}),
+    ...(kind === 'package' ? packageFromFlags(flags, cwd) : {}),
     cmd_args: [...args],
     env_vars:
       read.kind === 'url'
@@ -92,6 +95,22 @@ export async function configFromFlags(
 /** For flags and files. */
 export function proxyModeWarnings({ proxy_mode }: RunConfig): string[] {
   return proxy_mode === 'sse' ? ['the proxy mode sse is deprecated: clients should use streamable-http'] : [];
+}
+
+/** Settings for the image of a package; they are checked before it is built. */
+function packageFromFlags(
+  { runtimeImage, runtimeAddPackage, buildWith, caCert }: RunFlags,
+  cwd: string,
+): Pick<RunConfig, 'runtime_config' | 'build_ca_cert'> {
+  const runtime = present({
+    builder_image: runtimeImage,
+    additional_packages: runtimeAddPackage,
+    build_with: buildWith,
+  });
+  return {
+    ...(Object.keys(runtime).length === 0 ? {} : { runtime_config: runtime as RunConfig['runtime_config'] }),
+    ...(caCert === undefined ? {} : { build_ca_cert: resolve(cwd, caCert) }),
+  };
 }
 
 /** Values of these headers are in `run.json` and in exports as they are. */
@@ -139,7 +158,7 @@ async function bearerToken(
 
 function defaultTransport(read: Exclude<Target, { kind: 'refused' }>): RunConfig['transport'] {
   if (read.kind === 'command') return 'stdio';
-  if (read.kind === 'image') return 'streamable-http';
+  if (read.kind === 'image') return read.isPackage ? 'stdio' : 'streamable-http';
   return /\/sse\/?$/.test(new URL(read.url).pathname) ? 'sse' : 'streamable-http';
 }
 

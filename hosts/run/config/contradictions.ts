@@ -1,7 +1,7 @@
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import type { RunFlags } from '../options/options.ts';
 
-type Kind = 'url' | 'command' | 'image';
+type Kind = 'url' | 'command' | 'image' | 'package';
 
 /** A flag that would have no effect in a situation, and why. */
 interface Rule {
@@ -12,8 +12,8 @@ interface Rule {
 
 const isUrl: Rule['when'] = (kind) => kind === 'url';
 const isLocal: Rule['when'] = (kind) => kind !== 'url';
-const isImage: Rule['when'] = (kind) => kind === 'image';
-const isNoImage: Rule['when'] = (kind) => kind !== 'image';
+const isImage: Rule['when'] = (kind) => kind === 'image' || kind === 'package';
+const isNoImage: Rule['when'] = (kind) => kind !== 'image' && kind !== 'package';
 const isStdio: Rule['when'] = (kind, transport) => kind !== 'url' && transport === 'stdio';
 
 /** A setting that would have no effect is refused instead of ignored. The first rule that applies is reported. */
@@ -25,11 +25,16 @@ const RULES: readonly Rule[] = [
   {
     flags: ['label', 'network', 'publish', 'volume', 'permissionProfile'],
     when: isNoImage,
-    because: 'is for container images',
+    because: 'is for containers: images, and packages where a container engine answers',
+  },
+  {
+    flags: ['runtimeImage', 'runtimeAddPackage', 'buildWith', 'caCert'],
+    when: (kind) => kind !== 'package',
+    because: 'is for packages (uvx://, npx://, go://) in containers',
   },
   {
     flags: ['isolateNetwork'],
-    when: (kind, _transport, { isolateNetwork }) => kind !== 'image' && isolateNetwork === true,
+    when: (kind, transport, flags) => isNoImage(kind, transport, flags) && flags.isolateNetwork === true,
     because: 'is for container images: a program or URL cannot be isolated',
   },
   { flags: ['targetHost'], when: isImage, because: 'is for programs: a container is reached at 127.0.0.1' },

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
-import { commandFromScheme, findProgram, isImageReference, nameOfTarget, readScheme } from '@toolmgr/plugins';
+import { basename, resolve } from 'node:path';
+import { commandFromScheme, findProgram, isImageReference, nameOfTarget, readScheme, type SchemeTarget } from '@toolmgr/plugins';
 
 /** What TARGET means, or why it cannot be run. */
 export type Target =
@@ -9,8 +9,15 @@ export type Target =
       readonly command: { readonly file: string; readonly args: readonly string[] };
       readonly env: Readonly<Record<string, string>>;
       readonly name: string;
+      readonly warnings?: readonly string[];
     }
-  | { readonly kind: 'image'; readonly image: string; readonly name: string }
+  | {
+      readonly kind: 'image';
+      /** A reference, or a package that is made into an image. */
+      readonly image: string;
+      readonly name: string;
+      readonly isPackage?: boolean;
+    }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
@@ -26,21 +33,10 @@ export async function readTarget(
   runtime?: 'process' | 'container',
 ): Promise<Target> {
   if (/^https?:/i.test(target)) return readUrl(target, args);
-  if (runtime === 'container') return readImage(target);
   const scheme = readScheme(target);
   if (scheme?.kind === 'refused') return { kind: 'refused', reason: `${scheme.reason}. ${SUPPORTED_TARGETS}` };
-  if (scheme !== undefined) {
-    const outcome = await commandFromScheme(target, args, { cwd });
-    if (outcome === undefined || outcome.kind === 'refused')
-      return { kind: 'refused', reason: outcome?.reason ?? target };
-    const { env, ...command } = outcome.command;
-    return {
-      kind: 'command',
-      command,
-      env,
-      name: nameFrom(nameOfTarget(scheme.target, cwd).replace(/^@/, '')),
-    };
-  }
+  if (scheme !== undefined) return readPackage(target, scheme.target, args, cwd, runtime);
+  if (runtime === 'container') return readImage(target);
   const found = await findProgram(target, cwd);
   if (found.kind === 'found') {
     const name = nameFrom(basename(target).replace(/\.[a-z]{1,4}$/i, ''));
@@ -57,6 +53,37 @@ export async function readTarget(
       `there is no program ${target} here or on PATH, and it is not the name of a registry entry or of a container image. ` +
       SUPPORTED_TARGETS,
   };
+}
+
+/**
+ * A package runs in a container where an engine answers, else as a process with a warning. An engine that a variable names
+ * must answer: then a process would be less isolation than was asked for.
+ */
+async function readPackage(
+  text: string,
+  target: SchemeTarget,
+  args: readonly string[],
+  cwd: string,
+  runtime: string | undefined,
+): Promise<Target> {
+  const name = nameFrom(nameOfTarget(target, cwd).replace(/^@/, ''));
+  const image = 'folder' in target ? `go://${resolve(cwd, target.folder)}` : text;
+  const asked = runtime ?? process.env.TOOLMGR_RUNTIME;
+  if (asked === 'container') return { kind: 'image', image, name, isPackage: true };
+  const warnings: string[] = [];
+  if (asked !== 'process') {
+    const { findEngine } = await import('@toolmgr/plugins/workloads/images');
+    const found = await findEngine();
+    if (found.kind === 'found') return { kind: 'image', image, name, isPackage: true };
+    if (found.isNamed) return { kind: 'refused', reason: `${text}: ${found.reason}` };
+    warnings.push(
+      `no container engine answers: ${text} runs as a process, nothing isolates it, and it has your rights`,
+    );
+  }
+  const outcome = await commandFromScheme(text, args, { cwd });
+  if (outcome === undefined || outcome.kind === 'refused') return { kind: 'refused', reason: outcome?.reason ?? text };
+  const { env, ...command } = outcome.command;
+  return { kind: 'command', command, env, name, warnings };
 }
 
 /** Targets that can be run, for error texts. */

@@ -25,6 +25,10 @@ export interface RunFlags extends PolicyFlags {
   readonly publish?: readonly string[];
   readonly volume?: readonly string[];
   readonly permissionProfile?: string;
+  readonly runtimeImage?: string;
+  readonly runtimeAddPackage?: readonly string[];
+  readonly buildWith?: readonly string[];
+  readonly caCert?: string;
   readonly foreground?: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly transport?: 'stdio' | 'sse' | 'streamable-http';
@@ -53,6 +57,22 @@ export interface RunFlags extends PolicyFlags {
   readonly remoteAuthBearerTokenFile?: string;
 }
 
+/** Options of images that are made of packages; `toolmgr build` has them too. */
+export const PACKAGE_OPTIONS: readonly RunOption[] = [
+  { flags: '--runtime-image <IMAGE>', description: 'base image (default: node:24-alpine, python:3.14-slim, golang)' },
+  {
+    flags: '--runtime-add-package <NAME>',
+    description: 'package of apk or apt for the build and the server; may be repeated',
+    read: readRepeated,
+  },
+  {
+    flags: '--build-with <REQUIREMENT>',
+    description: 'constraint of a dependency (PEP 508), for uvx:// only; may be repeated',
+    read: readRepeated,
+  },
+  { flags: '--ca-cert <FILE>', description: 'PEM file with certificates that the build and the server trust' },
+];
+
 /** Every option of the run command by help group. The last groups are not available yet and are refused. */
 export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   'Workload:': [
@@ -73,7 +93,9 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--debug', description: 'write debug lines to the log of the proxy' },
     {
       flags: '--runtime <KIND>',
-      description: 'process (no isolation, the program has your rights) or container (default for images)',
+      description:
+        'process (no isolation, the program has your rights) or container (default for images, and for packages where an ' +
+        'engine answers; the variable TOOLMGR_RUNTIME changes that for packages)',
       choices: ['process', 'container'],
     },
     {
@@ -113,6 +135,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       description: 'none, network or a JSON file: mounts, network mode and rights of the container (default: network)',
     },
   ],
+  'Packages (uvx://, npx://, go://) in containers:': PACKAGE_OPTIONS,
   'Proxy and transport:': [
     {
       flags: '--transport <KIND>',
@@ -183,7 +206,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   ],
   ...later('container workloads', [
     ...['--allow-docker-gateway', '--secret'],
-    ...['--image-verification', '--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
+    '--image-verification',
     ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
   ...later('remote authentication', [
@@ -208,7 +231,8 @@ export function longNames(): readonly string[] {
   return commanderOptions().flatMap(({ option }) => option.long ?? []);
 }
 
-function commanderOption(group: string, row: RunOption): Option {
+/** One row of a table as a commander option. */
+export function commanderOption(group: string, row: RunOption): Option {
   const option = new Option(row.flags, row.description).helpGroup(group);
   if (row.availableWith !== undefined) option.hideHelp();
   if (row.choices !== undefined) option.choices(row.choices);

@@ -95,10 +95,7 @@ function workloadFrom(config: RunConfig, { runId, logFile, secrets = {} }: RunSt
   };
 }
 
-function containerOf(
-  config: RunConfig,
-  image: string,
-) {
+function containerOf(config: RunConfig, image: string) {
   const { cmd_args, container_labels, image_digest: digest, volumes, publish, permission_profile: profile } = config;
   // the mounts were checked when the workload was made; a folder that has gone is the engine's error
   const read = readMounts(volumes ?? [], { read: [], write: [] }, '/', () => true);

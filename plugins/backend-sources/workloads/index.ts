@@ -11,7 +11,9 @@ const container = z.strictObject({
   image: z
     .string()
     .min(1)
-    .describe('name of the image, with a tag or digest; or a package that is made into one: `npx://`, `uvx://`, `go://`'),
+    .describe(
+      'name of the image, with a tag or digest; or a package that is made into one: `npx://`, `uvx://`, `go://`',
+    ),
   build: z
     .strictObject({
       baseImage: z.string().optional().describe('base image; default: a usual one of the ecosystem'),

@@ -29,7 +29,7 @@ export function startToolmgr(
   const child = spawn(process.execPath, ['--conditions=development', CLI, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TOOLMGR_STATE_DIR: state, NO_COLOR: '1', ...env },
+    env: { ...process.env, TOOLMGR_STATE_DIR: state, TOOLMGR_RUNTIME: 'process', NO_COLOR: '1', ...env },
   });
   let out = '';
   let err = '';

@@ -28,9 +28,7 @@ const LEFT_OUT = ['.git', '**/.env', '**/.env.*', '**/.netrc', '**/.npmrc', '**/
  * Reads the Go module around a folder: the folder with `go.mod`, without what `.dockerignore` names. Symbolic links that
  * lead out of the module are left out.
  */
-export async function readGoFolder(
-  folder: string,
-): Promise<GoFolder | { readonly reason: string }> {
+export async function readGoFolder(folder: string): Promise<GoFolder | { readonly reason: string }> {
   const found = await stat(folder).catch(() => undefined);
   if (!found?.isDirectory()) return { reason: `go://${folder}: there is no such folder` };
   const main = await realpath(folder);
@@ -79,7 +77,8 @@ async function collect(
     if (whole === undefined || !isInside(root, whole)) continue;
     const found = await stat(whole);
     if (!found.isFile()) continue;
-    if (files.length >= MAX_FILES) return `it has more than ${MAX_FILES} files: name what is not needed in .dockerignore`;
+    if (files.length >= MAX_FILES)
+      return `it has more than ${MAX_FILES} files: name what is not needed in .dockerignore`;
     budget.bytes -= found.size;
     if (budget.bytes < 0) {
       return `it is larger than ${MAX_BYTES / 1_048_576} MiB: name what is not needed in .dockerignore`;

@@ -34,7 +34,11 @@ export interface Refused {
 export async function checkBuild(target: SchemeTarget, build: ContainerBuild): Promise<CheckedBuild | Refused> {
   const { baseImage, packages = [], constraints = [], env = {}, caCertFile } = build;
   if (baseImage !== undefined && !IMAGE.test(baseImage)) {
-    return refused('--runtime-image', baseImage, 'a reference of a container image, such as docker.io/library/node:24-slim');
+    return refused(
+      '--runtime-image',
+      baseImage,
+      'a reference of a container image, such as docker.io/library/node:24-slim',
+    );
   }
   const wrong = packages.find((name) => !PACKAGE.test(name));
   if (wrong !== undefined) return refused('--runtime-add-package', wrong, 'the name of a package of apk or apt');
@@ -44,12 +48,18 @@ export async function checkBuild(target: SchemeTarget, build: ContainerBuild): P
   const requirements = constraints.map(readRequirement);
   const at = requirements.indexOf(undefined);
   if (at >= 0) {
-    return refused('--build-with', constraints[at] ?? '', 'a requirement of PEP 508 without URL and marker, such as pydantic<3');
+    return refused(
+      '--build-with',
+      constraints[at] ?? '',
+      'a requirement of PEP 508 without URL and marker, such as pydantic<3',
+    );
   }
   for (const [name, value] of Object.entries(env)) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
     if (!VARIABLE.test(name) || RESERVED.test(name) || /[\u0000-\u001f\u007f]/.test(value)) {
-      return { reason: `runtime_env ${name}: expected an upper-case name that is not reserved, and a value in one line` };
+      return {
+        reason: `runtime_env ${name}: expected an upper-case name that is not reserved, and a value in one line`,
+      };
     }
   }
   const ca = caCertFile === undefined ? undefined : await readCertificates(caCertFile);

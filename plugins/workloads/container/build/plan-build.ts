@@ -58,7 +58,10 @@ export async function planBuild(
   });
   const places = Object.entries(registries).map(([name, value]) => `${name}=${withoutCredentials(value)}`);
   const hash = createHash('sha256').update(JSON.stringify([VERSION, dockerfile, ca, folder?.hash, places]));
-  const name = nameOfTarget(target, cwd).toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, MAX_NAME);
+  const name = nameOfTarget(target, cwd)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_NAME);
   const bases = BASE_IMAGES[target.scheme];
   return {
     from,

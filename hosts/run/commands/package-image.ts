@@ -1,0 +1,68 @@
+import { isSchemeTarget } from '@toolmgr/plugins';
+import type { BuildPlan, Engine } from '@toolmgr/plugins/workloads/images';
+import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import { stopSignal } from '../../shared/stop-signal.ts';
+import { stderr } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { buildOf } from '../proxy/plan.ts';
+
+/** The module of the container engines is loaded only for packages. */
+export const images = () => import('@toolmgr/plugins/workloads/images');
+
+/**
+ * Builds the image of a workload's package in the foreground, so that its progress is seen; does nothing for other workloads.
+ * @throws UsageError when a setting of the build is wrong
+ * @throws GatewayFault WORKLOAD_FAILED with the last lines of the build
+ */
+export async function preparePackageImage(config: RunConfig): Promise<void> {
+  if (config.image === undefined || !isSchemeTarget(config.image)) return;
+  const { connectEngine, ensureBuilt, planBuild } = await images();
+  const plan = await planBuild(config.image, buildOf(config), { cwd: process.cwd(), env: process.env });
+  if ('reason' in plan) throw new UsageError(plan.reason);
+  const engine = await connectEngine();
+  const built = await withProgress(plan, (watch) => ensureBuilt(engine, plan, watch, { renew: true }));
+  if (built === 'built') stderr.line(`built ${plan.tag}`);
+  if (built === 'kept') {
+    stderr.line(
+      `${stderr.yellow('warning')} ${plan.from} could not be built again: its image of an earlier day is used`,
+    );
+  }
+}
+
+/** Builds an image under its own or another name. @throws GatewayFault WORKLOAD_FAILED with the last lines of the build */
+export async function buildWithProgress(engine: Engine, plan: BuildPlan, tag: string): Promise<void> {
+  const { buildImage } = await images();
+  await withProgress(plan, (watch) => buildImage(engine, plan, watch, tag));
+}
+
+/** Prints the progress of a build: one line that changes on a terminal, else a line for each step. Ctrl-C ends the build. */
+async function withProgress<T>(
+  plan: BuildPlan,
+  act: (watch: { readonly signal: AbortSignal; readonly onLine: (line: string) => void }) => Promise<T>,
+): Promise<T> {
+  for (const warning of plan.warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+  const stop = stopSignal();
+  let shown = '';
+  const onLine = (line: string): void => {
+    const step = /^(?:\[\d+\/\d+\] )?step (\d+\/\d+) ?: (.*)/i.exec(line);
+    const text = step === null ? line : `step ${step[1]}: ${step[2]}`;
+    if (stderr.isTty) return void process.stderr.write(`${CLEAR_LINE}${stderr.dim(text.slice(0, width()))}`);
+    const kind = step === null ? line.replace(/ .*/, '') : text;
+    if ((step === null && kind !== 'pull') || kind === shown) return;
+    shown = kind;
+    stderr.line(`${plan.from}: ${text.slice(0, MAX_SHOWN)}`);
+  };
+  try {
+    return await act({ signal: stop.signal, onLine });
+  } finally {
+    if (stderr.isTty) process.stderr.write(CLEAR_LINE);
+    stop.release();
+  }
+}
+
+function width(): number {
+  return Math.max(20, (process.stderr.columns ?? 80) - 1);
+}
+
+const CLEAR_LINE = '\r\u001b[K';
+const MAX_SHOWN = 160;

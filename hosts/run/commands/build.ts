@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { explainCause } from '@toolmgr/core';
+import { isImageReference } from '@toolmgr/plugins';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -33,7 +34,8 @@ export async function build(target: string, args: readonly string[], flags: Buil
   const plan = await planBuild(target, settings, { cwd: process.cwd(), env: process.env, args });
   if ('reason' in plan) throw new UsageError(plan.reason);
   const tag = flags.tag ?? plan.tag;
-  if (!TAG.test(tag)) throw new UsageError(`--tag ${tag}: expected a name with a tag, such as localhost/my-server:1`);
+  if (!isImageReference(tag) || tag.includes('@'))
+    throw new UsageError(`--tag ${tag}: expected a name with a tag, such as localhost/my-server:1`);
   if (flags.output !== undefined) await writeText(flags.output, plan.dockerfile);
   if (flags.dryRun) {
     if (flags.format === 'json') return printJson({ target, image: tag, built: false, dockerfile: plan.dockerfile });
@@ -51,8 +53,6 @@ export async function build(target: string, args: readonly string[], flags: Buil
   if (flags.format === 'json') return printJson({ target, image: tag, built: true, dockerfile: plan.dockerfile });
   stdout.line(tag);
 }
-
-const TAG = /^[a-z0-9]+([._:-][a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[\w][\w.-]{0,127})?$/;
 
 function printJson(value: object): void {
   stdout.line(JSON.stringify(value, undefined, 2));

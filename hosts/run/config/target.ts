@@ -1,5 +1,12 @@
 import { basename, resolve } from 'node:path';
-import { commandFromScheme, findProgram, isImageReference, nameOfTarget, readScheme, type SchemeTarget } from '@toolmgr/plugins';
+import {
+  commandFromScheme,
+  findProgram,
+  isImageReference,
+  nameOfTarget,
+  readScheme,
+  type SchemeTarget,
+} from '@toolmgr/plugins';
 
 /** What TARGET means, or why it cannot be run. */
 export type Target =

@@ -86,7 +86,7 @@ describe('the configuration of a workload', () => {
       ['a/b:1', { isolateNetwork: false, targetHost: 'x' }, /--target-host is for programs/],
       ['a/b:1', { isolateNetwork: false, volume: ['/absent-folder:/x'] }, /\/absent-folder does not exist/],
       ['a/b:1', { isolateNetwork: false, permissionProfile: 'nome' }, /there is no permission profile or file nome/],
-      ['node', { network: 'host' }, /--network is for container images/],
+      ['node', { network: 'host' }, /--network is for containers: images/],
       ['node', { isolateNetwork: true }, /a program or URL cannot be isolated/],
       ['uvx://-r x', {}, /expected uvx:\/\/PACKAGE.*What works: npx:/],
       ['go://server', {}, /expected go:\/\/HOST/],

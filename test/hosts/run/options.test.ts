@@ -17,6 +17,7 @@ const BUILT = [
   '--host',
   '--proxy-port',
   '--target-port',
+  ...['--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
   ...['--label', '--network', '--isolate-network', '--publish', '--volume', '--permission-profile'],
   ...['--from-config', '--env-file', '--env-file-dir', '--debug', '--proxy-mode', '--target-host'],
   ...['--endpoint-prefix', '--trust-proxy-headers'],
@@ -80,7 +81,7 @@ describe('the options of run', () => {
     'are refused by name while they are not available, with the feature that they come with',
     async () => {
       const later = specified.filter((name) => !BUILT.includes(name) && !BUILT_GROUPS.test(name));
-      expect(later.length).toBeGreaterThan(20);
+      expect(later.length).toBeGreaterThan(0);
       for (const name of later) {
         for (const written of [[name], [name, 'value'], [`${name}=value`]]) {
           expect(await refusal(...written, 'npx://x'), name).toMatch(

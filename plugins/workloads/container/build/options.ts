@@ -1,12 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ContainerBuild } from '@toolmgr/core';
+import { isImageReference } from '../../../shared/image-reference.ts';
 import { readRequirement, requirementText } from '../../schemes/python-package.ts';
 import type { SchemeTarget } from '../../schemes/scheme-target.ts';
 
 const PACKAGE = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/;
-const IMAGE =
-  /^[a-z0-9]+([._:-][a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/;
 const VARIABLE = /^[A-Z_][A-Z0-9_]{0,127}$/;
 const RESERVED = /^(PATH|HOME|USER|SHELL|IFS|ENV|BASH_ENV|LD_.*|NODE_OPTIONS|PYTHONPATH|PYTHONSTARTUP)$/;
 const MAX_CA_BYTES = 4 * 1_048_576;
@@ -33,7 +32,7 @@ export interface Refused {
  */
 export async function checkBuild(target: SchemeTarget, build: ContainerBuild): Promise<CheckedBuild | Refused> {
   const { baseImage, packages = [], constraints = [], env = {}, caCertFile } = build;
-  if (baseImage !== undefined && !IMAGE.test(baseImage)) {
+  if (baseImage !== undefined && !isImageReference(baseImage)) {
     return refused(
       '--runtime-image',
       baseImage,

@@ -149,6 +149,18 @@ const IMAGE: RunConfig = {
   },
 };
 
+const PACKAGE: RunConfig = {
+  ...runConfig.parse({ schema_version: 'v0.1.0', name: 'built', transport: 'stdio' }),
+  image: 'uvx://mcp-server-time',
+  runtime_config: {
+    additional_packages: ['ripgrep'],
+    build_with: ['pydantic<3'],
+    builder_image: 'python:3.13-slim',
+    runtime_env: { A: '1' },
+  },
+  build_ca_cert: '/etc/ca.pem',
+};
+
 const problemsOf = (value: unknown): string => {
   const read = readRunConfig(value);
   return 'problems' in read ? read.problems.join('\n') : '';
@@ -156,8 +168,10 @@ const problemsOf = (value: unknown): string => {
 
 describe('a run configuration', () => {
   it('is the same after it was written and read, with every field', () => {
-    expect(Object.keys({ ...PROGRAM, ...REMOTE, ...IMAGE }).sort()).toEqual(Object.keys(runConfig.shape).sort());
-    for (const config of [PROGRAM, REMOTE, IMAGE]) {
+    expect(Object.keys({ ...PROGRAM, ...REMOTE, ...IMAGE, ...PACKAGE }).sort()).toEqual(
+      Object.keys(runConfig.shape).sort(),
+    );
+    for (const config of [PROGRAM, REMOTE, IMAGE, PACKAGE]) {
       expect(readRunConfig(JSON.parse(JSON.stringify(config)))).toEqual({ config });
     }
   });
@@ -165,12 +179,14 @@ describe('a run configuration', () => {
   proves('choice.general.unknown-key-refused', 'refuses an unknown field with the nearest name, at any depth', () => {
     expect(problemsOf({ ...PROGRAM, sesion_ttl: '1h' })).toBe('unknown key "sesion_ttl", did you mean "session_ttl"?');
     expect(problemsOf({ ...PROGRAM, oidc_config: { isuer: 'x' } })).toContain('oidc_config: unknown key "isuer"');
-    expect(problemsOf({ ...PROGRAM, runtime_config: {} })).toBe(
-      'runtime_config is not available yet: it comes with container workloads',
+    expect(problemsOf({ ...PROGRAM, scaling_config: {} })).toBe(
+      'scaling_config is not available yet: it comes with the operator',
     );
   });
 
   it('refuses what it cannot mean', () => {
+    expect(problemsOf({ ...PACKAGE, image: 'x/y:1' })).toContain('runtime_config: is for packages');
+    expect(problemsOf({ ...PROGRAM, build_ca_cert: '/x' })).toContain('build_ca_cert: is for packages');
     expect(problemsOf({ ...PROGRAM, process: undefined })).toContain('expected one of process, image and remote_url');
     expect(problemsOf({ ...PROGRAM, remote_url: 'https://x.example' })).toContain('expected one of');
     expect(problemsOf({ ...REMOTE, cmd_args: ['a'] })).toContain('a remote server takes no arguments');

@@ -50,6 +50,7 @@ export const catalogue: Catalogue = {
       choice: { of: 'outgoingAuth.*', type: 'aws_sts', needsCallerToken: true },
     },
   },
+  'outgoing-auth/oauth-client': () => import('./outgoing-auth/oauth-client/index.ts'),
   'outgoing-auth/token-exchange': {
     load: () => import('./outgoing-auth/token-exchange/index.ts'),
     section: {

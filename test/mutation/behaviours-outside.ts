@@ -69,7 +69,7 @@ export const outsideBehaviours: readonly Mutation[] = [
     'found.map(({ address }: LookupAddress) => address)',
     'found.slice(0, 1).map(({ address }: LookupAddress) => address)',
   ],
-  ['choice.remote.redirects', REMOTE, 'status >= 300 && status < 400 && status !== 304', 'answer.statusCode < 0'],
+  ['choice.remote.redirects', REMOTE, 'status >= 300 && status < 400 && status !== 304', 'status < 0'],
   ['choice.remote.bounds', REMOTE, 'if (bytes > maxBytes) throw tooLarge();', ''],
   ['choice.token-exchange.kept', CREDENTIAL_KEYS, 'caller.token.reveal()}`', "''}`"],
   ['choice.token-exchange.kept', CREDENTIAL_KEYS, '{backend}\\0$', "{''}\\0$"],

@@ -16,6 +16,10 @@ export interface IdentityProviderOptions {
   readonly alg?: Alg;
   /** Additional grant types of the client `gateway`, e.g. of RFC 8693. */
   readonly gatewayGrants?: readonly string[];
+  /** Lifetime of access tokens. Default: one hour. */
+  readonly accessTokenSeconds?: number;
+  /** Changes the configuration of every new provider, e.g. to turn a feature on. */
+  readonly configure?: (configuration: Configuration) => Configuration;
   /** Called for every new provider, at the start and by `rotate`, e.g. to register a grant type. */
   readonly extend?: (provider: Provider) => void;
 }
@@ -74,7 +78,8 @@ export async function identityProvider(options: IdentityProviderOptions = {}): P
   let provider = make();
 
   function make(): Provider {
-    const made = new Provider(issuer, configuration(options, alg, keys, store));
+    const { configure = (same: Configuration) => same } = options;
+    const made = new Provider(issuer, configure(configuration(options, alg, keys, store)));
     options.extend?.(made);
     return made;
   }
@@ -244,8 +249,9 @@ function clients({ gatewayGrants = [] }: IdentityProviderOptions): NonNullable<C
   ];
 }
 
-function resourceServer({ opaqueAudiences = [] }: IdentityProviderOptions, alg: Alg, audience: string) {
-  const shape = { scope: 'tools', audience, accessTokenTTL: TTL_SECONDS.AccessToken };
+function resourceServer({ opaqueAudiences = [], ...options }: IdentityProviderOptions, alg: Alg, audience: string) {
+  const accessTokenTTL = options.accessTokenSeconds ?? TTL_SECONDS.AccessToken;
+  const shape = { scope: 'tools', audience, accessTokenTTL };
   if (opaqueAudiences.includes(audience)) return { ...shape, accessTokenFormat: 'opaque' as const };
   return { ...shape, accessTokenFormat: 'jwt' as const, jwt: { sign: { alg } } };
 }

@@ -5,6 +5,7 @@ import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { configFromFile } from '../config/from-config.ts';
+import { logInFirst } from '../login/log-in-first.ts';
 import type { RunFlags } from '../options/options.ts';
 import { planFromRun } from '../proxy/plan.ts';
 import { addWorkload, exposureWarnings } from './add-workload.ts';
@@ -87,6 +88,11 @@ async function foreground(state: string, config: RunConfig): Promise<void> {
   const stop = stopSignal();
   const over = new AbortController();
   try {
+    const problem = await logInFirst(state, config.name, stop.signal);
+    if (problem !== undefined) {
+      await removeRecord(state, config.name);
+      return printFailure(config.name, { kind: 'failed', reason: problem, lines: [] });
+    }
     const running = runInForeground(state, config, (text) => void process.stderr.write(text), stop.signal);
     void printWhenRunning(state, config.name, over.signal);
     const end = await running;

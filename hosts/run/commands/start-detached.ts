@@ -8,6 +8,7 @@ import {
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
+import { logInFirst } from '../login/log-in-first.ts';
 import { detachProxy, INTERRUPTED, type Launched, lastLines, type RequestedStart, waitUntilRunning } from './launch.ts';
 import { stopWorkload } from './stop.ts';
 
@@ -30,6 +31,11 @@ export async function startAndReport(state: string, config: RunConfig): Promise<
   try {
     const start = await requestStart(state, name);
     if ('refused' in start) return { kind: 'failed', reason: start.refused, lines: [] };
+    const problem = start.isOurs ? await logInFirst(state, name, stop.signal) : undefined;
+    if (problem !== undefined) {
+      await stopWorkload(state, name, { generation: start.generation });
+      return { kind: 'failed', reason: problem, lines: [] };
+    }
     const proxy = start.isOurs ? { proxy: detachProxy(state, name, start.generation) } : {};
     const launched = await waitUntilRunning(state, config, { ...start, ...proxy }, progress, stop.signal);
     if (stderr.isTty) process.stderr.write(CLEAR_LINE);

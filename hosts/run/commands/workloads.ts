@@ -6,7 +6,7 @@ import { type Selection, selectNames, unknownWorkload } from './select.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
 import { stopWorkload } from './stop.ts';
 
-/** `toolmgr start`: starts the stored configuration again, at the same port. A workload that runs is not changed. */
+/** `toolmgr start`: starts the stored configuration again, at the same port. A workload that runs is not changed, unless it needs a login. */
 export async function start(names: readonly string[], selection: Selection): Promise<void> {
   const state = stateDir();
   await forEachName(await selectNames(state, names, selection), (name) => startOne(state, name, false));
@@ -23,11 +23,12 @@ async function startOne(state: string, name: string, stopsFirst: boolean): Promi
   if (record === undefined) return unknownWorkload(state, name);
   const { config, alive, status } = record;
   if (config === undefined) return `${name}: ${status.message}`;
-  if (alive && !stopsFirst && status.status !== 'starting' && status.status !== 'stopping') {
+  const needsLogin = alive && status.status === 'unauthenticated';
+  if (alive && !stopsFirst && !needsLogin && status.status !== 'starting' && status.status !== 'stopping') {
     stdout.line(`${name} already runs at ${status.url ?? 'its port'}`);
     return undefined;
   }
-  if (stopsFirst || status.status === 'stopping') {
+  if (stopsFirst || needsLogin || status.status === 'stopping') {
     const outcome = await stopWorkload(state, name);
     if (outcome.kind === 'left') return `${name}: ${outcome.problem}`;
   }

@@ -11,9 +11,9 @@ import { type Collected, collectSecrets } from './collect-secrets.ts';
 import { containerFromFlags } from './container-from-flags.ts';
 import { findContradiction } from './contradictions.ts';
 import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
-import { readSecretFile } from './option-file.ts';
 import { policyFromFlags } from './policy-from-flags.ts';
 import { present } from './present.ts';
+import { remoteAuthFromFlags } from './remote-auth-from-flags.ts';
 import { readTarget, type Target } from './target.ts';
 import { readOverrides } from './tools-override.ts';
 import { webhooksFromFlags } from './webhooks-from-flags.ts';
@@ -85,7 +85,7 @@ export async function configFromFlags(
     ...(flags.remoteForwardHeaders === undefined
       ? {}
       : { header_forward: { add_plaintext_headers: { ...flags.remoteForwardHeaders } } }),
-    ...(await bearerToken(flags, cwd, secrets)),
+    ...(await remoteAuthFromFlags(flags, cwd, secrets)),
     created_at: new Date(nowMs).toISOString(),
   };
   warnings.push(...headerWarnings(flags), ...proxyModeWarnings(config));
@@ -140,20 +140,6 @@ async function variablesOf({ envFile, envFileDir }: RunFlags, cwd: string, warni
       : await variablesOfFolder(resolve(cwd, envFileDir), (line) => void warnings.push(line))),
     ...(envFile === undefined ? {} : await variablesOfFile(envFile, cwd)),
   };
-}
-
-/** A token is kept as a secret; a file is read again at each start, so that a new token counts. */
-async function bearerToken(
-  { remoteAuthBearerToken: token, remoteAuthBearerTokenFile: file }: RunFlags,
-  cwd: string,
-  secrets: ReturnType<typeof collectSecrets>,
-): Promise<Pick<RunConfig, 'remote_auth_config'>> {
-  if (token !== undefined) {
-    return { remote_auth_config: { bearer_token: secrets.keep('REMOTE_AUTH_BEARER_TOKEN', 'bearer_token', token) } };
-  }
-  if (file === undefined) return {};
-  await readSecretFile('--remote-auth-bearer-token-file', file, cwd);
-  return { remote_auth_config: { bearer_token_file: resolve(cwd, file) } };
 }
 
 function defaultTransport(read: Exclude<Target, { kind: 'refused' }>): RunConfig['transport'] {

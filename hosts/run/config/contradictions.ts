@@ -16,6 +16,14 @@ const isImage: Rule['when'] = (kind) => kind === 'image' || kind === 'package';
 const isNoImage: Rule['when'] = (kind) => kind !== 'image' && kind !== 'package';
 const isStdio: Rule['when'] = (kind, transport) => kind !== 'url' && transport === 'stdio';
 
+/** Flags of a login at a remote server. */
+const LOGIN_FLAGS = [
+  ...(['remoteAuth', 'remoteAuthIssuer', 'remoteAuthAuthorizeUrl', 'remoteAuthTokenUrl'] as const),
+  ...(['remoteAuthClientId', 'remoteAuthClientSecret', 'remoteAuthClientSecretFile'] as const),
+  ...(['remoteAuthCallbackPort', 'remoteAuthResource', 'remoteAuthScopeParamName', 'remoteAuthScopes'] as const),
+  ...(['remoteAuthSkipBrowser', 'remoteAuthTimeout'] as const),
+] as const;
+
 /** A setting that would have no effect is refused instead of ignored. The first rule that applies is reported. */
 const RULES: readonly Rule[] = [
   { flags: ['envFile', 'envFileDir'], when: isUrl, because: 'is for programs: a URL has no environment' },
@@ -66,7 +74,7 @@ const RULES: readonly Rule[] = [
     because: 'needs --transport sse or --proxy-mode sse: only SSE clients are told a URL',
   },
   {
-    flags: ['remoteForwardHeaders', 'remoteAuthBearerToken', 'remoteAuthBearerTokenFile'],
+    flags: ['remoteForwardHeaders', 'remoteAuthBearerToken', 'remoteAuthBearerTokenFile', ...LOGIN_FLAGS],
     when: isLocal,
     because: 'is for URLs: requests to a program or container carry no such header',
   },
@@ -84,6 +92,53 @@ const RULES: readonly Rule[] = [
     flags: ['remoteAuthBearerTokenFile'],
     when: (_kind, _transport, { remoteAuthBearerToken }) => remoteAuthBearerToken !== undefined,
     because: 'and --remote-auth-bearer-token exclude each other',
+  },
+  {
+    flags: [...LOGIN_FLAGS],
+    when: (_kind, _transport, flags) =>
+      flags.remoteAuthBearerToken !== undefined || flags.remoteAuthBearerTokenFile !== undefined,
+    because: 'has no effect beside a bearer token',
+  },
+  {
+    flags: [...LOGIN_FLAGS],
+    when: (_kind, _transport, { tokenExchangeUrl }) => tokenExchangeUrl !== undefined,
+    because: 'has no effect beside --token-exchange-url: the server gets the exchanged token',
+  },
+  {
+    flags: [...LOGIN_FLAGS],
+    when: (_kind, _transport, { remoteForwardHeaders = {} }) =>
+      Object.keys(remoteForwardHeaders).some((name) => name.toLowerCase() === 'authorization'),
+    because: 'has no effect beside --remote-forward-headers Authorization',
+  },
+  {
+    flags: ['remoteAuthAuthorizeUrl', 'remoteAuthTokenUrl'],
+    when: (_kind, _transport, { remoteAuthIssuer }) => remoteAuthIssuer !== undefined,
+    because: 'and --remote-auth-issuer exclude each other',
+  },
+  {
+    flags: ['remoteAuthAuthorizeUrl'],
+    when: (_kind, _transport, { remoteAuthTokenUrl }) => remoteAuthTokenUrl === undefined,
+    because: 'needs --remote-auth-token-url',
+  },
+  {
+    flags: ['remoteAuthTokenUrl'],
+    when: (_kind, _transport, { remoteAuthAuthorizeUrl }) => remoteAuthAuthorizeUrl === undefined,
+    because: 'needs --remote-auth-authorize-url',
+  },
+  {
+    flags: ['remoteAuthAuthorizeUrl'],
+    when: (_kind, _transport, { remoteAuthClientId }) => remoteAuthClientId === undefined,
+    because: 'needs --remote-auth-client-id: only metadata says where a client is registered',
+  },
+  {
+    flags: ['remoteAuthClientSecret', 'remoteAuthClientSecretFile'],
+    when: (_kind, _transport, { remoteAuthClientId }) => remoteAuthClientId === undefined,
+    because: 'needs --remote-auth-client-id',
+  },
+  {
+    flags: ['remoteAuthClientSecretFile'],
+    when: (_kind, _transport, { remoteAuthClientSecret }) => remoteAuthClientSecret !== undefined,
+    because: 'and --remote-auth-client-secret exclude each other',
   },
   {
     flags: ['tokenExchangeClientSecretFile'],

@@ -1,5 +1,11 @@
 import { resolve } from 'node:path';
-import { hmacSecretOf, type RunConfig, readRunConfig, type WebhookSettings } from '@toolmgr/plugins/workloads/state';
+import {
+  hmacSecretOf,
+  type RunConfig,
+  readRunConfig,
+  type WebhookSettings,
+  withoutLogin,
+} from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import { secretNameOf, secretVariable } from './collect-secrets.ts';
 import { type NewWorkload, proxyModeWarnings } from './config-from-flags.ts';
@@ -17,7 +23,7 @@ export async function configFromFile(
 ): Promise<NewWorkload> {
   const read = readRunConfig(parsed(await readText('--from-config', file, cwd), file));
   if ('problems' in read) throw new UsageError(`--from-config ${file}:\n  ${read.problems.join('\n  ')}`);
-  const { config } = read;
+  const config = withoutStoredLogin(read.config);
   const warnings: string[] = proxyModeWarnings(config);
   const ofFolder =
     config.env_file_dir === undefined
@@ -35,6 +41,12 @@ export async function configFromFile(
   };
 }
 
+/** A login belongs to the machine where the user logged in; the workload asks for a new one. */
+function withoutStoredLogin({ remote_auth_config: auth, ...config }: RunConfig): RunConfig {
+  const settings = withoutLogin(auth);
+  return { ...config, ...(settings === undefined ? {} : { remote_auth_config: settings }) };
+}
+
 function parsed(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
@@ -47,6 +59,7 @@ function parsed(text: string, file: string): unknown {
 export function secretNames(config: RunConfig): readonly string[] {
   const references = [
     config.remote_auth_config?.bearer_token,
+    config.remote_auth_config?.client_secret,
     config.oidc_config?.clientSecret,
     config.token_exchange_config?.client_secret,
     ...Object.values(config.telemetry_config?.headers ?? {}),

@@ -81,3 +81,16 @@ export function readPublish(text: string, before: unknown): string[] {
   if (!areGood) throw new InvalidArgumentError('expected hostPort:containerPort or containerPort, from 1 to 65535');
   return readRepeated(text, before);
 }
+
+/** A URL that begins with http or https. */
+export function readWebUrl(text: string): string {
+  const { protocol } = URL.parse(text) ?? {};
+  if (protocol === 'https:' || protocol === 'http:') return text;
+  throw new InvalidArgumentError('expected a URL that begins with https');
+}
+
+/** A Go duration above zero, kept as text. */
+export function readLoginTime(text: string): string {
+  if ((durationMs(text) ?? 0) > 0) return text;
+  throw new InvalidArgumentError('expected a Go duration above zero such as 30s or 5m');
+}

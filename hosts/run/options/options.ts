@@ -12,10 +12,11 @@ import {
   readRepeated,
 } from './option-values.ts';
 import { POLICY_OPTIONS, type PolicyFlags } from './policy-options.ts';
+import { REMOTE_AUTH_OPTIONS, type RemoteAuthFlags } from './remote-auth-options.ts';
 import type { RunOption } from './run-option.ts';
 
 /** Parsed flags of `run`. */
-export interface RunFlags extends PolicyFlags {
+export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly name?: string;
   readonly group: string;
   readonly runtime?: 'process' | 'container';
@@ -52,9 +53,6 @@ export interface RunFlags extends PolicyFlags {
   readonly stateless?: boolean;
   readonly tools?: readonly string[];
   readonly toolsOverride?: string;
-  readonly remoteForwardHeaders?: Readonly<Record<string, string>>;
-  readonly remoteAuthBearerToken?: string;
-  readonly remoteAuthBearerTokenFile?: string;
 }
 
 /** Options of images that are made of packages; `toolmgr build` has them too. */
@@ -195,28 +193,13 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--tools-override <FILE>', description: 'JSON file with other names and descriptions of tools' },
   ],
   ...POLICY_OPTIONS,
-  'Remote server:': [
-    {
-      flags: '--remote-forward-headers <NAME=VALUE>',
-      description: 'header for requests to a URL; may be repeated',
-      read: readPair,
-    },
-    { flags: '--remote-auth-bearer-token <TOKEN>', description: 'bearer token for a URL' },
-    { flags: '--remote-auth-bearer-token-file <FILE>', description: 'file with the bearer token, read at each start' },
-  ],
+  ...REMOTE_AUTH_OPTIONS,
   ...later('container workloads', [
     ...['--allow-docker-gateway', '--secret'],
     '--image-verification',
     ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
-  ...later('remote authentication', [
-    ...['--remote-auth', '--remote-auth-issuer', '--remote-auth-authorize-url', '--remote-auth-token-url'],
-    ...['--remote-auth-client-id', '--remote-auth-client-secret', '--remote-auth-client-secret-file'],
-    ...['--remote-auth-callback-port'],
-    ...['--remote-auth-resource', '--remote-auth-scope-param-name', '--remote-auth-scopes'],
-    ...['--remote-auth-skip-browser', '--remote-auth-timeout'],
-    '--remote-forward-headers-secret',
-  ]),
+  ...later('remote authentication', ['--remote-forward-headers-secret']),
 };
 
 /** The table as commander options. */

@@ -14,10 +14,21 @@ export function currentStatus(backend: BackendState, runtime: WorkloadState | un
   if (runtime !== undefined && (runtime.status === 'starting' || runtime.status === 'unhealthy')) {
     return { status: runtime.status, ...messageOf(runtime.message), ...restarts };
   }
+  const login = loginStatus(backend);
+  if (login !== undefined) return { ...login, ...restarts };
   const { status, cause } = backend;
   if (status === 'unavailable') return { status: 'unhealthy', ...messageOf(cause?.message), ...restarts };
   if (status === 'unauthenticated') return { status, ...messageOf(cause?.message), ...restarts };
   return { status: 'running', ...restarts };
+}
+
+/** What the strategy `oauth_client` says about the tokens of the workload, when they cannot be used. */
+function loginStatus({ health, backend }: BackendState): CurrentStatus | undefined {
+  if (health?.errorCategory === 'unauthenticated') {
+    return { status: 'unauthenticated', message: `a new login is needed: toolmgr start ${backend.name}` };
+  }
+  if (health?.errorCategory !== 'auth_retrying') return undefined;
+  return { status: 'auth_retrying', message: 'its access token cannot be refreshed now; it is tried again' };
 }
 
 function messageOf(message: string | undefined) {

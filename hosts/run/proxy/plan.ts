@@ -11,6 +11,8 @@ import { startDeadlineMs } from './start-deadline.ts';
 export interface RunStart {
   /** Identifies every process of this start. */
   readonly runId: string;
+  /** Folder of the workloads. */
+  readonly state?: string;
   /** File for the program's output. */
   readonly logFile: string;
   /** Restarts a program that ends. Default: true. */
@@ -25,7 +27,7 @@ export const RUN_ID_VARIABLE = 'TOOLMGR_RUN_ID';
 /** The plan of a workload's proxy: a gateway with one backend. Pure. */
 export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
   const { name } = config;
-  const outgoing = outgoingAuth(config);
+  const outgoing = outgoingAuth(config, start.state ?? '');
   const isRemote = config.remote_url !== undefined;
   return {
     name,

@@ -2,6 +2,7 @@ import type { PlanInput, PluginUse } from '@toolmgr/core';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
+import { oauthOptionsOf } from '../login/oauth-options.ts';
 
 /** Who calls: OIDC where it is configured, anyone otherwise. Client secrets are read by their name. */
 export function callerPlugin({ oidc_config: oidc, jwks_auth_token_file, tool_ca_bundle }: RunConfig): PluginUse {
@@ -89,15 +90,17 @@ function telemetry({ telemetry_config: given }: RunConfig, secrets: Readonly<Rec
 }
 
 /** Plugins and the strategy that add credentials and headers to requests to the server. */
-export function outgoingAuth(config: RunConfig): {
+export function outgoingAuth(
+  config: RunConfig,
+  state: string,
+): {
   readonly plugins: PluginUse[];
   readonly outgoingAuth: NonNullable<PlanInput['outgoingAuth']>;
 } {
-  const exchange = tokenExchange(config);
+  const inner = tokenExchange(config) ?? oauthClient(config, state) ?? { type: 'unauthenticated' };
   const headers = forwardedHeaders(config);
-  const inner = exchange ?? { type: 'unauthenticated' };
   const plugins = [
-    { use: exchange === undefined ? 'outgoing-auth/unauthenticated' : 'outgoing-auth/token-exchange' },
+    { use: `outgoing-auth/${inner.type.replace('_', '-')}` },
     ...(headers === undefined ? [] : [{ use: 'outgoing-auth/forward-headers' }]),
   ];
   const strategy = headers === undefined ? inner : { type: 'forward_headers', options: { ...headers, after: inner } };
@@ -118,13 +121,20 @@ function tokenExchange({ token_exchange_config: given }: RunConfig) {
   return { type: 'token_exchange', options };
 }
 
+/** The tokens of a login, when there was one. */
+function oauthClient(config: RunConfig, state: string) {
+  const options = oauthOptionsOf(config, state);
+  return options === undefined ? undefined : { type: 'oauth_client', options };
+}
+
 function forwardedHeaders({ header_forward: forward, remote_auth_config: auth }: RunConfig) {
   const headers = forward?.add_plaintext_headers;
   const reference = auth?.bearer_token;
-  if (headers === undefined && auth === undefined) return undefined;
+  const file = auth?.bearer_token_file;
+  if (headers === undefined && reference === undefined && file === undefined) return undefined;
   return present({
     headers,
     bearerTokenEnv: reference === undefined ? undefined : secretNameOf(reference),
-    bearerTokenFile: auth?.bearer_token_file,
+    bearerTokenFile: file,
   });
 }

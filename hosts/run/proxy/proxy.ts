@@ -85,7 +85,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
   const restartsProgram = run.endsWithProgram !== true;
   const secrets = await readWorkloadSecrets(state, name);
   const runtime = watchRuntime();
-  const planned = planFromRun(config, { runId, logFile, restartsProgram, secrets });
+  const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets });
   const plan = {
     ...planned,
     plugins: [...planned.plugins, { use: runtime.plugin.address }],
@@ -147,7 +147,8 @@ async function whyNotReady(
   const deadlineMs = performance.now() + limitMs + SPARE_MS;
   while (!signal.aborted) {
     const state = gateway.backends()[0];
-    if (state?.status === 'ready') return undefined;
+    // its token is refreshed when the token endpoint is back
+    if (state?.status === 'ready' || state?.health?.errorCategory === 'auth_retrying') return undefined;
     const isFinal = state?.status === 'unavailable' || state?.status === 'unauthenticated';
     // a timeout is retried with a longer limit; other causes would fail again
     if (isFinal && state.cause?.category !== 'timeout') return state.cause?.message ?? `it is ${state.status}`;

@@ -43,7 +43,7 @@ export async function watchGroup({ state, group, push, signal, pollMs = POLL_MS 
 
 /** A running workload of the group as a backend; empty for others. */
 function backendFrom({ name, config, status, alive }: WorkloadRecord, group: string): Backend[] {
-  if (!alive || config?.group !== group || status.status !== 'running' || status.url === undefined) return [];
+  if (!alive || config?.group !== group || !SERVES.has(status.status) || status.url === undefined) return [];
   return [{ name, transport: 'streamable-http', url: status.url, metadata: { group } }];
 }
 
@@ -91,3 +91,6 @@ function listen(folder: string, pollMs: number, signal: AbortSignal): { next(): 
 
 const POLL_MS = 2_000;
 const DEBOUNCE_MS = 30;
+
+/** A server whose token is being refreshed serves its lists. */
+const SERVES: ReadonlySet<string> = new Set(['running', 'auth_retrying']);

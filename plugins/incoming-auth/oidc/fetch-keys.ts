@@ -1,6 +1,7 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import type { JSONWebKeySet } from 'jose';
-import { OauthRefusal, requestMetadata } from '../../shared/oauth/oauth-requests.ts';
+import { OauthRefusal } from '../../shared/oauth/library-options.ts';
+import { requestMetadata } from '../../shared/oauth/oauth-requests.ts';
 import { plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import type { OidcConfig } from './config.ts';
 

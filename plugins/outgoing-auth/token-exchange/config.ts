@@ -72,11 +72,5 @@ export type TokenExchangeOptions = z.output<typeof tokenExchangeOptions>;
 
 /** Private addresses are allowed, because the operator configures the URL; plain http only on this machine. */
 function tokenUrlProblem(url: string): string | undefined {
-  return remoteUrlProblem(url, { allowPrivateAddresses: true, allowHttp: isLoopback(url) });
-}
-
-/** Whether plain http stays on this machine. */
-export function isLoopback(url: string): boolean {
-  const host = URL.parse(url)?.hostname ?? '';
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+  return remoteUrlProblem(url, { allowPrivateAddresses: true, allowHttp: 'loopback' });
 }

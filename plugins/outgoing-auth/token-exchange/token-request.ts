@@ -1,8 +1,9 @@
 import { type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
 import type { Issued } from '../../shared/credential-cache.ts';
-import { type OauthEndpoint, OauthRefusal, requestToken } from '../../shared/oauth/oauth-requests.ts';
+import { OauthRefusal } from '../../shared/oauth/library-options.ts';
+import { type OauthEndpoint, requestToken } from '../../shared/oauth/oauth-requests.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import { ACCESS_TOKEN, isLoopback, JWT, type TokenExchangeOptions } from './config.ts';
+import { ACCESS_TOKEN, JWT, type TokenExchangeOptions } from './config.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1
 const TIMEOUT_MS = 10_000; // less than the default timeout of a call, 30 s
@@ -32,7 +33,7 @@ export function createTokenRequests(options: TokenExchangeOptions, clientSecret:
   const { tokenUrl, audience, clientId, scopes, subjectTokenType } = options;
   const http = createRemoteHttp({
     allowPrivateAddresses: true,
-    allowHttp: isLoopback(tokenUrl),
+    allowHttp: 'loopback',
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_ANSWER_BYTES,
   });

@@ -4,18 +4,26 @@ import type { ClientAuth } from 'oauth4webapi';
 export interface ClientCredentials {
   readonly id: string | undefined;
   readonly secret: string | undefined;
+  /** Default: HTTP Basic with a secret. */
+  readonly method?: ClientAuthMethod;
 }
 
+/** How a client authenticates at the token endpoint. Source: RFC 7591 §2. */
+export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post';
+
 /**
- * HTTP Basic, or `client_id` in the form. Source: RFC 6749 §2.3.1 and §3.2.1.
+ * HTTP Basic, or `client_id` and the secret in the form. Source: RFC 6749 §2.3.1 and §3.2.1.
  *
  * Replaces the library's implementation, which encodes `-`, `_` and `.` of an id as %2D, %5F and %2E; servers that do not
  * decode the id reject it.
  */
-export function clientAuthentication({ id, secret }: ClientCredentials): ClientAuth {
+export function clientAuthentication({ id, secret, method }: ClientCredentials): ClientAuth {
   return (_server, _client, form, headers) => {
-    if (id !== undefined && secret !== undefined) headers.set('authorization', basic(id, secret));
-    else if (id !== undefined) form.set('client_id', id);
+    if (id === undefined) return;
+    const sent = method === 'none' ? undefined : secret;
+    if (sent !== undefined && method !== 'client_secret_post') return headers.set('authorization', basic(id, sent));
+    form.set('client_id', id);
+    if (sent !== undefined) form.set('client_secret', sent);
   };
 }
 

@@ -14,6 +14,8 @@ export { plainUrl, remoteUrlProblem } from './remote-url.ts';
 
 /** Rules for a client of configured URLs. Default: only https to public addresses. */
 export interface RemoteRules extends ConnectRules, UrlRules {
+  /** Follows redirects within the origin. Default: no redirect is followed. */
+  readonly followsWithinOrigin?: boolean;
   /** Timeout from the request to the last byte of the response, in milliseconds. */
   readonly timeoutMs?: number;
   /** Maximum bytes of a response body. */
@@ -32,6 +34,8 @@ export interface RemoteRequest {
   readonly take?: (piece: Uint8Array) => void;
   /** Returns a redirect with its `location` instead of refusing it. The caller sends the next request, or none. */
   readonly takesRedirect?: boolean;
+  /** Reads only status and headers; `body` is empty. */
+  readonly headOnly?: boolean;
 }
 
 /** A complete response with any status, a redirect only when the request takes one; header names in lower case. */
@@ -44,7 +48,7 @@ export interface RemoteAnswer {
 /** A bounded HTTP client for configured URLs and URLs in their documents. */
 export interface RemoteHttp {
   /**
-   * Sends one request and reads the complete response. Redirects are never followed, and refused unless the request takes them.
+   * Sends one request and reads the complete response. Redirects are refused, unless the request or the rules say otherwise.
    * @throws GatewayFault REMOTE_REFUSED when the rules forbid the address; REMOTE_UNAVAILABLE without a complete response
    * within the limits. Neither contains a query, a header or a body.
    */
@@ -66,6 +70,7 @@ const CONNECTIONS_PER_ORIGIN = 8;
 const MAX_ORIGINS = 64;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 10_000;
+const MAX_REDIRECTS = 3;
 
 /** Creates a client, which connects on the first request. */
 export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
@@ -85,7 +90,18 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
     proxies.set(route.label, proxy);
     return proxy;
   };
-  const send: RemoteHttp['send'] = (url, wanted = {}) => exchange(dispatcherFor, rules, url, wanted);
+  const send: RemoteHttp['send'] = async (url, wanted = {}) => {
+    let place = url;
+    for (let redirects = 0; ; redirects++) {
+      const answer = await exchange(dispatcherFor, rules, place, wanted);
+      const next = redirectOf(answer, place, wanted);
+      if (next === undefined || wanted.takesRedirect === true) return answer;
+      if (rules.followsWithinOrigin !== true || !isWithinOrigin(next, url) || redirects >= MAX_REDIRECTS) {
+        throw refused(place, `answered with a redirect (status ${answer.status}), which is not followed`);
+      }
+      place = next;
+    }
+  };
   return {
     send,
     async getJson(url, signal) {
@@ -171,13 +187,12 @@ async function exchange(
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
-    if (isRedirect(answer.statusCode) && wanted.takesRedirect !== true) {
-      throw refused(url, `answered with a redirect (status ${answer.statusCode}), which is not followed`);
-    }
+    const hasBody = wanted.headOnly !== true && !isRedirect(answer.statusCode);
+    if (!hasBody) answer.body.on('error', () => {}); // it is aborted below
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      body: await bodyOf(answer, maxBytes, url, wanted.take),
+      body: hasBody ? await bodyOf(answer, maxBytes, url, wanted.take) : Buffer.alloc(0),
     };
   } catch (cause) {
     throw faultOf(cause, url);
@@ -190,6 +205,19 @@ async function exchange(
 /** 304 answers a conditional request. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304;
+}
+
+/** Where a redirect leads; an empty text when it cannot be followed. `undefined` for other responses. */
+function redirectOf({ status, headers }: RemoteAnswer, url: string, { method = 'GET' }: RemoteRequest) {
+  if (!isRedirect(status)) return undefined;
+  const { location } = headers;
+  const keepsMethod = method === 'GET' || status === 307 || status === 308;
+  const next = typeof location === 'string' && keepsMethod ? URL.parse(location, url)?.href : undefined;
+  return next ?? '';
+}
+
+function isWithinOrigin(url: string, first: string): boolean {
+  return URL.parse(url)?.origin === new URL(first).origin;
 }
 
 async function bodyOf(

@@ -11,8 +11,8 @@ export interface AddressRules {
 
 /** Which URLs are allowed. Default: only https to public addresses. */
 export interface UrlRules extends AddressRules {
-  /** Allows plain `http:` URLs. */
-  readonly allowHttp?: boolean;
+  /** Allows plain `http:` URLs, all of them or those of this machine. */
+  readonly allowHttp?: boolean | 'loopback';
 }
 
 /**
@@ -23,7 +23,8 @@ export function remoteUrlProblem(url: string, rules: UrlRules): string | undefin
   const parsed = URL.parse(url);
   if (parsed === null) return 'expected an absolute URL';
   if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') return 'expected a URL that starts with https://';
-  if (parsed.protocol === 'http:' && rules.allowHttp !== true) return 'expected https; plain http is not allowed';
+  const isHttpAllowed = rules.allowHttp === 'loopback' ? isLoopbackName(parsed.hostname) : rules.allowHttp === true;
+  if (parsed.protocol === 'http:' && !isHttpAllowed) return 'expected https; plain http is not allowed';
   if (parsed.username !== '' || parsed.password !== '') return 'expected a URL without user name and password';
   return addressProblem(parsed.hostname, rules);
 }
@@ -38,6 +39,11 @@ export function addressProblem(
   const description = notPublic(address);
   if (allowLoopback === true && description === LOOPBACK) return undefined;
   return description === undefined ? undefined : `leads to ${description}, which is not allowed`;
+}
+
+/** Whether requests to a host of a URL stay on this machine. */
+function isLoopbackName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** A URL for logs and errors, without query and fragment, which may contain secrets. */

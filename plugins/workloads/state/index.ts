@@ -17,6 +17,7 @@ export {
   removeRecord,
   type StatusChange,
 } from './records.ts';
+export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './remote-auth-config.ts';
 export { endpointPrefix, RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
 export { servesSse } from './run-config-conflicts.ts';
 export { type Transition, transitions } from './transitions.ts';

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { durationMs } from '../../shared/go-duration.ts';
 import { webhookList } from '../../shared/webhook-settings.ts';
 import { permissionProfile } from '../permissions/profile.ts';
+import { remoteAuthConfig } from './remote-auth-config.ts';
+import { secretReference } from './secret-reference.ts';
 import { workloadName } from './workload-name.ts';
 
 /** The version of the document that is written. */
@@ -18,11 +20,6 @@ const duration = z
   .string()
   .refine((given) => durationMs(given) !== undefined, { error: 'expected a Go duration such as 2h or 30m' });
 const port = z.int().min(1).max(65_535);
-
-/** A value that may be secret: the reference `NAME,target=FIELD`, and never the value itself. */
-const secretReference = z.string().regex(/^[A-Za-z0-9_]+,target=[A-Za-z0-9_-]+$/, {
-  error: 'expected a reference such as NAME,target=FIELD: a run configuration holds no secret',
-});
 
 const auditConfig = z.strictObject({
   component: z.string().optional(),
@@ -189,9 +186,7 @@ export const runConfig = z.strictObject({
   mutating_webhooks: webhookList.optional(),
   validating_webhooks: webhookList.optional(),
   header_forward: z.strictObject({ add_plaintext_headers: textMap.optional() }).optional(),
-  remote_auth_config: z
-    .strictObject({ bearer_token: secretReference.optional(), bearer_token_file: text.optional() })
-    .optional(),
+  remote_auth_config: remoteAuthConfig.optional(),
   /** Not exported. */
   created_at: z.iso.datetime().optional(),
 });

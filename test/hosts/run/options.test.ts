@@ -28,7 +28,7 @@ const BUILT = [
 ];
 
 /** Groups of options that are all there. */
-const BUILT_GROUPS = /^--(otel|oidc|token-exchange)-/;
+const BUILT_GROUPS = /^--(otel|oidc|token-exchange|remote-auth)(-|$)/;
 
 /** Every option of the contract's run command, from the ledger. */
 const specified = [

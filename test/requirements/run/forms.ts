@@ -54,7 +54,6 @@ export const forms = [
   },
   {
     source: 'run spec §4 dynamic client registration',
-    deferred: 'comes with remote authentication',
     says: {
       'run.registration.automatic': 'without client credentials an OAuth client is registered by RFC 7591',
       'run.registration.discovered-by-oidc': 'the registration endpoint is discovered through OIDC',

@@ -6,23 +6,6 @@ export const identityOptions = [
     source: 'run spec §4 remote server authentication',
     deferred: 'comes with remote authentication',
     says: {
-      'run.option.remote-auth':
-        '--remote-auth is a boolean, false by default, and turns on OAuth or OIDC to the remote server',
-      'run.option.remote-auth-issuer': '--remote-auth-issuer is the issuer URL',
-      'run.option.remote-auth-authorize-url': '--remote-auth-authorize-url replaces the issuer for OAuth without OIDC',
-      'run.option.remote-auth-token-url': '--remote-auth-token-url replaces the issuer',
-      'run.option.remote-auth-client-id': '--remote-auth-client-id is optional when dynamic registration is supported',
-      'run.option.remote-auth-client-secret':
-        '--remote-auth-client-secret is optional with dynamic registration or PKCE',
-      'run.option.remote-auth-client-secret-file': '--remote-auth-client-secret-file holds the client secret',
-      'run.option.remote-auth-callback-port': '--remote-auth-callback-port is an integer, 8666 by default',
-      'run.option.remote-auth-resource': '--remote-auth-resource is the RFC 8707 resource indicator',
-      'run.option.remote-auth-scope-param-name':
-        '--remote-auth-scope-param-name renames the scope parameter of the authorization URL',
-      'run.option.remote-auth-scopes': '--remote-auth-scopes is openid,profile,email by default for OIDC',
-      'run.option.remote-auth-skip-browser':
-        '--remote-auth-skip-browser is a boolean, false by default, and opens no browser',
-      'run.option.remote-auth-timeout': '--remote-auth-timeout is a duration, 30s by default',
       'run.option.remote-forward-headers-secret':
         '--remote-forward-headers-secret is repeatable and takes the value from the secrets provider by Name=secret-name',
     },
@@ -50,6 +33,23 @@ export const identityOptions = [
   {
     source: 'run spec §4 remote server authentication',
     says: {
+      'run.option.remote-auth':
+        '--remote-auth is a boolean, false by default, and turns on OAuth or OIDC to the remote server',
+      'run.option.remote-auth-issuer': '--remote-auth-issuer is the issuer URL',
+      'run.option.remote-auth-authorize-url': '--remote-auth-authorize-url replaces the issuer for OAuth without OIDC',
+      'run.option.remote-auth-token-url': '--remote-auth-token-url replaces the issuer',
+      'run.option.remote-auth-client-id': '--remote-auth-client-id is optional when dynamic registration is supported',
+      'run.option.remote-auth-client-secret':
+        '--remote-auth-client-secret is optional with dynamic registration or PKCE',
+      'run.option.remote-auth-client-secret-file': '--remote-auth-client-secret-file holds the client secret',
+      'run.option.remote-auth-callback-port': '--remote-auth-callback-port is an integer, 8666 by default',
+      'run.option.remote-auth-resource': '--remote-auth-resource is the RFC 8707 resource indicator',
+      'run.option.remote-auth-scope-param-name':
+        '--remote-auth-scope-param-name renames the scope parameter of the authorization URL',
+      'run.option.remote-auth-scopes': '--remote-auth-scopes is openid,profile,email by default for OIDC',
+      'run.option.remote-auth-skip-browser':
+        '--remote-auth-skip-browser is a boolean, false by default, and opens no browser',
+      'run.option.remote-auth-timeout': '--remote-auth-timeout is a duration, 30s by default',
       'run.option.remote-auth-bearer-token': '--remote-auth-bearer-token is sent instead of OAuth',
       'run.option.remote-auth-bearer-token-file': '--remote-auth-bearer-token-file holds the bearer token',
       'run.option.remote-forward-headers':

@@ -122,10 +122,7 @@ const REMOTE: RunConfig = {
   endpoint_prefix: '/team',
   trust_proxy_headers: true,
   header_forward: { add_plaintext_headers: { 'X-Team': 'a' } },
-  remote_auth_config: {
-    bearer_token: 'REMOTE_AUTH_BEARER_TOKEN,target=bearer_token',
-    bearer_token_file: '/etc/token',
-  },
+  remote_auth_config: { bearer_token: 'REMOTE_AUTH_BEARER_TOKEN,target=bearer_token' },
 };
 
 const IMAGE: RunConfig = {

@@ -1,0 +1,104 @@
+import { explainCause, GatewayFault } from '@toolmgr/core';
+import { durationMs } from '@toolmgr/plugins';
+import { type LoginSettings, logIn, type Remote } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
+import { type RunConfig, readWorkload, workloadSecretStore } from '@toolmgr/plugins/workloads/state';
+import { stderr } from '../../shared/terminal.ts';
+import { INTERRUPTED } from '../commands/launch.ts';
+import { secretNameOf } from '../config/collect-secrets.ts';
+import { readSecretFile } from '../config/option-file.ts';
+import { present } from '../config/present.ts';
+import { openBrowser } from './open-browser.ts';
+import { cachedClientOf, forgetLogin, isLoggedIn, storeLogin } from './stored-login.ts';
+
+/**
+ * Logs the user in at the remote server of a workload before its proxy starts, if the server asks for it and no earlier login
+ * can be used. Resolves with the reason when that fails, also when `signal` aborts.
+ */
+export async function logInFirst(state: string, name: string, signal: AbortSignal): Promise<string | undefined> {
+  const config = (await readWorkload(state, name))?.config;
+  const remote = config === undefined ? undefined : remoteOf(config);
+  if (config === undefined || remote === undefined) return undefined;
+  try {
+    if (await isLoggedIn(state, config, remote, signal)) return undefined;
+    return await logInNow(state, config, remote, signal);
+  } catch (cause) {
+    if (signal.aborted) return INTERRUPTED;
+    return explainCause(cause);
+  }
+}
+
+/** `undefined` when requests get their credentials from the configuration, or when nothing remote is called. */
+function remoteOf(config: RunConfig): Remote | undefined {
+  const { remote_url: url, transport, remote_auth_config: auth, header_forward: forward } = config;
+  if (url === undefined || transport === 'stdio' || config.token_exchange_config !== undefined) return undefined;
+  if (auth?.bearer_token !== undefined || auth?.bearer_token_file !== undefined) return undefined;
+  const headers = forward?.add_plaintext_headers ?? {};
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return undefined;
+  return { url, transport, headers };
+}
+
+async function logInNow(
+  state: string,
+  config: RunConfig,
+  remote: Remote,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { name, remote_auth_config: auth = {} } = config;
+  const outcome = await logIn({
+    remote,
+    settings: await settingsOf(state, config),
+    cached: await cachedClientOf(state, config),
+    timeoutMs: durationMs(auth.timeout ?? '') ?? LOGIN_MS,
+    show({ url, server }) {
+      stderr.line(`${name}: log in at ${server} in a browser:`);
+      stderr.line(`  ${url}`);
+      if (auth.skip_browser !== true) void openBrowser(url);
+    },
+    now: Date.now,
+    signal,
+  });
+  if (outcome.kind === 'done') {
+    await storeLogin(state, name, outcome.login);
+    stderr.line(`${name}: you are logged in`);
+    return undefined;
+  }
+  // a registration that the server has forgotten would fail again
+  if (Object.keys(auth).some((field) => field.startsWith('cached_'))) await forgetLogin(state, name);
+  return outcome.kind === 'failed' ? outcome.reason : undefined;
+}
+
+const LOGIN_MS = 30_000;
+
+async function settingsOf(state: string, { name, remote_auth_config: auth = {} }: RunConfig): Promise<LoginSettings> {
+  const reference = auth.client_secret;
+  const file = auth.client_secret_file;
+  const metadataUrl = process.env.TOOLMGR_CLIENT_METADATA_URL || undefined;
+  if (metadataUrl !== undefined && !isMetadataUrl(metadataUrl)) {
+    throw new GatewayFault('PLAN_INVALID', 'TOOLMGR_CLIENT_METADATA_URL: expected an https URL with a path');
+  }
+  const hasEndpoints = auth.issuer !== undefined || auth.authorize_url !== undefined;
+  return {
+    isRequired: auth.required === true || hasEndpoints,
+    ...present({
+      issuer: auth.issuer,
+      authorizationUrl: auth.authorize_url,
+      tokenUrl: auth.token_url,
+      clientId: auth.client_id,
+      clientSecret:
+        file === undefined
+          ? reference && (await workloadSecretStore(state, name).read(secretNameOf(reference)))
+          : await readSecretFile('--remote-auth-client-secret-file', file, '/'),
+      resource: auth.resource,
+      scopes: auth.scopes,
+      scopeParameter: auth.scope_param_name,
+      extraParameters: auth.oauth_params,
+      callbackPort: auth.callback_port,
+      metadataUrl,
+    }),
+  };
+}
+
+function isMetadataUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' && url.pathname !== '/';
+}

@@ -1,0 +1,10 @@
+// The login of a workload at its remote server, for hosts.
+
+export type { OauthClientOptions } from '../config.ts';
+export { createOauthHttp } from '../oauth-http.ts';
+export { tokenEndpointOf } from '../token-endpoint.ts';
+export { isFailure, requestTokens } from '../token-request.ts';
+export { LOGIN_SECRETS, workloadTokenStore } from '../token-store.ts';
+export { type Login, type LoginOutcome, logIn } from './log-in.ts';
+export type { CachedClient, LoginSettings } from './login-settings.ts';
+export { probeRemote, type Remote } from './probe-remote.ts';

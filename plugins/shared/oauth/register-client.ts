@@ -1,0 +1,95 @@
+import type { JsonObject } from '@toolmgr/core';
+import { customFetch, dynamicClientRegistrationRequest, processDynamicClientRegistrationResponse } from 'oauth4webapi';
+import type { RemoteHttp } from '../safe-http/remote-http.ts';
+import type { ClientAuthMethod } from './client-authentication.ts';
+import { answerOf, OauthRefusal, optionsOf } from './library-options.ts';
+import type { OauthServer } from './server-metadata.ts';
+
+/** A client that an authorization server registered. Source: RFC 7591 §3.2.1, RFC 7592 §3. */
+export interface RegisteredClient {
+  readonly id: string;
+  readonly secret?: string;
+  /** Epoch milliseconds; absent when it does not expire. */
+  readonly secretExpiresAtMs?: number;
+  readonly method: ClientAuthMethod;
+  readonly registrationUrl?: string;
+  readonly registrationToken?: string;
+}
+
+/** What the client says about itself. */
+export interface WantedClient {
+  readonly redirectUri: string;
+  /** Empty: none. */
+  readonly scopes: readonly string[];
+}
+
+/**
+ * Registers a client for the authorization code grant with refresh tokens.
+ * @throws GatewayFault of `RemoteHttp.send` and `jsonBody`
+ */
+export async function registerClient(
+  http: RemoteHttp,
+  { authMethods, registrationUrl }: OauthServer,
+  { redirectUri, scopes }: WantedClient,
+  signal: AbortSignal,
+): Promise<RegisteredClient | OauthRefusal> {
+  const server = { issuer: registrationUrl ?? '', registration_endpoint: registrationUrl ?? '' };
+  const method = methodFrom(authMethods);
+  const metadata = {
+    client_name: 'toolmgr',
+    application_type: 'native',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: method,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+  };
+  const { [customFetch]: send, ...options } = optionsOf(http, readClient);
+  const answer = await answerOf(async () => {
+    const response = await dynamicClientRegistrationRequest(server, metadata, {
+      ...options,
+      // some servers answer 200
+      [customFetch]: async (url, wanted) => {
+        const sent = await send(url, wanted);
+        return sent.status === 200 ? new Response(sent.body, { status: 201, headers: sent.headers }) : sent;
+      },
+      signal,
+    });
+    return processDynamicClientRegistrationResponse(response);
+  });
+  return answer instanceof OauthRefusal ? answer : clientFrom(answer, method);
+}
+
+/** A public client where the server has them. */
+function methodFrom(supported: readonly string[] = ['none']): ClientAuthMethod {
+  return METHODS.find((method) => supported.includes(method)) ?? 'none';
+}
+
+const METHODS: readonly ClientAuthMethod[] = ['none', 'client_secret_basic', 'client_secret_post'];
+
+/** The library requires the end of a secret, which some servers leave out. */
+function readClient(body: JsonObject): JsonObject {
+  const { client_secret, client_secret_expires_at } = body;
+  const secret = client_secret ? { client_secret, client_secret_expires_at: client_secret_expires_at ?? 0 } : {};
+  const { client_id, token_endpoint_auth_method, registration_client_uri, registration_access_token } = body;
+  return {
+    client_id,
+    ...secret,
+    token_endpoint_auth_method,
+    registration_client_uri,
+    registration_access_token,
+  } as JsonObject;
+}
+
+function clientFrom(body: JsonObject, asked: ClientAuthMethod): RegisteredClient {
+  const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = body;
+  const { registration_client_uri: url, registration_access_token: token } = body;
+  const seconds = Number(client_secret_expires_at ?? 0);
+  return {
+    id: String(client_id),
+    ...(typeof client_secret === 'string' ? { secret: client_secret } : {}),
+    ...(typeof client_secret === 'string' && seconds > 0 ? { secretExpiresAtMs: seconds * 1000 } : {}),
+    method: METHODS.find((method) => method === token_endpoint_auth_method) ?? asked,
+    ...(typeof url === 'string' && typeof token === 'string' ? { registrationUrl: url, registrationToken: token } : {}),
+  };
+}

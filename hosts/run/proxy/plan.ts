@@ -67,7 +67,7 @@ function sseOf(config: RunConfig): Pick<NonNullable<PlanInput['endpoint']>, 'sse
 }
 
 function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {
-  if (config.image !== undefined) return { use: 'workloads/container' };
+  if (config.image !== undefined) return { use: 'workloads/container', with: restartSettings(restartsProgram) };
   if (config.remote_url !== undefined) return { use: 'workloads/remote-url' };
   return { use: 'workloads/process', with: processSettings(config, restartsProgram) };
 }
@@ -130,7 +130,11 @@ function portsOf(text: string): { readonly hostPort?: number; readonly container
 }
 
 function processSettings(config: RunConfig, restartsProgram: boolean) {
-  return { firstStartTimeoutMs: startDeadlineMs(config), ...(restartsProgram ? {} : { restart: { maxRestarts: 0 } }) };
+  return { firstStartTimeoutMs: startDeadlineMs(config), ...restartSettings(restartsProgram) };
+}
+
+function restartSettings(restartsProgram: boolean) {
+  return restartsProgram ? {} : { restart: { maxRestarts: 0 } };
 }
 
 const SESSION_TTL_MS = 7_200_000;

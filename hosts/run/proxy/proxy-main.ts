@@ -38,6 +38,7 @@ const end = await runProxy({
   ...{ state, name, log, signal: stopping.signal },
   ...(generation === undefined ? {} : { generation: Number(generation) }),
 });
-log.info('the proxy ended', { workload: name, ...end });
+const { status, message: reason, ...more } = { message: undefined, ...end };
+log.info('the proxy ended', { workload: name, status, ...(reason === undefined ? {} : { reason }), ...more });
 file.close();
 process.exit(end.status === 'stopped' ? 0 : end.status === 'refused' ? PROXY_REFUSED : 1);

@@ -129,8 +129,8 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     await report({ status: 'running' });
     return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, report });
   } finally {
-    if (signal.aborted)
-      await claim.report({ status: 'stopping', ...(served === undefined ? {} : { port: served.port }) });
+    // stopping takes some seconds while calls or streams are open
+    await claim.report({ status: 'stopping', ...(served === undefined ? {} : { port: served.port }) });
     await Promise.all([gateway.stop(), served?.close(CLOSE_MS)]);
     output.close();
   }

@@ -14,7 +14,8 @@ export interface ContainerUse extends ContainerIdentity {
  * What the engine is told to create. Pure.
  *
  * No capability, `no-new-privileges`, no terminal. A container that is attached to (stdio) closes its stdin with the first
- * client, so that it ends with the gateway; one with an HTTP transport is started again by the engine.
+ * client, so that it ends with the gateway. The gateway and not the engine starts a container again, so that none runs
+ * without its proxy after the machine was restarted.
  * Source: run spec §1; reference run-command §4.2, §4.3.
  */
 export function createOptions(spec: WorkloadSpec, use: ContainerUse): ContainerCreateOptions {
@@ -40,7 +41,7 @@ export function createOptions(spec: WorkloadSpec, use: ContainerUse): ContainerC
       SecurityOpt: ['no-new-privileges'],
       Privileged: container.privileged === true,
       NetworkMode: container.network ?? 'bridge',
-      RestartPolicy: isStdio ? { Name: 'no' } : { Name: 'unless-stopped' },
+      RestartPolicy: { Name: 'no' },
       Binds: (container.mounts ?? []).map(
         ({ source, target, readOnly }) => `${source}:${target}:${readOnly ? 'ro' : 'rw'}`,
       ),

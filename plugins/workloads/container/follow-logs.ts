@@ -2,9 +2,10 @@ import type { Container } from 'dockerode';
 import type { Output } from '../state/output.ts';
 import { frameSplitter } from './stream-frames.ts';
 
-/** Copies what a container prints into the workload's output until the container is removed. */
-export function followLogs(container: Container, output: Output): void {
-  container.logs({ follow: true, stdout: true, stderr: true }).then(
+/** Copies what a container prints from `sinceMs` (epoch milliseconds) on into the workload's output until it ends. */
+export function followLogs(container: Container, output: Output, sinceMs = 0): void {
+  const since = Math.floor(sinceMs / 1_000);
+  container.logs({ follow: true, stdout: true, stderr: true, since }).then(
     (stream) => {
       stream.on(
         'data',

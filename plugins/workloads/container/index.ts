@@ -1,5 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { restartSettings } from '../../shared/restart-policy.ts';
 import { connectEngine } from './engine.ts';
 import { createContainerRuntime, LAUNCHER } from './start.ts';
 
@@ -20,6 +21,8 @@ export default definePlugin({
       .min(1)
       .default(300_000)
       .describe('time in which a server with an HTTP transport must answer; pulling its image is not part of it'),
+    startTimeoutMs: z.int().min(1).default(60_000).describe('the same for a server that is started again'),
+    restart: restartSettings.describe('when the container of a server with an HTTP transport is started again'),
   }),
   apply(core, config) {
     const { runtime, launcher } = createContainerRuntime(() => connectEngine(environmentWith(config.socket)), config);

@@ -7,6 +7,7 @@ import {
   type WorkloadSpec,
   type WorkloadState,
 } from '@toolmgr/core';
+import type { RestartPolicy } from '../../shared/restart-policy.ts';
 import { isSchemeTarget } from '../schemes/scheme-target.ts';
 import { createOutput } from '../state/output.ts';
 import { answersHttp } from './answers-http.ts';
@@ -16,6 +17,7 @@ import { createContainer, removeContainers } from './containers.ts';
 import type { Engine } from './engine.ts';
 import { followLogs } from './follow-logs.ts';
 import { ensureImage, type LocalImage } from './image.ts';
+import { keepContainer } from './keep-container.ts';
 import { launchStdio } from './launch-stdio.ts';
 import { hostPortOf, targetPortOf } from './ports.ts';
 
@@ -23,6 +25,9 @@ import { hostPortOf, targetPortOf } from './ports.ts';
 export interface ContainerSettings {
   /** Time for the first start of a server, in milliseconds; pulling its image is not part of it. */
   readonly firstStartTimeoutMs: number;
+  /** The same for a server that is started again. */
+  readonly startTimeoutMs: number;
+  readonly restart: RestartPolicy;
 }
 
 /** The container runtime and what starts the containers of stdio servers. */
@@ -129,13 +134,13 @@ function stdioWorkload(engine: Engine, spec: WorkloadSpec, forget: () => void): 
   };
 }
 
-/** Starts a server with an HTTP transport; resolves when it answers a request. The engine starts it again when it ends. */
+/** Starts a server with an HTTP transport; resolves when it answers a request. It is started again when it ends. */
 async function startServer(
   engine: Engine,
   spec: WorkloadSpec,
   runId: string,
   targetPort: number,
-  { firstStartTimeoutMs }: ContainerSettings,
+  settings: ContainerSettings,
   signal: AbortSignal,
 ): Promise<WorkloadHandle> {
   const hostPort = await hostPortOf(spec, targetPort);
@@ -149,16 +154,15 @@ async function startServer(
     output.close();
   };
   const url = `http://127.0.0.1:${hostPort}/${spec.transport === 'sse' ? 'sse' : 'mcp'}`;
-  const startedAtMs = Date.now();
   try {
     await container.start();
     followLogs(container, output);
     const isThere = await answersHttp(
       url,
-      AbortSignal.any([signal, AbortSignal.timeout(firstStartTimeoutMs)]),
+      AbortSignal.any([signal, AbortSignal.timeout(settings.firstStartTimeoutMs)]),
       async () => {
         const { State } = await container.inspect();
-        return State.Running || State.Restarting;
+        return State.Running;
       },
     );
     if (!isThere)
@@ -168,29 +172,15 @@ async function startServer(
     if (cause instanceof GatewayFault) throw cause;
     throw fault(spec, cause instanceof Error ? cause.message : String(cause), cause);
   }
-  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs, restarts: 0 };
-  const removed = container.wait({ condition: 'removed' }).then(
-    () => undefined,
-    () => undefined,
-  );
-  const stopped = Promise.withResolvers<void>();
+  const kept = keepContainer({ name: spec.name, container, url, output, settings, leave });
   return {
     get state() {
-      return state;
+      return kept.state;
     },
     reach: { transport: spec.transport, url },
-    ended: Promise.race([removed, stopped.promise]).then(() => {
-      const isStopped = state.status === 'stopped';
-      if (!isStopped) state = { name: spec.name, status: 'error', restarts: 0, message: 'its container was removed' };
-      return state;
-    }),
+    ended: kept.ended,
     logs: () => output.tail(),
-    async stop(graceMs) {
-      state = { name: spec.name, status: 'stopped', restarts: 0 };
-      await container.stop({ t: Math.ceil(graceMs / 1_000) }).catch(() => undefined); // it may have ended, or be gone
-      await leave();
-      stopped.resolve();
-    },
+    stop: kept.stop,
   };
 }
 

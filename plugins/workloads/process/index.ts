@@ -1,7 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { restartSettings } from '../../shared/restart-policy.ts';
 import { createProcessRuntime } from './process-runtime.ts';
-import { RESTART_POLICY } from './restart-policy.ts';
 
 const ADDRESS = 'workloads/process';
 
@@ -10,19 +10,7 @@ export default definePlugin({
   address: ADDRESS,
   summary: 'Runs local commands as workloads: exact argv, own process group, minimal environment, restarts.',
   config: z.strictObject({
-    restart: z
-      .strictObject({
-        firstDelayMs: z.int().min(1).default(RESTART_POLICY.firstDelayMs).describe('delay before the first restart'),
-        maxDelayMs: z.int().min(1).default(RESTART_POLICY.maxDelayMs).describe('longest delay between restarts'),
-        resetAfterMs: z
-          .int()
-          .min(1)
-          .default(RESTART_POLICY.resetAfterMs)
-          .describe('running time after which the number of restarts is reset'),
-        maxRestarts: z.int().min(0).default(RESTART_POLICY.maxRestarts).describe('maximum consecutive restarts'),
-      })
-      .prefault({})
-      .describe('restart policy of an ended program'),
+    restart: restartSettings.describe('restart policy of an ended program'),
     startTimeoutMs: z.int().min(1).default(60_000).describe('time for a restarted program to listen on its port'),
     firstStartTimeoutMs: z
       .int()

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WorkloadHandle, WorkloadSpec } from '../../../core/contract/workload-runtime.ts';
 import { inheritedEnvironment } from '../../../core/index.ts';
+import { nextRestart, RESTART_POLICY } from '../../../plugins/shared/restart-policy.ts';
 import plugin from '../../../plugins/workloads/process/index.ts';
-import { nextRestart, RESTART_POLICY } from '../../../plugins/workloads/process/restart-policy.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
@@ -217,18 +217,18 @@ describe('workloads/process', () => {
 });
 
 describe('the restart policy', () => {
-  it('has delays of 1, 2, 4 … 30 seconds and gives up after ten consecutive restarts', () => {
+  it('has delays of 5, 10, 20, 40 and 60 seconds and gives up after ten consecutive restarts', () => {
     const waits: (number | undefined)[] = [];
     for (let restarts: number | undefined = 0; restarts !== undefined; ) {
       const next: ReturnType<typeof nextRestart> = nextRestart(RESTART_POLICY, restarts, 0);
       waits.push(next?.delayMs);
       restarts = next?.restarts;
     }
-    expect(waits).toEqual([1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000, 30000, 30000, undefined]);
+    expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, ...Array(6).fill(60_000), undefined]);
   });
 
-  it('resets the count after a minute of running', () => {
-    expect(nextRestart(RESTART_POLICY, 10, 59_999)).toBeUndefined();
-    expect(nextRestart(RESTART_POLICY, 10, 60_000)).toEqual({ delayMs: 1000, restarts: 1 });
+  it('resets the count after half a minute of running', () => {
+    expect(nextRestart(RESTART_POLICY, 10, 29_999)).toBeUndefined();
+    expect(nextRestart(RESTART_POLICY, 10, 30_000)).toEqual({ delayMs: 5_000, restarts: 1 });
   });
 });

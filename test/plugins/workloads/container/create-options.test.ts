@@ -23,14 +23,14 @@ describe('the container that is created', () => {
     });
   });
 
-  it('ends with the gateway over stdio, and is started again by the engine over HTTP', () => {
+  it('ends with the gateway over stdio, and is never started again by the engine', () => {
     expect(createOptions(spec(), use)).toMatchObject({
       OpenStdin: true,
       StdinOnce: true,
       HostConfig: { RestartPolicy: { Name: 'no' } },
     });
     const http = createOptions(spec({ transport: 'sse' }), { ...use, targetPort: 3000, hostPort: 4000 });
-    expect(http).toMatchObject({ OpenStdin: false, HostConfig: { RestartPolicy: { Name: 'unless-stopped' } } });
+    expect(http).toMatchObject({ OpenStdin: false, HostConfig: { RestartPolicy: { Name: 'no' } } });
   });
 
   it('publishes its port on loopback only, and tells the server where to listen', () => {

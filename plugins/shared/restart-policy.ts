@@ -1,6 +1,7 @@
 import { backOffMs } from '@toolmgr/core';
+import { z } from 'zod';
 
-/** When and how often an ended program is restarted. */
+/** When and how often an ended program or container is started again. */
 export interface RestartPolicy {
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
@@ -10,13 +11,31 @@ export interface RestartPolicy {
   readonly maxRestarts: number;
 }
 
-/** Delays of 1 s, 2 s, 4 s … 30 s; reset after a minute of running; given up after ten consecutive restarts. */
+/**
+ * Delays of 5, 10, 20, 40 and 60 s; reset after 30 s of running; given up after ten consecutive restarts.
+ *
+ * Source: reference run-command §10.5.
+ */
 export const RESTART_POLICY: RestartPolicy = {
-  firstDelayMs: 1_000,
-  maxDelayMs: 30_000,
-  resetAfterMs: 60_000,
+  firstDelayMs: 5_000,
+  maxDelayMs: 60_000,
+  resetAfterMs: 30_000,
   maxRestarts: 10,
 };
+
+/** The settings of a policy in the configuration of a plugin. */
+export const restartSettings = z
+  .strictObject({
+    firstDelayMs: z.int().min(1).default(RESTART_POLICY.firstDelayMs).describe('delay before the first restart'),
+    maxDelayMs: z.int().min(1).default(RESTART_POLICY.maxDelayMs).describe('longest delay between restarts'),
+    resetAfterMs: z
+      .int()
+      .min(1)
+      .default(RESTART_POLICY.resetAfterMs)
+      .describe('running time after which the number of restarts is reset'),
+    maxRestarts: z.int().min(0).default(RESTART_POLICY.maxRestarts).describe('maximum consecutive restarts'),
+  })
+  .prefault({});
 
 /**
  * Computes the delay before the next restart.

@@ -1,0 +1,239 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { summaryOf, type WorkloadSummary } from '../../../hosts/run/commands/summary.ts';
+import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
+import { readWorkload, workloadDir, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
+import {
+  type ContainerEngine,
+  ENGINES,
+  engineCall,
+  engineMissing,
+  importServerImage,
+  SERVER_IMAGE,
+  startEngine,
+} from '../../support/container-engine.ts';
+import { processes } from '../../support/processes.ts';
+import { until } from '../../support/until.ts';
+import { startToolmgr } from './toolmgr.ts';
+
+const LONG = 240_000;
+const TRUTH_MS = 5_000;
+
+describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) => {
+  const missing = engineMissing(name);
+  let engine: ContainerEngine;
+  let state: string;
+
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    state = await mkdtemp(join(tmpdir(), 'toolmgr-kill-'));
+    engine = await startEngine(name);
+    await importServerImage(engine);
+  }, LONG);
+  afterEach(async () => {
+    if (missing === undefined) await toolmgr('rm', '--all', '--force');
+  }, LONG);
+  afterAll(async () => {
+    if (missing !== undefined) return;
+    await engine[Symbol.asyncDispose]();
+    await rm(state, { recursive: true, force: true });
+  }, LONG);
+
+  const kills = (title: string, test: () => Promise<void>): void => {
+    if (missing === undefined) it(title, test, LONG);
+    else it.skip(`${title} (${missing})`, test);
+  };
+  const toolmgr = (...args: string[]) =>
+    startToolmgr(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` }).ended;
+  const run = async (workload: string, ...args: string[]): Promise<WorkloadSummary> => {
+    const ran = await toolmgr('run', '--name', workload, ...args);
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    return listed(workload);
+  };
+  const web = (workload: string) =>
+    run(workload, '--isolate-network=false', '--target-port', '3001', SERVER_IMAGE, '--', 'streamableHttp');
+  const speaks = (workload: string) =>
+    run(workload, '--isolate-network=false', '--transport', 'stdio', SERVER_IMAGE, '--', 'stdio');
+  /** What `toolmgr list --all --format json` prints of a workload. */
+  const listed = async (workload: string): Promise<WorkloadSummary> => {
+    const { out } = await toolmgr('list', '--all', '--format', 'json');
+    const found = (JSON.parse(out) as WorkloadSummary[]).find((row) => row.name === workload);
+    if (found === undefined) throw new Error(`${workload} is not listed: ${out}`);
+    return found;
+  };
+  /** Fails unless the list shows one of the statuses within five seconds. Reads the files, as `list` does. */
+  const shows = async (workload: string, ...statuses: string[]): Promise<WorkloadSummary> => {
+    const startMs = performance.now();
+    let last: WorkloadSummary | undefined;
+    await until(async () => {
+      const record = await readWorkload(state, workload);
+      last = record === undefined ? undefined : summaryOf(record);
+      return last !== undefined && statuses.includes(last.status);
+    }, TRUTH_MS).catch(() => {
+      throw new Error(`${workload}: not ${statuses.join(', ')} after 5 s: ${JSON.stringify(last)}`);
+    });
+    expect(performance.now() - startMs).toBeLessThan(TRUTH_MS + 500);
+    return listed(workload);
+  };
+  const answers = async (url: string): Promise<boolean> => {
+    const client = new Client({ name: 'test', version: '1' });
+    try {
+      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      const { isError } = await client.callTool({ name: 'echo', arguments: { message: 'x' } });
+      return isError !== true;
+    } catch {
+      return false;
+    } finally {
+      await client.close();
+    }
+  };
+  const containers = async (): Promise<readonly string[]> => {
+    const { text } = await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true');
+    return (JSON.parse(text) as { Names: string[] }[]).flatMap(({ Names }) => Names);
+  };
+  const ask = (method: string, path: string) => engineCall(engine.socket, method, `/v1.41/containers/${path}`);
+  const killProxy = async (workload: string): Promise<string> => {
+    const status = (await readWorkload(state, workload))?.status;
+    const pid = status?.proxy?.pid ?? 0;
+    process.kill(pid, 'SIGKILL');
+    await until(() => !processes().some((row) => row.pid === pid));
+    return status?.runId ?? '';
+  };
+  const nothingIsLeft = async (...workloads: string[]): Promise<void> => {
+    expect(await containers()).toEqual([]);
+    for (const workload of workloads) expect(await readWorkload(state, workload)).toBeUndefined();
+    const names = await readdir(workloadsDir(state));
+    expect(names.filter((entry) => entry !== '.changed')).toEqual([]);
+    const { text } = await engineCall(engine.socket, 'GET', '/v1.41/networks');
+    const own = (JSON.parse(text) as { Name: string }[]).filter(({ Name }) => Name.includes('toolmgr'));
+    expect(own).toEqual([]);
+  };
+
+  kills(
+    'a container that is killed or stopped is started again after 5 s; a removed one ends its workload',
+    async () => {
+      const { url, pid } = await web('web');
+      expect(await ask('POST', 'web/kill')).toMatchObject({ status: 204 });
+      expect(await shows('web', 'starting')).toMatchObject({
+        status_context: expect.stringContaining('its container ended (exit code 137); started again in 5 s'),
+      });
+      await until(async () => (await listed('web')).status === 'running', 30_000);
+      expect(await listed('web')).toMatchObject({ url, pid, restarts: 1 });
+      await until(() => answers(url), 10_000);
+
+      expect((await ask('POST', 'web/stop?t=1')).status).toBe(204);
+      expect(await shows('web', 'starting')).toMatchObject({ restarts: 1 });
+      // the user starts it before the back-off has passed
+      expect((await ask('POST', 'web/start')).status).toBe(204);
+      await shows('web', 'running');
+      await until(() => answers(url), 10_000);
+
+      expect((await ask('DELETE', 'web?force=true')).status).toBeLessThan(300);
+      await shows('web', 'stopping', 'stopped');
+      await until(async () => (await listed('web')).status === 'stopped', 15_000);
+      expect(await listed('web')).toMatchObject({ status_context: 'its container was removed', pid: null });
+      expect(processes().some((row) => row.pid === pid)).toBe(false);
+
+      // a stopped workload keeps its port, and starts again
+      expect((await toolmgr('start', 'web')).code).toBe(0);
+      expect(await listed('web')).toMatchObject({ status: 'running', url });
+      expect((await toolmgr('rm', '--force', 'web')).code).toBe(0);
+      await nothingIsLeft('web');
+    },
+  );
+
+  kills('a killed proxy leaves nothing after a start or a removal, for HTTP and stdio containers', async () => {
+    for (const make of [web, speaks]) {
+      const { url } = await make('one');
+      expect(await answers(url)).toBe(true);
+      await killProxy('one');
+      expect(await shows('one', 'unhealthy')).toMatchObject({
+        status_context: 'its proxy ended unexpectedly',
+        ...{ pid: null, url: '' },
+      });
+      expect((await toolmgr('start', 'one')).code).toBe(0);
+      expect(await listed('one')).toMatchObject({ status: 'running', url });
+      expect(await answers(url)).toBe(true);
+      const { text } = await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true');
+      const runs = (JSON.parse(text) as { Labels: Record<string, string> }[]).map(
+        ({ Labels }) => Labels['dev.toolmgr.run'],
+      );
+      expect(new Set(runs)).toEqual(new Set([(await readWorkload(state, 'one'))?.status.runId]));
+      await killProxy('one');
+      expect((await toolmgr('rm', 'one')).code).toBe(0);
+      await nothingIsLeft('one');
+    }
+  });
+
+  kills('a stdio container that is killed or removed is replaced at the next call', async () => {
+    const { url, pid } = await speaks('speaks');
+    expect(await answers(url)).toBe(true);
+    for (const act of [(id: string) => ask('POST', `${id}/kill`), (id: string) => ask('DELETE', `${id}?force=true`)]) {
+      for (const container of await containers()) await act(container.slice(1));
+      expect(await shows('speaks', 'running')).toMatchObject({ pid });
+      expect(await answers(url)).toBe(true);
+    }
+    expect((await toolmgr('rm', '--force', 'speaks')).code).toBe(0);
+    await nothingIsLeft('speaks');
+  });
+
+  kills('the engine may be killed and come back; a workload is removed without it by --force', async () => {
+    const { url } = await web('web');
+    await engine.kill();
+    if (!(await answers(url))) {
+      // Docker's port is served by the engine
+      expect(await shows('web', 'unhealthy')).toMatchObject({
+        status_context: expect.stringMatching(/the container engine does not answer|refused the connection/),
+      });
+    } else await shows('web', 'running');
+    await engine.restart();
+    await until(() => answers(url), 30_000);
+    await shows('web', 'running');
+
+    await engine.kill();
+    await killProxy('web');
+    await shows('web', 'unhealthy');
+    expect(await toolmgr('rm', 'web')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('its containers may be left'),
+    });
+    expect(await listed('web')).toMatchObject({ name: 'web' });
+    expect(await toolmgr('rm', '--force', 'web')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('its containers may be left'),
+    });
+    await engine.restart();
+    // what could not be removed goes with the next workload of this name
+    await web('web');
+    expect((await toolmgr('rm', '--force', 'web')).code).toBe(0);
+    await nothingIsLeft('web');
+  });
+
+  kills('everything is killed, as by a power failure, and starts again with the same configuration', async () => {
+    const tells = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
+    const before = [await web('web'), await speaks('speaks'), await run('tells', '--group', 'dev', ...tells)];
+    const runIds = await Promise.all(before.map(({ name: workload }) => killProxy(workload)));
+    await engine.kill();
+    for (const pid of (await Promise.all(runIds.map((id) => findMarked(id)))).flat()) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // it ended meanwhile
+      }
+    }
+    for (const { name: workload } of before) await shows(workload, 'unhealthy');
+    await engine.restart();
+    expect((await toolmgr('start', '--all')).code).toBe(0);
+    for (const { name: workload, url, group, target } of before) {
+      expect(await listed(workload)).toMatchObject({ status: 'running', url, group, target });
+      const names = await readdir(workloadDir(state, workload));
+      expect(names.filter((file) => file.startsWith('.'))).toEqual([]);
+    }
+    expect(await answers(before[0]?.url ?? '')).toBe(true);
+    expect((await toolmgr('rm', '--all', '--force')).code).toBe(0);
+    await nothingIsLeft(...before.map(({ name: workload }) => workload));
+  });
+});

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWorkload, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { certificates } from '../../support/certificates.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
@@ -135,8 +137,9 @@ describe('the callers of a workload', () => {
         authorization_servers: [idp.issuer],
         scopes_supported: ['openid'],
       });
-      const scoped = await planned([...issuer, ...local, '--oidc-scopes', 'openid,mcp', far.url]);
-      expect(scoped.config.oidc_config?.scopes).toEqual(['openid', 'mcp']);
+      await using scoped = await served([...issuer, ...local, '--oidc-scopes', 'openid,mcp', far.url]);
+      const other = await (await fetch(`${scoped.origin}/.well-known/oauth-protected-resource`)).json();
+      expect(other).toMatchObject({ resource: AUDIENCE, scopes_supported: ['openid', 'mcp'] });
       await expect(planned([...issuer, '--jwks-allow-private-ip', far.url])).rejects.toThrow(
         /plain http is not allowed/,
       );
@@ -191,6 +194,18 @@ describe('the callers of a workload', () => {
         expect((await list(without.url, idp.sign({ sub: 'ada', aud: AUDIENCE }))).status).toBe(503);
       }
       server.close();
+      const { ca, ...pair } = certificates();
+      const secure = createTlsServer(pair, (_, response) => void response.end(JSON.stringify(keys)));
+      await once(secure.listen(0, '127.0.0.1'), 'listening');
+      {
+        const over = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/keys`;
+        const tls = ['--oidc-issuer', idp.issuer, '--oidc-audience', AUDIENCE, '--oidc-jwks-url', over, ...local];
+        await using trusting = await served([...tls, '--tool-ca-bundle', await fileWith('ca.pem', ca), far.url]);
+        expect((await list(trusting.url, idp.sign({ sub: 'ada', aud: AUDIENCE }))).status).toBe(200);
+        await using without = await served([...tls, far.url]);
+        expect((await list(without.url, idp.sign({ sub: 'ada', aud: AUDIENCE }))).status).toBe(503);
+      }
+      secure.close();
       const missing = ['--tool-ca-bundle', join(folder, 'none.pem')];
       await expect(served([...flags, ...local, ...missing, far.url])).rejects.toThrow(/caBundlePath: cannot use/);
       expect((await planned([...flags, ...local, ...missing, far.url])).config).toMatchObject({
@@ -304,6 +319,30 @@ describe('the telemetry of a workload', () => {
       const later = collector.spans.slice(before).find(({ kind }) => kind === 2);
       expect(later?.resource).toMatchObject({ 'service.name': 'other' });
       expect(Object.keys(later?.attributes ?? {})).not.toContain('mcp.method');
+    },
+    LONG,
+  );
+
+  proves(
+    [
+      ...(['run.option.otel-tracing-enabled', 'run.option.otel-metrics-enabled'] as const),
+      ...(['run.option.otel-sampling-rate', 'run.option.otel-insecure'] as const),
+    ],
+    'is only what the flags ask for: traces, metrics, a share of the traces, plain http',
+    async () => {
+      const sent = async (...flags: string[]) => {
+        await using collector = await otlpReceiver();
+        const given = await served(['--otel-endpoint', collector.address, ...flags, far.url]);
+        await echo(given.url);
+        await given[Symbol.asyncDispose]();
+        return { spans: collector.spans.length > 0, points: collector.points.length > 0 };
+      };
+      const all = ['--otel-insecure', '--otel-sampling-rate', '1'];
+      expect(await sent(...all)).toEqual({ spans: true, points: true });
+      expect(await sent(...all, '--otel-tracing-enabled=false')).toEqual({ spans: false, points: true });
+      expect(await sent(...all, '--otel-metrics-enabled=false')).toEqual({ spans: true, points: false });
+      expect(await sent('--otel-insecure', '--otel-sampling-rate', '0')).toEqual({ spans: false, points: true });
+      expect(await sent('--otel-sampling-rate', '1')).toEqual({ spans: false, points: false }); // https
     },
     LONG,
   );

@@ -58,7 +58,8 @@ async function called(client: Awaited<ReturnType<typeof LEGACY.connect>>): Promi
 const ANSWER = /^(Echo: hi|This is a simple text response for testing\.)$/;
 
 describe.each(SERVERS)('%s', (_, argv, hasSse) => {
-  it(
+  proves(
+    'ask.run.transports-both-revisions',
     'is served to clients of both revisions, and to clients of HTTP+SSE when it speaks that or the proxy mode says so',
     async () => {
       await using proxy = await served(argv());
@@ -85,7 +86,7 @@ describe('the proxy mode sse', () => {
   const openedSse = (proxy: ServedPlan, headers = {}) => openSseSession(`${proxy.origin}/sse`, headers);
 
   proves(
-    ['run.option.proxy-mode', 'run.option.proxy-mode-sse-deprecated'],
+    ['run.option.proxy-mode', 'run.option.proxy-mode-sse-deprecated', 'ask.run.http-sse-apart'],
     'serves a stdio program over HTTP+SSE, prints that it is deprecated, and keeps clients apart',
     async () => {
       await using proxy = await served(['--proxy-mode', 'sse', ...everything('stdio')]);

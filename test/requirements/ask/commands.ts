@@ -61,6 +61,11 @@ export const commands = [
       'ask.run.url': 'toolmgr run URL starts a remote server as a workload',
       'ask.run.options': 'run takes --name, --group, --transport, --proxy-port, --host, --env and --foreground',
       'ask.run.later-options-refused': 'every option that is not built yet is refused by its name',
+      'ask.run.forms-inspected': 'every form of run is called by the command line of the MCP Inspector',
+      'ask.run.forms-both-revisions': 'every form of run serves clients of 2025-11-25 and of 2026-07-28',
+      'ask.run.transports-both-revisions':
+        'servers over stdio, sse and streamable HTTP serve clients of both revisions',
+      'ask.run.http-sse-apart': 'a message for one client of HTTP+SSE is never sent to another',
       'ask.run.list': 'toolmgr list shows the workloads',
       'ask.run.stop': 'toolmgr stop stops a workload',
       'ask.run.rm': 'toolmgr rm removes a workload',

@@ -14,8 +14,12 @@ const known = new Set(requirements.map(({ id }) => id));
 const citations = [...sources].flatMap(([path, text]) => citationsOf(path, text, known));
 const options = new Map(commanderOptions().map((each) => [each.option.long, each]));
 
-/** Options of which one value works already. */
-const PARTLY: ReadonlySet<string> = new Set(['--isolate-network']);
+/** Options that are not built, or that no test shows yet. The list only shrinks. */
+const UNFINISHED: ReadonlySet<string> = new Set([
+  ...['--isolate-network', '--allow-docker-gateway', '--secret', '--image-verification', '--ca-cert', '--build-with'],
+  ...['--runtime-add-package', '--runtime-image', '--ignore-globally', '--print-resolved-overlays'],
+  ...['--remote-forward-headers-secret'],
+]);
 
 /** Whether an option is refused by name. */
 function isLater({ option }: ContractOption): boolean {
@@ -73,19 +77,22 @@ function accepts(read: (text: string) => unknown, text: string): boolean {
   }
 }
 
-/** The default of an option as text: commander's, that of the run configuration, or the one that the help names. */
-async function defaultOf({ option: long, type }: ContractOption, option: Option): Promise<string | undefined> {
+/**
+ * The default of an option as text: commander's, that of the run configuration, or the words of the help about it, e.g.
+ * `(default: those that the server names, else openid,profile,email)`.
+ */
+async function defaultOf({ option: long, type }: ContractOption, option: Option): Promise<readonly string[]> {
   const configured = CONFIGURED_DEFAULTS[long];
   if (configured !== undefined) {
     const { config } = await planned([...configured.beside, 'https://mcp.example.com/mcp']);
-    return String(configured.at.split('.').reduce<unknown>((value, key) => (value as never)?.[key], config));
+    return [String(configured.at.split('.').reduce<unknown>((value, key) => (value as never)?.[key], config))];
   }
-  if (typeof option.defaultValue === 'string') return option.defaultValue;
+  if (typeof option.defaultValue === 'string') return [option.defaultValue];
   const said =
     /\(default: ([^;)]+)\)/.exec(option.description) ?? /([\w-]+) \((?:the )?default\)/.exec(option.description);
-  const named = said?.[1]?.replaceAll(', ', ',');
-  if (type !== 'bool') return named;
-  return named === 'true' || named === 'false' ? named : String(option.defaultValue ?? false);
+  const words = said?.[1]?.split(/[\s,]*\s/) ?? [];
+  if (type !== 'bool' || words.includes('true') || words.includes('false')) return words;
+  return [String(option.defaultValue ?? false)];
 }
 
 describe('the options of the contract', () => {
@@ -95,14 +102,12 @@ describe('the options of the contract', () => {
     expect(ROWS.flatMap(proofsOf).filter((id) => !deferred.has(id))).toEqual([]);
   });
 
-  it('each have a test that shows the effect, or are refused by name', () => {
-    const faults = ROWS.flatMap((row) => {
+  it('each have a test that shows the effect', () => {
+    const faults = ROWS.filter(({ option }) => !UNFINISHED.has(option)).flatMap((row) => {
       const ids = proofsOf(row);
       const [id] = ids;
-      if (id === undefined || deferred.get(id) !== undefined) {
-        return isLater(row) || PARTLY.has(row.option) ? [] : [`${row.option} is read, but ${id} is deferred`];
-      }
-      if (isLater(row)) return [`${row.option} is refused, but ${id} is not deferred`];
+      if (isLater(row)) return [`${row.option} is refused`];
+      if (id === undefined || deferred.get(id) !== undefined) return [`${row.option}: ${id} is deferred`];
       const unproven = ids.filter((each) => !citations.some((citation) => citation.id === each));
       if (unproven.length > 0) return [`${row.option} has no test for ${unproven.join(', ')}`];
       return effectsIn(row, id).length > 0 ? [] : [`${row.option}: no test of ${id} uses it`];
@@ -111,7 +116,7 @@ describe('the options of the contract', () => {
   });
 
   describe.each(Object.entries(CONTRACT_OPTIONS))('about %s', (_, rows) => {
-    it.each(rows.filter((row) => !isLater(row) && !PARTLY.has(row.option)))(
+    it.each(rows.filter(({ option }) => !UNFINISHED.has(option)))(
       '$option is of the type $type and has the default $default',
       async (row) => {
         const option = options.get(row.option)?.option;
@@ -119,7 +124,7 @@ describe('the options of the contract', () => {
         expect(option.short).toBe(row.short);
         expect(typeFault(row, option)).toBeUndefined();
         const expected = row.default ?? (row.type === 'bool' ? 'false' : undefined);
-        if (expected !== undefined) expect(await defaultOf(row, option)).toBe(expected);
+        if (expected !== undefined) expect(await defaultOf(row, option)).toContain(expected);
         else expect(option.defaultValue === undefined || typeof option.defaultValue === 'object').toBe(true);
       },
     );

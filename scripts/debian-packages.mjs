@@ -14,6 +14,7 @@ const PROGRAMS = {
         runc: 'runc',
         '/usr/lib/cni/bridge': 'containernetworking-plugins',
         busybox: 'busybox-static',
+        'docker-registry': 'docker-registry',
         'gnome-keyring-daemon': 'gnome-keyring',
         'dbus-run-session': 'dbus-daemon',
       }

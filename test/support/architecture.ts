@@ -77,6 +77,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/core': 'core/index.ts',
   '@toolmgr/core/testing': 'core/testing/index.ts',
   '@toolmgr/plugins': 'plugins/index.ts',
+  '@toolmgr/plugins/image-verification': 'plugins/image-verification/index.ts',
   '@toolmgr/plugins/registry': 'plugins/registry/index.ts',
   '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
   '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',
@@ -106,7 +107,13 @@ function mayReach(tree: SourceTree, from: string, target: string, specifier: str
 }
 
 /** Folders that every plugin may use. */
-const SHARED = ['plugins/shared', 'plugins/workloads/state', 'plugins/workloads/permissions', 'plugins/registry'];
+const SHARED = [
+  'plugins/shared',
+  'plugins/workloads/state',
+  'plugins/workloads/permissions',
+  'plugins/registry',
+  'plugins/image-verification',
+];
 
 function isShared(path: string): boolean {
   return SHARED.some((folder) => path === folder || path.startsWith(`${folder}/`));
@@ -225,6 +232,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   dockerode: ['plugins/workloads/container'],
   '@balena/dockerignore': ['plugins/workloads/container'],
   'tar-stream': ['plugins/workloads/container'],
+  '@sigstore/*': ['plugins/image-verification'],
   '@cedar-policy/*': ['plugins/authorization/cedar'],
   'quickjs-emscripten': ['plugins/code-mode/quickjs'],
   'quickjs-emscripten-core': ['plugins/code-mode/quickjs'],

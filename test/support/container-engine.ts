@@ -41,10 +41,15 @@ export interface ContainerEngine extends AsyncDisposable {
 }
 
 /** Starts an engine that shares nothing with one that the machine runs. */
-export async function startEngine(name: EngineName): Promise<ContainerEngine> {
+export async function startEngine(
+  name: EngineName,
+  { insecureRegistry }: { readonly insecureRegistry?: string } = {},
+): Promise<ContainerEngine> {
   const folder = await mkdtemp(join(tmpdir(), `toolmgr-${name}-`));
   const socket = join(folder, 'engine.sock');
-  const launch = name === 'docker' ? launchDocker : launchPodman;
+  // Docker takes every registry at 127.0.0.0/8 as insecure
+  const launch =
+    name === 'docker' ? launchDocker : (at: string, path: string) => launchPodman(at, path, insecureRegistry);
   let child = await launch(folder, socket);
   await isReady(socket, child, folder);
   const kill = async (): Promise<void> => {
@@ -84,7 +89,7 @@ async function launchDocker(folder: string, socket: string): Promise<ChildProces
   return started('dockerd', [...paths, ...rest, '--exec-opt', 'native.cgroupdriver=cgroupfs'], folder, {});
 }
 
-async function launchPodman(folder: string, socket: string): Promise<ChildProcess> {
+async function launchPodman(folder: string, socket: string, insecureRegistry?: string): Promise<ChildProcess> {
   const [containers, storage, registries] = ['containers', 'storage', 'registries'].map((name) =>
     join(folder, `${name}.conf`),
   ) as [string, string, string];
@@ -95,7 +100,9 @@ async function launchPodman(folder: string, socket: string): Promise<ChildProces
   await writeFile(containers, `[containers]\n${limits}\n[engine]\n${engine}\n[network]\n${network}\n`);
   const roots = `graphroot = "${join(folder, 'graph')}"\nrunroot = "${join(folder, 'run')}"`;
   await writeFile(storage, `[storage]\ndriver = "overlay"\n${roots}\n`);
-  await writeFile(registries, 'unqualified-search-registries = ["docker.io"]\n');
+  const insecure =
+    insecureRegistry === undefined ? '' : `[[registry]]\nlocation = "${insecureRegistry}"\ninsecure = true\n`;
+  await writeFile(registries, `unqualified-search-registries = ["docker.io"]\n${insecure}`);
   const env = {
     CONTAINERS_CONF: containers,
     CONTAINERS_STORAGE_CONF: storage,
@@ -136,11 +143,12 @@ export function engineCall(
   path: string,
   body?: Buffer | object,
   type = 'application/json',
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly status: number; readonly text: string }> {
   const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const headers = bytes === undefined ? {} : { 'content-type': type, 'content-length': bytes.length };
   return new Promise((resolve, reject) => {
-    const sent = request({ socketPath: socket, method, path, headers }, (response) => {
+    const sent = request({ socketPath: socket, method, path, headers: { ...headers, ...more } }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => {
         text += part;

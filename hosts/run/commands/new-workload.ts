@@ -4,9 +4,13 @@ import { configFromFlags, type NewWorkload } from '../config/config-from-flags.t
 import type { RunFlags } from '../options/options.ts';
 import { entryValues } from '../registry/entry-values.ts';
 import { fromRegistry } from '../registry/from-registry.ts';
+import { checkImage } from './check-image.ts';
 
-/** A new workload; `missed` says why TARGET is no name of the registry, for the message when it is nothing else either. */
-export type NewFromTarget = NewWorkload & { readonly missed?: string };
+/**
+ * A new workload. `missed` says why TARGET is no name of the registry, for the message when it is nothing else either; `signed` says
+ * whether its image was verified.
+ */
+export type NewFromTarget = NewWorkload & { readonly missed?: string; readonly signed?: string };
 
 /**
  * Builds the configuration of a new workload from TARGET and the flags, with what the registry says about it.
@@ -30,16 +34,21 @@ export async function newWorkload(
     },
   );
   const warnings = [...from.warnings, ...made.warnings];
-  if (entry === undefined) return { ...made, warnings, ...(missed === undefined ? {} : { missed }) };
+  const { digest, says, warning } = await checkImage(made.config, from, flags.imageVerification);
+  if (warning !== undefined) warnings.push(warning);
+  const signed = says === undefined ? {} : { signed: says };
+  if (entry === undefined) return { ...made, ...signed, warnings, ...(missed === undefined ? {} : { missed }) };
   const values = await entryValues(entry, made.config, new Set(), secretVariable, ask);
   const references = Object.keys(values.secrets).map((name) => `${name},target=${name}`);
   return {
     config: {
       ...made.config,
       ...from.fields,
+      ...(digest === undefined ? {} : { image_digest: digest }),
       env_vars: { ...values.env, ...made.config.env_vars },
       ...(references.length === 0 ? {} : { secrets: references }),
     },
+    ...signed,
     warnings,
     secrets: { ...made.secrets, ...values.secrets },
   };

@@ -12,7 +12,7 @@ import { addWorkload, exposureWarnings } from './add-workload.ts';
 import { checkPlan } from './check-plan.ts';
 import { runInForeground } from './foreground.ts';
 import { groupsOf } from './groups.ts';
-import { newWorkload } from './new-workload.ts';
+import { type NewFromTarget, newWorkload } from './new-workload.ts';
 import { preparePackageImage } from './package-image.ts';
 import { printFailure, startAndReport } from './start-detached.ts';
 
@@ -34,7 +34,7 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
     throw new UsageError('run needs process groups, which Windows does not have: use WSL');
   const state = stateDir();
   const cwd = process.cwd();
-  const made =
+  const made: NewFromTarget =
     flags.fromConfig === undefined
       ? await newWorkload(target ?? '', args, flags, cwd)
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
@@ -49,12 +49,12 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   if (flags.foreground) return foreground(state, config);
   const started = await startAndReport(state, config);
   if (started.kind === 'running') {
-    printNextSteps(config, started.record.status.url ?? '');
+    printNextSteps(config, started.record.status.url ?? '', made.signed);
     if (isNewGroup) stdout.line(`  its group       ${config.group} is new: toolmgr list --group ${config.group}`);
     return;
   }
   await removeRecord(state, config.name, id);
-  const missed = 'missed' in made && config.image !== undefined ? made.missed : undefined;
+  const missed = config.image === undefined ? undefined : made.missed;
   if (missed !== undefined) stderr.line(`${missed}, so that it was run as a container image`);
   printFailure(config.name, started);
 }
@@ -65,13 +65,13 @@ async function isNew(state: string, group: string): Promise<boolean> {
   return !groups.some(({ name }) => name === group);
 }
 
-function printNextSteps(config: RunConfig, url: string): void {
+function printNextSteps(config: RunConfig, url: string, signed: string | undefined): void {
   const { name, transport } = config;
   const behind =
     config.image !== undefined
       ? isSchemeTarget(config.image)
         ? `${config.image} in a container over ${transport}; it sees only what --volume mounts (--runtime process: your files)`
-        : `the image ${config.image} over ${transport}`
+        : `the image ${config.image} over ${transport}${signed === undefined ? '' : `, ${signed}`}`
       : config.remote_url === undefined
         ? `a program over ${transport}, not isolated: it has your rights`
         : 'a remote server';

@@ -30,6 +30,7 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly runtimeAddPackage?: readonly string[];
   readonly buildWith?: readonly string[];
   readonly caCert?: string;
+  readonly imageVerification?: 'warn' | 'enabled' | 'disabled';
   readonly foreground?: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly transport?: 'stdio' | 'sse' | 'streamable-http';
@@ -129,8 +130,16 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       read: readRepeated,
     },
     {
+      flags: '--image-verification <MODE>',
+      description:
+        'signatures of images in the registry: warn (default) runs an image that is not verified, enabled refuses it, ' +
+        'disabled checks nothing',
+      choices: ['warn', 'enabled', 'disabled'],
+    },
+    {
       flags: '--permission-profile <PROFILE>',
-      description: 'none, network or a JSON file: mounts, network mode and rights of the container (default: network)',
+      description:
+        'none, network or a JSON file: mounts, network mode and rights of the container (default: network; a registry entry has its own)',
     },
   ],
   'Packages (uvx://, npx://, go://) in containers:': PACKAGE_OPTIONS,
@@ -196,7 +205,6 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   ...REMOTE_AUTH_OPTIONS,
   ...later('container workloads', [
     ...['--allow-docker-gateway', '--secret'],
-    '--image-verification',
     ...['--ignore-globally', '--print-resolved-overlays'],
   ]),
   ...later('remote authentication', ['--remote-forward-headers-secret']),

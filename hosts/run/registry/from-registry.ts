@@ -23,6 +23,8 @@ export interface FromRegistry {
   readonly fields: Pick<RunConfig, 'registry_server_name' | 'registry_url' | 'registry_api_url'>;
   /** Why TARGET is no name of the registry: for the message when it is no image either. */
   readonly missed?: string;
+  /** Image registries at private addresses may be asked for signatures: the document is the user's own, or the setting allows it. */
+  readonly allowsPrivateAddresses?: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -70,6 +72,7 @@ export async function fromRegistry(
     flags: { ...used.flags, name: flags.name ?? entry.name.replace(/[./]/g, '-') },
     ...(profile === undefined ? {} : { profile }),
     fields: fieldsOf(entry.name, registry),
+    allowsPrivateAddresses: registry.allowPrivateAddresses || registry.source.type === 'file',
     warnings,
   };
 }

@@ -96,6 +96,7 @@ export type { Bucket, Store } from './contract/store.ts';
 export type { WireError } from './contract/wire-error.ts';
 export type {
   ContainerBuild,
+  ContainerIsolation,
   ContainerMount,
   ContainerSpec,
   WorkloadHandle,

@@ -21,6 +21,18 @@ export interface ContainerBuild {
   readonly caCertFile?: string;
 }
 
+/** What an isolated container may reach, with the names of permission profiles. */
+export interface ContainerIsolation {
+  /** Hosts and ports that it may reach; any when absent. */
+  readonly outbound?: {
+    readonly insecure_allow_all: boolean;
+    readonly allow_host: readonly string[];
+    readonly allow_port: readonly number[];
+  };
+  /** It may reach this machine by the gateway names of the engine, at any port. */
+  readonly allowGateway: boolean;
+}
+
 /** What a container needs besides its environment and command. */
 export interface ContainerSpec {
   /** Reference of the image: name with tag or digest. Or a package (`npx://`, `uvx://`, `go://`) that is made into one. */
@@ -33,7 +45,11 @@ export interface ContainerSpec {
   readonly labels?: Readonly<Record<string, string>>;
   /** A network mode of the engine: `bridge` (default), `host`, `none` or the name of a network. */
   readonly network?: string;
+  /** Isolates it from every network; only with the network mode `bridge`. */
+  readonly isolation?: ContainerIsolation;
   readonly mounts?: readonly ContainerMount[];
+  /** Ignore files hide parts of the mounts: those of the mounts always, that of the user with `loadGlobal` (the default). */
+  readonly ignore?: { readonly loadGlobal: boolean; readonly printOverlays: boolean };
   /** Ports that are published besides the endpoint's; without a host port the engine picks one. */
   readonly publish?: readonly { readonly hostPort?: number; readonly containerPort: number }[];
   /** All rights of the host; false unless a permission profile says so. */

@@ -1,5 +1,14 @@
 import { isSchemeTarget } from '@toolmgr/plugins';
-import { type RunConfig, readWorkload, readWorkloads, removeRecord, stateDir } from '@toolmgr/plugins/workloads/state';
+import {
+  globalIgnoreFile,
+  type RunConfig,
+  readMounts,
+  readWorkload,
+  readWorkloads,
+  removeRecord,
+  resolveOverlays,
+  stateDir,
+} from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
@@ -40,6 +49,7 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
   const { config, secrets, warnings } = made;
   await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
+  await printOverlays(config);
   // a name that is taken is refused before a long build
   if ((await readWorkload(state, config.name)) === undefined) await preparePackageImage(config);
   const isNewGroup = await isNew(state, config.group);
@@ -63,6 +73,16 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
 async function isNew(state: string, group: string): Promise<boolean> {
   const groups = await groupsOf(state, await readWorkloads(state));
   return !groups.some(({ name }) => name === group);
+}
+
+/** The container paths that ignore files hide now. */
+async function printOverlays({ volumes = [], ignore_config: ignore }: RunConfig): Promise<void> {
+  if (ignore?.printOverlays !== true) return;
+  const read = readMounts(volumes, { read: [], write: [] }, '/');
+  if ('reason' in read) throw new UsageError(read.reason);
+  const overlays = await resolveOverlays(read.mounts, ignore.loadGlobal ? globalIgnoreFile() : undefined);
+  for (const { target, kind } of overlays) stdout.line(`hidden from the container: ${target} (${kind})`);
+  if (overlays.length === 0) stdout.line('nothing is hidden from the container');
 }
 
 function printNextSteps(config: RunConfig, url: string, signed: string | undefined): void {

@@ -1,4 +1,5 @@
 import {
+  canBeIsolated,
   type PermissionProfile,
   type RunConfig,
   readMounts,
@@ -11,7 +12,8 @@ import type { RunFlags } from '../options/options.ts';
 /** The fields of a run configuration that only containers have. */
 export type ContainerFields = Pick<
   RunConfig,
-  'image' | 'container_labels' | 'volumes' | 'publish' | 'permission_profile' | 'permission_profile_name_or_path'
+  | ('image' | 'container_labels' | 'volumes' | 'publish' | 'permission_profile' | 'permission_profile_name_or_path')
+  | ('isolate_network' | 'allow_docker_gateway' | 'ignore_config')
 >;
 
 const LABEL = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -35,16 +37,20 @@ export async function containerFromFlags(
     given === undefined && ofRegistry !== undefined ? { profile: ofRegistry } : await readProfile(given ?? 'network');
   if ('reason' in read) throw new UsageError(`--permission-profile: ${read.reason}`);
   const mode = network ?? read.profile.network?.mode;
-  checkIsolation(mode, flags, read.profile, warnings);
+  const isolated = isIsolated(mode, flags, read.profile, warnings);
   const mounts = readMounts(volume ?? [], read.profile, cwd);
   if ('reason' in mounts) throw new UsageError(mounts.reason);
   warnings.push(...mounts.warnings);
+  if (isolated) warnings.push(...proxyWarnings(flags));
   const { read: _, write: __, ...profile } = read.profile;
   return {
     image,
     ...(label === undefined ? {} : { container_labels: labelsOf(label, warnings) }),
     ...(mounts.mounts.length === 0 ? {} : { volumes: mounts.mounts.map(volumeText) }),
     ...(publish === undefined ? {} : { publish: [...publish] }),
+    isolate_network: isolated,
+    allow_docker_gateway: flags.allowDockerGateway === true,
+    ...ignoreConfig(flags),
     ...(given === undefined ? {} : { permission_profile_name_or_path: given }),
     permission_profile: {
       ...profile,
@@ -56,30 +62,50 @@ export async function containerFromFlags(
 }
 
 /**
- * Isolation is the default of the contract and is not available yet, so a container runs without it only when the user
- * says so. `host` and `none` cannot be isolated.
+ * Whether the network is isolated: by default where it can be. What cannot be isolated runs without isolation, with a warning,
+ * unless isolation was asked for by name.
+ * @throws UsageError when `--isolate-network` is given for a network that cannot be isolated
  */
-function checkIsolation(
+function isIsolated(
   mode: string | undefined,
-  { isolateNetwork: isolate }: RunFlags,
-  { network }: PermissionProfile,
+  { isolateNetwork: asked, allowDockerGateway }: RunFlags,
+  { network, privileged }: PermissionProfile,
   warnings: string[],
-): void {
-  if (mode === 'none') return;
-  if (mode === 'host' && isolate !== true) {
-    warnings.push('the container uses the network of this machine: --network host cannot be isolated');
-    return;
+): boolean {
+  if (asked === true && !canBeIsolated(mode)) {
+    throw new UsageError(`--isolate-network: the network ${mode} cannot be isolated; leave out one of the two`);
   }
-  if (isolate !== false) {
-    throw new UsageError(
-      'network isolation is not available yet, and images are isolated by default: add --isolate-network=false to run the ' +
-        'container with an ordinary network, or --network none for a stdio server that needs no network',
-    );
+  const isolated = asked !== false && canBeIsolated(mode);
+  if (isolated) {
+    if (privileged) warnings.push('the permission profile is privileged: such a container can leave its isolation');
+    return true;
+  }
+  if (mode === 'host') {
+    warnings.push('the container uses the network of this machine: --network host cannot be isolated');
+  } else if (mode !== 'none' && asked !== false) {
+    warnings.push(`the network of the container is not isolated: --network ${mode} cannot be isolated`);
   }
   const { outbound } = network ?? {};
-  if (outbound !== undefined && !outbound.insecure_allow_all) {
+  if (outbound !== undefined && !outbound.insecure_allow_all && mode !== 'none') {
     warnings.push('the permission profile limits the network, which has no effect without isolation');
   }
+  if (allowDockerGateway) {
+    throw new UsageError(
+      '--allow-docker-gateway needs network isolation: without it the container reaches the gateway of its host anyway',
+    );
+  }
+  return false;
+}
+
+/** The proxy of isolation takes the place of proxies that were given. */
+function proxyWarnings({ env }: RunFlags): string[] {
+  return Object.keys(env)
+    .filter((name) => /^(https?|no)_proxy$/i.test(name))
+    .map((name) => `--env ${name} has no effect: an isolated container uses the proxy of toolmgr`);
+}
+
+function ignoreConfig({ ignoreGlobally, printResolvedOverlays }: RunFlags): Pick<ContainerFields, 'ignore_config'> {
+  return { ignore_config: { loadGlobal: ignoreGlobally !== false, printOverlays: printResolvedOverlays === true } };
 }
 
 /** A label that is not valid is left out, with a warning. */

@@ -31,7 +31,10 @@ const RULES: readonly Rule[] = [
   { flags: ['targetPort'], when: isUrl, because: 'is for programs: a URL has its own port' },
   { flags: ['targetHost'], when: isUrl, because: 'is for programs: a URL has its own host' },
   {
-    flags: ['label', 'network', 'publish', 'volume', 'permissionProfile', 'imageVerification'],
+    flags: [
+      ...(['label', 'network', 'publish', 'volume', 'permissionProfile', 'imageVerification'] as const),
+      ...(['allowDockerGateway', 'ignoreGlobally', 'printResolvedOverlays'] as const),
+    ],
     when: isNoImage,
     because: 'is for containers: images, and packages where a container engine answers',
   },

@@ -23,6 +23,9 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly label?: Readonly<Record<string, string>>;
   readonly network?: string;
   readonly isolateNetwork?: boolean;
+  readonly allowDockerGateway?: boolean;
+  readonly ignoreGlobally?: boolean;
+  readonly printResolvedOverlays?: boolean;
   readonly publish?: readonly string[];
   readonly volume?: readonly string[];
   readonly permissionProfile?: string;
@@ -116,7 +119,14 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
     {
       flags: '--isolate-network [BOOLEAN]',
-      description: 'isolate the container from the network; not available yet, so images need =false',
+      description:
+        'isolate the container: it reaches only what the permission profile allows, and not this machine; not with --network ' +
+        '(default: true)',
+      read: readBoolean,
+    },
+    {
+      flags: '--allow-docker-gateway [BOOLEAN]',
+      description: 'an isolated container may reach this machine at host.docker.internal, at any port (default: false)',
       read: readBoolean,
     },
     {
@@ -140,6 +150,17 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       flags: '--permission-profile <PROFILE>',
       description:
         'none, network or a JSON file: mounts, network mode and rights of the container (default: network; a registry entry has its own)',
+    },
+    {
+      flags: '--ignore-globally [BOOLEAN]',
+      description:
+        'hide files of mounts by the .toolmgrignore in $XDG_CONFIG_HOME/toolmgr too, beside that of the mount (default: true)',
+      read: readBoolean,
+    },
+    {
+      flags: '--print-resolved-overlays [BOOLEAN]',
+      description: 'print the container paths that ignore files hide (default: false)',
+      read: readBoolean,
     },
   ],
   'Packages (uvx://, npx://, go://) in containers:': PACKAGE_OPTIONS,
@@ -203,10 +224,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   ],
   ...POLICY_OPTIONS,
   ...REMOTE_AUTH_OPTIONS,
-  ...later('container workloads', [
-    ...['--allow-docker-gateway', '--secret'],
-    ...['--ignore-globally', '--print-resolved-overlays'],
-  ]),
+  ...later('container workloads', ['--secret']),
   ...later('remote authentication', ['--remote-forward-headers-secret']),
 };
 

@@ -1,7 +1,7 @@
 import type { ContainerBuild, PlanInput, PluginUse } from '@toolmgr/core';
 import { durationMs, imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
 import { type RunConfig, readMounts, servesSse } from '@toolmgr/plugins/workloads/state';
-import { isLoopbackHost } from '../../http/listen.ts';
+import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
 import { secretVariables } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
@@ -48,6 +48,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       ...(config.allowed_origins === undefined
         ? {}
         : { allowedOrigins: config.allowed_origins, loopbackOrigins: false }),
+      ...allowedHosts(config),
       ...(config.stateless ? { postOnly: true } : {}),
       ...sseOf(config),
     },
@@ -57,6 +58,14 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }),
     },
   };
+}
+
+/** Names that `network.inbound` of the permission profile allows in `Host`, beside those of this machine. */
+function allowedHosts({
+  permission_profile: profile,
+}: RunConfig): Pick<NonNullable<PlanInput['endpoint']>, 'allowedHosts'> {
+  const names = profile?.network?.inbound?.allow_host ?? [];
+  return names.length === 0 ? {} : { allowedHosts: [...LOOPBACK_NAMES, ...names] };
 }
 
 /** HTTP+SSE for the clients of a server that speaks it, or when the proxy mode is sse. */
@@ -106,7 +115,9 @@ function containerOf(config: RunConfig, image: string) {
     ...(isSchemeTarget(image) ? { build: buildOf(config) } : {}),
     args: cmd_args,
     labels: container_labels ?? {},
-    ...(profile?.network?.mode === undefined ? {} : { network: profile.network.mode }),
+    ...(profile?.network?.mode ? { network: profile.network.mode } : {}),
+    ...(config.isolate_network ? { isolation: isolationOf(config) } : {}),
+    ...(config.ignore_config === undefined ? {} : { ignore: config.ignore_config }),
     mounts: 'reason' in read ? [] : read.mounts,
     publish: (publish ?? []).map(portsOf),
     privileged: profile?.privileged === true,
@@ -122,6 +133,11 @@ export function buildOf({ runtime_config: runtime = {}, build_ca_cert: caCertFil
     env: runtime.runtime_env,
     caCertFile,
   });
+}
+
+function isolationOf({ permission_profile: profile, allow_docker_gateway: allowGateway }: RunConfig) {
+  const outbound = profile?.network?.outbound;
+  return { ...(outbound === undefined ? {} : { outbound }), allowGateway };
 }
 
 function portsOf(text: string): { readonly hostPort?: number; readonly containerPort: number } {

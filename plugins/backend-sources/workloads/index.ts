@@ -27,6 +27,20 @@ const container = z.strictObject({
   args: z.array(z.string()).default([]).describe("arguments of the image's entry point"),
   labels: z.record(z.string(), z.string()).default({}).describe('labels of the container, beside those of toolmgr'),
   network: z.string().optional().describe('network of the engine: `bridge` (default), `host`, `none` or a name'),
+  isolation: z
+    .strictObject({
+      outbound: z
+        .strictObject({
+          insecure_allow_all: z.boolean().default(false).describe('any public host and port'),
+          allow_host: z.array(z.string()).default([]).describe('names, `.domain`, addresses and networks'),
+          allow_port: z.array(port).default([]).describe('ports'),
+        })
+        .optional()
+        .describe('what the container may reach; without it any public host and port'),
+      allowGateway: z.boolean().default(false).describe('the container may reach this machine by the gateway names'),
+    })
+    .optional()
+    .describe('isolates the container from every network; it reaches the outside through a proxy'),
   mounts: z
     .array(
       z.strictObject({
@@ -37,6 +51,13 @@ const container = z.strictObject({
     )
     .default([])
     .describe('folders and files of this machine that the container sees'),
+  ignore: z
+    .strictObject({
+      loadGlobal: z.boolean().default(true).describe('reads the .toolmgrignore of the configuration folder too'),
+      printOverlays: z.boolean().default(false).describe('writes each hidden path to the output of the workload'),
+    })
+    .optional()
+    .describe('the file .toolmgrignore of a mounted folder hides files and folders of it'),
   publish: z
     .array(
       z.strictObject({

@@ -1,11 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayFault, type WorkloadSpec } from '@toolmgr/core';
-import type { Container } from 'dockerode';
+import type { Container, ContainerInfo } from 'dockerode';
 import { type ContainerUse, createOptions } from './create-options.ts';
 import type { Engine } from './engine.ts';
 import { MANAGED } from './labels.ts';
 
 /** Docker's answer to a name in use; podman answers 500 and says so in its text. */
 const CONFLICT = 409;
+
+const NETWORK_TRIES = 25;
+const NETWORK_PAUSE_MS = 200;
 
 /**
  * Creates a container and does not start it.
@@ -43,16 +47,41 @@ export async function removeContainers(
     const run = Labels[`${MANAGED}.run`];
     return (keep === undefined || run !== keep) && (only === undefined || run === only);
   });
+  const isNetwork = ({ Labels }: ContainerInfo) => Labels[`${MANAGED}.role`] === 'network';
+  await removeAll(
+    engine,
+    old.filter((each) => !isNetwork(each)),
+  );
+  await removeNetworks(engine, old.filter(isNetwork));
+  return old.length;
+}
+
+/**
+ * Podman refuses to remove a container whose network others use. Those are removed first, but the removal of some may be under
+ * way elsewhere.
+ */
+async function removeNetworks(engine: Engine, containers: readonly ContainerInfo[]): Promise<void> {
+  for (let left = NETWORK_TRIES; ; left--) {
+    try {
+      return await removeAll(engine, containers);
+    } catch (cause) {
+      if (left === 0) throw cause;
+      await delay(NETWORK_PAUSE_MS);
+    }
+  }
+}
+
+async function removeAll(engine: Engine, containers: readonly ContainerInfo[]): Promise<void> {
   await Promise.all(
-    old.map(async ({ Id }) => {
+    containers.map(async ({ Id }) => {
       try {
         await engine.api.getContainer(Id).remove({ force: true, v: true });
       } catch (cause) {
-        const { statusCode } = cause as { readonly statusCode?: number };
+        const { statusCode, message } = cause as { readonly statusCode?: number; readonly message?: string };
+        if (message?.includes('dependent containers')) throw cause;
         // it went meanwhile, or its removal is under way
         if (statusCode !== 404 && statusCode !== CONFLICT) throw cause;
       }
     }),
   );
-  return old.length;
 }

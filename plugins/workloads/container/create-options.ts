@@ -1,6 +1,7 @@
 import type { WorkloadSpec } from '@toolmgr/core';
 import type { ContainerCreateOptions } from 'dockerode';
 import { type ContainerIdentity, labelsOf } from './labels.ts';
+import type { IsolatedNetwork } from './network/isolate.ts';
 
 /** How a container is used. */
 export interface ContainerUse extends ContainerIdentity {
@@ -8,6 +9,8 @@ export interface ContainerUse extends ContainerIdentity {
   readonly targetPort?: number;
   /** The port of this machine that leads to it. */
   readonly hostPort?: number;
+  /** The network namespace that an isolated container joins. */
+  readonly isolated?: Pick<IsolatedNetwork, 'mode' | 'env'>;
 }
 
 /**
@@ -35,28 +38,34 @@ export function createOptions(spec: WorkloadSpec, use: ContainerUse): ContainerC
     AttachStdout: isStdio,
     AttachStderr: isStdio,
     ...(spec.cwd === undefined ? {} : { WorkingDir: spec.cwd }),
-    ExposedPorts: Object.fromEntries(exposed.map((port) => [`${port}/tcp`, {}])),
+    // engines refuse ports beside the network of another container
+    ...(use.isolated === undefined
+      ? { ExposedPorts: Object.fromEntries(exposed.map((port) => [`${port}/tcp`, {}])) }
+      : {}),
     HostConfig: {
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       Privileged: container.privileged === true,
-      NetworkMode: container.network ?? 'bridge',
+      NetworkMode: use.isolated?.mode ?? container.network ?? 'bridge',
       RestartPolicy: { Name: 'no' },
       Binds: (container.mounts ?? []).map(
         ({ source, target, readOnly }) => `${source}:${target}:${readOnly ? 'ro' : 'rw'}`,
       ),
-      PortBindings: bindingsOf(spec, use),
+      ...(use.isolated === undefined ? { PortBindings: bindingsOf(spec, use) } : {}),
     },
   };
 }
 
 /** What the server learns about its transport. A server that obeys `MCP_HOST` must listen on the container's own address. */
-function environmentOf(spec: WorkloadSpec, { targetPort }: ContainerUse): Readonly<Record<string, string>> {
-  const transport = { MCP_TRANSPORT: spec.transport };
-  if (targetPort === undefined) return { ...transport, ...spec.env };
+function environmentOf(spec: WorkloadSpec, use: ContainerUse): Readonly<Record<string, string>> {
+  return { MCP_TRANSPORT: spec.transport, ...addressOf(spec, use), ...spec.env, ...use.isolated?.env };
+}
+
+function addressOf(spec: WorkloadSpec, { targetPort }: ContainerUse): Readonly<Record<string, string>> {
+  if (targetPort === undefined) return {};
   const host = spec.container?.network === 'host' ? '127.0.0.1' : '0.0.0.0';
   const port = String(targetPort);
-  return { ...transport, MCP_HOST: host, MCP_PORT: port, FASTMCP_PORT: port, PORT: port, ...spec.env };
+  return { MCP_HOST: host, MCP_PORT: port, FASTMCP_PORT: port, PORT: port };
 }
 
 function bindingsOf({ container }: WorkloadSpec, use: ContainerUse) {

@@ -14,6 +14,8 @@ export interface KeptContainer {
   readonly url: string;
   readonly output: Output;
   readonly settings: { readonly startTimeoutMs: number; readonly restart: RestartPolicy };
+  /** Resolves with the reason when the container cannot be used any more, although it runs. */
+  readonly lost?: Promise<string> | undefined;
   /** Removes the container and what belongs to it. */
   leave(): Promise<void>;
 }
@@ -38,6 +40,11 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
   let restarts = 0;
   let startedAtMs = Date.now();
   let state: WorkloadState = { name, status: 'running', startedAtMs, restarts };
+  let lostBecause: string | undefined;
+  void kept.lost?.then((reason) => {
+    lostBecause = reason;
+    stopping.abort();
+  });
   const ended = watch();
   return {
     get state() {
@@ -55,6 +62,7 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
     let inARow = 0;
     for (;;) {
       const end = await whenEnded();
+      if (lostBecause !== undefined) return finish({ status: 'error', message: lostBecause });
       if (signal.aborted) return finish({ status: 'stopped' });
       if (end.is === 'removed') return finish({ status: 'stopped', message: REMOVED });
       const how = `its container ended (exit code ${end.exitCode})`;

@@ -8,8 +8,8 @@ export interface ContainerIdentity {
   readonly transport: string;
   /** Of one start of the workload; containers of an earlier start are removed. */
   readonly runId: string;
-  /** `server`, or `session` for a further container of a stdio server. */
-  readonly role: 'server' | 'session';
+  /** `server`, `session` for a further container of a stdio server, or `network` for the network sidecar. */
+  readonly role: 'server' | 'session' | 'network';
 }
 
 /** The labels of a container; those of the user cannot override them. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  explainCause,
   GatewayFault,
   type StdioLauncher,
   type WorkloadHandle,
@@ -7,9 +8,10 @@ import {
   type WorkloadSpec,
   type WorkloadState,
 } from '@toolmgr/core';
+import type { Container } from 'dockerode';
 import type { RestartPolicy } from '../../shared/restart-policy.ts';
 import { isSchemeTarget } from '../schemes/scheme-target.ts';
-import { createOutput } from '../state/output.ts';
+import { createOutput, type Output } from '../state/output.ts';
 import { answersHttp } from './answers-http.ts';
 import { ensureBuilt } from './build/build-image.ts';
 import { planBuild } from './build/plan-build.ts';
@@ -19,6 +21,8 @@ import { followLogs } from './follow-logs.ts';
 import { ensureImage, type LocalImage } from './image.ts';
 import { keepContainer } from './keep-container.ts';
 import { launchStdio } from './launch-stdio.ts';
+import { type IsolatedNetwork, isolateNetwork } from './network/isolate.ts';
+import { withOverlays } from './overlay-mounts.ts';
 import { hostPortOf, targetPortOf } from './ports.ts';
 
 /** Settings of the runtime. */
@@ -46,6 +50,7 @@ interface StdioWorkload {
   readonly engine: Engine;
   readonly spec: WorkloadSpec;
   readonly runId: string;
+  readonly isolated: IsolatedNetwork | undefined;
   launches: number;
 }
 
@@ -66,16 +71,19 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       const { spec, image } = await withImage(at, given, signal);
       const runId = spec.env[RUN_ID] ?? randomUUID();
       await removeContainers(at, spec.name, { keep: runId });
-      if (spec.transport !== 'stdio') return startServer(at, spec, runId, targetPortOf(spec, image), settings, signal);
-      stdio.set(spec.name, { engine: at, spec, runId, launches: 0 });
-      return stdioWorkload(at, spec, () => stdio.delete(spec.name));
+      const output = createOutput(spec.logFile);
+      const start: Start = { engine: at, spec: await hidden(spec, output), runId, output };
+      if (spec.transport !== 'stdio') return startServer(start, targetPortOf(spec, image), settings, signal);
+      const isolated = await isolatedNetwork(start, undefined, signal);
+      stdio.set(spec.name, { ...start, isolated, launches: 0 });
+      return stdioWorkload(start, isolated, () => stdio.delete(spec.name));
     },
   };
   const launcher: StdioLauncher = ({ file: name }) =>
     launchStdio(async () => {
       const workload = stdio.get(name);
       if (workload === undefined) throw new GatewayFault('WORKLOAD_FAILED', `workload ${name} has been stopped`);
-      const { spec, runId } = workload;
+      const { spec, runId, isolated } = workload;
       const isFirst = workload.launches++ === 0;
       const identity = { workload: name, group: spec.group, transport: spec.transport, runId } as const;
       const called = isFirst ? name : `${name}-${runId.slice(0, 8)}-${workload.launches}`;
@@ -83,6 +91,7 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
         name: called,
         ...identity,
         role: isFirst ? 'server' : 'session',
+        ...(isolated === undefined ? {} : { isolated }),
       });
       return { engine: workload.engine, container };
     });
@@ -114,54 +123,116 @@ async function withImage(
   };
 }
 
+/** One start of a workload. */
+interface Start {
+  readonly engine: Engine;
+  readonly spec: WorkloadSpec;
+  readonly runId: string;
+  readonly output: Output;
+}
+
+/** Puts empty files and directories over what ignore files hide. */
+async function hidden(spec: WorkloadSpec, output: Output): Promise<WorkloadSpec> {
+  if (spec.container === undefined) return spec;
+  try {
+    return { ...spec, container: { ...spec.container, mounts: await withOverlays(spec.container, output.note) } };
+  } catch (cause) {
+    output.close();
+    throw asFault(spec, cause);
+  }
+}
+
+/** The network of an isolated workload; `undefined` for one that has an ordinary network. */
+async function isolatedNetwork(
+  { engine, spec, runId, output }: Start,
+  targetPort: number | undefined,
+  signal: AbortSignal,
+): Promise<IsolatedNetwork | undefined> {
+  const { isolation, publish = [] } = spec.container ?? {};
+  if (isolation === undefined) return undefined;
+  const use = { spec, isolation, runId, note: output.note, ...(targetPort === undefined ? {} : { targetPort }) };
+  let network: IsolatedNetwork | undefined;
+  try {
+    network = await isolateNetwork(engine, use, signal);
+    for (const { containerPort, hostPort } of publish) {
+      const port = await network.publish(containerPort, hostPort);
+      output.note(`port ${containerPort} of the container is published at 127.0.0.1:${port}`);
+    }
+    return network;
+  } catch (cause) {
+    network?.close();
+    await removeContainers(engine, spec.name, {});
+    output.close();
+    throw asFault(spec, cause);
+  }
+}
+
 /** A stdio workload has no container of its own: the gateway starts one per session, as it does with programs. */
-function stdioWorkload(engine: Engine, spec: WorkloadSpec, forget: () => void): WorkloadHandle {
+function stdioWorkload(
+  { engine, spec, output }: Start,
+  isolated: IsolatedNetwork | undefined,
+  forget: () => void,
+): WorkloadHandle {
   const ended = Promise.withResolvers<WorkloadState>();
   let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
+  const leave = async (): Promise<void> => {
+    forget();
+    await removeContainers(engine, spec.name, {});
+    isolated?.close();
+    output.close();
+    ended.resolve(state);
+  };
+  void isolated?.ended.then(async () => {
+    if (state.status !== 'running') return;
+    state = { name: spec.name, status: 'error', restarts: 0, message: SIDECAR_ENDED };
+    await leave();
+  });
   return {
     get state() {
       return state;
     },
     reach: { transport: 'stdio', command: { launcher: LAUNCHER, file: spec.name, args: [] } },
     ended: ended.promise,
-    logs: () => '',
+    logs: () => output.tail(),
     async stop() {
-      forget();
-      await removeContainers(engine, spec.name, {});
       state = { name: spec.name, status: 'stopped', restarts: 0 };
-      ended.resolve(state);
+      await leave();
     },
   };
 }
 
 /** Starts a server with an HTTP transport; resolves when it answers a request. It is started again when it ends. */
 async function startServer(
-  engine: Engine,
-  spec: WorkloadSpec,
-  runId: string,
+  start: Start,
   targetPort: number,
   settings: ContainerSettings,
   signal: AbortSignal,
 ): Promise<WorkloadHandle> {
-  const hostPort = await hostPortOf(spec, targetPort);
-  const container = await createContainer(engine, spec, {
-    ...{ name: spec.name, workload: spec.name, group: spec.group, transport: spec.transport, runId, role: 'server' },
-    ...{ targetPort, hostPort },
-  });
-  const output = createOutput(spec.logFile);
+  const { engine, spec, runId, output } = start;
+  const isolated = await isolatedNetwork(start, targetPort, signal);
   const leave = async (): Promise<void> => {
     await removeContainers(engine, spec.name, {});
+    isolated?.close();
     output.close();
   };
-  const url = `http://127.0.0.1:${hostPort}/${spec.transport === 'sse' ? 'sse' : 'mcp'}`;
+  let container: Container;
+  let url: string;
   try {
-    await container.start();
-    followLogs(container, output);
+    const hostPort = await (isolated?.publish(targetPort) ?? hostPortOf(spec, targetPort));
+    url = `http://127.0.0.1:${hostPort}/${spec.transport === 'sse' ? 'sse' : 'mcp'}`;
+    const created = await createContainer(engine, spec, {
+      ...{ name: spec.name, workload: spec.name, group: spec.group, transport: spec.transport, runId, role: 'server' },
+      ...{ targetPort, hostPort },
+      ...(isolated === undefined ? {} : { isolated }),
+    });
+    container = created;
+    await created.start();
+    followLogs(created, output);
     const isThere = await answersHttp(
       url,
       AbortSignal.any([signal, AbortSignal.timeout(settings.firstStartTimeoutMs)]),
       async () => {
-        const { State } = await container.inspect();
+        const { State } = await created.inspect();
         return State.Running;
       },
     );
@@ -169,10 +240,10 @@ async function startServer(
       throw fault(spec, `its server did not answer on port ${targetPort} of the container${lastLines(output.tail())}`);
   } catch (cause) {
     await leave();
-    if (cause instanceof GatewayFault) throw cause;
-    throw fault(spec, cause instanceof Error ? cause.message : String(cause), cause);
+    throw asFault(spec, cause);
   }
-  const kept = keepContainer({ name: spec.name, container, url, output, settings, leave });
+  const lost = isolated?.ended.then(() => SIDECAR_ENDED);
+  const kept = keepContainer({ name: spec.name, container, url, output, settings, leave, lost });
   return {
     get state() {
       return kept.state;
@@ -182,6 +253,12 @@ async function startServer(
     logs: () => output.tail(),
     stop: kept.stop,
   };
+}
+
+const SIDECAR_ENDED = 'its network sidecar ended, so it has no network: start it again';
+
+function asFault(spec: WorkloadSpec, cause: unknown): GatewayFault {
+  return cause instanceof GatewayFault ? cause : fault(spec, explainCause(cause), cause);
 }
 
 function fault(spec: WorkloadSpec, what: string, cause?: unknown): GatewayFault {

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
-import type { PermissionProfile } from './profile.ts';
+import type { ContainerIsolation } from '@toolmgr/core';
 
 /** What a container may reach. */
 export interface EgressRules {
-  readonly outbound: NonNullable<PermissionProfile['network']>['outbound'];
+  readonly outbound: ContainerIsolation['outbound'];
   /** `--allow-docker-gateway`. */
   readonly allowGateway: boolean;
   /** Addresses of the engine's bridge gateway, and of this machine as containers see it. */
@@ -44,6 +44,12 @@ export function compileEgressRules({
   };
 }
 
+/** Whether an address is one of the entries that are addresses, or in one of those that are networks. */
+export function namedAddresses(allowHost: readonly string[]): (address: string) => boolean {
+  const rules = allowHost.filter((entry) => isIP(plainHost(entry.replace(/\/\d{1,3}$/, ''))) !== 0).map(hostRule);
+  return (address) => rules.some((rule) => rule(address));
+}
+
 /** One entry of `allow_host`: a name, `.domain` or `*.domain` (the domain and its subdomains), an address or a network. */
 function hostRule(entry: string): (host: string) => boolean {
   const network = /^(.+)\/(\d{1,3})$/.exec(entry);
@@ -60,7 +66,7 @@ function hostRule(entry: string): (host: string) => boolean {
 }
 
 /** Lower case, without the brackets of an IPv6 address, without the dot of the root, mapped IPv4 addresses as IPv4. */
-function plainHost(host: string): string {
+export function plainHost(host: string): string {
   const plain = host
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')

@@ -34,6 +34,7 @@ export function readMounts(
   const warnings: string[] = [];
   for (const mount of read) {
     if ('reason' in mount) return mount;
+    warnings.push(...dangersOf(mount));
     const before = mounts.get(mount.target);
     if (before === undefined) mounts.set(mount.target, mount);
     else if (before.source !== mount.source) {
@@ -41,6 +42,17 @@ export function readMounts(
     }
   }
   return { mounts: [...mounts.values()], warnings };
+}
+
+const ENGINE_SOCKETS = ['/run/docker.sock', '/run/podman/podman.sock', '/run/containerd/containerd.sock'];
+
+/** Mounts that give a container this machine, whatever else limits it. */
+function dangersOf({ source }: ContainerMount): readonly string[] {
+  const path = source.replace(/^\/var\/run(?=\/|$)/, '/run');
+  if (path === '/') return ['the container gets every file of this machine (mount of /)'];
+  const socket = ENGINE_SOCKETS.find((each) => each === path || each.startsWith(`${path}/`));
+  if (socket === undefined && !/\/(docker|podman|containerd)\.sock$/.test(path)) return [];
+  return [`the container can control the container engine, and so this machine (mount of ${source})`];
 }
 
 /** Where relative paths begin, and which paths there are. */
@@ -79,6 +91,10 @@ function mountOf(text: string, from: string, target: string, readOnly: boolean, 
   const normal = posix.normalize(target).replace(/(?<=.)\/$/, '');
   if (normal === '/') return { reason: `mount ${text}: the root of the container cannot be replaced` };
   const source = isAbsolute(from) ? resolve(from) : resolve(cwd, from);
+  // the engine would read a colon as the end of the path
+  if (source.replace(/^[A-Za-z]:(?=[\\/])/, '').includes(':')) {
+    return { reason: `mount ${text}: ${source} contains a colon, which separates the parts of a mount` };
+  }
   if (!exists(source)) return { reason: `mount ${text}: ${source} does not exist on this machine` };
   return { source, target: normal, readOnly };
 }

@@ -18,6 +18,11 @@ const host = z
   )
   .transform((text) => text.toLowerCase());
 
+const hostHeader = z
+  .string()
+  .regex(/^[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?$/, 'expected a host name, with or without a port')
+  .transform((text) => text.toLowerCase());
+
 /**
  * What a container may use of this machine and of the network.
  *
@@ -43,7 +48,10 @@ export const permissionProfile = z.strictObject({
         .describe('without it everything may be reached'),
       inbound: z
         .strictObject({
-          allow_host: z.array(host).default([]).describe('`Host` names that requests to the server may have'),
+          allow_host: z
+            .array(hostHeader)
+            .default([])
+            .describe('`Host` names that requests to the endpoint may have, beside those of this machine'),
         })
         .optional()
         .describe('who may reach the server'),

@@ -1,7 +1,9 @@
 // Records of workloads on disk: status, configuration and logs. Read by plugins, written by hosts.
 
 export { hmacSecretOf, type WebhookSettings, webhookList } from '../../shared/webhook-settings.ts';
+export { globalIgnoreFile, resolveOverlays } from '../permissions/ignore-overlays.ts';
 export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.ts';
+export { canBeIsolated } from '../permissions/network-mode.ts';
 export { type PermissionProfile, permissionProfile, readProfile } from '../permissions/profile.ts';
 export { atomicWrite } from './atomic-write.ts';
 export { createGroup, readGroups, removeGroup } from './groups.ts';

@@ -1,6 +1,6 @@
 /** Fields of an exported run configuration that are not available yet, with the feature that they come with. */
 export const AVAILABLE_WITH: ReadonlyMap<string, string> = new Map([
-  ...fields('container workloads', [...['allow_docker_gateway', 'base_name', 'container_name', 'ignore_config']]),
+  ...fields('container workloads', ['base_name', 'container_name']),
   ...fields('the run configuration of rate limits', ['rate_limit_config', 'rate_limit_namespace']),
   ...fields('the operator', ['k8s_pod_template_patch', 'mcpserver_generation', 'scaling_config']),
   ...fields('the embedded authorization server', ['embedded_auth_server_config', 'upstream_swap_config']),

@@ -1,4 +1,5 @@
 import { explainIssues, isObject } from '@toolmgr/core';
+import { canBeIsolated } from '../permissions/network-mode.ts';
 import { fromFirstFormat } from './first-run-format.ts';
 import { AVAILABLE_WITH } from './later-run-fields.ts';
 import { type RunConfig, runConfig } from './run-config.ts';
@@ -9,7 +10,7 @@ export type ReadRunConfig = { readonly config: RunConfig } | { readonly problems
 
 /** Reads a run configuration of this version or of the first one. Unknown fields are faults with the nearest name. */
 export function readRunConfig(value: unknown): ReadRunConfig {
-  const current = fromFirstFormat(value);
+  const current = isolatedByDefault(fromFirstFormat(value));
   const later = laterFields(current);
   if (later.length > 0) return { problems: later };
   const read = runConfig.safeParse(current);
@@ -17,6 +18,14 @@ export function readRunConfig(value: unknown): ReadRunConfig {
   const conflict = findConflict(read.data);
   if (conflict !== undefined) return { problems: [conflict] };
   return { config: read.data };
+}
+
+/** An image is isolated unless the configuration says otherwise, or its network mode cannot be isolated. */
+function isolatedByDefault(value: unknown): unknown {
+  if (!isObject(value) || value.image === undefined || value.isolate_network !== undefined) return value;
+  const profile = isObject(value.permission_profile) ? value.permission_profile : {};
+  const mode = isObject(profile.network) ? profile.network.mode : undefined;
+  return { ...value, isolate_network: mode === undefined || (typeof mode === 'string' && canBeIsolated(mode)) };
 }
 
 /** Fields of the contract that no feature reads yet. */

@@ -1,3 +1,4 @@
+import { canBeIsolated } from '../permissions/network-mode.ts';
 import { isSchemeTarget } from '../schemes/scheme-target.ts';
 import type { RunConfig } from './run-config.ts';
 
@@ -16,11 +17,8 @@ const RULES: readonly Rule[] = [
   {
     fields: [
       'image_digest',
-      'container_labels',
-      'volumes',
-      'publish',
-      'permission_profile_name_or_path',
-      'permission_profile',
+      ...(['container_labels', 'volumes', 'publish', 'permission_profile_name_or_path', 'permission_profile'] as const),
+      ...(['isolate_network', 'allow_docker_gateway', 'ignore_config'] as const),
     ],
     when: (config) => config.image === undefined,
     because: 'is for container images',
@@ -29,6 +27,16 @@ const RULES: readonly Rule[] = [
     fields: ['runtime_config', 'build_ca_cert'],
     when: ({ image }) => image === undefined || !isSchemeTarget(image),
     because: 'is for packages (uvx://, npx://, go://)',
+  },
+  {
+    fields: ['isolate_network'],
+    when: ({ permission_profile: profile }) => !canBeIsolated(profile?.network?.mode),
+    because: 'works only with the network mode bridge: set it to false, or leave out permission_profile.network.mode',
+  },
+  {
+    fields: ['allow_docker_gateway'],
+    when: ({ isolate_network }) => !isolate_network,
+    because: 'needs isolate_network: without it the gateway can be reached anyway',
   },
   {
     fields: ['target_host', 'target_port'],

@@ -156,7 +156,13 @@ export const runConfig = z.strictObject({
   env_file_dir: text.optional(),
   /** Secrets in variables: `NAME,target=VARIABLE`. */
   secrets: z.array(secretReference).optional(),
-  isolate_network: z.literal(false, { error: 'network isolation is not available yet' }).default(false),
+  /** Absent: true for an image whose network can be isolated (`isolatedByDefault`), else false. */
+  isolate_network: z.boolean().default(false),
+  allow_docker_gateway: z.boolean().default(false),
+  /** Which ignore files hide parts of the mounts, and whether what they hide is printed. */
+  ignore_config: z
+    .strictObject({ loadGlobal: z.boolean().default(true), printOverlays: z.boolean().default(false) })
+    .optional(),
   debug: z.boolean().default(false),
   host: z.string().default('127.0.0.1'),
   /** 0 or absent: any free port, kept over restarts. */

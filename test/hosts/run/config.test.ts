@@ -8,6 +8,7 @@ import { configFromFlags } from '../../../hosts/run/config/config-from-flags.ts'
 import type { RunFlags } from '../../../hosts/run/options/options.ts';
 import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
 import { startDeadlineMs } from '../../../hosts/run/proxy/start-deadline.ts';
+import { permissionProfile } from '../../../plugins/workloads/permissions/profile.ts';
 import { proves } from '../../support/proves.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 import { defaultFlags } from './default-flags.ts';
@@ -29,7 +30,7 @@ const ALWAYS = {
   host: '127.0.0.1',
   proxy_mode: 'streamable-http',
   session_ttl: '2h',
-  ...{ debug: false, isolate_network: false, stateless: false },
+  ...{ debug: false, isolate_network: false, allow_docker_gateway: false, stateless: false },
   ...{ strict_protocol_validation: false, trust_proxy_headers: false },
   created_at: new Date(NOW).toISOString(),
 };
@@ -80,7 +81,12 @@ describe('the configuration of a workload', () => {
       ['http://', {}, /looks like a URL but is not valid/],
       ['./plain.py', {}, /is not executable: chmod \+x it, or name its interpreter/],
       ['no-such-program', { runtime: 'process' }, /there is no program no-such-program here or on PATH/],
-      ['ghcr.io/org/server:1', {}, /network isolation is not available yet.*--isolate-network=false/],
+      ['a/b:1', { isolateNetwork: true, network: 'host' }, /--isolate-network: the network host cannot be isolated/],
+      ['a/b:1', { isolateNetwork: true, network: 'mine' }, /the network mine cannot be isolated/],
+      ['a/b:1', { isolateNetwork: false, allowDockerGateway: true }, /--allow-docker-gateway needs network isolation/],
+      ['a/b:1', { network: 'host', allowDockerGateway: true }, /--allow-docker-gateway needs network isolation/],
+      ['node', { allowDockerGateway: true }, /--allow-docker-gateway is for containers/],
+      ['node', { printResolvedOverlays: true }, /--print-resolved-overlays is for containers/],
       ['Bad/Image:1', {}, /there is no program Bad\/Image:1/],
       ['-x', { runtime: 'container' }, /-x is not a reference of a container image/],
       ['a/b:1', { isolateNetwork: false, targetHost: 'x' }, /--target-host is for programs/],
@@ -108,6 +114,32 @@ describe('the configuration of a workload', () => {
     expect(warningsAt('0.0.0.0', { oidc_config: {} }).join()).not.toContain('everyone who can reach it');
   });
 
+  proves(
+    'run.option.allow-docker-gateway-needs-isolation',
+    'isolates the network of an image where it can, and opens its gateway only then',
+    async () => {
+      const made = async (flags: Partial<RunFlags>) => {
+        const { config: read, warnings } = await configFromFlags('a/b:1', [], { ...defaultFlags, ...flags }, cwd, NOW);
+        return [read.isolate_network, read.allow_docker_gateway, warnings.join()];
+      };
+      expect(await made({})).toEqual([true, false, '']);
+      expect(await made({ isolateNetwork: true, network: 'bridge' })).toEqual([true, false, '']);
+      expect(await made({ allowDockerGateway: true })).toEqual([true, true, '']);
+      expect(await made({ isolateNetwork: false })).toEqual([false, false, '']);
+      expect(await made({ network: 'none' })).toEqual([false, false, '']);
+      expect(await made({ network: 'host' })).toEqual([false, false, expect.stringContaining('cannot be isolated')]);
+      expect(await made({ network: 'mine' })).toEqual([false, false, expect.stringContaining('--network mine')]);
+      expect(await made({ env: { https_proxy: 'http://p' } })).toEqual([
+        true,
+        false,
+        expect.stringContaining('--env https_proxy has no effect'),
+      ]);
+      await expect(made({ isolateNetwork: false, allowDockerGateway: true })).rejects.toThrow(
+        '--allow-docker-gateway needs network isolation',
+      );
+    },
+  );
+
   it('allows minutes to start a program that may have to be installed, or the time of the flag', () => {
     const program = { target: 'node', file: 'node', args: [], cwd: '/' };
     expect(startDeadlineMs({ process: program })).toBe(300_000);
@@ -118,6 +150,22 @@ describe('the configuration of a workload', () => {
 
 describe('the plan of a workload', () => {
   const start = { runId: 'r1', logFile: '/log' };
+
+  it('takes Host names of the permission profile, beside those of this machine', () => {
+    const profile = permissionProfile.parse({ network: { inbound: { allow_host: ['MCP.example'] } } });
+    const { endpoint } = planFromRun(workloadConfigOf('one', { permission_profile: profile }), start);
+    expect(endpoint?.allowedHosts).toEqual(['127.0.0.1', 'localhost', '[::1]', 'mcp.example']);
+  });
+
+  it('isolates an image and passes on what it may reach', () => {
+    const profile = permissionProfile.parse({ network: { outbound: { allow_host: ['a.example'] } } });
+    const image = { image: 'a/b:1', process: undefined, permission_profile: profile, allow_docker_gateway: true };
+    const ofPlan = (more: object) => JSON.stringify(planFromRun(workloadConfigOf('one', { ...image, ...more }), start));
+    expect(ofPlan({ isolate_network: true })).toContain(
+      '"isolation":{"outbound":{"insecure_allow_all":false,"allow_host":["a.example"],"allow_port":[]},"allowGateway":true}',
+    );
+    expect(ofPlan({ isolate_network: false })).not.toContain('"isolation"');
+  });
 
   it('is a gateway with one backend and unchanged names', () => {
     expect(

@@ -18,6 +18,7 @@ const BUILT = [
   '--proxy-port',
   '--target-port',
   ...['--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
+  ...['--allow-docker-gateway', '--ignore-globally', '--print-resolved-overlays'],
   ...['--label', '--network', '--isolate-network', '--publish', '--volume', '--permission-profile'],
   ...['--from-config', '--env-file', '--env-file-dir', '--debug', '--proxy-mode', '--target-host'],
   ...['--endpoint-prefix', '--trust-proxy-headers'],

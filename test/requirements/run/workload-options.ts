@@ -18,14 +18,6 @@ export const workloadOptions = [
     source: 'run spec §4 workload and runtime',
     deferred: 'comes with container workloads',
     says: {
-      'run.option.isolate-network': '--isolate-network is a boolean, true by default',
-      'run.option.allow-docker-gateway': '--allow-docker-gateway is a boolean, false by default',
-      'run.option.allow-docker-gateway-hosts':
-        '--allow-docker-gateway opens the gateway names of the container host and 172.17.0.1',
-      'run.option.allow-docker-gateway-needs-isolation': '--allow-docker-gateway works only with --isolate-network',
-      'run.option.allow-docker-gateway-blocked':
-        'gateway access is blocked by default even when the profile allows all outbound',
-      'run.option.allow-docker-gateway-ports': 'gateway access ignores the allowed ports of the profile',
       'run.option.secret': '--secret is repeatable and takes NAME,target=TARGET',
       'run.option.secret-into-env': '--secret puts a secret of the secrets provider into an environment variable',
       'run.option.ca-cert': '--ca-cert is the path of a custom CA certificate for container builds',
@@ -34,10 +26,6 @@ export const workloadOptions = [
       'run.option.runtime-add-package':
         '--runtime-add-package is repeatable and adds packages to the builder and runtime stages',
       'run.option.runtime-image': '--runtime-image overrides the base image of protocol schemes',
-      'run.option.ignore-globally': '--ignore-globally is a boolean, true by default',
-      'run.option.ignore-globally-file': '--ignore-globally loads the ignore file of the user configuration directory',
-      'run.option.print-resolved-overlays':
-        '--print-resolved-overlays is a boolean, false by default, and shows the container paths of tmpfs overlays',
     },
   },
   {
@@ -53,6 +41,18 @@ export const workloadOptions = [
   {
     source: 'run spec §4 workload and runtime, containers',
     says: {
+      'run.option.isolate-network': '--isolate-network is a boolean, true by default',
+      'run.option.allow-docker-gateway': '--allow-docker-gateway is a boolean, false by default',
+      'run.option.allow-docker-gateway-hosts':
+        '--allow-docker-gateway opens the gateway names of the container host and 172.17.0.1',
+      'run.option.allow-docker-gateway-needs-isolation': '--allow-docker-gateway works only with --isolate-network',
+      'run.option.allow-docker-gateway-blocked':
+        'gateway access is blocked by default even when the profile allows all outbound',
+      'run.option.allow-docker-gateway-ports': 'gateway access ignores the allowed ports of the profile',
+      'run.option.ignore-globally': '--ignore-globally is a boolean, true by default',
+      'run.option.ignore-globally-file': '--ignore-globally loads the ignore file of the user configuration directory',
+      'run.option.print-resolved-overlays':
+        '--print-resolved-overlays is a boolean, false by default, and shows the container paths of tmpfs overlays',
       'run.option.label': '--label, short -l, is repeatable and sets a container label key=value',
       'run.option.network': '--network is a string, bridge by default',
       'run.option.network-drops-isolation':

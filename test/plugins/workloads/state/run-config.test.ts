@@ -14,6 +14,7 @@ const PROGRAM: RunConfig = {
   env_vars: { A: '1' },
   env_file_dir: '/etc/one',
   isolate_network: false,
+  allow_docker_gateway: false,
   debug: true,
   host: '0.0.0.0',
   port: 4000,
@@ -133,6 +134,9 @@ const IMAGE: RunConfig = {
   registry_url: 'https://registry.example.com/registry.json',
   registry_api_url: 'https://registry.example.com',
   secrets: ['TOKEN,target=API_TOKEN'],
+  isolate_network: true,
+  allow_docker_gateway: true,
+  ignore_config: { loadGlobal: false, printOverlays: true },
   container_labels: { team: 'a' },
   volumes: ['/data:/data:ro'],
   publish: ['8080:80', '9'],
@@ -187,7 +191,6 @@ describe('a run configuration', () => {
     expect(problemsOf({ ...PROGRAM, process: undefined })).toContain('expected one of process, image and remote_url');
     expect(problemsOf({ ...PROGRAM, remote_url: 'https://x.example' })).toContain('expected one of');
     expect(problemsOf({ ...REMOTE, cmd_args: ['a'] })).toContain('a remote server takes no arguments');
-    expect(problemsOf({ ...PROGRAM, isolate_network: true })).toContain('network isolation is not available yet');
     expect(problemsOf({ ...PROGRAM, image: 'x:1' })).toContain('expected one of');
     expect(problemsOf({ ...PROGRAM, authz_config: { version: '1.0', type: 'httpv1' } })).toContain('expected cedarv1');
     expect(problemsOf({ ...PROGRAM, proxy_mode: 'tcp' })).toContain('proxy_mode');
@@ -209,9 +212,24 @@ describe('a run configuration', () => {
       [{ ...PROGRAM, oidc_config: undefined }, 'token_exchange_config: needs oidc_config'],
       [{ ...PROGRAM, audit_config: undefined }, 'audit_config_path: needs audit_config'],
       [{ ...PROGRAM, authz_config: undefined }, 'authz_config_path: needs authz_config'],
+      [{ ...PROGRAM, isolate_network: true }, 'isolate_network: is for container images'],
+      [{ ...IMAGE, isolate_network: false }, 'allow_docker_gateway: needs isolate_network'],
+      [{ ...IMAGE, permission_profile: { network: { mode: 'host' } } }, 'isolate_network: works only with'],
       [{ ...REMOTE, tool_ca_bundle: '/x' }, 'tool_ca_bundle: needs oidc_config'],
     ];
     for (const [config, sentence] of cases) expect(problemsOf(config)).toContain(sentence);
+  });
+
+  it('isolates the network of an image unless it says otherwise or cannot', () => {
+    const { isolate_network: _, allow_docker_gateway: __, ...image } = IMAGE;
+    const isolated = (more: object) => {
+      const read = readRunConfig({ ...image, ...more });
+      return 'config' in read ? read.config.isolate_network : read.problems;
+    };
+    expect(isolated({})).toBe(true);
+    expect(isolated({ permission_profile: undefined })).toBe(true);
+    expect(isolated({ isolate_network: false })).toBe(false);
+    expect(isolated({ permission_profile: { network: { mode: 'host' } } })).toBe(false);
   });
 
   it('holds no secret: only a reference is taken, and an error does not repeat the value', () => {

@@ -1,0 +1,32 @@
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ContainerMount, ContainerSpec } from '@toolmgr/core';
+import { globalIgnoreFile, resolveOverlays } from '../permissions/ignore-overlays.ts';
+import { stateDir } from '../state/workload-record.ts';
+
+/**
+ * The mounts of a container, and an empty, read-only file or directory over each thing that ignore files hide. Not a tmpfs: that
+ * of podman shows what is below it.
+ *
+ * `note` gets one line per hidden path when the container is to print them.
+ * @throws GatewayFault WORKLOAD_FAILED as `resolveOverlays`
+ */
+export async function withOverlays(
+  { mounts = [], ignore = { loadGlobal: true, printOverlays: false } }: ContainerSpec,
+  note: (line: string) => void,
+): Promise<readonly ContainerMount[]> {
+  const overlays = await resolveOverlays(mounts, ignore.loadGlobal ? globalIgnoreFile() : undefined);
+  if (overlays.length === 0) return mounts;
+  const empty = await emptySources(join(stateDir(), 'empty'));
+  if (ignore.printOverlays) for (const { target } of overlays) note(`hidden from the container: ${target}`);
+  return [...mounts, ...overlays.map(({ target, kind }) => ({ source: empty[kind], target, readOnly: true }))];
+}
+
+async function emptySources(folder: string): Promise<Readonly<Record<'file' | 'directory', string>>> {
+  const [file, directory] = [join(folder, 'file'), join(folder, 'directory')];
+  await mkdir(directory, { recursive: true, mode: 0o755 });
+  await writeFile(file, '', { flag: 'a', mode: 0o444 });
+  const isEmpty = (await readdir(directory)).length === 0 && (await stat(file)).size === 0;
+  if (!isEmpty) throw new Error(`${folder} must hold an empty file and an empty directory; remove it`);
+  return { file, directory };
+}

@@ -1,0 +1,274 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RequirementId } from '../../requirements.ts';
+import {
+  type ContainerEngine,
+  ENGINES,
+  engineCall,
+  engineMissing,
+  importServerImage,
+  SERVER_IMAGE,
+  startEngine,
+} from '../../support/container-engine.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import { startToolmgr } from './toolmgr.ts';
+
+const LONG = 240_000;
+
+/** Sends one request line to the proxy of the container and prints the status line and the last line of the answer. */
+const RAW = `
+const [line, host] = process.argv.slice(1);
+const socket = require('node:net').connect(new URL(process.env.HTTP_PROXY).port, '127.0.0.1');
+let text = '';
+socket.on('data', (part) => { text += part; });
+socket.on('close', () => console.log(text.split('\\r\\n')[0] + ' ' + text.trim().split('\\n').at(-1)));
+socket.write(line + ' HTTP/1.1\\r\\nHost: ' + host + '\\r\\nConnection: close\\r\\n\\r\\n');
+setTimeout(() => socket.destroy(), 8000).unref();
+`;
+
+describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
+  const missing = engineMissing(name);
+  let engine: ContainerEngine;
+  let state: string;
+
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    state = await mkdtemp(join(tmpdir(), 'toolmgr-isolation-'));
+    engine = await startEngine(name);
+    await importServerImage(engine);
+  }, LONG);
+  afterAll(async () => {
+    if (missing !== undefined) return;
+    await engine[Symbol.asyncDispose]();
+    await rm(state, { recursive: true, force: true });
+  }, LONG);
+
+  afterEach(async () => {
+    if (missing === undefined) await toolmgr('rm', '--force', 'web', 'blocked', 'open', 'killed');
+  }, LONG);
+
+  const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {
+    if (missing === undefined) proves([...ids], title, test, LONG);
+    else it.skip(`${title} (${missing})`, test);
+  };
+  const start = (...args: string[]) =>
+    startToolmgr(state, args, state, {
+      DOCKER_HOST: `unix://${engine.socket}`,
+      XDG_CONFIG_HOME: join(state, 'config'),
+    });
+  const toolmgr = (...args: string[]) => start(...args).ended;
+  const post = async (path: string, body: object): Promise<string> =>
+    (await engineCall(engine.socket, 'POST', `/v1.41${path}`, body)).text;
+  const get = async (path: string) => JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41${path}`)).text);
+  /** Runs a command in a container and gives what it printed. */
+  const inside = async (container: string, ...command: string[]): Promise<string> => {
+    const options = { AttachStdout: true, AttachStderr: true, Cmd: command };
+    const { Id } = JSON.parse(await post(`/containers/${container}/exec`, options)) as { Id: string };
+    return (await post(`/exec/${Id}/start`, { Detach: false })).replace(/[^\x20-\x7e\n]/g, '');
+  };
+  const raw = (container: string, line: string, host = 'other.example') =>
+    inside(container, 'node', '-e', RAW, '--', line, host);
+  /** A server in a container of a network that others on this machine do not use. */
+  const neighbour = async (text: string, network: string): Promise<string> => {
+    const serve = `require('node:http').createServer((q, s) => s.end(${JSON.stringify(text)} + ' for ' + q.headers.host)).listen(80)`;
+    const { Id } = JSON.parse(
+      await post('/containers/create', {
+        ...{ Image: SERVER_IMAGE, Entrypoint: ['node', '-e', serve], Cmd: [] },
+        HostConfig: { NetworkMode: network },
+      }),
+    );
+    await post(`/containers/${Id}/start`, {});
+    const { NetworkSettings } = await get(`/containers/${Id}/json`);
+    return NetworkSettings.Networks[network].IPAddress as string;
+  };
+  const names = async (): Promise<string[]> =>
+    (await get('/containers/json?all=true&filters={"label":["dev.toolmgr=true"]}')).map(
+      ({ Names }: { Names: string[] }) => Names[0],
+    );
+  const endpointOf = (out: string): string => /runs at (\S+)/.exec(out)?.[1] ?? '';
+  const echo = async (url: string): Promise<unknown> => {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    try {
+      return await client.callTool({ name: 'echo', arguments: { message: 'hello' } });
+    } finally {
+      await client.close();
+    }
+  };
+  const http = ['--transport', 'streamable-http', '--target-port', '3001'];
+
+  runs(
+    ['run.option.isolate-network'],
+    'reaches what the profile allows and nothing else, by its proxy only, and leaves nothing behind',
+    async () => {
+      const Subnet = `10.${150 + Math.floor(Math.random() * 100)}.${process.pid % 250}.0/24`;
+      await post('/networks/create', { Name: 'street', IPAM: { Config: [{ Subnet }] } });
+      const [friend, stranger] = [await neighbour('friend', 'street'), await neighbour('stranger', 'street')];
+      await using onHost = await serverOnThisMachine();
+      const profile = join(state, 'friend.json');
+      await writeFile(
+        profile,
+        JSON.stringify({
+          network: { outbound: { allow_host: [`${friend}/32`, 'allowed.invalid'], allow_port: [80] } },
+        }),
+      );
+      const options = ['--name', 'web', '--permission-profile', profile, ...http];
+      const ran = await toolmgr('run', ...options, SERVER_IMAGE, '--', 'streamableHttp');
+      expect(ran, ran.err).toMatchObject({ code: 0, err: expect.not.stringContaining('warning') });
+      expect(await echo(endpointOf(ran.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
+
+      expect(await inside('web', 'wget', '-q', '-O', '-', `http://${friend}/`)).toContain(`friend for ${friend}`);
+      expect(await raw('web', `GET http://${friend}/`, stranger)).toContain(`200 OK friend for ${friend}`);
+      expect(await raw('web', `GET http://${stranger}/`, friend)).toMatch(
+        /403 .*the permission profile does not allow it/,
+      );
+      expect(await raw('web', `CONNECT ${stranger}:80`)).toMatch(/403 .*does not allow it/);
+      expect(await raw('web', `CONNECT ${friend}:81`)).toMatch(/403 .*does not allow it/);
+      expect(await raw('web', `CONNECT 169.254.169.254:80`)).toContain('403');
+      expect(await raw('web', `GET http://user:pass@${friend}/`)).toMatch(/400 .*user name or password/);
+      expect(await raw('web', 'GET /relative')).toContain('400');
+      expect(await raw('web', 'CONNECT allowed.invalid:80')).toMatch(/502 .*its name was not resolved/);
+      for (const gateway of ['host.docker.internal', '172.17.0.1']) {
+        expect(await raw('web', `CONNECT ${gateway}:${onHost.port}`)).toMatch(/403 .*container host/);
+      }
+      // there is no way around the proxy
+      for (const address of [friend, '172.17.0.1', '10.88.0.1', '1.1.1.1']) {
+        expect(await inside('web', 'nc', '-w', '2', address, '80')).toMatch(/Network.*unreachable|No route/);
+      }
+      expect(await inside('web', 'cat', '/proc/net/dev')).not.toMatch(/eth|veth|tap/);
+      const logs = (await toolmgr('logs', 'web')).out;
+      expect(logs).toContain(`network isolation: the connection to ${stranger}:80 is not allowed`);
+
+      expect((await get('/containers/web/json')).HostConfig.NetworkMode).toMatch(/^container:/);
+      const exported = JSON.parse((await toolmgr('export', 'web')).out);
+      expect(exported).toMatchObject({ isolate_network: true, allow_docker_gateway: false });
+      expect(await toolmgr('rm', '--force', 'web')).toMatchObject({ code: 0 });
+      expect(await names()).toEqual([]);
+    },
+  );
+
+  runs(
+    [
+      'run.option.allow-docker-gateway',
+      'run.option.allow-docker-gateway-hosts',
+      'run.option.allow-docker-gateway-blocked',
+      'run.option.allow-docker-gateway-ports',
+    ],
+    'reaches this machine by the gateway names only with the flag, at any port, over stdio too',
+    async () => {
+      await using onHost = await serverOnThisMachine();
+      const image = [SERVER_IMAGE, '--', 'stdio'];
+      const blocked = await toolmgr('run', '--name', 'blocked', '--isolate-network', '--transport', 'stdio', ...image);
+      expect(blocked, blocked.err).toMatchObject({ code: 0 });
+      expect(await echo(endpointOf(blocked.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
+      const profile = join(state, 'one-port.json');
+      await writeFile(
+        profile,
+        JSON.stringify({ network: { outbound: { allow_host: ['a.example'], allow_port: [443] } } }),
+      );
+      const open = [
+        '--name',
+        'open',
+        '--transport',
+        'stdio',
+        '--allow-docker-gateway',
+        '--permission-profile',
+        profile,
+      ];
+      const opened = await toolmgr('run', ...open, ...image);
+      expect(opened, opened.err).toMatchObject({ code: 0 });
+      await echo(endpointOf(opened.out));
+      const gateways = ['host.docker.internal', 'host.containers.internal', 'gateway.docker.internal', '172.17.0.1'];
+      for (const gateway of gateways) {
+        const line = `GET http://${gateway}:${onHost.port}/`;
+        expect(await raw('blocked', line), gateway).toMatch(/403 .*container host/);
+        expect(await raw('open', line), gateway).toContain('200 OK on this machine');
+      }
+      expect(await raw('open', 'CONNECT 127.0.0.1:22')).toContain('403');
+      expect(await toolmgr('rm', '--force', 'blocked', 'open')).toMatchObject({ code: 0 });
+      expect(await names()).toEqual([]);
+    },
+  );
+
+  runs(
+    ['run.option.ignore-globally', 'run.option.ignore-globally-file', 'run.option.print-resolved-overlays'],
+    'hides what the ignore files of a mounted folder and of the user name, in writable mounts too',
+    async () => {
+      const data = join(state, 'data');
+      await mkdir(join(data, 'keys/deep'), { recursive: true });
+      await mkdir(join(state, 'config/toolmgr'), { recursive: true });
+      for (const path of ['.env', 'open.txt', 'keys/deep/id', 'a.pem', 'public.pem']) {
+        await writeFile(join(data, path), `content of ${path}`);
+      }
+      await writeFile(join(state, 'config/toolmgr/.toolmgrignore'), '*.pem\n');
+      await writeFile(join(data, '.toolmgrignore'), '# secrets\n.env\n/keys/\n!public.pem\n');
+      const base = ['--transport', 'stdio', '-v', `${data}:/data`];
+      const image = [SERVER_IMAGE, '--', 'stdio'];
+      const ran = await toolmgr('run', '--name', 'web', '--print-resolved-overlays', ...base, ...image);
+      expect(ran, ran.err).toMatchObject({ code: 0 });
+      expect(ran.out.match(/hidden from the container: .*/g)?.sort()).toEqual([
+        'hidden from the container: /data/.env (file)',
+        'hidden from the container: /data/a.pem (file)',
+        'hidden from the container: /data/keys (directory)',
+      ]);
+      await echo(endpointOf(ran.out));
+      const read = async (path: string) => (await inside('web', 'cat', `/data/${path}`)).trim();
+      expect(await read('open.txt')).toContain('content of open.txt');
+      expect(await read('public.pem')).toContain('content of public.pem');
+      expect(await read('.env')).toBe('');
+      expect(await read('a.pem')).toBe('');
+      expect(await inside('web', 'ls', '-A', '/data/keys')).toBe('');
+      expect(await inside('web', 'touch', '/data/keys/new')).toContain('Read-only');
+      expect(await inside('web', 'sh', '-c', 'echo x > /data/.env')).toMatch(/Read-only|denied/);
+      const own = await toolmgr('run', '--name', 'open', '--ignore-globally=false', ...base, ...image);
+      expect(own, own.err).toMatchObject({ code: 0, out: expect.not.stringContaining('hidden') });
+      await echo(endpointOf(own.out));
+      expect(await inside('open', 'cat', '/data/a.pem')).toContain('content of a.pem');
+      expect(JSON.parse((await toolmgr('export', 'open')).out)).toMatchObject({
+        ignore_config: { loadGlobal: false, printOverlays: false },
+      });
+    },
+  );
+
+  runs([], 'publishes ports on this machine, and removes what a killed proxy left', async () => {
+    const options = ['--name', 'killed', ...http, '-p', '3001'];
+    const ran = await toolmgr('run', ...options, SERVER_IMAGE, '--', 'streamableHttp');
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    const port = /published at 127\.0\.0\.1:(\d+)/.exec((await toolmgr('logs', 'killed')).out)?.[1];
+    expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
+    const [{ pid }] = JSON.parse((await toolmgr('list', '--format', 'json')).out) as [{ pid?: number }];
+    expect(pid).toBeTypeOf('number');
+    process.kill(pid as number, 'SIGKILL');
+    // the sidecar ends with the proxy
+    await until(async () => {
+      const running = await get('/containers/json?filters={"label":["dev.toolmgr.role=network"]}');
+      return running.length === 0;
+    }, 10_000);
+    const again = await toolmgr('start', 'killed');
+    expect(again, again.err).toMatchObject({ code: 0 });
+    expect(await echo(endpointOf(again.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
+    expect((await names()).length).toBe(2);
+    expect(await toolmgr('rm', '--force', 'killed')).toMatchObject({ code: 0 });
+    expect(await names()).toEqual([]);
+  });
+});
+
+/** A server of this machine that listens on all its addresses. */
+async function serverOnThisMachine(): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer((_, response) => response.end('on this machine'));
+  await once(server.listen(0, '0.0.0.0'), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readWorkload, readWorkloads, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { processesWith } from '../../support/processes.ts';
+import { until } from '../../support/until.ts';
+import { toolmgr } from './toolmgr.ts';
+
+const TELLS = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
+const LONG = 180_000;
+
+/** Commands that begin with these pauses in between, in milliseconds. */
+const CASES = [
+  { exists: false, commands: ['run', 'run', 'rm'], pauses: [0, 700] },
+  { exists: true, commands: ['stop', 'start'], pauses: [50] },
+  { exists: true, commands: ['rm', 'start'], pauses: [0] },
+  { exists: true, commands: ['restart', 'restart'], pauses: [100] },
+  { exists: true, commands: ['rm', 'rm', 'run'], pauses: [20, 300] },
+] as const;
+
+let state: string;
+
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'toolmgr-once-'));
+});
+
+afterEach(async () => {
+  if ((await readWorkloads(state)).length > 0) await toolmgr(state, 'rm', '--force', '--all');
+  await rm(state, { recursive: true, force: true });
+}, LONG);
+
+describe('two commands at once on one name', () => {
+  it.each(CASES)(
+    '$commands leave a workload that runs or none, and a reason for each failure',
+    async ({ exists, commands, pauses }) => {
+      const args = { run: ['run', '--name', 'one', ...TELLS], rm: ['rm', '--force', 'one'] } as const;
+      if (exists) expect((await toolmgr(state, ...args.run)).code).toBe(0);
+      const running = [];
+      for (const [at, command] of commands.entries()) {
+        running.push(toolmgr(state, ...(command === 'run' || command === 'rm' ? args[command] : [command, 'one'])));
+        await delay(pauses[at] ?? 0);
+      }
+      for (const { code, err } of await Promise.all(running)) {
+        if (code !== 0) expect(err).toMatch(/^(toolmgr: |one )/m);
+        expect(err).not.toMatch(/^ +at /m);
+      }
+      const proxies = () => processesWith('toolmgr proxy one').length + processesWith('proxy-main.ts one').length;
+      const record = await readWorkload(state, 'one');
+      const shown = record?.status.status ?? 'gone';
+      expect(['running', 'stopped', 'gone']).toContain(shown);
+      await until(() => proxies() === (shown === 'running' ? 1 : 0), 10_000);
+      const left = await readdir(workloadsDir(state));
+      expect(left.filter((entry) => entry !== '.changed' && entry !== 'one')).toEqual([]);
+      // the state is good for the next command
+      expect((await toolmgr(state, 'list', '--all')).code).toBe(0);
+    },
+    LONG,
+  );
+});

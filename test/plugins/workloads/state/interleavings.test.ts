@@ -19,6 +19,9 @@ class World {
   readonly alive = new Set<number>();
   readonly signalled = new Set<number>();
   readonly actors: Actor[] = [];
+  /** How many starts were requested, in all and before the last stop was. */
+  starts = 0;
+  startsBeforeStop: number | undefined;
   #pids = 0;
   #ids = 0;
 
@@ -72,6 +75,7 @@ class World {
     const said = this.change((now) => transitions.requestStart(now, me));
     if (said === undefined || said === 'gone' || 'refused' in said) return;
     const { generation } = said.change;
+    this.starts++;
     yield;
     this.add((pid) => this.#proxy(pid, generation));
     // the command waits until its start has an outcome
@@ -97,6 +101,7 @@ class World {
 
   *#stop(): Actor {
     this.change((now) => transitions.requestStop(now));
+    this.startsBeforeStop = this.starts;
     const record = this.read();
     if (record === undefined) return;
     const { proxy, runId } = record.status;
@@ -156,6 +161,8 @@ describe('commands at once on one workload', () => {
         const record = world.read();
         const status = record?.status.status ?? 'gone';
         expect(['gone', 'running', 'stopped']).toContain(status);
+        // a stop ends every start that was requested before it, also one without a proxy
+        if (world.starts === world.startsBeforeStop) expect(status).not.toBe('running');
         // every process that is left is the proxy of the record
         expect(world.actors).toHaveLength(status === 'running' ? 1 : 0);
         expect(world.proxies()).toHaveLength(status === 'running' ? 1 : 0);

@@ -1,7 +1,7 @@
 import { isObject } from '@toolmgr/core';
 import type { z } from 'zod';
 import { remoteUrlProblem } from '../shared/safe-http/remote-http.ts';
-import { imageServer, issueText, remoteServer } from './entry-schemas.ts';
+import { imageServer, issueText, type RemoteServer, remoteServer } from './entry-schemas.ts';
 import { isEntryName, shownText } from './entry-text.ts';
 import { collectEntries, type Registry } from './registry-data.ts';
 import { readServerRecord } from './server-record.ts';
@@ -67,7 +67,7 @@ function readContractDocument(value: Readonly<Record<string, unknown>>, rules: D
     }
     for (const [name, given] of remotes) {
       const read = checked(name, remoteServer, given);
-      const problem = 'reason' in read ? read.reason : urlProblem(read.value.url, rules);
+      const problem = 'reason' in read ? read.reason : urlsProblem(read.value, rules);
       if (problem !== undefined) found.leaveOut(shownText(name), problem);
       else if ('value' in read) found.add({ name, remote: read.value });
     }
@@ -85,7 +85,7 @@ function readRecords(value: unknown, records: readonly unknown[], rules: Documen
       continue;
     }
     const { entry, isOlder } = read;
-    const problem = entry.remote === undefined ? undefined : urlProblem(entry.remote.url, rules);
+    const problem = entry.remote === undefined ? undefined : urlsProblem(entry.remote, rules);
     if (problem !== undefined) found.leaveOut(entry.name, problem);
     else found.add(entry, isOlder);
   }
@@ -114,9 +114,16 @@ function checked<S extends z.ZodType>(
   return read.success ? { value: read.data } : { reason: issueText(read.error) };
 }
 
-function urlProblem(url: string, { allowPrivateAddresses = false }: DocumentRules): string | undefined {
-  const problem = remoteUrlProblem(url, { allowHttp: allowPrivateAddresses, allowPrivateAddresses });
-  return problem === undefined ? undefined : `url: ${problem}`;
+/** The first URL of a remote server that the rules forbid: its own, or one of its login. */
+function urlsProblem({ url, oauth_config: oauth = {} }: RemoteServer, rules: DocumentRules): string | undefined {
+  const { allowPrivateAddresses = false } = rules;
+  const urls = { url, issuer: oauth.issuer, authorize_url: oauth.authorize_url, token_url: oauth.token_url };
+  for (const [name, value] of Object.entries(urls)) {
+    if (value === undefined) continue;
+    const problem = remoteUrlProblem(value, { allowHttp: allowPrivateAddresses, allowPrivateAddresses });
+    if (problem !== undefined) return `${name}: ${problem}`;
+  }
+  return undefined;
 }
 
 function textOf(value: unknown): string {

@@ -30,6 +30,7 @@ export async function remoteAuthFromFlags(
     resource,
     scopes: flags.remoteAuthScopes === undefined ? undefined : [...flags.remoteAuthScopes],
     scope_param_name: flags.remoteAuthScopeParamName,
+    oauth_params: flags.remoteAuthParams === undefined ? undefined : { ...flags.remoteAuthParams },
     callback_port: flags.remoteAuthCallbackPort,
     skip_browser: flags.remoteAuthSkipBrowser,
     timeout: flags.remoteAuthTimeout,

@@ -17,6 +17,8 @@ export interface RemoteAuthFlags {
   readonly remoteAuthResource?: string;
   readonly remoteAuthScopeParamName?: string;
   readonly remoteAuthScopes?: readonly string[];
+  /** Further parameters of the authorization request: of a registry entry, there is no option. */
+  readonly remoteAuthParams?: Readonly<Record<string, string>>;
   readonly remoteAuthSkipBrowser?: boolean;
   /** Go duration. */
   readonly remoteAuthTimeout?: string;

@@ -125,6 +125,7 @@ function remoteUse(name: string, server: RemoteServer, flags: RunFlags) {
       proxyPort: flags.proxyPort ?? server.proxy_port,
       stateless: flags.stateless ?? (transport === 'streamable-http' ? server.stateless : undefined),
       ...(Object.keys(headers).length === 0 ? {} : { remoteForwardHeaders: headers }),
+      ...loginOf(server, flags),
     },
   };
 }
@@ -147,6 +148,38 @@ function headerDefaults(
   return Object.fromEntries(
     open.flatMap(({ name: header, default: value }) => (value === undefined ? [] : [[header, value]])),
   );
+}
+
+/** The login settings of a remote entry; those of the user win, and a bearer token or another issuer takes their place. */
+function loginOf({ oauth_config: oauth = {} }: RemoteServer, flags: RunFlags): Partial<RunFlags> {
+  const { remoteAuthBearerToken: token, remoteAuthBearerTokenFile: file } = flags;
+  if (token !== undefined || file !== undefined) return {};
+  const isOwnServer = [flags.remoteAuthIssuer, flags.remoteAuthAuthorizeUrl, flags.remoteAuthTokenUrl].some(
+    (each) => each !== undefined,
+  );
+  const clientId = flags.remoteAuthClientId ?? (isOwnServer ? undefined : oauth.client_id);
+  const params = Object.entries(oauth.oauth_params ?? {}).filter(([name]) => !SET_BY_LOGIN.test(name));
+  return {
+    ...(isOwnServer ? {} : serverOf(oauth, clientId)),
+    ...(params.length === 0 ? {} : { remoteAuthParams: Object.fromEntries(params) }),
+    remoteAuthClientId: clientId,
+    remoteAuthScopes: flags.remoteAuthScopes ?? oauth.scopes,
+    remoteAuthResource: flags.remoteAuthResource ?? oauth.resource,
+    remoteAuthCallbackPort: flags.remoteAuthCallbackPort ?? oauth.callback_port,
+  };
+}
+
+/** Parameters of an authorization request that an entry does not change. */
+const SET_BY_LOGIN = /^(response_type|client_id|redirect_uri|state|resource|scope|nonce|prompt|code_.*)$/;
+
+/** Endpoints without metadata need a client, because it cannot be registered; without one the server is asked. */
+function serverOf(
+  oauth: NonNullable<RemoteServer['oauth_config']>,
+  clientId: string | undefined,
+): Pick<RunFlags, 'remoteAuthIssuer' | 'remoteAuthAuthorizeUrl' | 'remoteAuthTokenUrl'> {
+  if (oauth.issuer !== undefined) return { remoteAuthIssuer: oauth.issuer };
+  if (clientId === undefined || oauth.authorize_url === undefined || oauth.token_url === undefined) return {};
+  return { remoteAuthAuthorizeUrl: oauth.authorize_url, remoteAuthTokenUrl: oauth.token_url };
 }
 
 /** Rights of this machine are shown, and used only after a yes. */

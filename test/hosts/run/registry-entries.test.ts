@@ -117,6 +117,37 @@ describe('run NAME', () => {
     expect(config.header_forward).toEqual({ add_plaintext_headers: { 'X-Region': 'eu', 'x-key': '1' } });
   });
 
+  it('takes the login of a remote entry, unless the user gives another or a token', async () => {
+    const oauth_config = {
+      issuer: 'https://id.example.com',
+      client_id: 'c',
+      scopes: ['a', 'b'],
+      resource: 'https://r.example.com',
+    };
+    await registry({ remote_servers: { api: { url: 'https://api.example.com/mcp', transport: 'sse', oauth_config } } });
+    expect((await run('api')).config.remote_auth_config).toEqual(oauth_config);
+    const { config } = await run('api', { remoteAuthIssuer: 'https://mine.example.com', remoteAuthScopes: ['c'] });
+    expect(config.remote_auth_config).toEqual({
+      issuer: 'https://mine.example.com',
+      scopes: ['c'],
+      resource: 'https://r.example.com',
+    });
+    const urls = { authorize_url: 'https://id.example.com/a', token_url: 'https://id.example.com/t' };
+    const params = { oauth_params: { audience: 'x', redirect_uri: 'https://evil.example' } };
+    const remote = { url: 'https://api.example.com/mcp', transport: 'sse', oauth_config: { ...urls, ...params } };
+    await registry({ remote_servers: { api: remote } });
+    expect((await run('api')).config.remote_auth_config).toEqual({ oauth_params: { audience: 'x' } });
+    expect((await run('api', { remoteAuthClientId: 'c' })).config.remote_auth_config).toEqual({
+      ...urls,
+      client_id: 'c',
+      oauth_params: { audience: 'x' },
+    });
+    const withToken = await run('api', { remoteAuthBearerToken: 'token' });
+    expect(withToken.config.remote_auth_config).toEqual({
+      bearer_token: 'REMOTE_AUTH_BEARER_TOKEN,target=bearer_token',
+    });
+  });
+
   it('asks for required variables on a terminal, hides secret ones, and keeps these out of the run configuration', async () => {
     const env_vars = [
       { name: 'TOKEN', required: true, secret: true, description: 'the token' },

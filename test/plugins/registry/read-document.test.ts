@@ -277,6 +277,14 @@ describe('a hostile registry document', () => {
     expect(registry).toMatchObject({ entries: [], leftOut: [{ reason: expect.stringMatching(/^url: /) }] });
   });
 
+  it.each(['issuer', 'authorize_url', 'token_url'])('refuses a private address as %s of a login', (name) => {
+    const oauth_config = { [name]: 'https://169.254.169.254/x' };
+    const remote = { url: 'https://example.com/mcp', transport: 'sse', oauth_config };
+    expect(registryOf({ remote_servers: { x: remote } }).leftOut).toEqual([
+      { name: 'x', reason: expect.stringContaining(`${name}: `) },
+    ]);
+  });
+
   it('accepts private addresses when the user allows them', () => {
     const document = { remote_servers: { x: { url: 'http://127.0.0.1:1/mcp', transport: 'sse' } } };
     expect(registryOf(document, { allowPrivateAddresses: true }).entries).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, posix, resolve } from 'node:path';
 import type { ContainerMount } from '@toolmgr/core';
 
@@ -48,11 +48,19 @@ const ENGINE_SOCKETS = ['/run/docker.sock', '/run/podman/podman.sock', '/run/con
 
 /** Mounts that give a container this machine, whatever else limits it. */
 function dangersOf({ source }: ContainerMount): readonly string[] {
-  const path = source.replace(/^\/var\/run(?=\/|$)/, '/run');
+  const path = realPath(source).replace(/^\/var\/run(?=\/|$)/, '/run');
   if (path === '/') return ['the container gets every file of this machine (mount of /)'];
   const socket = ENGINE_SOCKETS.find((each) => each === path || each.startsWith(`${path}/`));
   if (socket === undefined && !/\/(docker|podman|containerd)\.sock$/.test(path)) return [];
   return [`the container can control the container engine, and so this machine (mount of ${source})`];
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // it is the caller who says that it exists
+  }
 }
 
 /** Where relative paths begin, and which paths there are. */

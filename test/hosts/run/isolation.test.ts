@@ -243,19 +243,23 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     expect(ran, ran.err).toMatchObject({ code: 0 });
     const port = /published at 127\.0\.0\.1:(\d+)/.exec((await toolmgr('logs', 'killed')).out)?.[1];
     expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
-    const [{ pid }] = JSON.parse((await toolmgr('list', '--format', 'json')).out) as [{ pid?: number }];
-    expect(pid).toBeTypeOf('number');
-    process.kill(pid as number, 'SIGKILL');
-    // the sidecar ends with the proxy
-    await until(async () => {
-      const running = await get('/containers/json?filters={"label":["dev.toolmgr.role=network"]}');
-      return running.length === 0;
-    }, 10_000);
+    const kill = async (): Promise<void> => {
+      const [{ pid }] = JSON.parse((await toolmgr('list', '--format', 'json')).out) as [{ pid?: number }];
+      expect(pid).toBeTypeOf('number');
+      process.kill(pid as number, 'SIGKILL');
+      // the sidecar ends with the proxy
+      await until(async () => {
+        const running = await get('/containers/json?filters={"label":["dev.toolmgr.role=network"]}');
+        return running.length === 0;
+      }, 10_000);
+    };
+    await kill();
     const again = await toolmgr('start', 'killed');
     expect(again, again.err).toMatchObject({ code: 0 });
     expect(await echo(endpointOf(again.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
     expect((await names()).length).toBe(2);
-    expect(await toolmgr('rm', '--force', 'killed')).toMatchObject({ code: 0 });
+    await kill();
+    expect(await toolmgr('rm', 'killed')).toMatchObject({ code: 0 });
     expect(await names()).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,5 +62,31 @@ describe('mounts', () => {
     expect(readMounts([], { read: ['volume://data:/in'], write: [] }, cwd)).toEqual({
       reason: expect.stringContaining('named volumes are not supported'),
     });
+  });
+
+  it('warns about what gives a container this machine', () => {
+    const warned = (source: string) => {
+      const read = readMounts([`${source}:/in`], { read: [], write: [] }, '/', () => true);
+      return 'warnings' in read ? read.warnings.join() : read.reason;
+    };
+    expect(warned('/')).toContain('every file of this machine');
+    for (const path of [
+      '/var/run/docker.sock',
+      '/run',
+      '/var/run',
+      '/run/podman',
+      '/home/ada/.docker/run/docker.sock',
+    ]) {
+      expect(warned(path), path).toContain('can control the container engine');
+    }
+    expect(warned('/srv/../run/docker.sock')).toContain('can control the container engine');
+    expect(warned('/srv')).toBe('');
+    symlinkSync('/', join(cwd, 'link'));
+    expect(warned(join(cwd, 'link'))).toContain('every file of this machine');
+  });
+
+  it('refuses a folder whose path has a colon, also when it is relative', () => {
+    const read = readMounts(['data:/in'], { read: [], write: [] }, '/srv/a:b', () => true);
+    expect(read).toMatchObject({ reason: expect.stringContaining('contains a colon') });
   });
 });

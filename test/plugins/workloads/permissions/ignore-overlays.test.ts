@@ -1,0 +1,72 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { globalIgnoreFile, resolveOverlays } from '../../../../plugins/workloads/permissions/ignore-overlays.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-overlays-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+const hidden = async (mounted = 'data', globalFile?: string): Promise<readonly string[]> => {
+  const mounts = [{ source: join(folder, mounted), target: '/in', readOnly: false }];
+  const found = await resolveOverlays(mounts, globalFile === undefined ? undefined : join(folder, globalFile));
+  return found.map(({ target, kind }) => `${target} ${kind}`).sort();
+};
+
+describe('what ignore files hide', () => {
+  it('follows the rules of gitignore', async () => {
+    await write({
+      'data/.toolmgrignore': '# comment\n\n.env\n/top\nlogs/**/*.log\nbuild/\n*.pem\n!keep.pem\n',
+      ...{ 'data/.env': '', 'data/deep/er/.env': '', 'data/top': '', 'data/deep/top': '', 'data/logs/a/b/x.log': '' },
+      ...{ 'data/build/x': '', 'data/deep/build/y': '', 'data/a.pem': '', 'data/keep.pem': '', 'data/logs/x.txt': '' },
+    });
+    expect(await hidden()).toEqual([
+      ...['/in/.env file', '/in/a.pem file', '/in/build directory', '/in/deep/build directory'],
+      ...['/in/deep/er/.env file', '/in/logs/a/b/x.log file', '/in/top file'],
+    ]);
+  });
+
+  it('reads the global file first, so that a mount may take patterns back', async () => {
+    await write({ global: '*.key\n', 'data/a.key': '', 'data/b.key': '', 'data/.toolmgrignore': '!b.key\n' });
+    expect(await hidden('data', 'global')).toEqual(['/in/a.key file']);
+    expect(await hidden('data')).toEqual([]);
+    expect(await hidden('data', 'absent')).toEqual([]);
+  });
+
+  it('leaves mounted files and symbolic links alone', async () => {
+    await write({ global: '*\n', 'one.key': '', 'data/real': '' });
+    await symlink('/etc/passwd', join(folder, 'data/link'));
+    expect(await hidden('one.key', 'global')).toEqual([]);
+    expect(await hidden('data', 'global')).toEqual(['/in/real file']);
+  });
+
+  it('refuses names that an engine would read as parts of a mount', async () => {
+    for (const name of ['a:b', 'x,src=/etc', 'a\nb', 'q"']) {
+      await rm(join(folder, 'data'), { recursive: true, force: true });
+      await write({ 'data/.toolmgrignore': '*\n', [`data/${name}`]: '' });
+      await expect(hidden(), name).rejects.toThrow(/cannot be hidden: its name contains/);
+    }
+  });
+
+  it('has a bound', async () => {
+    await write({ 'data/.toolmgrignore': '*.x\n' });
+    await Promise.all(Array.from({ length: 1_001 }, (_, n) => writeFile(join(folder, `data/${n}.x`), '')));
+    await expect(hidden()).rejects.toThrow('hides more than 1000 files and directories of /in');
+  });
+
+  it('has its global file in the configuration folder of the user', () => {
+    expect(globalIgnoreFile({ XDG_CONFIG_HOME: '/x' })).toBe('/x/toolmgr/.toolmgrignore');
+    expect(globalIgnoreFile({ XDG_CONFIG_HOME: 'x', HOME: '/home/ada' })).toBe(
+      '/home/ada/.config/toolmgr/.toolmgrignore',
+    );
+  });
+});

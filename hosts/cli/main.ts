@@ -9,6 +9,7 @@ import { Interrupted, UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { addVmcpCommands } from '../vmcp/main.ts';
 import { addClientCommands } from './client/main.ts';
+import { addCompletionCommands } from './completion/main.ts';
 import { enterInvocationFolder } from './invoked-from.ts';
 import { addPluginCommands } from './plugin/main.ts';
 import { addSecretCommands } from './secret/main.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
   addSecretCommands(program);
   addVmcpCommands(program);
   addPluginCommands(program);
+  addCompletionCommands(program);
   program
     .command('version')
     .description('print the version')

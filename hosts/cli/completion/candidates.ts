@@ -1,0 +1,88 @@
+import type { Command, Option } from 'commander';
+
+/** Values that only the state folder knows. Read when they are asked for. */
+export interface KnownNames {
+  workloads(): Promise<readonly string[]>;
+  groups(): Promise<readonly string[]>;
+}
+
+/** A word that may follow. */
+export interface Candidate {
+  readonly value: string;
+  readonly about: string;
+}
+
+/**
+ * What may follow a command line. The last word is the one that is being typed, empty for a new one. Nothing follows `--`:
+ * its words are for the server.
+ */
+export async function candidates(
+  program: Command,
+  words: readonly string[],
+  names: KnownNames,
+): Promise<readonly Candidate[]> {
+  const typed = words.at(-1) ?? '';
+  const before = words.slice(0, -1);
+  if (before.includes('--')) return [];
+  const { command, waits } = follow(program, before);
+  const all = waits === undefined ? await wordsOf(command, typed, names) : await valuesOf(waits, names);
+  return all.filter(({ value }) => value.startsWith(typed));
+}
+
+/** The command that the words lead to, and the option whose value comes next. */
+function follow(program: Command, words: readonly string[]): { readonly command: Command; readonly waits?: Option } {
+  let command = program;
+  let waits: Option | undefined;
+  for (const word of words) {
+    if (waits !== undefined) waits = undefined;
+    else if (word.startsWith('-')) waits = word.includes('=') ? undefined : optionWithValue(command, word);
+    else command = command.commands.find((one) => one.name() === word || one.aliases().includes(word)) ?? command;
+  }
+  return waits === undefined ? { command } : { command, waits };
+}
+
+function optionWithValue(command: Command, word: string): Option | undefined {
+  const option = command.options.find(({ long, short }) => long === word || short === word);
+  return option?.required ? option : undefined;
+}
+
+async function valuesOf(option: Option, names: KnownNames): Promise<readonly Candidate[]> {
+  if (option.argChoices !== undefined) return option.argChoices.map(plain);
+  return option.attributeName() === 'group' ? (await names.groups()).map(plain) : [];
+}
+
+async function wordsOf(command: Command, typed: string, names: KnownNames): Promise<readonly Candidate[]> {
+  if (typed.startsWith('-')) {
+    return command.options
+      .filter(({ hidden }) => !hidden)
+      .flatMap(({ long, description }) => (long ? [{ value: long, about: firstSentence(description) }] : []));
+  }
+  const below = command.commands
+    .filter((one) => one.name() !== HIDDEN)
+    .map((one) => ({ value: one.name(), about: firstSentence(one.description()) }));
+  return [...below, ...(await namesFor(command, names)).map(plain)];
+}
+
+/** Names of workloads or groups, where the argument of a command is one. */
+async function namesFor(command: Command, names: KnownNames): Promise<readonly string[]> {
+  const [argument] = command.registeredArguments;
+  if (argument === undefined) return [];
+  if (/workload/.test(argument.description)) return names.workloads();
+  return /group/.test(argument.description) ? names.groups() : [];
+}
+
+/** Name of the command that the scripts call. */
+export const HIDDEN = 'complete';
+
+function plain(value: string): Candidate {
+  return { value, about: '' };
+}
+
+function firstSentence(text: string): string {
+  return (
+    text
+      .split(/[;:(]|\. /)[0]
+      ?.trim()
+      .replaceAll('\t', ' ') ?? ''
+  );
+}

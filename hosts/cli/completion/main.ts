@@ -1,0 +1,34 @@
+import { Argument, type Command } from 'commander';
+import { stdout } from '../../shared/terminal.ts';
+import { candidates, HIDDEN, type KnownNames } from './candidates.ts';
+import { COMPLETION_SCRIPTS, SHELLS, type Shell } from './scripts.ts';
+
+/** Adds `completion`, and the hidden command that the scripts call. */
+export function addCompletionCommands(program: Command): void {
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .description('print the completion script of a shell, e.g. for ~/.bashrc: source <(toolmgr completion bash)')
+    .action((shell: Shell) => void process.stdout.write(COMPLETION_SCRIPTS[shell]));
+  program
+    .command(HIDDEN, { hidden: true })
+    .argument('[words...]', 'the words of the command line')
+    .action(async (words: string[]) => {
+      for (const { value, about } of await candidates(program, words, NAMES)) {
+        stdout.line(about === '' ? value : `${value}\t${about}`);
+      }
+    });
+}
+
+/** Loads the records of workloads only when their names are asked for. */
+const NAMES: KnownNames = {
+  async workloads() {
+    const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
+    return (await readWorkloads(stateDir())).map(({ name }) => name);
+  },
+  async groups() {
+    const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
+    const { groupsOf } = await import('../../run/commands/groups.ts');
+    return (await groupsOf(stateDir(), await readWorkloads(stateDir()))).map(({ name }) => name);
+  },
+};

@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { candidates } from '../../../../hosts/cli/completion/candidates.ts';
+import { COMPLETION_SCRIPTS, SHELLS } from '../../../../hosts/cli/completion/scripts.ts';
+import { createProgram } from '../../../../hosts/cli/main.ts';
+import { createRecord } from '../../../../plugins/workloads/state/records.ts';
+import { workloadConfigOf } from '../../../support/workload-config.ts';
+
+const names = { workloads: async () => ['alpha', 'beta'], groups: async () => ['default', 'dev'] };
+const following = async (...words: string[]) =>
+  (await candidates(createProgram(), words, names)).map(({ value }) => value);
+
+describe('completion', () => {
+  it('completes commands, options, their values, and names of workloads and groups', async () => {
+    expect((await following('sta')).sort()).toEqual(['start', 'status']);
+    expect(await following('group', '')).toEqual(['create', 'list', 'rm']);
+    expect(await following('stop', '--t')).toEqual(['--timeout']);
+    expect(await following('list', '--format', '')).toEqual(['text', 'json', 'mcpservers']);
+    expect(await following('stop', '')).toEqual(['alpha', 'beta']);
+    expect(await following('stop', 'alpha', 'b')).toEqual(['beta']);
+    expect(await following('logs', '--follow', 'al')).toEqual(['alpha']);
+    expect(await following('list', '--group', 'd')).toEqual(['default', 'dev']);
+    expect(await following('group', 'rm', 'de')).toEqual(['default', 'dev']);
+  });
+
+  it('shows no hidden command, and nothing after --', async () => {
+    expect(await following('')).toContain('run');
+    expect(await following('complete')).toEqual([]);
+    expect(await following('run', 'x', '--', '--na')).toEqual([]);
+  });
+
+  it('describes each command in one sentence', async () => {
+    const found = await candidates(createProgram(), ['inspec'], names);
+    expect(found).toEqual([{ value: 'inspect', about: expect.stringMatching(/^show the configuration/) }]);
+  });
+});
+
+describe('completion scripts', () => {
+  let state: string;
+
+  beforeAll(async () => {
+    state = await mkdtemp(join(tmpdir(), 'toolmgr-complete-'));
+    await createRecord(state, workloadConfigOf('my-server'));
+  });
+  afterAll(() => rm(state, { recursive: true, force: true }));
+
+  it('completes in bash', () => {
+    const cli = `${process.execPath} --conditions=development ${join(import.meta.dirname, '../../../../hosts/cli/main.ts')}`;
+    const script = `
+      toolmgr() { ${cli} "$@"; }
+      ${COMPLETION_SCRIPTS.bash}
+      COMP_WORDS=(toolmgr stop my); COMP_CWORD=2; _toolmgr; echo "\${COMPREPLY[@]}"
+      COMP_WORDS=(toolmgr "\\$(touch ${state}/evaluated)" ""); COMP_CWORD=2; _toolmgr; ls ${state}`;
+    const ran = spawnSync('bash', ['-c', script], {
+      encoding: 'utf8',
+      env: { ...process.env, TOOLMGR_STATE_DIR: state },
+    });
+    expect(ran.stdout.split('\n')[0]).toBe('my-server');
+    expect(ran.stdout).not.toContain('evaluated');
+  });
+
+  for (const shell of SHELLS) {
+    it.skipIf(spawnSync('which', [shell]).status !== 0)(`is a valid script of ${shell}`, () => {
+      expect(spawnSync(shell, ['-n'], { input: COMPLETION_SCRIPTS[shell], encoding: 'utf8' })).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+    });
+  }
+});

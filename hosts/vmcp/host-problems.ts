@@ -15,10 +15,20 @@ export function unsupportedSettings(config: VmcpConfig, facts: FileFacts): Probl
       'discovered works only under the operator; write the strategies and source: inline',
     );
   }
-  if (config.statusPages !== undefined && PAGES.has(config.endpoint?.path ?? '')) {
-    refuse(['endpoint', 'path'], `is the path of a status page, which statusPages protects; expected another path`);
+  for (const [path, where] of pathsOf(config)) {
+    if (config.statusPages === undefined || path === undefined || !PAGES.has(path)) continue;
+    refuse(['endpoint', ...where], `is the path of a status page, which statusPages protects; expected another path`);
   }
   return [...problems, ...credentialsOfPrograms(config, facts)];
+}
+
+/** The paths of the endpoint with their keys. */
+function pathsOf({ endpoint }: VmcpConfig): readonly (readonly [string | undefined, readonly string[]])[] {
+  return [
+    [endpoint?.path, ['path']],
+    [endpoint?.sse?.path, ['sse', 'path']],
+    [endpoint?.sse?.messagesPath, ['sse', 'messagesPath']],
+  ];
 }
 
 const PAGES: ReadonlySet<string> = new Set(['/status', '/api/backends/health', '/metrics', '/api/explain']);

@@ -30,9 +30,10 @@ export class SseConnection implements HeartbeatListener {
   sessionId: string | undefined;
   /** An `initialize` is being answered. */
   isInitializing = false;
+  /** Messages that are being answered. */
+  running = 0;
   readonly #parts: SseConnectionParts;
   readonly #drained = new Set<() => void>();
-  #running = 0;
   #beats = 0;
   #isOpen = true;
   #endsWhenIdle = false;
@@ -66,11 +67,11 @@ export class SseConnection implements HeartbeatListener {
 
   /** Waits for `work`, during which the connection is not ended by {@link endWhenIdle}. */
   async during(work: void | Promise<void>): Promise<void> {
-    this.#running++;
+    this.running++;
     try {
       await work;
     } finally {
-      this.#running--;
+      this.running--;
       if (this.#endsWhenIdle) this.endWhenIdle();
     }
   }
@@ -87,7 +88,7 @@ export class SseConnection implements HeartbeatListener {
 
   /** Ends the connection as soon as all running calls are answered. */
   endWhenIdle(): void {
-    if (this.#running === 0) this.end('closed');
+    if (this.running === 0) this.end('closed');
     else this.#endsWhenIdle = true;
   }
 

@@ -43,6 +43,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
   const { legacy, limits, log, heartbeat, path, messagesPath } = parts;
   const connections = new Map<string, SseConnection>();
   const unused = new Shares<SseConnection>(limits.sessions, limits.sessionsPerCaller);
+  const mostRunning = limits.inFlightPerCaller + limits.queuePerCaller;
   const slow = throttledLine(parts, 'SSE clients were disconnected because they read too slowly');
 
   function connect({ inbound, responder, caller }: HttpExchange): void {
@@ -92,6 +93,9 @@ export function createSseServer(parts: SseServerParts): SseServer {
       await endSession(connection, caller);
       connection.end('closed');
       return refuse(responder, 404, UNKNOWN_SESSION, UNKNOWN);
+    }
+    if (message.kind === 'request' && connection.running >= mostRunning) {
+      return refuse(responder, 429, CODE.invalidRequest, BUSY, { 'retry-after': '1' });
     }
     inbound.record?.isAnsweredElsewhere();
     responder.send(202, { 'content-type': 'text/plain' }, 'Accepted');
@@ -197,6 +201,7 @@ const UNKNOWN_SESSION = -32001;
 const MISSING = `the query parameter ${SESSION_PARAMETER} is missing: POST to the URL of the endpoint event`;
 const UNKNOWN = 'the session is unknown or has ended: connect again';
 const FULL = 'the gateway has reached its limit of sessions';
+const BUSY = 'too many requests of this session are running';
 const INITIALIZED = 'this session was initialized already';
 const UNINITIALIZED = 'the session is not initialized: send initialize first';
 const SILENT: Responder = { send: () => {}, open: () => CLOSED_STREAM, onDisconnect: () => {} };

@@ -36,4 +36,20 @@ describe('routes of plugins', () => {
     const opening = testGateway({ plugins: [about, twice], plan: plan(about, twice) });
     await expect(opening).rejects.toMatchObject({ code: 'ROUTE_TAKEN', message: 'GET /about/tools is mounted twice' });
   });
+
+  it('are not at a path of HTTP+SSE, whose paths differ from the others', async () => {
+    const open = (sse: object, more: object = {}) => {
+      const endpoint = { path: '/tools', sse, ...more };
+      return testGateway({ plugins: [about], plan: { ...plan(about), endpoint } });
+    };
+    await using kit = await open({});
+    expect((await kit.gateway.fetch(new Request('http://localhost/sse', { method: 'POST' }))).status).toBe(405);
+    for (const [given, message] of [
+      [{ messagesPath: '/about/tools' }, '/about/tools is the path of messages of the endpoint'],
+      [{ path: '/tools' }, '/tools is both the path of MCP and the path of event streams'],
+      [{ messagesPath: '/sse' }, '/sse is both the path of event streams and the path of messages'],
+    ] as const)
+      await expect(open(given), message).rejects.toThrow(message);
+    await expect(open({}, { postOnly: true })).rejects.toThrow('endpoint.sse needs GET');
+  });
 });

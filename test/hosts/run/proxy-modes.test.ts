@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import getPort from 'get-port';
@@ -10,12 +12,16 @@ import { type Listening, listening, published } from '../../proof/wire/published
 import { SDK_CLIENTS } from '../../proof/wire/sdk-clients.ts';
 import { type ConformanceServer, startConformanceServer } from '../../support/conformance-server.ts';
 import { proves } from '../../support/proves.ts';
+import { rig } from '../../support/rig.ts';
 import { connectSse, openSseSession } from '../../support/sse-client.ts';
 import { until } from '../../support/until.ts';
 import { planned, type ServedPlan, served } from './planned-gateway.ts';
 import { toolmgr } from './toolmgr.ts';
 
+const execute = promisify(execFile);
 const LONG = 90_000;
+const python = rig('mcp-python-1');
+if ('missing' in python) console.warn(`skipped: the test with Python (${python.missing})`);
 const LEGACY = SDK_CLIENTS['SDK 1.x'];
 const MODERN = SDK_CLIENTS['SDK 2.x, modern'];
 const { file: NODE, args: EVERYTHING } = published('everything');
@@ -137,6 +143,24 @@ describe('the proxy mode sse', () => {
     await expect(planned(['--proxy-mode', 'sse', url])).rejects.toThrow(/--proxy-mode sse is for stdio servers/);
     await expect(planned(['--proxy-mode', 'tcp', url])).rejects.toThrow(/streamable-http, sse/);
   });
+});
+
+describe('a client of HTTP+SSE in Python', () => {
+  it.skipIf('missing' in python)(
+    'lists and calls the tools of a stdio program',
+    async () => {
+      const file = 'folder' in python ? join(python.folder, 'venv/bin/python') : '';
+      await using proxy = await served(['--proxy-mode', 'sse', ...everything('stdio')]);
+      const script = join(import.meta.dirname, '../../proof/python/sse-client.py');
+      const { stdout } = await execute(file, [script, `${proxy.origin}/sse`], { timeout: LONG });
+      expect(JSON.parse(stdout)).toMatchObject({
+        version: '2025-11-25',
+        tools: expect.arrayContaining(['echo']),
+        echo: 'Echo: hi',
+      });
+    },
+    LONG,
+  );
 });
 
 describe('the URL that SSE clients send to', () => {

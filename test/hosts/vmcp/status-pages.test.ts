@@ -255,9 +255,15 @@ describe('status pages of a vmcp file', () => {
   });
 
   it('refuses an endpoint at the path of a protected page', async () => {
-    const more = { statusPages: { port: 0 }, endpoint: { path: '/metrics' } };
-    await expect(readConfig(configOf('http://a.test/mcp', more), 'f.yaml', catalogue)).rejects.toThrow(
-      'endpoint.path: is the path of a status page',
-    );
+    for (const [endpoint, where] of [
+      [{ path: '/metrics' }, 'endpoint.path'],
+      [{ sse: { path: '/metrics' } }, 'endpoint.sse.path'],
+      [{ sse: { messagesPath: '/status' } }, 'endpoint.sse.messagesPath'],
+    ] as const) {
+      const more = { statusPages: { port: 0 }, endpoint };
+      await expect(readConfig(configOf('http://a.test/mcp', more), 'f.yaml', catalogue)).rejects.toThrow(
+        `${where}: is the path of a status page`,
+      );
+    }
   });
 });

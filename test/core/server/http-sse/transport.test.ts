@@ -188,6 +188,19 @@ describe('the transport HTTP+SSE', () => {
     for (const client of clients) client.close();
   });
 
+  it('refuses more requests than may run, and still takes responses', async () => {
+    await using gateway = await open({ limits: { inFlightPerCaller: 1, queuePerCaller: 1 } });
+    using client = await openSseSession(`${gateway.origin}/sse`, {}, { elicitation: {} });
+    for (const id of [1, 2]) await client.send({ id, method: 'tools/call', params: { name: 'elicit' } });
+    const refused = await client.send({ id: 3, method: 'ping' });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    await until(() => client.received().filter(({ method }) => method === 'elicitation/create').length === 2);
+    for (const { id, method } of client.received())
+      if (method !== undefined) await client.send({ id: id ?? 0, result: { action: 'decline' } });
+    await client.next(({ id }) => id === 2);
+    expect(await client.request('ping')).toMatchObject({ result: {} });
+  });
+
   it('ends a client that does not read, within a bound of unsent bytes', async () => {
     await using gateway = await open({ limits: { resultBytes: 1_000_000 } });
     gateway.service.tools.set('big', () => text('x'.repeat(800_000)));

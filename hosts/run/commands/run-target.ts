@@ -23,7 +23,9 @@ import { runInForeground } from './foreground.ts';
 import { groupsOf } from './groups.ts';
 import { type NewFromTarget, newWorkload } from './new-workload.ts';
 import { preparePackageImage } from './package-image.ts';
-import { printFailure, startAndReport } from './start-detached.ts';
+import { printFailure, type Started, startAndReport } from './start-detached.ts';
+
+type FailedStart = Extract<Started, { kind: 'failed' }>;
 
 /** What `run` was told: what to run, and how. */
 export interface RunRequest {
@@ -64,9 +66,14 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
     return;
   }
   await removeRecord(state, config.name, id);
-  const missed = config.image === undefined ? undefined : made.missed;
-  if (missed !== undefined) stderr.line(`${missed}, so that it was run as a container image`);
-  printFailure(config.name, started);
+  printFailure(config.name, config.image === undefined ? started : explainMiss(started, made.missed));
+}
+
+/** A name that is nothing at all is often a typing error: the answer names the registry, and the proxy's log does not help. */
+function explainMiss(failed: FailedStart, missed: string | undefined): FailedStart {
+  if (missed === undefined || !/there is no image|no container engine/.test(failed.reason)) return failed;
+  const reason = `it is neither a registry entry nor a program nor a pullable image: ${missed}, and ${failed.reason}`;
+  return { ...failed, reason, lines: [] };
 }
 
 /** Whether a workload would be the first of its group, and the group was not created either. */

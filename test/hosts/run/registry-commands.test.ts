@@ -81,6 +81,19 @@ describe('the commands of the registry', () => {
   });
 });
 
+describe('run of a name that is nothing', () => {
+  it('says which registry was searched and the nearest name, and that there is no such image', async () => {
+    const env = { XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, DOCKER_HOST: `unix://${home}/no.sock` };
+    const args = ['run', '--network', 'none', '--transport', 'stdio', 'memroy'];
+    const ran = await startToolmgr(home, args, home, env).ended;
+    expect(ran.code).toBe(1);
+    expect(ran.err).toMatch(
+      /memroy could not be started: it is neither a registry entry nor a program nor a pullable image: the built-in registry has no server memroy \(did you mean memory\?\), and no container engine answers/,
+    );
+    expect((await toolmgr('list', '--format', 'json')).out).toBe('[]\n');
+  });
+});
+
 describe('the settings of a user', () => {
   it('are changed in their file with mode 0600, and its comments stay', async () => {
     const path = join(home, 'toolmgr/config.yaml');

@@ -75,6 +75,11 @@ export interface WorkloadSpec {
   readonly targetHost?: string;
   /** `shared`: the server keeps no state for its clients, and one session with it serves all of them. */
   readonly sessions?: 'perClient' | 'shared';
+  /**
+   * File in which the runtime remembers containers that outlive the gateway, so that the next one uses them. Without it none
+   * does.
+   */
+  readonly keepFile?: string;
   /** File for the output of the program; its size is limited. */
   readonly logFile?: string;
 }

@@ -34,7 +34,7 @@ export interface ContainerEngine extends AsyncDisposable {
   readonly name: EngineName;
   /** Path of the unix socket of its API. */
   readonly socket: string;
-  /** Ends the engine at once. Containers of podman live on, those of Docker too (`live-restore`). */
+  /** Ends the engine at once. Containers live on; those of Docker end when it is started again (no `live-restore`). */
   kill(): Promise<void>;
   /** Starts it again over the same folder. */
   restart(): Promise<void>;
@@ -85,7 +85,8 @@ export async function startEngine(
 async function launchDocker(folder: string, socket: string): Promise<ChildProcess> {
   const paths = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')];
   const rest = ['--pidfile', join(folder, 'pid'), '--host', `unix://${socket}`];
-  await rm(join(folder, 'pid'), { force: true });
+  // a killed containerd may stay as a zombie, which dockerd takes for a running one
+  for (const pid of ['pid', 'exec/containerd/containerd.pid']) await rm(join(folder, pid), { force: true });
   return started('dockerd', [...paths, ...rest, '--exec-opt', 'native.cgroupdriver=cgroupfs'], folder, {});
 }
 

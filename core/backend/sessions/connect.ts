@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Backend, BackendHello } from '../../contract/backend.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -261,7 +262,9 @@ export class Connector {
       lost: { value: (cause: ConnectionFailure) => (opened ? who.events.lost(cause) : undefined) },
     });
     let transport: Transport | undefined;
-    const about = { backend: backend.name, caller: who.caller, clientInfo, limits, log, events, now };
+    // a program that outlives gateways may still answer a request of an earlier one
+    const firstId = backend.command?.launcher === undefined ? 1 : randomInt(2 ** 47);
+    const about = { backend: backend.name, caller: who.caller, clientInfo, limits, log, events, now, firstId };
     const connection = new JsonRpcConnection(about, (sink) => {
       transport = this.#transport(sink, who);
       return transport;

@@ -37,6 +37,8 @@ export interface JsonRpcConnectionOptions {
   readonly limits: Limits;
   readonly log: Log;
   readonly events: SessionEvents;
+  /** Id of the first request: 1 unless given. */
+  readonly firstId?: number;
   now(): number;
 }
 
@@ -53,7 +55,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
   readonly #pending = new InFlightMap<number | string, PendingRequest>();
   readonly #bodies: RequestBodies;
   readonly #incoming: IncomingMessages;
-  #nextId = 1;
+  #nextId: number;
   #alive = true;
   #retired = false;
   /** Why it ended, unless the gateway closed it. */
@@ -63,6 +65,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
 
   constructor(options: JsonRpcConnectionOptions, makeWire: (sink: TransportSink) => Transport) {
     this.#options = options;
+    this.#nextId = options.firstId ?? 1;
     this.backend = options.backend;
     this.limits = options.limits;
     this.usedAtMs = options.now();

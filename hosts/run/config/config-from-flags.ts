@@ -78,6 +78,7 @@ export async function configFromFlags(
     trust_proxy_headers: flags.trustProxyHeaders === true,
     session_ttl: flags.sessionTtl,
     stateless: flags.stateless === true,
+    ...(flags.sessions === undefined ? {} : { sessions: flags.sessions }),
     strict_protocol_validation: flags.strictProtocolValidation === true,
     ...(flags.tools === undefined ? {} : { tools_filter: [...flags.tools] }),
     ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),

@@ -62,6 +62,11 @@ const RULES: readonly Rule[] = [
     because: 'needs --transport streamable-http or sse: a stdio program has no address',
   },
   {
+    flags: ['sessions'],
+    when: (kind, transport) => !isStdio(kind, transport, {} as RunFlags),
+    because: 'needs a stdio server: one with an HTTP transport has sessions of its own',
+  },
+  {
     flags: ['stateless'],
     when: (_kind, transport) => transport !== 'streamable-http',
     because: 'needs --transport streamable-http: only its servers can be stateless',

@@ -35,6 +35,7 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly caCert?: string;
   readonly imageVerification?: 'warn' | 'enabled' | 'disabled';
   readonly foreground?: boolean;
+  readonly sessions?: 'perClient' | 'shared';
   readonly env: Readonly<Record<string, string>>;
   readonly transport?: 'stdio' | 'sse' | 'streamable-http';
   readonly host: string;
@@ -214,6 +215,12 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       read: readDuration,
     },
     { flags: '--stateless', description: 'the server keeps no sessions: only POST is answered' },
+    {
+      flags: '--sessions <MODE>',
+      description:
+        'of a stdio server: perClient (default), or shared: one for all clients; on Docker it outlives the proxy',
+      choices: ['perClient', 'shared'],
+    },
     {
       flags: '--strict-protocol-validation',
       description:

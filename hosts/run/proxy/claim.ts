@@ -48,7 +48,9 @@ export async function claimWorkload(
   if (after === undefined) return { refused: `there is no workload ${name}` };
   if (refused !== undefined || after.config === undefined) return { refused: refused ?? 'it cannot be read' };
   // what a killed proxy left would hold files, ports and memory
-  if (before.runId !== undefined) await removeLeftovers(after.config, before.runId).catch(() => undefined);
+  if (before.runId !== undefined) {
+    await removeLeftovers(after.config, before.runId, { leavesLasting: true }).catch(() => undefined);
+  }
   const mine = { runId, startedAtMs: nowMs, ...(proxy === undefined ? {} : { proxy }) };
   const claimed = after.status.generation;
   return {

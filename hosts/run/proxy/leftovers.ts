@@ -5,17 +5,18 @@ import { sweepOrphans } from './sweep-orphans.ts';
  * Removes the containers, or ends the processes, that the start `runId` of a workload left; without `runId` those of every
  * start. Resolves with their number.
  *
- * Containers are removed first: the engine would start a container again whose process was ended.
+ * With `leavesLasting` containers that outlive a proxy stay. Containers are removed first: the engine would start a container again whose process was ended.
  * @throws GatewayFault when the workload is an image and no container engine answers
  */
 export async function removeLeftovers(
   config: Pick<RunConfig, 'name' | 'image'> | undefined,
   runId: string | undefined,
+  options: { readonly leavesLasting?: boolean } = {},
 ): Promise<number> {
   let removed = 0;
   if (config?.image !== undefined) {
     const { removeContainersOf } = await import('@toolmgr/plugins/workloads/container');
-    removed = await removeContainersOf(config.name, runId);
+    removed = await removeContainersOf(config.name, runId, options);
   }
   return removed + (runId === undefined ? 0 : await sweepOrphans(runId));
 }

@@ -1,6 +1,7 @@
+import { dirname, join } from 'node:path';
 import type { ContainerBuild, PlanInput, PluginUse } from '@toolmgr/core';
 import { durationMs, imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
-import { type RunConfig, readMounts, servesSse } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readMounts, servesSse, WORKLOAD_FILES } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
 import { secretVariables } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
@@ -84,7 +85,7 @@ function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {
 function workloadFrom(config: RunConfig, { runId, logFile, secrets = {} }: RunStart) {
   const { name, group, transport, remote_url: url, process: program, cmd_args } = config;
   const variables = { ...config.env_vars, ...secretVariables(config.secrets ?? [], secrets) };
-  const shared = { name, group, transport, ...(config.stateless ? { sessions: 'shared' } : {}) };
+  const shared = { name, group, transport, ...sessionsOf(config) };
   if (config.image !== undefined) {
     return {
       runtime: 'container',
@@ -92,6 +93,7 @@ function workloadFrom(config: RunConfig, { runId, logFile, secrets = {} }: RunSt
       container: containerOf(config, config.image),
       env: { ...variables, [RUN_ID_VARIABLE]: runId },
       logFile,
+      keepFile: join(dirname(logFile), WORKLOAD_FILES.containers),
       ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
     };
   }
@@ -104,6 +106,11 @@ function workloadFrom(config: RunConfig, { runId, logFile, secrets = {} }: RunSt
     ...(config.target_host === undefined ? {} : { targetHost: config.target_host }),
     ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
   };
+}
+
+/** One session with a server without state serves all clients. */
+function sessionsOf({ stateless, sessions }: RunConfig): Pick<RunConfig, 'sessions'> {
+  return stateless ? { sessions: 'shared' } : present({ sessions });
 }
 
 function containerOf(config: RunConfig, image: string) {

@@ -97,6 +97,12 @@ const workload = z.strictObject({
     .enum(['perClient', 'shared'])
     .optional()
     .describe('`shared`: one session for all clients, for servers without state'),
+  keepFile: z
+    .string()
+    .optional()
+    .describe(
+      'file that remembers the containers of a stdio server with `sessions: shared`: they outlive the gateway, and the next one uses them',
+    ),
   logFile: z.string().optional().describe('file for the output of the program'),
 });
 

@@ -3,7 +3,14 @@ import { GatewayFault, type WorkloadSpec } from '@toolmgr/core';
 import type { Container, ContainerInfo } from 'dockerode';
 import { type ContainerUse, createOptions } from './create-options.ts';
 import type { Engine } from './engine.ts';
-import { MANAGED } from './labels.ts';
+import { LASTING, MANAGED } from './labels.ts';
+
+/** Whether a container that outlives the gateway stays. */
+export type Spared = (container: {
+  readonly id: string;
+  readonly isRunning: boolean;
+  readonly hash: string;
+}) => boolean;
 
 /** Docker's answer to a name in use; podman answers 500 and says so in its text. */
 const CONFLICT = 409;
@@ -33,18 +40,20 @@ export async function createContainer(
 }
 
 /**
- * Removes the containers of a workload: of the start `only`, or of all but the start `keep`. Repeating it is safe. Resolves
- * with their number.
+ * Removes the containers of a workload: of the start `only`, or of all but the start `keep`. Those that outlive a gateway belong to
+ * every start; `spare` says which of them stay. Repeating it is safe. Resolves with their number.
  */
 export async function removeContainers(
   engine: Engine,
   workload: string,
-  { keep, only }: { readonly keep?: string; readonly only?: string },
+  { keep, only, spare }: { readonly keep?: string; readonly only?: string; readonly spare?: Spared },
 ): Promise<number> {
   const filters = { label: [`${MANAGED}=true`, `${MANAGED}.name=${workload}`] };
   const found = await engine.api.listContainers({ all: true, filters });
-  const old = found.filter(({ Labels }) => {
+  const old = found.filter(({ Id, State, Labels }) => {
     const run = Labels[`${MANAGED}.run`];
+    if (Labels[LASTING] !== undefined)
+      return spare?.({ id: Id, isRunning: State === 'running', hash: Labels[LASTING] }) !== true;
     return (keep === undefined || run !== keep) && (only === undefined || run === only);
   });
   const isNetwork = ({ Labels }: ContainerInfo) => Labels[`${MANAGED}.role`] === 'network';

@@ -17,7 +17,7 @@ export interface ContainerUse extends ContainerIdentity {
  * What the engine is told to create. Pure.
  *
  * No capability, `no-new-privileges`, no terminal. A container that is attached to (stdio) closes its stdin with the first
- * client, so that it ends with the gateway. The gateway and not the engine starts a container again, so that none runs
+ * client, so that it ends with the gateway, unless it is lasting. The gateway and not the engine starts a container again, so that none runs
  * without its proxy after the machine was restarted.
  * Source: run spec §1; reference run-command §4.2, §4.3.
  */
@@ -33,7 +33,7 @@ export function createOptions(spec: WorkloadSpec, use: ContainerUse): ContainerC
     Labels: labelsOf(use, container.labels),
     Tty: false,
     OpenStdin: isStdio,
-    StdinOnce: isStdio,
+    StdinOnce: isStdio && use.lasting === undefined,
     AttachStdin: isStdio,
     AttachStdout: isStdio,
     AttachStderr: isStdio,

@@ -6,11 +6,19 @@ import { MANAGED } from './labels.ts';
 export type { EngineCheck };
 
 /**
- * Removes the containers of a workload: those of the start `runId`, or of every start. Resolves with their number.
+ * Removes the containers of a workload: those of the start `runId`, or of every start. Resolves with their number. With
+ * `leavesLasting` those that outlive a gateway stay, because the next one may use them.
  * @throws GatewayFault WORKLOAD_FAILED when no engine answers
  */
-export async function removeContainersOf(workload: string, runId: string | undefined): Promise<number> {
-  return removeContainers(await connectEngine(), workload, runId === undefined ? {} : { only: runId });
+export async function removeContainersOf(
+  workload: string,
+  runId: string | undefined,
+  { leavesLasting = false }: { readonly leavesLasting?: boolean } = {},
+): Promise<number> {
+  return removeContainers(await connectEngine(), workload, {
+    ...(runId === undefined ? {} : { only: runId }),
+    spare: () => leavesLasting,
+  });
 }
 
 /** Every engine socket of this machine, and whether an engine answers. */

@@ -86,7 +86,9 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
       if (signal.aborted) return { is: 'removed' };
       if (seen.is === 'running') {
         setRunning();
-        await container.wait({ abortSignal: signal }).catch(() => undefined);
+        // an engine that was killed does not end the request
+        const again = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
+        await container.wait({ abortSignal: again }).catch(() => undefined);
       } else {
         const answers = await answersHttp(url, signal, async () => false);
         if (answers) setRunning();
@@ -155,5 +157,6 @@ async function look(container: Container): Promise<Seen> {
 }
 
 const REMOVED = 'its container was removed';
+const WAIT_MS = 10_000;
 const LOOK_MS = 1_000;
 const LOOK_TIMEOUT_MS = 5_000;

@@ -1,6 +1,9 @@
 /** Label of everything that toolmgr creates in an engine; lists are filtered by it. */
 export const MANAGED = 'dev.toolmgr';
 
+/** Label of the containers that outlive the gateway. */
+export const LASTING = `${MANAGED}.lasting`;
+
 /** What the labels of a container say. */
 export interface ContainerIdentity {
   readonly workload: string;
@@ -10,6 +13,8 @@ export interface ContainerIdentity {
   readonly runId: string;
   /** `server`, `session` for a further container of a stdio server, or `network` for the network sidecar. */
   readonly role: 'server' | 'session' | 'network';
+  /** Of a container that outlives the gateway: hash of what it was created from. */
+  readonly lasting?: string | undefined;
 }
 
 /** The labels of a container; those of the user cannot override them. */
@@ -25,5 +30,6 @@ export function labelsOf(
     [`${MANAGED}.transport`]: identity.transport,
     [`${MANAGED}.run`]: identity.runId,
     [`${MANAGED}.role`]: identity.role,
+    ...(identity.lasting === undefined ? {} : { [LASTING]: identity.lasting }),
   };
 }

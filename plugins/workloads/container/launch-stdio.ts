@@ -1,11 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { PassThrough, Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import type { StdioProcess } from '@toolmgr/core';
 import type { Container } from 'dockerode';
-import { attach } from './attach.ts';
+import { attachPipes, exitOf, outputPipes } from './attached-container.ts';
 import type { Engine } from './engine.ts';
-import { frameSplitter } from './stream-frames.ts';
 
 /** A container that has been created and is to be started. */
 export interface Created {
@@ -13,28 +12,30 @@ export interface Created {
   readonly container: Container;
 }
 
-/** Bytes of output that wait for the gateway before the connection to the engine is paused. */
-const WAITING_BYTES = 1_048_576;
-
 /**
  * Starts a container and gives its pipes: one container per call, removed when it has ended.
- * `create` makes the container; its failure is the `error` event.
+ * `create` makes the container; its failure is the `error` event. `left` gets a container that could not be removed, because
+ * the engine went away.
  */
-export function launchStdio(create: () => Promise<Created>): StdioProcess {
-  return new ContainerProcess(create);
+export function launchStdio(create: () => Promise<Created>, left: (container: Container) => void): StdioProcess {
+  return new ContainerProcess(create, left);
 }
 
 class ContainerProcess extends EventEmitter implements StdioProcess {
   readonly stdin: Writable;
-  readonly stdout = new PassThrough({ writableHighWaterMark: WAITING_BYTES });
-  readonly stderr = new PassThrough();
+  readonly stdout;
+  readonly stderr;
+  readonly #pipes = outputPipes();
+  readonly #left: (container: Container) => void;
   #created: Created | undefined;
   #hasEnded = false;
   /** A signal that came before the container was there. */
   #early: NodeJS.Signals | undefined;
 
-  constructor(create: () => Promise<Created>) {
+  constructor(create: () => Promise<Created>, left: (container: Container) => void) {
     super();
+    ({ stdout: this.stdout, stderr: this.stderr } = this.#pipes);
+    this.#left = left;
     const connected = this.#run(create);
     connected.catch(() => undefined);
     this.stdin = new Writable({
@@ -64,8 +65,11 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
       const created = await create();
       const { engine, container } = created;
       unstarted = container;
-      const { socket, head } = await attach(engine.socketPath, container.id);
-      this.#read(socket, head);
+      const socket = await attachPipes(engine, container, this.#pipes);
+      socket.once('close', () => {
+        this.stdout.end();
+        this.stderr.end();
+      });
       await container.start();
       unstarted = undefined;
       this.#created = created;
@@ -84,32 +88,14 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
     }
   }
 
-  #read(socket: Socket, head: Buffer): void {
-    const split = frameSplitter((kind, piece) => {
-      const pipe = kind === 'stdout' ? this.stdout : this.stderr;
-      // one listener per pause: a chunk may hold thousands of frames
-      if (pipe.write(piece) || socket.isPaused()) return;
-      socket.pause();
-      pipe.once('drain', () => socket.resume());
-    });
-    if (head.length > 0) split(head);
-    socket.on('data', split);
-    socket.on('error', () => undefined); // the end of the container follows
-    socket.once('close', () => {
-      this.stdout.end();
-      this.stderr.end();
-    });
-  }
-
   async #whenEnded(container: Container, socket: Socket): Promise<void> {
-    const code = await container.wait().then(
-      ({ StatusCode }: { readonly StatusCode: number }) => StatusCode,
-      () => null, // the engine went away, and the container with it as far as we can tell
-    );
+    const code = (await exitOf(container, socket)) ?? null;
     this.#hasEnded = true;
     this.emit('exit', code, null);
     socket.destroySoon();
-    await container.remove({ force: true, v: true }).catch(() => undefined);
+    await container.remove({ force: true, v: true }).catch(({ statusCode }: { readonly statusCode?: number }) => {
+      if (statusCode === undefined) this.#left(container);
+    });
     this.stdout.end();
     this.emit('close', code, null);
   }

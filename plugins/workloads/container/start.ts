@@ -20,6 +20,8 @@ import type { Engine } from './engine.ts';
 import { followLogs } from './follow-logs.ts';
 import { ensureImage, type LocalImage } from './image.ts';
 import { keepContainer } from './keep-container.ts';
+import { type Lasting, lastingOf, withoutRun } from './lasting-containers.ts';
+import { launchLasting } from './launch-lasting.ts';
 import { launchStdio } from './launch-stdio.ts';
 import { type IsolatedNetwork, isolateNetwork } from './network/isolate.ts';
 import { withOverlays } from './overlay-mounts.ts';
@@ -52,6 +54,9 @@ interface StdioWorkload {
   readonly runId: string;
   readonly isolated: IsolatedNetwork | undefined;
   launches: number;
+  /** Containers that an absent engine did not remove. */
+  readonly left: Set<Container>;
+  readonly lasting: Lasting | undefined;
 }
 
 /** Runs workloads as containers of the engine that `connect` finds; it is asked when the first workload starts. */
@@ -70,31 +75,27 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       const at = await engine();
       const { spec, image } = await withImage(at, given, signal);
       const runId = spec.env[RUN_ID] ?? randomUUID();
-      await removeContainers(at, spec.name, { keep: runId });
+      const lasting = lastingOf(at, spec, image.id);
+      await removeContainers(at, spec.name, { keep: runId, ...(await lasting?.spared()) });
       const output = createOutput(spec.logFile);
       const start: Start = { engine: at, spec: await hidden(spec, output), runId, output };
       if (spec.transport !== 'stdio') return startServer(start, targetPortOf(spec, image), settings, signal);
       const isolated = await isolatedNetwork(start, undefined, signal);
-      stdio.set(spec.name, { ...start, isolated, launches: 0 });
+      stdio.set(spec.name, { ...start, isolated, launches: 0, left: new Set(), lasting });
       return stdioWorkload(start, isolated, () => stdio.delete(spec.name));
     },
   };
-  const launcher: StdioLauncher = ({ file: name }) =>
-    launchStdio(async () => {
-      const workload = stdio.get(name);
-      if (workload === undefined) throw new GatewayFault('WORKLOAD_FAILED', `workload ${name} has been stopped`);
-      const { spec, runId, isolated } = workload;
-      const isFirst = workload.launches++ === 0;
-      const identity = { workload: name, group: spec.group, transport: spec.transport, runId } as const;
-      const called = isFirst ? name : `${name}-${runId.slice(0, 8)}-${workload.launches}`;
-      const container = await createContainer(workload.engine, spec, {
-        name: called,
-        ...identity,
-        role: isFirst ? 'server' : 'session',
-        ...(isolated === undefined ? {} : { isolated }),
-      });
-      return { engine: workload.engine, container };
-    });
+  const launcher: StdioLauncher = ({ file: name }) => {
+    const workload = stdio.get(name);
+    const lasting = workload?.lasting;
+    if (workload === undefined || lasting === undefined) {
+      return launchStdio(
+        async () => ({ engine: await engine(), container: await nextContainer(stdio.get(name), name) }),
+        (container) => void stdio.get(name)?.left.add(container),
+      );
+    }
+    return launchLasting(async () => lasting.parts(() => nextContainer(stdio.get(name), name)));
+  };
   return { runtime, launcher };
 }
 
@@ -165,6 +166,26 @@ async function isolatedNetwork(
     output.close();
     throw asFault(spec, cause);
   }
+}
+
+/** Creates the container of one session. @throws GatewayFault WORKLOAD_FAILED */
+async function nextContainer(workload: StdioWorkload | undefined, name: string): Promise<Container> {
+  if (workload === undefined) throw new GatewayFault('WORKLOAD_FAILED', `workload ${name} has been stopped`);
+  const { engine, spec, runId, isolated, left, lasting } = workload;
+  for (const container of left) {
+    await container.remove({ force: true, v: true }).then(
+      () => left.delete(container),
+      () => undefined, // the engine is still away; creating fails then
+    );
+  }
+  const isFirst = workload.launches++ === 0 && !lasting?.hasSpared;
+  return createContainer(engine, lasting === undefined ? spec : withoutRun(spec), {
+    name: isFirst ? name : `${name}-${runId.slice(0, 8)}-${workload.launches}`,
+    ...{ workload: name, group: spec.group, transport: spec.transport, runId },
+    role: isFirst ? 'server' : 'session',
+    lasting: lasting?.hash,
+    ...(isolated === undefined ? {} : { isolated }),
+  });
 }
 
 /** A stdio workload has no container of its own: the gateway starts one per session, as it does with programs. */

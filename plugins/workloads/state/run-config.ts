@@ -176,6 +176,8 @@ export const runConfig = z.strictObject({
   trust_proxy_headers: z.boolean().default(false),
   session_ttl: duration.default('2h'),
   stateless: z.boolean().default(false),
+  /** Of a stdio server: `shared` is one session for all clients. Ours. */
+  sessions: z.enum(['perClient', 'shared']).optional(),
   strict_protocol_validation: z.boolean().default(false),
   tools_filter: z.array(text).optional(),
   tools_override: z.record(z.string(), toolOverride).optional(),

@@ -65,6 +65,7 @@ export const WORKLOAD_FILES = {
   config: 'run.json',
   secrets: 'secrets.json',
   status: 'status.json',
+  containers: 'containers.json',
   log: 'workload.log',
   proxyLog: 'proxy.log',
 } as const;

@@ -22,7 +22,7 @@ const BUILT = [
   ...['--label', '--network', '--isolate-network', '--publish', '--volume', '--permission-profile'],
   ...['--from-config', '--env-file', '--env-file-dir', '--debug', '--proxy-mode', '--target-host'],
   ...['--endpoint-prefix', '--trust-proxy-headers'],
-  ...['--allowed-origins', '--session-ttl', '--stateless', '--tools', '--tools-override'],
+  ...['--allowed-origins', '--session-ttl', '--stateless', '--sessions', '--tools', '--tools-override'],
   ...['--enable-audit', '--audit-config', '--authz-config', '--webhook-config', '--resource-url', '--tool-ca-bundle'],
   ...['--jwks-allow-private-ip', '--jwks-auth-token-file', '--remote-forward-headers'],
   ...['--remote-auth-bearer-token', '--remote-auth-bearer-token-file'],
@@ -72,9 +72,9 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 }
 
 describe('the options of run', () => {
-  it('are those of the contract, and two of this implementation', () => {
+  it('are those of the contract, and three of this implementation', () => {
     expect(specified.length).toBeGreaterThan(70);
-    expect(longNames().toSorted()).toEqual([...specified, '--runtime', '--start-timeout'].sort());
+    expect(longNames().toSorted()).toEqual([...specified, '--runtime', '--sessions', '--start-timeout'].sort());
   });
 
   proves(

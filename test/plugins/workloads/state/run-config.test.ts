@@ -25,6 +25,7 @@ const PROGRAM: RunConfig = {
   trust_proxy_headers: false,
   session_ttl: '10m',
   stateless: true,
+  sessions: 'shared',
   strict_protocol_validation: true,
   tools_filter: ['a'],
   tools_override: { a: { name: 'b', description: 'c' } },

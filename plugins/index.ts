@@ -137,6 +137,7 @@ export { durationMs, goDuration } from './shared/go-duration.ts';
 export { imageByDigest, isImageReference } from './shared/image-reference.ts';
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
 export { redactedText } from './shared/redact.ts';
+export { SECRET_NAME, secretNameProblem, VARIABLE_REFERENCE } from './shared/secret-name.ts';
 export { commandFromScheme } from './workloads/process/command-from-scheme.ts';
 export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';
 export type { SchemeCommand, SchemeOutcome } from './workloads/process/scheme-outcome.ts';

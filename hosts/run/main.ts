@@ -53,8 +53,6 @@ function refuseBesideFile(run: Command, target: string | undefined): void {
 const BESIDE_FILE: ReadonlySet<string> = new Set(['--from-config', '--foreground', '--debug']);
 
 const HELP = `
-The other options of the command are not available yet; each of them says what it comes with.
-
 Examples:
   toolmgr run npx://@modelcontextprotocol/server-everything
   toolmgr run --name files npx://@modelcontextprotocol/server-filesystem -- /srv/data

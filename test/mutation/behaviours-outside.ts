@@ -179,5 +179,17 @@ export const outsideBehaviours: readonly Mutation[] = [
   ['ask.up.timeout', 'hosts/cli/up/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
   ['choice.cli.person-folder', 'hosts/cli/invoked-from.ts', 'process.chdir(folder);', ''],
   ['choice.cli.foreground-exit-code', 'hosts/run/commands/foreground.ts', '      endsWithProgram: true,\n', ''],
-  ['run.option.foreground', 'hosts/run/commands/foreground.ts', '    await removeRecord(state, name);\n', ''],
+  [
+    'run.option.foreground',
+    'hosts/run/commands/foreground.ts',
+    '= await removeWithSecrets(state, name);',
+    '= { left: undefined };',
+  ],
+  ['run.option.secret-into-env', 'hosts/run/proxy/plan.ts', '...config.env_vars, ...ofSecrets', '...config.env_vars'],
+  [
+    'run.option.remote-forward-headers-secret',
+    'plugins/outgoing-auth/forward-headers/strategy.ts',
+    '{ ...headers, ...(await headerSecrets(slots, headersEnv, where)) }',
+    'headers',
+  ],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

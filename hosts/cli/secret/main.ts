@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { PROVIDERS } from '../../shared/secrets/provider.ts';
+import { PROVIDERS } from '../../shared/secrets/providers.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** Adds `secret` with its commands. A command loads its code when it runs. */

@@ -11,7 +11,8 @@ import {
   RANDOM_PASSWORD_COST,
   secretsPath,
 } from '@toolmgr/plugins/secrets/encrypted';
-import { type SecretsProvider, writeProvider } from '../../shared/secrets/provider.ts';
+import { writeProvider } from '../../shared/secrets/provider.ts';
+import type { SecretsProvider } from '../../shared/secrets/providers.ts';
 import { openEncrypted, SECRET_VARIABLE_PREFIX } from '../../shared/secrets/user-secrets.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createRecord, type RunConfig } from '@toolmgr/plugins/workloads/state';
+import { createRecord, forgetSecrets, keepNewSecrets, type RunConfig } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../../http/listen.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { portProblem } from '../proxy/ports.ts';
+import { encryptedOfProcess } from '../secrets/process-secrets.ts';
 
 /**
  * Writes a new, stopped workload to disk. Returns its id, which tells it from a later one of the same name.
@@ -17,7 +18,10 @@ export async function addWorkload(
   const taken = port ? await portProblem(state, host, port, name) : undefined;
   if (taken !== undefined) throw new UsageError(taken);
   const id = randomUUID();
-  if (await createRecord(state, config, secrets, id)) return id;
+  encryptedOfProcess();
+  const kept = await keepNewSecrets(name, secrets);
+  if (await createRecord(state, config, kept, id)) return id;
+  if ('encrypted' in kept && typeof kept.encrypted === 'object') await forgetSecrets(kept.encrypted.id);
   throw new UsageError(
     `there is a workload ${name} already: start it with toolmgr start ${name}, remove it with toolmgr rm ${name}, or choose another --name`,
   );

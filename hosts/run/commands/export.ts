@@ -3,7 +3,7 @@ import { explainCause } from '@toolmgr/core';
 import { type RunConfig, readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { secretNames } from '../config/from-config.ts';
+import { ownSecretNames } from '../secrets/references.ts';
 import { unknownWorkload } from './select.ts';
 
 /** The text of an exported configuration: without the time at which this workload was made, and without secrets. */
@@ -26,7 +26,7 @@ export async function exportWorkload(name: string, file: string | undefined): Pr
     await writePrivate(file, text);
     stdout.line(`${name} is exported to ${file}`);
   }
-  const secrets = secretNames(record.config);
+  const secrets = ownSecretNames(record.config);
   if (secrets.length > 0)
     stderr.line(`not exported: the secrets ${secrets.join(', ')}; --from-config reads TOOLMGR_SECRET_${secrets[0]}`);
 }

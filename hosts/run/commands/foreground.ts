@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { createLog } from '@toolmgr/core';
-import { type RunConfig, removeRecord, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { type ProxyEnd, runProxy } from '../proxy/proxy.ts';
+import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
 import { followFile } from './follow-file.ts';
 
 /**
@@ -28,6 +29,7 @@ export async function runInForeground(
   } finally {
     over.abort();
     await output;
-    await removeRecord(state, name);
+    const { left } = await removeWithSecrets(state, name);
+    if (left !== undefined) write(`${left}\n`);
   }
 }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type FileKey, PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets/encrypted';
 import {
   type RunConfig,
   readWorkload,
@@ -14,6 +15,7 @@ import {
 import { compileCacheDir } from '../../shared/compile-cache.ts';
 import { PROXY_REFUSED } from '../proxy/proxy-refused.ts';
 import { startDeadlineMs } from '../proxy/start-deadline.ts';
+import { passKey } from '../secrets/pass-key.ts';
 
 /** Result of a detached start. */
 export type Launched =
@@ -36,9 +38,9 @@ export interface DetachedProxy {
 /**
  * Starts a workload's proxy in its own process session, so that it outlives this process.
  *
- * Its command line holds only the name; secrets stay in the state folder.
+ * Its command line holds only the name. It gets the key of the encrypted secrets through a pipe, and never their password.
  */
-export function detachProxy(state: string, name: string, generation: number): DetachedProxy {
+export function detachProxy(state: string, name: string, generation: number, key?: FileKey): DetachedProxy {
   const main = fileURLToPath(
     new URL(import.meta.url.endsWith('.ts') ? '../proxy/proxy-main.ts' : '../proxy/proxy-main.js', import.meta.url),
   );
@@ -47,10 +49,15 @@ export function detachProxy(state: string, name: string, generation: number): De
   try {
     const child = spawn(process.execPath, [...SOURCE_FLAGS, main, name, String(generation)], {
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: [key === undefined ? 'ignore' : 'pipe', log, log],
       cwd: '/', // a folder that is never removed or unmounted
       // the cache saves the memory of a compiler: 30 MB for TypeScript sources
-      env: { NODE_COMPILE_CACHE: compileCacheDir(), ...process.env, TOOLMGR_STATE_DIR: state },
+      env: {
+        NODE_COMPILE_CACHE: compileCacheDir(),
+        ...process.env,
+        TOOLMGR_STATE_DIR: state,
+        [PASSWORD_VARIABLE]: undefined,
+      },
     });
     child.once('error', (cause) => {
       ended = cause.message;
@@ -60,6 +67,7 @@ export function detachProxy(state: string, name: string, generation: number): De
       if (code === PROXY_REFUSED) return;
       ended = signal === null ? `exit code ${code}` : `signal ${signal}`;
     });
+    if (key !== undefined && child.stdin !== null) passKey(child.stdin, key);
     child.unref();
     return { pid: child.pid, ended: () => ended };
   } finally {

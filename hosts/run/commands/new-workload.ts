@@ -1,9 +1,11 @@
 import { terminalAsk } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
+import { secretTargetOf } from '../config/collect-secrets.ts';
 import { configFromFlags, type NewWorkload } from '../config/config-from-flags.ts';
 import type { RunFlags } from '../options/options.ts';
-import { entryValues } from '../registry/entry-values.ts';
+import { entryValues, type FindSecret } from '../registry/entry-values.ts';
 import { fromRegistry } from '../registry/from-registry.ts';
+import { findUserSecret } from '../secrets/start-secrets.ts';
 import { checkImage } from './check-image.ts';
 
 /**
@@ -38,22 +40,27 @@ export async function newWorkload(
   if (warning !== undefined) warnings.push(warning);
   const signed = says === undefined ? {} : { signed: says };
   if (entry === undefined) return { ...made, ...signed, warnings, ...(missed === undefined ? {} : { missed }) };
-  const values = await entryValues(entry, made.config, new Set(), secretVariable, ask);
+  const targets = new Set((made.config.secrets ?? []).map(secretTargetOf));
+  const found = new Set<string>();
+  const findSecret: FindSecret = async (name) => {
+    const value = await findUserSecret(name);
+    if (value !== undefined) found.add(name);
+    return value;
+  };
+  const values = await entryValues(entry, made.config, targets, findSecret, ask);
   const references = Object.keys(values.secrets).map((name) => `${name},target=${name}`);
+  // a secret of the user is referred to, so that a new value counts at the next start
+  const typed = Object.entries(values.secrets).filter(([name]) => !found.has(name));
   return {
     config: {
       ...made.config,
       ...from.fields,
       ...(digest === undefined ? {} : { image_digest: digest }),
       env_vars: { ...values.env, ...made.config.env_vars },
-      ...(references.length === 0 ? {} : { secrets: references }),
+      ...(references.length === 0 ? {} : { secrets: [...references, ...(made.config.secrets ?? [])] }),
     },
     ...signed,
     warnings,
-    secrets: { ...made.secrets, ...values.secrets },
+    secrets: { ...made.secrets, ...Object.fromEntries(typed) },
   };
-}
-
-async function secretVariable(name: string): Promise<string | undefined> {
-  return process.env[`TOOLMGR_SECRET_${name}`] || undefined;
 }

@@ -3,11 +3,11 @@ import {
   changeStatus,
   markProcess,
   readWorkload,
-  removeRecord,
   type Transition,
   transitions,
 } from '@toolmgr/plugins/workloads/state';
 import { removeLeftovers } from '../proxy/leftovers.ts';
+import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
 import { stopWorkload } from './stop.ts';
 
 /** How a removal ended; `left` has removed the workload, and something of it may be left in an engine. */
@@ -53,8 +53,9 @@ export async function removeWorkload(
     problem = `${name}: its containers may be left: ${explainCause(cause)}`;
     if (!force) return { kind: 'refused', problem: `${problem}; --force removes the workload without them` };
   }
-  const outcome = await removeRecord(state, name);
+  const { outcome, left } = await removeWithSecrets(state, name);
   if (outcome === 'running') return runs(name);
+  problem ??= left;
   return problem === undefined ? { kind: outcome } : { kind: 'left', problem };
 }
 

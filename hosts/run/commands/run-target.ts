@@ -5,7 +5,6 @@ import {
   readMounts,
   readWorkload,
   readWorkloads,
-  removeRecord,
   resolveOverlays,
   stateDir,
 } from '@toolmgr/plugins/workloads/state';
@@ -17,6 +16,8 @@ import { configFromFile } from '../config/from-config.ts';
 import { logInFirst } from '../login/log-in-first.ts';
 import type { RunFlags } from '../options/options.ts';
 import { planFromRun } from '../proxy/plan.ts';
+import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
+import { readUserSecrets } from '../secrets/start-secrets.ts';
 import { addWorkload, exposureWarnings } from './add-workload.ts';
 import { checkPlan } from './check-plan.ts';
 import { runInForeground } from './foreground.ts';
@@ -51,6 +52,7 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
   const { config, secrets, warnings } = made;
   await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
+  await readUserSecrets(config, secrets); // a missing one is reported before anything is made
   await printOverlays(config);
   // a name that is taken is refused before a long build
   if ((await readWorkload(state, config.name)) === undefined) await preparePackageImage(config);
@@ -65,7 +67,8 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
     if (isNewGroup) stdout.line(`  its group       ${config.group} is new: toolmgr list --group ${config.group}`);
     return;
   }
-  await removeRecord(state, config.name, id);
+  const { left } = await removeWithSecrets(state, config.name, id);
+  if (left !== undefined) stderr.line(`${stderr.yellow('warning')} ${left}`);
   printFailure(config.name, config.image === undefined ? started : explainMiss(started, made.missed));
 }
 
@@ -117,7 +120,7 @@ async function foreground(state: string, config: RunConfig): Promise<void> {
   try {
     const problem = await logInFirst(state, config.name, stop.signal);
     if (problem !== undefined) {
-      await removeRecord(state, config.name);
+      await removeWithSecrets(state, config.name);
       return printFailure(config.name, { kind: 'failed', reason: problem, lines: [] });
     }
     const running = runInForeground(state, config, (text) => void process.stderr.write(text), stop.signal);

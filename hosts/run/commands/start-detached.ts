@@ -1,3 +1,4 @@
+import { GatewayFault } from '@toolmgr/core';
 import {
   changeStatus,
   markProcess,
@@ -9,6 +10,7 @@ import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { logInFirst } from '../login/log-in-first.ts';
+import { keyForStart } from '../secrets/start-secrets.ts';
 import { detachProxy, INTERRUPTED, type Launched, lastLines, type RequestedStart, waitUntilRunning } from './launch.ts';
 import { stopWorkload } from './stop.ts';
 
@@ -29,6 +31,7 @@ export async function startAndReport(state: string, config: RunConfig): Promise<
     else if (seconds % LINE_SECONDS === 0) stderr.line(`${name} is still starting (${seconds} s)`);
   };
   try {
+    await keyForStart(state, config); // a missing password is reported before anything is changed; a login may need a key later
     const start = await requestStart(state, name);
     if ('refused' in start) return { kind: 'failed', reason: start.refused, lines: [] };
     const problem = start.isOurs ? await logInFirst(state, name, stop.signal) : undefined;
@@ -36,12 +39,17 @@ export async function startAndReport(state: string, config: RunConfig): Promise<
       await stopWorkload(state, name, { generation: start.generation });
       return { kind: 'failed', reason: problem, lines: [] };
     }
-    const proxy = start.isOurs ? { proxy: detachProxy(state, name, start.generation) } : {};
+    const proxy = start.isOurs
+      ? { proxy: detachProxy(state, name, start.generation, await keyForStart(state, config)) }
+      : {};
     const launched = await waitUntilRunning(state, config, { ...start, ...proxy }, progress, stop.signal);
     if (stderr.isTty) process.stderr.write(CLEAR_LINE);
     if (launched.kind === 'running') return launched;
     if (start.isOurs) await stopWorkload(state, name, { generation: start.generation });
     return { ...launched, lines: await lastLines(state, name) };
+  } catch (cause) {
+    if (cause instanceof GatewayFault) return { kind: 'failed', reason: cause.message, lines: [] };
+    throw cause;
   } finally {
     stop.release();
   }

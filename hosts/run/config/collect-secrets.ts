@@ -21,6 +21,11 @@ export function collectSecrets(): SecretCollector {
   };
 }
 
+/** The variable of a reference. */
+export function secretTargetOf(reference: string): string {
+  return reference.slice(reference.indexOf('=') + 1);
+}
+
 /** The values of secrets in variables, by variable: `NAME,target=VARIABLE`. A later reference wins. */
 export function secretVariables(
   references: readonly string[],
@@ -30,7 +35,7 @@ export function secretVariables(
     references.flatMap((reference) => {
       const name = secretNameOf(reference);
       const value = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
-      return value === undefined ? [] : [[reference.slice(reference.indexOf('=') + 1), value]];
+      return value === undefined ? [] : [[secretTargetOf(reference), value]];
     }),
   );
 }

@@ -7,7 +7,7 @@ import {
 } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../options/options.ts';
-import { type Collected, collectSecrets } from './collect-secrets.ts';
+import { type Collected, collectSecrets, secretTargetOf } from './collect-secrets.ts';
 import { containerFromFlags } from './container-from-flags.ts';
 import { findContradiction } from './contradictions.ts';
 import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
@@ -66,6 +66,7 @@ export async function configFromFlags(
             ...(await variablesOf(flags, cwd, warnings)),
             ...flags.env,
           },
+    ...(flags.secret === undefined ? {} : { secrets: lastOfTarget(flags.secret) }),
     ...(flags.envFileDir === undefined ? {} : { env_file_dir: resolve(cwd, flags.envFileDir) }),
     debug: flags.debug === true,
     host: flags.host.replace(/^\[(.*)\]$/, '$1'),
@@ -84,9 +85,7 @@ export async function configFromFlags(
     ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),
     ...(await policyFromFlags(name, flags, cwd, secrets)),
     ...(await webhooksFromFlags(flags.webhookConfig ?? [], cwd, secrets)),
-    ...(flags.remoteForwardHeaders === undefined
-      ? {}
-      : { header_forward: { add_plaintext_headers: { ...flags.remoteForwardHeaders } } }),
+    ...forwardedHeaders(flags),
     ...(await remoteAuthFromFlags(flags, cwd, secrets)),
     created_at: new Date(nowMs).toISOString(),
   };
@@ -113,6 +112,23 @@ function packageFromFlags(
     ...(Object.keys(runtime).length === 0 ? {} : { runtime_config: runtime as RunConfig['runtime_config'] }),
     ...(caCert === undefined ? {} : { build_ca_cert: resolve(cwd, caCert) }),
   };
+}
+
+/** Headers with values and headers with names of secrets. */
+function forwardedHeaders(flags: RunFlags): Pick<RunConfig, 'header_forward'> {
+  const { remoteForwardHeaders: plain, remoteForwardHeadersSecret: secret } = flags;
+  if (plain === undefined && secret === undefined) return {};
+  return {
+    header_forward: {
+      ...(plain === undefined ? {} : { add_plaintext_headers: { ...plain } }),
+      ...(secret === undefined ? {} : { add_headers_from_secret: { ...secret } }),
+    },
+  };
+}
+
+/** One reference for each variable. */
+function lastOfTarget(references: readonly string[]): string[] {
+  return [...new Map(references.map((reference) => [secretTargetOf(reference), reference])).values()];
 }
 
 /** Values of these headers are in `run.json` and in exports as they are. */

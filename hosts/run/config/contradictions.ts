@@ -26,7 +26,7 @@ const LOGIN_FLAGS = [
 
 /** A setting that would have no effect is refused instead of ignored. The first rule that applies is reported. */
 const RULES: readonly Rule[] = [
-  { flags: ['envFile', 'envFileDir'], when: isUrl, because: 'is for programs: a URL has no environment' },
+  { flags: ['envFile', 'envFileDir', 'secret'], when: isUrl, because: 'is for programs: a URL has no environment' },
   { flags: ['runtime'], when: isUrl, because: 'is for programs: nothing is started for a URL' },
   { flags: ['targetPort'], when: isUrl, because: 'is for programs: a URL has its own port' },
   { flags: ['targetHost'], when: isUrl, because: 'is for programs: a URL has its own host' },
@@ -82,7 +82,13 @@ const RULES: readonly Rule[] = [
     because: 'needs --transport sse or --proxy-mode sse: only SSE clients are told a URL',
   },
   {
-    flags: ['remoteForwardHeaders', 'remoteAuthBearerToken', 'remoteAuthBearerTokenFile', ...LOGIN_FLAGS],
+    flags: [
+      'remoteForwardHeaders',
+      'remoteForwardHeadersSecret',
+      'remoteAuthBearerToken',
+      'remoteAuthBearerTokenFile',
+      ...LOGIN_FLAGS,
+    ],
     when: isLocal,
     because: 'is for URLs: requests to a program or container carry no such header',
   },

@@ -1,19 +1,15 @@
 import { resolve } from 'node:path';
-import {
-  hmacSecretOf,
-  type RunConfig,
-  readRunConfig,
-  type WebhookSettings,
-  withoutLogin,
-} from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readRunConfig, withoutLogin } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
-import { secretNameOf, secretVariable } from './collect-secrets.ts';
+import { ownSecretNames } from '../secrets/references.ts';
+import { secretVariable } from './collect-secrets.ts';
 import { type NewWorkload, proxyModeWarnings } from './config-from-flags.ts';
 import { variablesOfFolder } from './env-files.ts';
 import { readText } from './option-file.ts';
 
 /**
- * Reads an exported run configuration. Secrets are not part of it: each is read from the variable `TOOLMGR_SECRET_NAME`.
+ * Reads an exported run configuration. Secrets of options are not part of it: each is read from the
+ * variable `TOOLMGR_SECRET_NAME`.
  * @throws UsageError with one line per fault: path, what is wrong, the nearest known field
  */
 export async function configFromFile(
@@ -55,31 +51,12 @@ function parsed(text: string, file: string): unknown {
   }
 }
 
-/** Names of all secrets that a configuration refers to. */
-export function secretNames(config: RunConfig): readonly string[] {
-  const references = [
-    config.remote_auth_config?.bearer_token,
-    config.remote_auth_config?.client_secret,
-    config.oidc_config?.clientSecret,
-    config.token_exchange_config?.client_secret,
-    ...Object.values(config.telemetry_config?.headers ?? {}),
-    ...(config.secrets ?? []),
-    ...[...(config.mutating_webhooks ?? []), ...(config.validating_webhooks ?? [])].map(hmacReference),
-  ];
-  return [...new Set(references.filter((reference) => reference !== undefined).map(secretNameOf))];
-}
-
-/** The reference of a named secret; a file is not a secret of the workload. */
-function hmacReference({ hmac_secret_ref: reference }: WebhookSettings): string | undefined {
-  return reference === undefined || 'file' in hmacSecretOf(reference) ? undefined : reference;
-}
-
 function secretsFrom(
   config: RunConfig,
   file: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
-  const pairs = secretNames(config).map((name) => [name, env[secretVariable(name)] ?? ''] as const);
+  const pairs = ownSecretNames(config).map((name) => [name, env[secretVariable(name)] ?? ''] as const);
   const missing = pairs.filter(([, value]) => value === '').map(([name]) => secretVariable(name));
   if (missing.length === 0) return Object.fromEntries(pairs);
   throw new UsageError(`--from-config ${file} refers to secrets, which are not exported: set ${missing.join(', ')}`);

@@ -7,6 +7,7 @@ import { INTERRUPTED } from '../commands/launch.ts';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { readSecretFile } from '../config/option-file.ts';
 import { present } from '../config/present.ts';
+import { readUserSecrets } from '../secrets/start-secrets.ts';
 import { openBrowser } from './open-browser.ts';
 import { cachedClientOf, forgetLogin, isLoggedIn, storeLogin } from './stored-login.ts';
 
@@ -16,7 +17,7 @@ import { cachedClientOf, forgetLogin, isLoggedIn, storeLogin } from './stored-lo
  */
 export async function logInFirst(state: string, name: string, signal: AbortSignal): Promise<string | undefined> {
   const config = (await readWorkload(state, name))?.config;
-  const remote = config === undefined ? undefined : remoteOf(config);
+  const remote = config === undefined ? undefined : await remoteOf(config);
   if (config === undefined || remote === undefined) return undefined;
   try {
     if (await isLoggedIn(state, config, remote, signal)) return undefined;
@@ -28,13 +29,16 @@ export async function logInFirst(state: string, name: string, signal: AbortSigna
 }
 
 /** `undefined` when requests get their credentials from the configuration, or when nothing remote is called. */
-function remoteOf(config: RunConfig): Remote | undefined {
+async function remoteOf(config: RunConfig): Promise<Remote | undefined> {
   const { remote_url: url, transport, remote_auth_config: auth, header_forward: forward } = config;
   if (url === undefined || transport === 'stdio' || config.token_exchange_config !== undefined) return undefined;
   if (auth?.bearer_token !== undefined || auth?.bearer_token_file !== undefined) return undefined;
-  const headers = forward?.add_plaintext_headers ?? {};
-  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return undefined;
-  return { url, transport, headers };
+  const { add_plaintext_headers: headers = {}, add_headers_from_secret: secret = {} } = forward ?? {};
+  const names = Object.keys({ ...headers, ...secret });
+  if (names.some((name) => name.toLowerCase() === 'authorization')) return undefined;
+  const values = await readUserSecrets(config, {});
+  const fromSecrets = Object.entries(secret).map(([header, name]) => [header, values[name] ?? '']);
+  return { url, transport, headers: { ...headers, ...Object.fromEntries(fromSecrets) } };
 }
 
 async function logInNow(

@@ -1,4 +1,4 @@
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs, secretNameProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
 import { endpointPrefix } from '@toolmgr/plugins/workloads/state';
 import { InvalidArgumentError } from 'commander';
 
@@ -72,6 +72,19 @@ export function readRate(text: string): string {
 /** A repeated option: all its values, in order. */
 export function readRepeated(text: string, before: unknown): string[] {
   return [...((before as string[] | undefined) ?? []), text];
+}
+
+/** `NAME,target=VARIABLE`, repeated: all of them, in order. */
+export function readSecretReference(text: string, before: unknown): string[] {
+  if (VARIABLE_REFERENCE.test(text)) return readRepeated(text, before);
+  throw new InvalidArgumentError('expected NAME,target=VARIABLE: the name of a secret and of a variable, no value');
+}
+
+/** `Header=SECRET`, repeated: one record. */
+export function readSecretHeader(text: string, before: unknown): Record<string, string> {
+  const read = readPair(text, before);
+  if (Object.values(read).every((name) => secretNameProblem(name) === undefined)) return read;
+  throw new InvalidArgumentError('expected NAME=SECRET: the name of a header and of a secret, no value');
 }
 
 /** `hostPort:containerPort` or `containerPort`, repeated. */

@@ -10,6 +10,7 @@ import {
   readPrefix,
   readPublish,
   readRepeated,
+  readSecretReference,
 } from './option-values.ts';
 import { POLICY_OPTIONS, type PolicyFlags } from './policy-options.ts';
 import { REMOTE_AUTH_OPTIONS, type RemoteAuthFlags } from './remote-auth-options.ts';
@@ -44,6 +45,7 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly strictProtocolValidation?: boolean;
   /** Milliseconds. */
   readonly startTimeout?: number;
+  readonly secret?: readonly string[];
   readonly envFile?: string;
   readonly envFileDir?: string;
   readonly debug?: boolean;
@@ -76,7 +78,7 @@ export const PACKAGE_OPTIONS: readonly RunOption[] = [
   { flags: '--ca-cert <FILE>', description: 'PEM file with certificates that the build and the server trust' },
 ];
 
-/** Every option of the run command by help group. The last groups are not available yet and are refused. */
+/** Every option of the run command by help group. */
 export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   'Workload:': [
     { flags: '--name <NAME>', description: 'name of the workload (default: made from TARGET)' },
@@ -89,6 +91,11 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
     { flags: '--env-file <FILE>', description: 'file of environment variables; --env wins' },
     { flags: '--env-file-dir <DIR>', description: 'directory of such files; --env-file and --env win' },
+    {
+      flags: '--secret <NAME,target=VARIABLE>',
+      description: 'put a secret of toolmgr secret into an environment variable; may be repeated',
+      read: readSecretReference,
+    },
     {
       flags: '--from-config <FILE>',
       description: 'run what toolmgr export wrote; only --foreground and --debug may be added',
@@ -231,8 +238,6 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
   ],
   ...POLICY_OPTIONS,
   ...REMOTE_AUTH_OPTIONS,
-  ...later('container workloads', ['--secret']),
-  ...later('remote authentication', ['--remote-forward-headers-secret']),
 };
 
 /** The table as commander options. */
@@ -255,9 +260,4 @@ export function commanderOption(group: string, row: RunOption): Option {
   if (row.read !== undefined) option.argParser(row.read);
   if (row.fallback !== undefined) option.default(row.fallback, typeof row.fallback === 'string' ? undefined : 'none');
   return option;
-}
-
-/** Options with an optional value: they are refused before the value is read. */
-function later(availableWith: string, names: readonly string[]): Record<string, RunOption[]> {
-  return { [availableWith]: names.map((name) => ({ flags: `${name} [value]`, availableWith })) };
 }

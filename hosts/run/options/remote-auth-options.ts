@@ -1,9 +1,10 @@
-import { readList, readLoginTime, readPair, readPort, readWebUrl } from './option-values.ts';
+import { readList, readLoginTime, readPair, readPort, readSecretHeader, readWebUrl } from './option-values.ts';
 import type { RunOption } from './run-option.ts';
 
 /** Flags of requests to a remote server. */
 export interface RemoteAuthFlags {
   readonly remoteForwardHeaders?: Readonly<Record<string, string>>;
+  readonly remoteForwardHeadersSecret?: Readonly<Record<string, string>>;
   readonly remoteAuthBearerToken?: string;
   readonly remoteAuthBearerTokenFile?: string;
   readonly remoteAuth?: boolean;
@@ -31,6 +32,11 @@ export const REMOTE_AUTH_OPTIONS: Readonly<Record<string, readonly RunOption[]>>
       flags: '--remote-forward-headers <NAME=VALUE>',
       description: 'header for requests to a URL; may be repeated',
       read: readPair,
+    },
+    {
+      flags: '--remote-forward-headers-secret <NAME=SECRET>',
+      description: 'header for requests to a URL with the value of a secret of toolmgr secret; may be repeated',
+      read: readSecretHeader,
     },
     { flags: '--remote-auth-bearer-token <TOKEN>', description: 'bearer token for a URL' },
     { flags: '--remote-auth-bearer-token-file <FILE>', description: 'file with the bearer token, read at each start' },

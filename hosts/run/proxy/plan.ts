@@ -3,7 +3,6 @@ import type { ContainerBuild, PlanInput, PluginUse } from '@toolmgr/core';
 import { durationMs, imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
 import { type RunConfig, readMounts, servesSse, WORKLOAD_FILES } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
-import { secretVariables } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
@@ -18,8 +17,10 @@ export interface RunStart {
   readonly logFile: string;
   /** Restarts a program that ends. Default: true. */
   readonly restartsProgram?: boolean;
-  /** Values of the secrets that the configuration refers to, by name. */
+  /** Values of the secrets of the workload, by name. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** Variables with secrets of the user. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** Environment variable that identifies the processes of one start, so that orphans of a killed proxy are found. */
@@ -82,9 +83,9 @@ function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {
   return { use: 'workloads/process', with: processSettings(config, restartsProgram) };
 }
 
-function workloadFrom(config: RunConfig, { runId, logFile, secrets = {} }: RunStart) {
+function workloadFrom(config: RunConfig, { runId, logFile, variables: ofSecrets = {} }: RunStart) {
   const { name, group, transport, remote_url: url, process: program, cmd_args } = config;
-  const variables = { ...config.env_vars, ...secretVariables(config.secrets ?? [], secrets) };
+  const variables = { ...config.env_vars, ...ofSecrets };
   const shared = { name, group, transport, ...sessionsOf(config) };
   if (config.image !== undefined) {
     return {

@@ -3,6 +3,7 @@ import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
 import { oauthOptionsOf } from '../login/oauth-options.ts';
+import { headerSecret } from '../secrets/references.ts';
 
 /** Who calls: OIDC where it is configured, anyone otherwise. Client secrets are read by their name. */
 export function callerPlugin({ oidc_config: oidc, jwks_auth_token_file, tool_ca_bundle }: RunConfig): PluginUse {
@@ -128,12 +129,14 @@ function oauthClient(config: RunConfig, state: string) {
 }
 
 function forwardedHeaders({ header_forward: forward, remote_auth_config: auth }: RunConfig) {
-  const headers = forward?.add_plaintext_headers;
+  const { add_plaintext_headers: headers, add_headers_from_secret: secrets } = forward ?? {};
   const reference = auth?.bearer_token;
   const file = auth?.bearer_token_file;
-  if (headers === undefined && reference === undefined && file === undefined) return undefined;
+  if (headers === undefined && secrets === undefined && reference === undefined && file === undefined) return undefined;
   return present({
     headers,
+    headersEnv:
+      secrets && Object.fromEntries(Object.entries(secrets).map(([header, name]) => [header, headerSecret(name)])),
     bearerTokenEnv: reference === undefined ? undefined : secretNameOf(reference),
     bearerTokenFile: file,
   });

@@ -10,6 +10,8 @@ import {
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
 import { prepareEngine } from '../../shared/engine.ts';
+import { readPassedKey } from '../secrets/pass-key.ts';
+import { encryptedOfProcess } from '../secrets/process-secrets.ts';
 import { runProxy } from './proxy.ts';
 import { PROXY_REFUSED } from './proxy-refused.ts';
 
@@ -33,6 +35,7 @@ process.on('uncaughtException', (cause) => {
   ).finally(() => process.exit(1));
 });
 
+encryptedOfProcess(await readPassedKey(process.stdin), (line) => log.warn(line));
 log.info('the proxy starts', { workload: name, pid: process.pid });
 const end = await runProxy({
   ...{ state, name, log, signal: stopping.signal },

@@ -5,7 +5,6 @@ import { catalogue } from '@toolmgr/plugins';
 import {
   openLogFile,
   type RunConfig,
-  readWorkloadSecrets,
   type StatusChange,
   servesSse,
   WORKLOAD_FILES,
@@ -17,6 +16,7 @@ import { widenYoungGeneration } from '../../shared/engine.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { VERSION } from '../../shared/version.ts';
+import { readStartSecrets } from '../secrets/start-secrets.ts';
 import { type Claim, claimWorkload } from './claim.ts';
 import { type CurrentStatus, currentStatus, watchRuntime } from './current-status.ts';
 import { planFromRun } from './plan.ts';
@@ -83,9 +83,9 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
   const log = recordReasons(run.log);
   const programs = watchPrograms(output);
   const restartsProgram = run.endsWithProgram !== true;
-  const secrets = await readWorkloadSecrets(state, name);
+  const { secrets, variables } = await readStartSecrets(state, config);
   const runtime = watchRuntime();
-  const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets });
+  const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets, variables });
   const plan = {
     ...planned,
     plugins: [...planned.plugins, { use: runtime.plugin.address }],

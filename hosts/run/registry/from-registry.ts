@@ -136,7 +136,8 @@ function headerDefaults(
   { headers = [] }: RemoteServer,
   flags: RunFlags,
 ): Readonly<Record<string, string>> {
-  const given = new Set(Object.keys(flags.remoteForwardHeaders ?? {}).map((each) => each.toLowerCase()));
+  const names = Object.keys({ ...flags.remoteForwardHeaders, ...flags.remoteForwardHeadersSecret });
+  const given = new Set(names.map((each) => each.toLowerCase()));
   if (flags.remoteAuthBearerToken !== undefined || flags.remoteAuthBearerTokenFile !== undefined)
     given.add('authorization');
   const open = headers.filter((header) => !given.has(header.name.toLowerCase()));

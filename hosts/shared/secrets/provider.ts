@@ -1,10 +1,8 @@
 import { UsageError } from '../usage-error.ts';
 import { changeUserConfig, readUserConfig, userConfigPath } from '../user-config.ts';
+import { PROVIDERS, type SecretsProvider } from './providers.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Where the secrets of a user are: an encrypted file, or variables `TOOLMGR_SECRET_NAME`. */
-export type SecretsProvider = 'encrypted' | 'environment';
 
 /** The provider, and who chose it. */
 export interface ChosenProvider {
@@ -12,8 +10,6 @@ export interface ChosenProvider {
   readonly chosenBy: 'variable' | 'file' | 'default';
 }
 
-/** All providers, for messages and help. */
-export const PROVIDERS: readonly SecretsProvider[] = ['encrypted', 'environment'];
 /** Variable that chooses the provider for one command. */
 export const PROVIDER_VARIABLE = 'TOOLMGR_SECRETS_PROVIDER';
 

@@ -39,11 +39,23 @@ export function openEncrypted(opening: Opening = {}): EncryptedFile {
   return encryptedFile({ path, unlock, warn });
 }
 
-/** The secrets of this user, from the chosen provider. @throws UsageError when the provider is unknown */
-export async function openUserSecrets(opening: Opening = {}): Promise<SecretSource> {
-  const { env = process.env } = opening;
+/** The secrets of this user, from the chosen provider; a secret that the encrypted file lacks may be a variable. @throws UsageError when the provider is unknown */
+export async function openUserSecrets(
+  opening: Opening & { readonly file?: EncryptedFile } = {},
+): Promise<SecretSource> {
+  const { env = process.env, file } = opening;
   const chosen = await chooseProvider(env);
-  return chosen.provider === 'encrypted' ? encryptedSecrets(openEncrypted(opening)) : variables(env, chosen);
+  const ofEnvironment = variables(env, chosen);
+  if (chosen.provider === 'environment') return ofEnvironment;
+  const ofFile = encryptedSecrets(file ?? openEncrypted(opening));
+  return {
+    read: (name, signal) =>
+      ofFile.read(name, signal).catch((cause: unknown) => {
+        const isMissing = cause instanceof GatewayFault && cause.code === 'SECRET_MISSING';
+        if (isMissing && hasVariable(env, name)) return ofEnvironment.read(name, signal);
+        throw cause;
+      }),
+  };
 }
 
 /** Prefix of the variables of the provider `environment`. */
@@ -53,8 +65,8 @@ function variables(env: Environment, { chosenBy }: ChosenProvider): SecretSource
   return {
     async read(name) {
       const variable = `${SECRET_VARIABLE_PREFIX}${name}`;
-      const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
-      if (value) return value;
+      const value = env[variable];
+      if (hasVariable(env, name) && value !== undefined) return value;
       const advice =
         chosenBy === 'default'
           ? `set the variable ${variable}, or store secrets in an encrypted file: toolmgr secret setup`
@@ -62,6 +74,11 @@ function variables(env: Environment, { chosenBy }: ChosenProvider): SecretSource
       throw new GatewayFault('SECRET_MISSING', `there is no secret ${name}: ${advice}`);
     },
   };
+}
+
+function hasVariable(env: Environment, name: string): boolean {
+  const variable = `${SECRET_VARIABLE_PREFIX}${name}`;
+  return Object.hasOwn(env, variable) && env[variable] !== '' && env[variable] !== undefined;
 }
 
 function warnOnStderr(line: string): void {

@@ -7,7 +7,7 @@ import {
   type Slots,
 } from '@toolmgr/core';
 import { z } from 'zod';
-import { headerName, headerValue } from '../../shared/credential-header.ts';
+import { headerName, headerValue, MAX_HEADER_VALUE } from '../../shared/credential-header.ts';
 import { readSecret } from '../../shared/read-secret.ts';
 import { readTokenFile } from '../../shared/token-file.ts';
 
@@ -15,6 +15,10 @@ import { readTokenFile } from '../../shared/token-file.ts';
 export const forwardHeadersOptions = z
   .strictObject({
     headers: z.record(headerName, headerValue).default({}).describe('headers with their values, which are no secrets'),
+    headersEnv: z
+      .record(headerName, z.string().min(1))
+      .default({})
+      .describe('headers with the names of the secrets that are their values; read once at the start'),
     bearerTokenEnv: z.string().min(1).optional().describe('secret with the bearer token; read once at the start'),
     bearerTokenFile: z.string().min(1).optional().describe('file with the bearer token; read once at the start'),
     after: z
@@ -29,10 +33,14 @@ export const forwardHeadersOptions = z
     message: 'set only one of bearerTokenEnv and bearerTokenFile',
   })
   .refine(
-    ({ headers, bearerTokenEnv, bearerTokenFile }) =>
-      (bearerTokenEnv === undefined && bearerTokenFile === undefined) || !namesOf(headers).includes('authorization'),
+    ({ headers, headersEnv, bearerTokenEnv, bearerTokenFile }) =>
+      (bearerTokenEnv === undefined && bearerTokenFile === undefined) ||
+      !namesOf({ ...headers, ...headersEnv }).includes('authorization'),
     { message: 'headers has Authorization, which the bearer token sets' },
-  );
+  )
+  .refine(({ headers, headersEnv }) => !namesOf(headers).some((name) => namesOf(headersEnv).includes(name)), {
+    message: 'a header is in headers and in headersEnv',
+  });
 
 /** Creates the strategy. */
 export function createForwardHeaders(slots: Pick<Slots, 'authStrategies' | 'secretSources'>): AuthStrategy {
@@ -43,10 +51,11 @@ export function createForwardHeaders(slots: Pick<Slots, 'authStrategies' | 'secr
         const problems = explainIssues(where, forwardHeadersOptions, read.error);
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
-      const { headers, after } = read.data;
+      const { headers, headersEnv, after } = read.data;
       const inner = await slots.authStrategies.get(after.type).prepare(after.options, `${where}.after`);
       const token = await bearerToken(slots, read.data, where);
-      const fixed = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+      const values = { ...headers, ...(await headerSecrets(slots, headersEnv, where)) };
+      const fixed = Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
       return withHeaders(inner, token === undefined ? fixed : { ...fixed, authorization: `Bearer ${token}` });
     },
   };
@@ -62,6 +71,20 @@ function withHeaders(inner: Authorizer, fixed: Readonly<Record<string, string>>)
       Object.assign(outbound.headers, fixed);
     },
   };
+}
+
+async function headerSecrets(
+  slots: Pick<Slots, 'secretSources'>,
+  headersEnv: Readonly<Record<string, string>>,
+  where: string,
+): Promise<Readonly<Record<string, string>>> {
+  const read = async ([header, name]: [string, string]): Promise<[string, string]> => {
+    const setting = `${where}.headersEnv.${header}`;
+    const value = (await readSecret(slots, name, setting)).reveal();
+    if (FIELD_VALUE.test(value) && value.length <= MAX_HEADER_VALUE) return [header, value];
+    throw new GatewayFault('AUTH_STRATEGY_INVALID', `${setting}: ${name} holds nothing a header can carry`);
+  };
+  return Object.fromEntries(await Promise.all(Object.entries(headersEnv).map(read)));
 }
 
 async function bearerToken(

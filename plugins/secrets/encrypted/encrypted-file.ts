@@ -23,6 +23,8 @@ export interface EncryptedFile {
    * @throws GatewayFault SECRETS_UNAVAILABLE; the file is unchanged
    */
   change(edit: (secrets: SecretTable) => void): Promise<void>;
+  /** Its key, for another process of this user. @throws GatewayFault SECRETS_UNAVAILABLE */
+  key(): Promise<FileKey>;
   /** Encrypts the file with another key. */
   replaceKey(next: FileKey): Promise<void>;
 }
@@ -67,6 +69,12 @@ export function encryptedFile({ path, unlock, warn }: EncryptedFileOptions): Enc
       return tableFrom(path, unseal(path, sealed, await unlock(sealed.header, sealed.line)));
     },
     change: (edit) => change(edit),
+    async key() {
+      const { sealed } = await open();
+      const key = await unlock(sealed.header, sealed.line);
+      unseal(path, sealed, key);
+      return { header: sealed.line, key };
+    },
     replaceKey: (next) => change(() => {}, next),
   };
 }

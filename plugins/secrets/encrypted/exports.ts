@@ -1,5 +1,6 @@
 // What hosts use of the encrypted secrets: the file itself, its password and its keyring.
 
+export { MAX_SECRET_BYTES, SECRET_NAME, secretNameProblem } from '../../shared/secret-name.ts';
 export { AskAborted, askHidden, isAskable } from './ask-hidden.ts';
 export {
   createEncryptedFile,
@@ -13,6 +14,5 @@ export { encryptedSecrets } from './encrypted-secrets.ts';
 export { newHeader, PASSWORD_COST, RANDOM_PASSWORD_COST } from './file-header.ts';
 export { type Keyring, KeyringError, osKeyring } from './keyring.ts';
 export type { FileKey } from './sealed-text.ts';
-export { MAX_SECRET_BYTES, SECRET_NAME, secretNameProblem } from './secret-name.ts';
 export { secretsPath } from './secrets-path.ts';
 export { PASSWORD_VARIABLE, type Unlocking, unlocker } from './unlock.ts';

@@ -34,4 +34,14 @@ export {
   workloadDir,
   workloadsDir,
 } from './workload-record.ts';
-export { readWorkloadSecrets, type WorkloadSecretStore, workloadSecretStore } from './workload-secret-store.ts';
+export {
+  encryptedPlace,
+  forgetSecrets,
+  keepNewSecrets,
+  readWorkloadSecrets,
+  type SystemSecrets,
+  useSystemSecrets,
+  type WorkloadSecretStore,
+  type WorkloadSecretsFile,
+  workloadSecretStore,
+} from './workload-secret-store.ts';

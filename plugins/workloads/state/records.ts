@@ -12,6 +12,7 @@ import {
   workloadDir,
   workloadsDir,
 } from './workload-record.ts';
+import type { WorkloadSecretsFile } from './workload-secret-store.ts';
 
 /** The new status; other members are added. `generation` stays as it is when it is not given. */
 export type StatusChange = Omit<WorkloadStatus, 'format' | 'updatedAtMs' | 'id'>;
@@ -25,7 +26,7 @@ export type StatusChange = Omit<WorkloadStatus, 'format' | 'updatedAtMs' | 'id'>
 export async function createRecord(
   state: string,
   config: RunConfig,
-  secrets: Readonly<Record<string, string>> = {},
+  secrets: WorkloadSecretsFile = {},
   id = randomUUID(),
 ): Promise<boolean> {
   const folder = workloadsDir(state);

@@ -1,6 +1,7 @@
 import { planSchema } from '@toolmgr/core';
 import { z } from 'zod';
 import { durationMs } from '../../shared/go-duration.ts';
+import { SECRET_NAME, VARIABLE_REFERENCE } from '../../shared/secret-name.ts';
 import { webhookList } from '../../shared/webhook-settings.ts';
 import { permissionProfile } from '../permissions/profile.ts';
 import { remoteAuthConfig } from './remote-auth-config.ts';
@@ -20,6 +21,11 @@ const duration = z
   .string()
   .refine((given) => durationMs(given) !== undefined, { error: 'expected a Go duration such as 2h or 30m' });
 const port = z.int().min(1).max(65_535);
+
+/** A secret of the user and the variable that gets it: `NAME,target=VARIABLE`. */
+const variableReference = z.string().regex(VARIABLE_REFERENCE, {
+  error: 'expected NAME,target=VARIABLE: a run configuration holds no secret',
+});
 
 const auditConfig = z.strictObject({
   component: z.string().optional(),
@@ -154,8 +160,8 @@ export const runConfig = z.strictObject({
   cmd_args: texts.default([]),
   env_vars: textMap.default({}),
   env_file_dir: text.optional(),
-  /** Secrets in variables: `NAME,target=VARIABLE`. */
-  secrets: z.array(secretReference).optional(),
+  /** Secrets of the user that become variables; the last of a variable counts. */
+  secrets: z.array(variableReference).optional(),
   /** Absent: true for an image whose network can be isolated (`isolatedByDefault`), else false. */
   isolate_network: z.boolean().default(false),
   allow_docker_gateway: z.boolean().default(false),
@@ -193,7 +199,15 @@ export const runConfig = z.strictObject({
   /** Asked in this order, mutating ones first; `timeout` in nanoseconds. */
   mutating_webhooks: webhookList.optional(),
   validating_webhooks: webhookList.optional(),
-  header_forward: z.strictObject({ add_plaintext_headers: textMap.optional() }).optional(),
+  header_forward: z
+    .strictObject({
+      add_plaintext_headers: textMap.optional(),
+      /** Names of secrets of the user by header. */
+      add_headers_from_secret: z
+        .record(z.string(), z.string().regex(SECRET_NAME, { error: 'expected the name of a secret' }))
+        .optional(),
+    })
+    .optional(),
   remote_auth_config: remoteAuthConfig.optional(),
   /** Not exported. */
   created_at: z.iso.datetime().optional(),

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEncryptedFile, encryptedFile } from '../../../plugins/secrets/encrypted/encrypted-file.ts';
 import { newHeader } from '../../../plugins/secrets/encrypted/file-header.ts';
-import { secretNameProblem } from '../../../plugins/secrets/encrypted/secret-name.ts';
 import { unlocker } from '../../../plugins/secrets/encrypted/unlock.ts';
+import { secretNameProblem } from '../../../plugins/shared/secret-name.ts';
 import { cli, type Finished } from '../../support/cli.ts';
 import { keyringAbsence, withKeyring } from '../../support/keyring.ts';
 

@@ -26,6 +26,7 @@ const BUILT = [
   ...['--enable-audit', '--audit-config', '--authz-config', '--webhook-config', '--resource-url', '--tool-ca-bundle'],
   ...['--jwks-allow-private-ip', '--jwks-auth-token-file', '--remote-forward-headers'],
   ...['--remote-auth-bearer-token', '--remote-auth-bearer-token-file'],
+  ...['--secret', '--remote-forward-headers-secret', '--image-verification'],
 ];
 
 /** Groups of options that are all there. */
@@ -77,23 +78,10 @@ describe('the options of run', () => {
     expect(longNames().toSorted()).toEqual([...specified, '--runtime', '--sessions', '--start-timeout'].sort());
   });
 
-  proves(
-    'ask.run.later-options-refused',
-    'are refused by name while they are not available, with the feature that they come with',
-    async () => {
-      const later = specified.filter((name) => !BUILT.includes(name) && !BUILT_GROUPS.test(name));
-      expect(later.length).toBeGreaterThan(0);
-      for (const name of later) {
-        for (const written of [[name], [name, 'value'], [`${name}=value`]]) {
-          expect(await refusal(...written, 'npx://x'), name).toMatch(
-            new RegExp(
-              `^${name} is not available yet: it comes with (container workloads|the complete run command|remote authentication)$`,
-            ),
-          );
-        }
-      }
-    },
-  );
+  proves('ask.run.later-options-refused', 'are all available: none is refused by name', async () => {
+    expect(specified.filter((name) => !BUILT.includes(name) && !BUILT_GROUPS.test(name))).toEqual([]);
+    expect(commanderOptions().filter(({ availableWith }) => availableWith !== undefined)).toEqual([]);
+  });
 
   proves(
     ['ask.run.options', 'run.option.group-default', 'choice.general.never-ignored'],
@@ -112,6 +100,36 @@ describe('the options of run', () => {
           .filter(({ availableWith }) => availableWith === undefined)
           .flatMap(({ option }) => option.long),
       ).toEqual(expect.arrayContaining(BUILT));
+    },
+  );
+
+  proves(
+    'run.command.repeatable-options',
+    'for labels, volumes, secrets and published ports may be repeated',
+    async () => {
+      const labels = [
+        '-l',
+        'a=1',
+        '--label',
+        'b=2',
+        '-v',
+        '/a:/a',
+        '--volume',
+        '/b:/b:ro',
+        '-p',
+        '1:1',
+        '--publish',
+        '2',
+      ];
+      const secrets = ['--secret', 'one,target=A', '--secret', 'two.b-c,target=_B'];
+      const headers = ['X-A=one', 'X-B=two'].flatMap((header) => ['--remote-forward-headers-secret', header]);
+      expect(await flagsOf(...labels, ...secrets, ...headers, 'npx://x')).toMatchObject({
+        label: { a: '1', b: '2' },
+        volume: ['/a:/a', '/b:/b:ro'],
+        publish: ['1:1', '2'],
+        secret: ['one,target=A', 'two.b-c,target=_B'],
+        remoteForwardHeadersSecret: { 'X-A': 'one', 'X-B': 'two' },
+      });
     },
   );
 

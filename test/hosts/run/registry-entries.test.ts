@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newWorkload } from '../../../hosts/run/commands/new-workload.ts';
 import type { RunFlags } from '../../../hosts/run/options/options.ts';
-import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
+import { readUserSecrets } from '../../../hosts/run/secrets/start-secrets.ts';
 import { proves } from '../../support/proves.ts';
 import { defaultFlags } from './default-flags.ts';
 
@@ -165,14 +165,17 @@ describe('run NAME', () => {
       env_vars: { PLACE: 'typed-place' },
       secrets: ['TOKEN,target=TOKEN', 'STORED,target=STORED'],
     });
-    expect(made.secrets).toEqual({ TOKEN: 'typed-token', STORED: 'stored-value' });
+    // a secret of the user is read at each start
+    expect(made.secrets).toEqual({ TOKEN: 'typed-token' });
     expect(JSON.stringify(made.config)).not.toMatch(/typed-token|stored-value/);
-    const plan = planFromRun(made.config, { runId: 'r', logFile: '/l', secrets: made.secrets });
-    expect(JSON.stringify(plan.plugins)).toContain('typed-token');
+    expect(await readUserSecrets(made.config, made.secrets)).toEqual({ TOKEN: 'typed-token', STORED: 'stored-value' });
     await expect(run('x', {}, [], ['', 'place'])).rejects.toThrow('TOKEN');
     await expect(run('x', { env: { TOKEN: 'a', PLACE: 'b' } })).resolves.toMatchObject({
-      secrets: { STORED: 'stored-value' },
+      config: { secrets: ['STORED,target=STORED'] },
+      secrets: {},
     });
+    const given = await run('x', { secret: ['mine,target=TOKEN'], env: { PLACE: 'b' } });
+    expect(given.config.secrets?.toSorted()).toEqual(['STORED,target=STORED', 'mine,target=TOKEN']);
   });
 
   it('checks names of --tools against the entry', async () => {

@@ -29,7 +29,7 @@ export function startToolmgr(
   const child = spawn(process.execPath, ['--conditions=development', CLI, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TOOLMGR_STATE_DIR: state, TOOLMGR_RUNTIME: 'process', NO_COLOR: '1', ...env },
+    env: { ...process.env, ...ownFolders(state), TOOLMGR_RUNTIME: 'process', NO_COLOR: '1', ...env },
   });
   let out = '';
   let err = '';
@@ -41,6 +41,16 @@ export function startToolmgr(
   });
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }));
   return { child, out: () => out, err: () => err, ended };
+}
+
+/** Nothing of the user who runs the tests is read or changed. */
+function ownFolders(state: string): Readonly<Record<string, string>> {
+  return {
+    TOOLMGR_STATE_DIR: state,
+    XDG_DATA_HOME: join(state, 'data'),
+    XDG_CONFIG_HOME: join(state, 'config'),
+    DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
+  };
 }
 
 /** Runs `toolmgr …` and waits for its end. */

@@ -12,7 +12,6 @@ export const forms = [
   },
   {
     source: 'run spec §2 resources and their fields',
-    deferred: 'comes with container workloads',
     says: {
       'run.command.repeatable-options': 'labels, volumes, secrets and published ports are repeatable options',
     },

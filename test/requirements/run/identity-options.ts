@@ -3,14 +3,6 @@ import type { Section } from '../section.ts';
 /** Options of the run command about identities, tokens and telemetry. */
 export const identityOptions = [
   {
-    source: 'run spec §4 remote server authentication',
-    deferred: 'comes with remote authentication',
-    says: {
-      'run.option.remote-forward-headers-secret':
-        '--remote-forward-headers-secret is repeatable and takes the value from the secrets provider by Name=secret-name',
-    },
-  },
-  {
     source: 'run spec §4 incoming authentication',
     says: {
       'run.option.oidc-issuer': '--oidc-issuer is the issuer URL',
@@ -50,6 +42,8 @@ export const identityOptions = [
       'run.option.remote-auth-skip-browser':
         '--remote-auth-skip-browser is a boolean, false by default, and opens no browser',
       'run.option.remote-auth-timeout': '--remote-auth-timeout is a duration, 30s by default',
+      'run.option.remote-forward-headers-secret':
+        '--remote-forward-headers-secret is repeatable and takes the value from the secrets provider by Name=secret-name',
       'run.option.remote-auth-bearer-token': '--remote-auth-bearer-token is sent instead of OAuth',
       'run.option.remote-auth-bearer-token-file': '--remote-auth-bearer-token-file holds the bearer token',
       'run.option.remote-forward-headers':

@@ -18,8 +18,6 @@ export const workloadOptions = [
     source: 'run spec §4 workload and runtime',
     deferred: 'comes with container workloads',
     says: {
-      'run.option.secret': '--secret is repeatable and takes NAME,target=TARGET',
-      'run.option.secret-into-env': '--secret puts a secret of the secrets provider into an environment variable',
       'run.option.ca-cert': '--ca-cert is the path of a custom CA certificate for container builds',
       'run.option.build-with': '--build-with is repeatable and sets a build-time dependency constraint',
       'run.option.build-with-uvx': 'for uvx:// --build-with is a PEP 508 specifier passed as an extra dependency',
@@ -35,6 +33,8 @@ export const workloadOptions = [
       'run.option.env-file': '--env-file is a string and loads variables from one file',
       'run.option.env-file-dir': '--env-file-dir is a string and loads variables from all files of a directory',
       'run.option.from-config': '--from-config is a string and loads an exported file',
+      'run.option.secret': '--secret is repeatable and takes NAME,target=TARGET',
+      'run.option.secret-into-env': '--secret puts a secret of the secrets provider into an environment variable',
       'run.option.debug': '--debug is an inherited boolean that turns debug mode on',
     },
   },

@@ -206,6 +206,7 @@ describe('a run configuration', () => {
       [{ ...PROGRAM, proxy_mode: 'sse' }, 'proxy_mode: sse is for servers with the transport stdio'],
       [{ ...PROGRAM, endpoint_prefix: '/a' }, 'endpoint_prefix: needs the transport sse or the proxy mode sse'],
       [{ ...PROGRAM, trust_proxy_headers: true }, 'trust_proxy_headers: needs the transport sse'],
+      [{ ...REMOTE, secrets: ['A,target=B'] }, 'secrets: a remote server has no environment'],
       [{ ...REMOTE, target_port: 1 }, 'target_port: is for programs with an HTTP transport'],
       [{ ...REMOTE, stateless: true }, 'stateless: needs the transport streamable-http'],
       [{ ...REMOTE, transport: 'stdio' }, 'transport: a remote server has no transport stdio'],
@@ -237,6 +238,11 @@ describe('a run configuration', () => {
     const wrong = problemsOf({ ...REMOTE, remote_auth_config: { bearer_token: 's3cret' } });
     expect(wrong).toContain('remote_auth_config.bearer_token: expected a reference such as NAME,target=FIELD');
     expect(wrong).not.toContain('s3cret');
+    const others = problemsOf({ ...PROGRAM, secrets: ['TOKEN=s3cret', 'A,target=B'] });
+    expect(others).toContain('expected NAME,target=VARIABLE: a run configuration holds no secret');
+    const headers = problemsOf({ ...REMOTE, header_forward: { add_headers_from_secret: { 'X-Key': 's3cret value' } } });
+    expect(headers).toContain('expected the name of a secret');
+    expect(others + headers).not.toContain('s3cret');
   });
 
   it('is read from the first format too', () => {

@@ -9,3 +9,6 @@ export function secretNameProblem(name: string): string | undefined {
 
 /** Bytes of one value. */
 export const MAX_SECRET_BYTES = 64 * 1024;
+
+/** A secret and the variable that gets its value: `NAME,target=VARIABLE`. */
+export const VARIABLE_REFERENCE = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99},target=[A-Za-z_][A-Za-z0-9_]{0,254}$/;

@@ -1,0 +1,25 @@
+import { explainCause } from '@toolmgr/core';
+import { secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { encryptedPlace, forgetSecrets, removeRecord } from '@toolmgr/plugins/workloads/state';
+import { encryptedOfProcess } from './process-secrets.ts';
+
+/** How a removal ended; `left` says which secrets could not be removed. */
+export interface RemovedWithSecrets {
+  readonly outcome: 'removed' | 'running' | 'gone';
+  readonly left?: string;
+}
+
+/** Removes a stopped workload, and its secrets from the encrypted secrets. */
+export async function removeWithSecrets(state: string, name: string, id?: string): Promise<RemovedWithSecrets> {
+  const place = await encryptedPlace(state, name).catch(() => undefined);
+  const outcome = await removeRecord(state, name, id);
+  if (outcome !== 'removed' || place === undefined) return { outcome };
+  try {
+    encryptedOfProcess();
+    await forgetSecrets(place);
+    return { outcome };
+  } catch (cause) {
+    const advice = 'remove them with toolmgr secret rm --system; toolmgr secret list --system shows them';
+    return { outcome, left: `the secrets ${place} stay in ${secretsPath()} (${explainCause(cause)}): ${advice}` };
+  }
+}

@@ -79,7 +79,7 @@ export async function startRelay(use: RelayUse): Promise<Relay> {
       stream.end();
       wanted.reject(new Error(String(headers.failed)));
     });
-    const ended = endOf(connection, server);
+    const ended = endOf(socket, connection, server);
     await container.start();
     const first = await within(READY_MS, undefined, Promise.race([control.promise, ended]));
     if (first === undefined || first === LATE) throw new Error(`its network sidecar did not start ${stderr.trim()}`);
@@ -152,10 +152,18 @@ function framedDuplex(socket: Socket, head: Buffer, onStderr: (piece: Buffer) =>
   return connection;
 }
 
-function endOf(connection: Duplex, server: Http2Server): Promise<undefined> {
+/** Serves HTTP/2 on the connection; resolves when the engine has closed it, or the sidecar does not speak HTTP/2. */
+function endOf(socket: Socket, connection: Duplex, server: Http2Server): Promise<undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  connection.once('close', () => resolve(undefined));
-  server.once('session', (session) => session.once('close', () => connection.destroy()));
+  socket.once('close', () => {
+    connection.destroy();
+    resolve(undefined);
+  });
+  connection.once('close', () => socket.destroy());
+  server.once('session', (session) => {
+    session.once('close', () => socket.destroy());
+    promise.then(() => session.destroy());
+  });
   server.emit('connection', connection);
   return promise;
 }

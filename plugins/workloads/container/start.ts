@@ -156,7 +156,7 @@ async function isolatedNetwork(
   try {
     network = await isolateNetwork(engine, use, signal);
     for (const { containerPort, hostPort } of publish) {
-      const port = await network.publish(containerPort, hostPort);
+      const port = await network.publish(containerPort, { hostPort });
       output.note(`port ${containerPort} of the container is published at 127.0.0.1:${port}`);
     }
     return network;
@@ -239,7 +239,7 @@ async function startServer(
   let container: Container;
   let url: string;
   try {
-    const hostPort = await (isolated?.publish(targetPort) ?? hostPortOf(spec, targetPort));
+    const hostPort = await (isolated?.publish(targetPort, { isMcp: true }) ?? hostPortOf(spec, targetPort));
     url = `http://127.0.0.1:${hostPort}/${spec.transport === 'sse' ? 'sse' : 'mcp'}`;
     const created = await createContainer(engine, spec, {
       ...{ name: spec.name, workload: spec.name, group: spec.group, transport: spec.transport, runId, role: 'server' },

@@ -92,7 +92,7 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     (await get('/containers/json?all=true&filters={"label":["dev.toolmgr=true"]}')).map(
       ({ Names }: { Names: string[] }) => Names[0],
     );
-  const endpointOf = (out: string): string => /runs at (\S+)/.exec(out)?.[1] ?? '';
+  const endpointOf = (out: string): string => (/runs at (\S+)/.exec(out)?.[1] ?? '').replace(/\/sse$/, '/mcp');
   const echo = async (url: string): Promise<unknown> => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -237,9 +237,9 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     },
   );
 
-  runs([], 'publishes ports on this machine, and removes what a killed proxy left', async () => {
-    const options = ['--name', 'killed', ...http, '-p', '3001'];
-    const ran = await toolmgr('run', ...options, SERVER_IMAGE, '--', 'streamableHttp');
+  runs([], 'serves HTTP+SSE, publishes ports on this machine, and removes what a killed proxy left', async () => {
+    const options = ['--name', 'killed', '--transport', 'sse', '--target-port', '3001', '-p', '3001'];
+    const ran = await toolmgr('run', ...options, SERVER_IMAGE, '--', 'sse');
     expect(ran, ran.err).toMatchObject({ code: 0 });
     const port = /published at 127\.0\.0\.1:(\d+)/.exec((await toolmgr('logs', 'killed')).out)?.[1];
     expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);

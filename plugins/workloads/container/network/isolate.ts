@@ -5,6 +5,7 @@ import { createDestinations } from '../../egress/destination.ts';
 import { createEgressProxy } from '../../egress/egress-proxy.ts';
 import { quietNotes } from '../../egress/refusal-notes.ts';
 import type { Engine } from '../engine.ts';
+import { namesThisMachine } from './first-request.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { ensureRelayImage } from './relay-image.ts';
 
@@ -15,10 +16,14 @@ export interface IsolatedNetwork {
   /** Variables that lead programs to the proxy. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Opens a port of this machine, on 127.0.0.1 only, that leads to a port of the containers. Resolves with its number.
+   * Opens a port of this machine, on 127.0.0.1 only, that leads to a port of the containers. Resolves with its number. With
+   * `isMcp` a connection whose first request does not name this machine in `Host` is refused.
    * @throws Error of the system when `hostPort` is taken
    */
-  publish(containerPort: number, hostPort?: number): Promise<number>;
+  publish(
+    containerPort: number,
+    use?: { readonly hostPort?: number | undefined; readonly isMcp?: boolean },
+  ): Promise<number>;
   /** Resolves when its sidecar has ended by itself. */
   readonly ended: Promise<void>;
   /** Closes ports and connections. The container of the sidecar is removed with those of the workload. */
@@ -73,11 +78,11 @@ export async function isolateNetwork(
     mode: `container:${relay.id}`,
     env: proxyVariables(egressPort),
     ended: relay.ended,
-    async publish(containerPort, hostPort = 0) {
+    async publish(containerPort, { hostPort = 0, isMcp = false } = {}) {
       const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
         open.add(socket);
         socket.once('close', () => open.delete(socket));
-        void lead(socket, relay, containerPort);
+        void lead(socket, relay, containerPort, isMcp);
       });
       server.maxConnections = MAX_INGRESS;
       ports.push(server);
@@ -112,9 +117,12 @@ async function gatewayAddresses({ api, kind }: Engine): Promise<readonly string[
   return [...new Set([...configured, DEFAULT_GATEWAY])];
 }
 
-async function lead(socket: Socket, relay: Relay, port: number): Promise<void> {
+async function lead(socket: Socket, relay: Relay, port: number, isMcp: boolean): Promise<void> {
   let stream: Duplex | undefined;
   socket.on('error', () => socket.destroy());
+  if (isMcp && !(await namesThisMachine(socket))) {
+    return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n').resume();
+  }
   socket.once('close', () => stream?.destroy());
   try {
     stream = await relay.open(port);
